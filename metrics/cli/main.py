@@ -14,8 +14,9 @@ from metrics.cli.errors import CommandError
 from metrics.cli.files import read_given
 from metrics.cli.scoring import score
 from metrics.cli.specifications import metric_from
-from metrics.cli.training import TRAINERS, train
+from metrics.cli.training import train
 from metrics.cli.undefined import reasons
+from metrics.scoring.models.kinds import TRAINABLE
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.registry import METRICS
 from metrics.subsets import Subset
@@ -79,7 +80,7 @@ def _score_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _train_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=TRAINERS)
+    parser.add_argument("kind", choices=TRAINABLE)
     parser.add_argument("--texts", nargs="+", required=True, metavar="FILE", help="a text a line, UTF-8; .gz, .zst, -")
     parser.add_argument("--models", type=Path, required=True, metavar="FOLDER", help="where the model is kept")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="once or more")

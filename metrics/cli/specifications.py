@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from metrics.cli.errors import CommandError
-from metrics.cli.training import TRAINERS
 from metrics.scoring.metric import Metric
 from metrics.scoring.models import sentence_encoder
+from metrics.scoring.models.kinds import TRAINABLE
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
@@ -63,4 +63,4 @@ def _known(kind: str, models: ModelStore) -> str:
     where = ", ".join(map(str, models.directories))
     if known := models.references(kind):
         return f"in {where}: {', '.join(known)}"
-    return f"in {where}: none" + (f" (python -m metrics train {kind} makes one)" if kind in TRAINERS else "")
+    return f"in {where}: none" + (f" (python -m metrics train {kind} makes one)" if kind in TRAINABLE else "")

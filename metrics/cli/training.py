@@ -9,9 +9,9 @@ from typing import Any
 from metrics.cli.errors import CommandError
 from metrics.cli.files import numbered_lines
 from metrics.scoring.models import training
-from metrics.scoring.models.store import ModelStore, model_name
+from metrics.scoring.models.files import model_name
+from metrics.scoring.models.store import ModelStore
 
-TRAINERS = tuple(training.TRAINERS)
 STEP = 10_000  # texts between two words of progress
 ACCEPTED = {
     bool: "yes or no",

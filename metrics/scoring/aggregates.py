@@ -1,7 +1,7 @@
-"""From sums of sufficient statistics to scores, over any leading axes.
+"""Aggregates: from sums of sufficient statistics to scores, over any leading axes.
 
-An aggregate is a small frozen value: callable, comparable, and written down and rebuilt with `parameters` and
-`aggregate_from`, so that stored sums can be scored again years later.
+An aggregate is a frozen value, stored as its `parameters` and rebuilt by `aggregate_from`, so that stored sums can be
+scored again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,36 +19,26 @@ from metrics.scoring.texts import check_choice, check_order
 
 SMOOTHINGS = ("none", "exp", "add-one")
 
-# What sacrebleu puts in the place of an empty precision, recall or F with ``eps_smoothing``.
+# sacrebleu's value for an empty precision, recall or F with ``eps_smoothing``.
 EPSILON = 1e-16
 
 
-class Aggregate(Protocol):
-    """Sums (..., D) to scores (...)."""
-
-    @property
-    def width(self) -> int:
-        """D, the number of statistics."""
-
-    def __call__(self, sums: ArrayLike) -> Floats: ...
-
-    def clamped(self, sums: ArrayLike) -> Bools:
-        """Where the score is 0 only because a numerator <= 0 has no logarithm."""
-
-    def parameters(self) -> dict[str, Any]: ...
-
-
 @dataclass(frozen=True)
-class _Summed(ABC):
-    """What the aggregates of this package share; nothing is clamped but where one takes logarithms, and says so."""
+class Aggregate(ABC):
+    """Sums (..., D) to scores (...)."""
 
     kind: ClassVar[str]
 
     @property
     @abstractmethod
-    def width(self) -> int: ...
+    def width(self) -> int:
+        """D, the number of statistics."""
+
+    @abstractmethod
+    def __call__(self, sums: ArrayLike) -> Floats: ...
 
     def clamped(self, sums: ArrayLike) -> Bools:
+        """Return which scores are 0 only because a numerator <= 0 has no logarithm."""
         return np.zeros(self._checked(sums).shape[:-1], dtype=bool)
 
     def parameters(self) -> dict[str, Any]:
@@ -62,7 +52,7 @@ class _Summed(ABC):
 
 
 @dataclass(frozen=True)
-class BleuAggregate(_Summed):
+class BleuAggregate(Aggregate):
     """BLEU or ΔBLEU from summed statistics: [hyp_len, ref_len, numerators (N), denominators (N)].
 
     Parameters
@@ -74,12 +64,12 @@ class BleuAggregate(_Summed):
         order has precision 1 / (2^k denominator), as sacrebleu's `exp`; a negative numerator is clamped to 0 first,
         and where no order matches at all the score is 0. "add-one": one added to numerator and denominator of n >= 2.
     weight_scale : int
-        By what the numerators and denominators are multiplied (10 where weights are kept as whole tenths).
+        Factor of the numerators and denominators (10 for weights in whole tenths).
 
     Notes
     -----
-    Sums without any token on either side (no segment, or nothing but empty texts) have no score: NaN. There sacrebleu
-    says 0; everywhere else this is its BLEU to rounding, "add-one" being its `add-k` with k = 1.
+    Sums without any token on either side (no segment, or only empty texts) have no score: NaN; sacrebleu says 0.
+    Otherwise this is its BLEU to rounding, "add-one" being its `add-k` with k = 1.
 
     Examples
     --------
@@ -107,7 +97,7 @@ class BleuAggregate(_Summed):
         sums = self._checked(sums)
         numerators, denominators = self.smoothed(sums)
         product = over_orders(numerators)
-        positive = (numerators > 0).all(axis=-1) & (product > 0)  # weights near the smallest of numbers underflow
+        positive = (numerators > 0).all(axis=-1) & (product > 0)  # tiny weights underflow
         # One logarithm of the product instead of N: aggregates run over millions of units in a study.
         numerator = np.where(positive, product, 1.0)
         denominator = np.where(positive, over_orders(denominators), 1.0)
@@ -120,23 +110,23 @@ class BleuAggregate(_Summed):
         return np.asarray(self.clamped_orders(sums).any(axis=-1))
 
     def clamped_orders(self, sums: ArrayLike) -> Bools:
-        """Orders (..., N) whose numerator is <= 0 before smoothing: their precision counts as 0."""
+        """Return the orders (..., N) whose numerator is <= 0 before smoothing: their precision counts as 0."""
         clamped: Bools = self._checked(sums)[..., 2 : 2 + self.max_order] <= 0
         return clamped
 
     def precisions(self, sums: ArrayLike) -> Floats:
-        """p_1..p_N (..., N), smoothed as asked, in [0, 1]; 0 for an order that is clamped or has no n-grams."""
+        """Return p_1..p_N (..., N), smoothed, in [0, 1]; 0 for an order that is clamped or has no n-grams."""
         numerators, denominators = self.smoothed(self._checked(sums))
         return np.maximum(numerators, 0) / np.where(denominators > 0, denominators, 1)
 
     def smoothed(self, sums: Floats) -> tuple[Floats, Floats]:
-        """Numerators and denominators (..., N) after smoothing."""
+        """Return numerators and denominators (..., N) after smoothing."""
         numerators = sums[..., 2 : 2 + self.max_order]
         denominators = sums[..., 2 + self.max_order :]
         if self.smoothing == "add-one":
-            one = np.where(np.arange(self.max_order) > 0, self.weight_scale, 0)
-            # Without any match there is nothing to smooth: p_1 = 0 keeps the score at 0.
-            return np.maximum(numerators, 0) + one, denominators + one
+            added = np.where(np.arange(self.max_order) > 0, self.weight_scale, 0)
+            # Without any match nothing is smoothed: p_1 = 0 makes the score 0.
+            return np.maximum(numerators, 0) + added, denominators + added
         if self.smoothing == "exp":
             zero = (numerators <= 0) & (denominators > 0)
             halvings = np.where(zero, 0.5 ** np.cumsum(zero, axis=-1), 0.0) * self.weight_scale
@@ -146,8 +136,8 @@ class BleuAggregate(_Summed):
 
 
 @dataclass(frozen=True)
-class MeanAggregate(_Summed):
-    """The mean of segment scores from [sum of scores, number of scored segments]; NaN where none is scored.
+class MeanAggregate(Aggregate):
+    """The mean of segment scores from [sum of scores, number of scored segments]; NaN if none is scored.
 
     Examples
     --------
@@ -168,7 +158,7 @@ class MeanAggregate(_Summed):
 
 
 @dataclass(frozen=True)
-class IBleuAggregate(_Summed):
+class IBleuAggregate(Aggregate):
     """iBLEU from summed statistics of BLEU against the references, then of BLEU against the sources.
 
     Parameters
@@ -195,8 +185,7 @@ class IBleuAggregate(_Summed):
     alpha: float = 0.9
 
     def __post_init__(self) -> None:
-        check_order(self.max_order)
-        check_choice("smoothing", self.smoothing, SMOOTHINGS)
+        BleuAggregate(self.max_order, self.smoothing)  # checks them
 
     @property
     def bleu(self) -> BleuAggregate:
@@ -211,12 +200,11 @@ class IBleuAggregate(_Summed):
         return np.asarray(self.alpha * self.bleu(references) - (1 - self.alpha) * np.nan_to_num(self.bleu(sources)))
 
     def clamped(self, sums: ArrayLike) -> Bools:
-        """Where BLEU against the references is 0 only because an order has no match."""
         return self.bleu.clamped(self._checked(sums)[..., : self.bleu.width])
 
 
 @dataclass(frozen=True)
-class ChrfAggregate(_Summed):
+class ChrfAggregate(Aggregate):
     """chrF from summed counts: [hypothesis, reference, match] of each order, D = 3 * orders.
 
     Parameters
@@ -226,7 +214,7 @@ class ChrfAggregate(_Summed):
     beta : float
         How many times as much recall weighs as precision.
     eps_smoothing : bool
-        The mean of each order's F, empty ones a tiny number, over all orders; otherwise the F of mean precision and
+        The mean over all orders of each order's F, a tiny number for empty ones; otherwise the F of mean precision and
         recall over the orders that have n-grams on both sides.
 
     Examples
@@ -250,10 +238,9 @@ class ChrfAggregate(_Summed):
         return np.where(sums.any(axis=-1), self.percent(sums) / 100, np.nan)
 
     def percent(self, sums: Floats) -> Floats:
-        """F times 100, and 0 where there is nothing to count: sacrebleu's score, operation by operation.
+        """Return F times 100, or 0 without n-grams: sacrebleu's score.
 
-        Its order of operations is kept because the best reference is the one with the largest number, and two that
-        differ in the last digit only must not change places.
+        The order of its operations is kept: which reference is best can depend on the last digit.
         """
         hypothesis, reference, match = np.moveaxis(sums.reshape(*sums.shape[:-1], self.orders, 3), -1, 0)
         empty = EPSILON if self.eps_smoothing else 0.0
@@ -273,8 +260,8 @@ class ChrfAggregate(_Summed):
 
 
 @dataclass(frozen=True)
-class TerAggregate(_Summed):
-    """TER from summed [edits, reference length]; 1 for edits against no word at all, NaN for nothing at all.
+class TerAggregate(Aggregate):
+    """TER from summed [edits, reference length]; 1 for edits against no words, NaN without any words.
 
     Examples
     --------
@@ -295,12 +282,12 @@ class TerAggregate(_Summed):
 
 
 @dataclass(frozen=True)
-class MeteorAggregate(_Summed):
+class MeteorAggregate(Aggregate):
     """METEOR from summed statistics, in the order of the jar's own lines.
 
     The 23 statistics: words of hypothesis and reference; function words of both; for the matchers exact, stem, synonym
     and paraphrase, in turn, matched content words of both and matched function words of both; chunks; matched words of
-    both. Before summing, the chunks of a segment in which all words match in one chunk are put to 0 (`without_whole`).
+    both. Before summing, the chunks of a segment in which all words match in one chunk are set to 0 (`without_whole`).
 
     Parameters
     ----------
@@ -312,7 +299,7 @@ class MeteorAggregate(_Summed):
 
     Notes
     -----
-    Sums without any word on either side have no score: NaN. There the jar says 0; everywhere else this is its score.
+    Sums without any word on either side have no score: NaN; the jar says 0. Otherwise this is its score.
 
     References
     ----------
@@ -332,7 +319,7 @@ class MeteorAggregate(_Summed):
     matchers: tuple[float, ...] = (1.0, 0.6, 0.8, 0.6)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "matchers", tuple(self.matchers))  # a list where it was read from JSON
+        object.__setattr__(self, "matchers", tuple(self.matchers))  # a list if it was read from JSON
 
     @property
     def width(self) -> int:
@@ -344,8 +331,8 @@ class MeteorAggregate(_Summed):
         lengths = [self.delta * (sums[..., i] - sums[..., i + 2]) + (1 - self.delta) * sums[..., i + 2] for i in (0, 1)]
         matched = (weighted[0] > 0) & (weighted[1] > 0)
         precision, recall = (
-            np.where(matched, own / np.where(matched, length, 1), 1.0)
-            for own, length in zip(weighted, lengths, strict=True)
+            np.where(matched, matches / np.where(matched, length, 1), 1.0)
+            for matches, length in zip(weighted, lengths, strict=True)
         )
         mean = 1 / ((1 - self.alpha) / precision + self.alpha / recall)
         fragments = sums[..., 20] / np.where(matched, (sums[..., 21] + sums[..., 22]) / 2, 1.0)
@@ -353,15 +340,15 @@ class MeteorAggregate(_Summed):
         return np.where((sums[..., 0] == 0) & (sums[..., 1] == 0), np.nan, np.where(matched, scores, 0.0))
 
     def _weighted_matches(self, sums: Floats, side: int) -> Floats:
-        # Summed in the jar's order, so that its ties are ties here.
+        # Summed in the jar's order, so that ties are the same.
         total = np.zeros(sums.shape[:-1])
         for weight, share in ((self.delta, 0), (1 - self.delta, 2)):
-            for place, matcher in enumerate(self.matchers):
-                total = total + sums[..., 4 + 4 * place + share + side] * matcher * weight
+            for index, matcher in enumerate(self.matchers):
+                total = total + sums[..., 4 + 4 * index + share + side] * matcher * weight
         return total
 
     def without_whole(self, statistics: ArrayLike) -> Floats:
-        """Statistics of segments with no chunks counted where nothing is left over or out of order."""
+        """Return statistics of segments with 0 chunks if all words match in one chunk."""
         counted = np.array(self._checked(statistics))
         whole = (counted[..., 21] == counted[..., 0]) & (counted[..., 22] == counted[..., 1]) & (counted[..., 20] == 1)
         counted[..., 20] = np.where(whole, 0.0, counted[..., 20])
@@ -371,7 +358,7 @@ class MeteorAggregate(_Summed):
         return super().parameters() | {"matchers": list(self.matchers)}
 
 
-#: By kind; whoever brings a kind of its own adds it here.
+#: By kind; packages with another kind add it here.
 AGGREGATES: dict[str, Callable[..., Aggregate]] = {
     aggregate.kind: aggregate
     for aggregate in (BleuAggregate, IBleuAggregate, ChrfAggregate, TerAggregate, MeteorAggregate, MeanAggregate)
@@ -391,7 +378,7 @@ def aggregate_from(parameters: Mapping[str, Any]) -> Aggregate:
 
 
 def over_orders(values: Floats) -> Floats:
-    """The product along the last axis, which is short: a product of slices is several times faster than `prod`."""
+    """Return the product along the last axis, which is short: slices are several times faster than `prod`."""
     product = values[..., 0].copy()
     for order in range(1, values.shape[-1]):
         product *= values[..., order]
@@ -399,7 +386,7 @@ def over_orders(values: Floats) -> Floats:
 
 
 def log_brevity_penalty(hyp_len: Floats, ref_len: Floats) -> Floats:
-    """min(0, 1 - ref_len / hyp_len); -inf for an empty hypothesis where the reference is not.
+    """Return min(0, 1 - ref_len / hyp_len); -inf for an empty hypothesis and a non-empty reference.
 
     The prose under equation 2 of Galley et al. (2015) swaps the names of the two lengths; this is Papineni et al.'s.
     """
@@ -414,5 +401,5 @@ def _f_score(precision: Floats, recall: Floats, factor: float, empty: float) -> 
 
 
 def _in_turn(values: Floats) -> Floats:
-    """Sum over the last axis from left to right; NumPy's own sum takes them in another order."""
+    """Sum over the last axis from left to right; NumPy's sum has another order."""
     return np.asarray(sum(np.moveaxis(values, -1, 0)))

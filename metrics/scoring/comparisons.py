@@ -15,6 +15,7 @@ from metrics.scoring.resampling import (
     BLOCK,
     REPLICATES,
     SEED,
+    PairedDifference,
     block_sizes,
     draws_in_block,
     draws_per_block,
@@ -31,9 +32,9 @@ class PairOfSystems:
     Attributes
     ----------
     first, second : int
-        Places of the systems.
+        Indices of the systems.
     difference : float
-        Score of the first less that of the second; negative where lower is better.
+        Score of the first less that of the second; negative if lower is better.
     low, high : float
         95% interval of the difference; NaN where undefined.
     p_value : float
@@ -41,9 +42,9 @@ class PairOfSystems:
     adjusted : float
         The p-value by Holm, over all pairs.
     reason : str
-        Why it is undefined; empty where it is defined.
+        Why it is undefined; empty if it is defined.
     segments : int or None
-        How many both have a score of, where that was asked for.
+        How many segments have a score of both, if the pair is compared on shared segments.
     """
 
     first: int
@@ -58,19 +59,32 @@ class PairOfSystems:
 
     @property
     def differs(self) -> bool:
-        """Whether the two can be told apart at 5%, all pairs considered."""
+        """Return whether the two differ significantly at 5%, corrected for all pairs."""
         return self.adjusted <= LEVEL
+
+    @classmethod
+    def tested(
+        cls,
+        pair: tuple[int, int],
+        test: PairedDifference,
+        adjusted: float,
+        *,
+        reason: str = "",
+        segments: int | None = None,
+    ) -> PairOfSystems:
+        reason = reason or test.reason
+        return cls(*pair, test.difference, test.low, test.high, test.p_value, adjusted, reason, segments)
 
 
 def compare_systems(
     scores: Sequence[float], replicates: ArrayLike, *, higher_is_better: bool = True
 ) -> list[PairOfSystems]:
-    """All pairs of T systems, the better of each first, in the order of their scores.
+    """Compare all pairs of T systems, the better of each first, in the order of their scores.
 
     Parameters
     ----------
     scores : (T,) float
-        Over all segments; NaN where a system has none: it comes last.
+        Over all segments; a system with NaN comes last.
     replicates : (B, T) float
         On the same B resamples for all systems; see `metrics.scoring.resampling.bootstrap_replicates`.
     higher_is_better : bool
@@ -93,8 +107,8 @@ def compare_systems(
     --------
     >>> rng = np.random.default_rng(1)
     >>> noise = rng.normal(size=(500, 1))
-    >>> found = compare_systems([0.1, 0.9, 0.5], noise + [[0.1, 0.9, 0.5]] + 0.01 * rng.normal(size=(500, 3)))
-    >>> [(pair.first, pair.second, pair.differs) for pair in found]
+    >>> pairs = compare_systems([0.1, 0.9, 0.5], noise + [[0.1, 0.9, 0.5]] + 0.01 * rng.normal(size=(500, 3)))
+    >>> [(pair.first, pair.second, pair.differs) for pair in pairs]
     [(1, 2, True), (1, 0, True), (2, 0, True)]
     """
     values = np.asarray(scores, dtype=np.float64)
@@ -103,29 +117,23 @@ def compare_systems(
         raise ValueError(f"replicates: found shape {resampled.shape}; accepted: (B, {values.size})")
     order = best_first(values, higher_is_better=higher_is_better)
     pairs = list(combinations(order, 2))
-    tests = [
-        paired_difference(float(values[one]), float(values[other]), resampled[:, one], resampled[:, other])
-        for one, other in pairs
-    ]
-    adjusted = holm_adjusted([test.p_value for test in tests])
-    return [
-        PairOfSystems(one, other, test.difference, test.low, test.high, test.p_value, own, test.reason)
-        for (one, other), test, own in zip(pairs, tests, adjusted.tolist(), strict=True)
-    ]
+    tests = [paired_difference(float(values[i]), float(values[j]), resampled[:, i], resampled[:, j]) for i, j in pairs]
+    adjusted = holm_adjusted([test.p_value for test in tests]).tolist()
+    return [PairOfSystems.tested(*each) for each in zip(pairs, tests, adjusted, strict=True)]
 
 
 def compare_on_shared_segments(
     scores: ArrayLike, *, higher_is_better: bool = True, replicates: int = REPLICATES, seed: int = SEED
 ) -> list[PairOfSystems]:
-    """All pairs of T systems whose scores are means over segments, each pair over those that both have a score of.
+    """Compare all pairs of T systems whose scores are means over segments, each pair on segments with a score of both.
 
-    A mean over a system's own segments is also a matter of which these are; here that cancels out. Resamples are those
-    of `metrics.scoring.resampling.bootstrap_replicates`, so that without a missing score this is `compare_systems`.
+    A system's mean also depends on which segments have a score; this cancels out here. Resamples are those of
+    `metrics.scoring.resampling.bootstrap_replicates`: without a missing score this is `compare_systems`.
 
     Parameters
     ----------
     scores : (T, S) float
-        Of segments; NaN where there is none. A segment that no system has a score of counts as if it were not there.
+        Of segments; NaN if there is none. A segment without any score is ignored.
     higher_is_better : bool
     replicates, seed : int
         As for `bootstrap_replicates`.
@@ -133,8 +141,8 @@ def compare_on_shared_segments(
     Returns
     -------
     list of T (T - 1) / 2 PairOfSystems
-        The better one of each pair, over what both have, is its first; of equal ones the earlier. Undefined, with the
-        reason, where they share no segment, or where some resample has none of those shared.
+        The better system on the shared segments comes first, of equal ones the earlier. Undefined, with the reason, if
+        they share no segment, or if a resample has no shared one.
 
     Raises
     ------
@@ -143,8 +151,8 @@ def compare_on_shared_segments(
 
     Examples
     --------
-    >>> found, = compare_on_shared_segments([[0.9, 0.4, 0.5], [math.nan, 0.5, 0.8]])
-    >>> found.first, round(found.difference, 9), found.segments
+    >>> pair, = compare_on_shared_segments([[0.9, 0.4, 0.5], [math.nan, 0.5, 0.8]])
+    >>> pair.first, round(pair.difference, 9), pair.segments
     (1, 0.2, 2)
     """
     values = np.asarray(scores, dtype=np.float64)
@@ -154,45 +162,38 @@ def compare_on_shared_segments(
     if not values.shape[1]:
         raise ValueError("scores: found none; accepted: one or more")
     pairs = list(combinations(range(len(values)), 2))
-    one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     (total, n_shared), (totals, drawn_of_both) = np.zeros((2, len(pairs))), np.zeros((2, replicates, len(pairs)))
     sizes = block_sizes(values.shape[1])
     drawn = draws_per_block(sizes, replicates, seed)
     for number, size in enumerate(sizes.tolist()):
         counts = draws_in_block(drawn[:, number], size, number, seed)
         block = values[:, number * BLOCK : number * BLOCK + size]
-        differences = block[one] - block[other]  # (P, n)
+        differences = block[left] - block[right]  # (P, n)
         shared = np.isfinite(differences)
         differences[~shared] = 0.0
         total, n_shared = total + differences.sum(axis=1), n_shared + shared.sum(axis=1)
         totals += counts @ differences.T
         drawn_of_both += counts @ shared.T
-    with np.errstate(invalid="ignore"):  # nothing shared: undefined
+    with np.errstate(invalid="ignore"):  # undefined without shared segments
         means, resampled = total / n_shared, totals / drawn_of_both
-    # The better one first; equal ones as they stood.
+    # The better one first; equal ones in the given order.
     signs = np.where(means < 0 if higher_is_better else means > 0, -1.0, 1.0)
     tests = [
         paired_difference(float(sign * mean), 0.0, sign * column, np.zeros(replicates))
         for sign, mean, column in zip(signs, means, resampled.T, strict=True)
     ]
-    adjusted = holm_adjusted([test.p_value for test in tests])
+    adjusted = holm_adjusted([test.p_value for test in tests]).tolist()
     return [
-        PairOfSystems(
-            *(pair if sign > 0 else pair[::-1]),
-            test.difference,
-            test.low,
-            test.high,
-            test.p_value,
-            p,
-            test.reason if n else "no segment has a score of both",
-            n,
+        PairOfSystems.tested(
+            pair if sign > 0 else pair[::-1], test, p, reason="" if n else "no segment has a score of both", segments=n
         )
-        for pair, sign, test, p, n in zip(pairs, signs, tests, adjusted.tolist(), map(int, n_shared), strict=True)
+        for pair, sign, test, p, n in zip(pairs, signs, tests, adjusted, map(int, n_shared), strict=True)
     ]
 
 
 def best_first(scores: ArrayLike, *, higher_is_better: bool = True) -> list[int]:
-    """Places of systems from the best to the worst, those without a score (NaN) last; equal ones as they stood.
+    """Return the indices of systems from best to worst, those without a score (NaN) last; ties in the given order.
 
     Examples
     --------
@@ -204,7 +205,7 @@ def best_first(scores: ArrayLike, *, higher_is_better: bool = True) -> list[int]
 
 
 def place_ranges(n_systems: int, pairs: Sequence[PairOfSystems]) -> list[tuple[int, int]]:
-    """From which place to which each system may rank: behind those told to be better, before those told to be worse.
+    """Return the range of ranks of each system: behind those that are better, before those that are worse.
 
     Examples
     --------
@@ -222,7 +223,7 @@ def place_ranges(n_systems: int, pairs: Sequence[PairOfSystems]) -> list[tuple[i
 
 
 def holm_adjusted(p_values: Sequence[float]) -> Floats:
-    """Holm's step-down p-values; an undefined one (NaN) stays so and is not counted as a comparison.
+    """Return Holm's step-down p-values; an undefined one (NaN) stays so and is not counted as a comparison.
 
     Examples
     --------
@@ -230,9 +231,9 @@ def holm_adjusted(p_values: Sequence[float]) -> Floats:
     [0.03, 0.06, 0.06, nan]
     """
     values = np.asarray(p_values, dtype=np.float64)
-    found = np.full(values.shape, math.nan)
+    adjusted = np.full(values.shape, math.nan)
     defined = np.flatnonzero(~np.isnan(values))
     order = defined[np.argsort(values[defined], kind="stable")]
     steps = np.arange(order.size, 0, -1) * values[order]
-    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return found
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted

@@ -1,9 +1,9 @@
-"""Statistics of the BLEU family for many thresholds of the weight at the price of about one.
+"""Statistics of the BLEU family for many thresholds of the weight at the cost of about one.
 
 The references of weight >= t for falling t are sets that only grow. Of the references that clip an n-gram to the same
-count (a tier) the one of highest weight joins first, and none that joins later can better it. So each tier matters at
-one threshold alone: there it may raise the running maximum of its n-gram. What it adds is entered at that threshold,
-and summed from above.
+count (a tier) the one of highest weight joins first, and later ones change nothing. So each tier matters at one
+threshold only: there it may raise the running maximum of its n-gram. The increase is entered at that threshold, and
+increases are summed from the highest threshold down.
 """
 
 from __future__ import annotations
@@ -20,13 +20,7 @@ from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.metric import MeanStatistics, MetricStatistics, mean_packed, to_decimals
 from metrics.scoring.ngrams import MatchTable, OrderMatches, ranges
 from metrics.scoring.pairs import chunks
-from metrics.scoring.statistics import (
-    SEMANTICS,
-    SegmentStatistics,
-    WeightScale,
-    exact_weights,
-    maximum_per_segment,
-)
+from metrics.scoring.statistics import SEMANTICS, SegmentStatistics, exact_weights, maximum_per_segment
 from metrics.scoring.texts import check_choice
 
 PAIRS_AT_ONCE = 1 << 15  # of hypotheses and references
@@ -34,31 +28,31 @@ PAIRS_AT_ONCE = 1 << 15  # of hypotheses and references
 
 @dataclass(frozen=True, eq=False)
 class _Falling:
-    """Tiers of one n-gram order, within each case those that a higher threshold lets in first.
+    """Tiers of one n-gram order, within each case by falling threshold; those below all thresholds are left out.
 
-    ``clipped`` (K,) is the count of each, ``best`` (K,) its reference of highest weight, ``rank`` (K,) its place within
-    the case. Of E uses of tiers by hypotheses ``tier`` (E,) is the tier, and ``place`` (E,) where it is entered:
-    (level, hypothesis), flat. Tiers that no threshold lets in are left out.
+    ``clipped`` (K,) is the count of each, ``best`` (K,) its reference of highest weight, ``rank`` (K,) its index within
+    the case. Of E uses of tiers by hypotheses ``tier`` (E,) is the tier, and ``cell`` (E,) where it is entered:
+    (level, hypothesis), flat.
     """
 
     clipped: Floats
     best: Ints
     rank: Ints
     tier: Ints
-    place: Ints
+    cell: Ints
 
-    def entered(self, running: Floats) -> Floats:
-        """(E,) what each use adds to the running value of its n-gram, which begins at 0."""
+    def increases(self, running: Floats) -> Floats:
+        """Return what each use (E,) adds to the running value of its n-gram, which begins at 0."""
         before = np.concatenate(([0.0], running[:-1]))
         return (running - np.where(self.rank > 0, before, 0.0))[self.tier]
 
     def running(self, values: Floats) -> Floats:
-        """The running maximum of ``values`` (K,) within each case."""
-        found = values.copy()
+        """Return the running maximum of ``values`` (K,) within each case."""
+        maxima = values.copy()
         for rank in range(1, int(self.rank.max(initial=0)) + 1):
-            places = np.flatnonzero(self.rank == rank)
-            found[places] = np.maximum(found[places], found[places - 1])
-        return found
+            tiers = np.flatnonzero(self.rank == rank)
+            maxima[tiers] = np.maximum(maxima[tiers], maxima[tiers - 1])
+        return maxima
 
 
 class ThresholdSweep:
@@ -71,26 +65,18 @@ class ThresholdSweep:
         Unitless, finite.
     thresholds : L numbers, ascending and different to nine decimals
     max_order : int, optional
-        The table's own by default.
-    weight_scale : WeightScale, optional
-        See `metrics.scoring.statistics.delta_bleu_statistics`.
+        That of the table by default.
 
     Examples
     --------
     >>> from metrics.scoring.ngrams import build_match_table
     >>> table = build_match_table([["a b"]], [["a", "b"]], max_order=1)
-    >>> [found.numerators.item() for found in ThresholdSweep(table, [0.9, 0.5], [0.0, 0.6]).bleu()]
+    >>> [level.numerators.item() for level in ThresholdSweep(table, [0.9, 0.5], [0.0, 0.6]).bleu()]
     [2.0, 1.0]
     """
 
     def __init__(
-        self,
-        table: MatchTable,
-        weights: ArrayLike,
-        thresholds: Sequence[float],
-        *,
-        max_order: int | None = None,
-        weight_scale: WeightScale | None = None,
+        self, table: MatchTable, weights: ArrayLike, thresholds: Sequence[float], *, max_order: int | None = None
     ) -> None:
         self.table = table
         self.thresholds = to_decimals(thresholds)
@@ -99,17 +85,13 @@ class ThresholdSweep:
         values = np.asarray(weights, dtype=np.float64)
         if values.shape != (table.n_references,) or not np.isfinite(values).all():
             raise ValueError(f"weights: found shape {values.shape}; accepted: ({table.n_references},) finite numbers")
-        scaled, scale = exact_weights(values)
-        if weight_scale is not None:
-            scale = weight_scale.scale
-            scaled = values if scale == 1 else np.rint(values * scale)
-        self._scaled, self._scale = scaled, scale
+        self._scaled, self._scale = exact_weights(values)
         self._by_weight = np.argsort(values)
         self._level = np.empty(values.size, dtype=np.int64)
         ascending = to_decimals(values)[self._by_weight]
         self._level[self._by_weight] = np.searchsorted(self.thresholds, ascending, side="right") - 1
         self._falling = [self._tiers(matches) for matches in table.orders[:max_order]]
-        # (L, S): how many references of a segment are in the subset.
+        # (L, S): how many references of each segment are in the subset.
         reached = np.flatnonzero(self._level >= 0)
         at = self._level[reached] * table.n_segments + table.reference_segment[reached]
         self._n_references = np.bincount(at, minlength=self.thresholds.size * table.n_segments).reshape(
@@ -120,25 +102,25 @@ class ThresholdSweep:
         self._bleu: list[SegmentStatistics] | None = None  # BLEU and sBLEU read the same
 
     def bleu(self) -> list[SegmentStatistics]:
-        """For each threshold what `metrics.scoring.statistics.bleu_statistics` says."""
+        """Return `metrics.scoring.statistics.bleu_statistics` for each threshold."""
         if self._bleu is None:
-            running = [own.running(own.clipped) for own in self._falling]
+            running = [tiers.running(tiers.clipped) for tiers in self._falling]
             self._bleu = self._statistics(running, np.ones(self.table.n_segments), 1)
         return self._bleu
 
     def delta_bleu(self, semantics: str = "galley2015") -> list[SegmentStatistics]:
-        """As `metrics.scoring.statistics.delta_bleu_statistics`, likewise."""
+        """Return `metrics.scoring.statistics.delta_bleu_statistics` for each threshold."""
         check_choice("semantics", semantics, SEMANTICS)
         top_weight = maximum_per_segment(self.table, self._scaled)
-        # Segments without a positive weight count for nothing.
+        # Segments without a positive weight do not count.
         weights = np.where(top_weight[self.table.reference_segment] > 0, self._scaled, 0.0)
         running = []
-        for own in self._falling:
-            weight = weights[own.best]
+        for tiers in self._falling:
+            weight = weights[tiers.best]
             if semantics == "galley2015":
-                running.append(own.running(weight * own.clipped))
+                running.append(tiers.running(weight * tiers.clipped))
             else:
-                running.append(own.running(weight) * own.running(own.clipped))
+                running.append(tiers.running(weight) * tiers.running(tiers.clipped))
         return self._statistics(running, top_weight, self._scale)
 
     def _tiers(self, matches: OrderMatches) -> _Falling:
@@ -156,48 +138,48 @@ class ThresholdSweep:
         size = np.bincount(case, minlength=matches.cases.size)
         first = np.cumsum(size) - size
         _, tier = ranges(first[matches.case], size[matches.case])
-        place = level[tier] * n_rows + np.repeat(matches.hypothesis, size[matches.case])
-        return _Falling(matches.clipped[order], best[order], np.arange(case.size) - first[case], tier, place)
+        cell = level[tier] * n_rows + np.repeat(matches.hypothesis, size[matches.case])
+        return _Falling(matches.clipped[order], best[order], np.arange(case.size) - first[case], tier, cell)
 
     def _closest_lengths(self) -> Floats:
-        """(L, H) length of the closest reference of each subset, ties to the shorter; 0 where it is empty."""
+        """Return the length (L, H) of the closest reference of each subset, ties to the shorter; 0 if it is empty."""
         table, pairs = self.table, self.table.lengths
         closest, lengths = np.empty(pairs.key.size), np.zeros((self.thresholds.size, table.hyp_len.size))
         if not closest.size:
             return lengths
-        # References of a segment stand side by side in the pairs of each of its hypotheses: sort them once for all.
+        # References of a segment are neighbours in the pairs of each of its hypotheses: sort them once for all.
         falling = np.argsort(table.reference_segment * (self.thresholds.size + 1) - self._level, kind="stable")
         moved = falling - np.arange(falling.size)
-        # In chunks that the processor's cache holds: pairs are many, and each is looked at a dozen times.
+        # In chunks that fit into the processor's cache: pairs are many, and each is read a dozen times.
         bounds = np.append(pairs.starts, closest.size)
         for first, last in chunks(bounds, PAIRS_AT_ONCE):
-            own = slice(bounds[first], bounds[last])
-            key = pairs.key[own][np.arange(own.stop - own.start) + moved[pairs.reference[own]]]
-            # Shifted apart, and turned round, all hypotheses share one running maximum.
+            part = slice(bounds[first], bounds[last])
+            key = pairs.key[part][np.arange(part.stop - part.start) + moved[pairs.reference[part]]]
+            # Shifted apart, and with their signs changed, all hypotheses share one running maximum.
             span = int(key.max()) + 1
             shift = np.repeat(np.arange(1, last - first + 1), np.diff(bounds[first : last + 1])) * span
-            closest[own] = (shift - np.maximum.accumulate(shift - key)) & (pairs.radix - 1)
+            closest[part] = (shift - np.maximum.accumulate(shift - key)) & (pairs.radix - 1)
         before = np.zeros(table.hyp_len.size, dtype=np.int64)
         before[pairs.hypothesis] = pairs.starts - 1
-        for found, counts in zip(lengths, self._n_references, strict=True):
+        for level, counts in zip(lengths, self._n_references, strict=True):
             n_references = counts[table.row_segment]
-            np.multiply(closest.take(before + n_references, mode="clip"), n_references > 0, out=found)
+            np.multiply(closest.take(before + n_references, mode="clip"), n_references > 0, out=level)
         return lengths
 
     def _statistics(self, running: list[Floats], top_weight: Floats, scale: int) -> list[SegmentStatistics]:
-        """From the running values (K,) of each order."""
+        """Return the statistics of each level from the running values (K,) of each order."""
         table, n_orders = self.table, len(running)
-        numerators = [self._entered(*each) for each in zip(self._falling, running, strict=True)]
+        numerators = [self._numerators(*each) for each in zip(self._falling, running, strict=True)]
         n_grams = [np.maximum(table.hyp_len - order, 0) for order in range(n_orders)]
-        # Where a subset is empty the length is 0 already.
+        # For an empty subset the length is 0 already.
         positive = top_weight > 0
         ref_len = self._ref_len if positive.all() else self._ref_len * positive[table.row_segment]
         rows = np.empty((table.hyp_len.size, 2 + 2 * n_orders))
-        # One block for all levels: memory comes cheaper in one piece.
+        # One block for all levels: allocating one is faster.
         packed = np.empty((self.thresholds.size, *table.rows.shape, 2 + 2 * n_orders))
-        found: list[SegmentStatistics] = []
+        statistics: list[SegmentStatistics] = []
         valid, weight = np.empty(0, dtype=np.bool_), np.empty(0)
-        for level, own in enumerate(packed):
+        for level, block in enumerate(packed):
             counted = (self._n_references[level] > 0) & positive
             if not np.array_equal(counted, valid):
                 valid, weight = counted, np.where(counted, top_weight, 0.0)
@@ -208,14 +190,14 @@ class ThresholdSweep:
             rows[:, 1] = ref_len[level]
             for order, levels in enumerate(numerators, start=2):
                 rows[:, order] = levels[level]
-            rows.take(table.rows, axis=0, out=own, mode="clip")  # with a mode that need not check, straight to ``own``
-            found.append(SegmentStatistics.of_segments(own, weight, valid, scale))
-        return found
+            rows.take(table.rows, axis=0, out=block, mode="clip")  # without checks, hence without a buffer
+            statistics.append(SegmentStatistics.of_segments(block, weight, valid, scale))
+        return statistics
 
-    def _entered(self, tiers: _Falling, running: Floats) -> Floats:
-        """(L, H) sums over the n-grams of each hypothesis, of what all levels from the highest down have entered."""
+    def _numerators(self, tiers: _Falling, running: Floats) -> Floats:
+        """Return (L, H) sums over the n-grams of each hypothesis of the increases of this level and higher ones."""
         shape = self.thresholds.size, self.table.hyp_len.size
-        entered = np.bincount(tiers.place, weights=tiers.entered(running), minlength=math.prod(shape))
+        entered = np.bincount(tiers.cell, weights=tiers.increases(running), minlength=math.prod(shape))
         levels = entered.astype(np.float64, copy=False).reshape(shape)  # bincount of nothing returns integers
         _sum_from_above(levels)
         return levels
@@ -230,14 +212,14 @@ def _sum_from_above(levels: NDArray[Any]) -> None:
 def threshold_sweep(
     table: MatchTable, weights: ArrayLike, thresholds: Sequence[float], max_order: int
 ) -> ThresholdSweep:
-    """The sweep, made once for all metrics that read this table."""
+    """Return the sweep, made once for all metrics that read this table."""
     key = ("sweep", max_order, np.asarray(weights, dtype=np.float64).tobytes(), tuple(thresholds))
     return table.remembered(key, lambda: ThresholdSweep(table, weights, thresholds, max_order=max_order))
 
 
 def means_at_each(levels: list[SegmentStatistics], smooth_brevity: bool) -> list[MetricStatistics]:
-    """Of the mean over segments, what each level of a sweep says."""
+    """Return the statistics of the mean over segments for each level of a sweep."""
     blocks = np.empty((len(levels), *levels[0].valid.shape, 2))
-    for own, found in zip(blocks, levels, strict=True):
-        mean_packed(found.sentence_scores(smooth_brevity=smooth_brevity), own)
-    return [MeanStatistics(own) for own in blocks]
+    for block, level in zip(blocks, levels, strict=True):
+        mean_packed(level.sentence_scores(smooth_brevity=smooth_brevity), block)
+    return [MeanStatistics(block) for block in blocks]

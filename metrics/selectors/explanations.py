@@ -10,7 +10,7 @@ from annotation.core.numbers import finite_or_none
 from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
 from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import DeltaBleu
-from metrics.scoring.explain.ngrams import NgramContribution, OrderTotal, SegmentExplanation, explain_hypothesis
+from metrics.scoring.explain.ngrams import NgramContribution, NgramExplanation, OrderTotal, explain_hypothesis
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.lanes import Token, drawn
 from metrics.selectors.ngrams import Holder, Ngram, Reference, Said, Weighed, written
@@ -64,7 +64,7 @@ class Reading:
         }
         return urlencode(asked | others)
 
-    def account(self, hypothesis: str, references: Sequence[str], weights: Sequence[float]) -> SegmentExplanation:
+    def account(self, hypothesis: str, references: Sequence[str], weights: Sequence[float]) -> NgramExplanation:
         return explain_hypothesis(
             hypothesis,
             references,
@@ -111,7 +111,7 @@ class Hypothesis:
     key: str
     names: list[str]
     response: Said
-    told: SegmentExplanation | None
+    told: NgramExplanation | None
     tokens: list[Token]
     lanes: int
     ngrams: list[Ngram]
@@ -249,7 +249,7 @@ def _hypothesis(
     key: str,
     names: list[str],
     response: Said,
-    told: SegmentExplanation,
+    told: NgramExplanation,
     counted: Sequence[Reference],
     same: Reference | None,
 ) -> Hypothesis:
@@ -278,7 +278,7 @@ def _ngram(key: str, part: NgramContribution, counted: Sequence[Reference], scal
     return Ngram(key, part, holders, scale, winner)
 
 
-def _order_line(total: OrderTotal, told: SegmentExplanation) -> OrderLine:
+def _order_line(total: OrderTotal, told: NgramExplanation) -> OrderLine:
     scale = told.weight_scale
     terms = [f"{n} × {written(weight, scale, bracket=True)}" for weight, n in total.terms]
     return OrderLine(

@@ -14,8 +14,8 @@ from annotation.core.errors import AnnotationError
 from annotation.core.zips import zip_chunks
 from annotation.models import Dataset, JobState, Project
 from metrics.models import ScoreRun, TrainedModel
+from metrics.scoring.models.files import SHOWN, model_name
 from metrics.scoring.models.lsa import LsaModel
-from metrics.scoring.models.store import SHOWN, model_name
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from metrics.scoring.models.files import Model
 from metrics.scoring.models.kinds import Kind
 from metrics.scoring.models.sentence_encoder import SentenceEncoder, located
-from metrics.scoring.models.store import Model
 from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.models.word_vectors.conversion import convert
 

@@ -19,7 +19,7 @@ from annotation.references.releases.selectors.releases import release_name
 from metrics.errors import MetricsError, ScoreRunRefused
 from metrics.models import ScoreRun
 from metrics.scoring.metric import Metric, MetricStatistics, signature_line
-from metrics.scoring.models.store import SHOWN
+from metrics.scoring.models.files import SHOWN
 from metrics.scoring.registry import get_metric
 from metrics.selectors.arrays import run_arrays, segment_items
 from metrics.selectors.corpus import IntArray, texts_digests

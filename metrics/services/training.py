@@ -24,8 +24,8 @@ from metrics.errors import MetricsError
 from metrics.models import TrainedModel
 from metrics.scoring import VERSION
 from metrics.scoring.models.distinct_texts import Survey, kept_texts, survey
+from metrics.scoring.models.files import Model
 from metrics.scoring.models.kinds import Kind, get_kind
-from metrics.scoring.models.store import Model
 from metrics.selectors import training_texts
 from metrics.selectors.models import folder_of, runs_using
 from metrics.selectors.training_texts import OUTPUTS, PARTS, REFERENCES, Texts
@@ -284,7 +284,7 @@ def _store(model: TrainedModel, kind: Kind, made: Model, report: dict[str, Any])
         raise MetricsError(message) from error
     model.digest = made.digest
     size = sum(file.stat().st_size for file in folder_of(model).rglob("*") if file.is_file())
-    return {"digest": made.digest, "size": size, "report": report | {"model": kind.facts(made)}, "training_hash": ""}
+    return {"digest": made.digest, "size": size, "report": report | {"model": made.facts}, "training_hash": ""}
 
 
 def _texts(model: TrainedModel, open_file: OpenFile) -> Texts:

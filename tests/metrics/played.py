@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from annotation.models import JobState, Project
 from metrics.models import TrainedModel
-from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore
@@ -32,7 +31,7 @@ def train_models(project: Project, *kinds: str) -> dict[str, TrainedModel]:
             digest=store.add(model).removeprefix("sha256:"),
             state=JobState.DONE,
             finished_at=timezone.now(),
-            report={"model": KINDS[kind].facts(model)},
+            report={"model": model.facts},
         )
     return found
 

@@ -123,7 +123,7 @@ class OrderTotal:
 
 
 @dataclass(frozen=True)
-class SegmentExplanation:
+class NgramExplanation:
     """One hypothesis against the weighted references of its segment, and everything its score is made of.
 
     Attributes
@@ -180,7 +180,7 @@ def exact_sum(contributions: Iterable[float], weight_scale: int) -> float:
     contributions : iterable of floats
         Multiples of ``1 / weight_scale``, whatever they are where that is 1.
     weight_scale : int
-        As in `SegmentExplanation`.
+        As in `NgramExplanation`.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def explain_hypothesis(
     tokenize: str = "none",
     lowercase: bool = False,
     smooth_brevity: bool = False,
-) -> SegmentExplanation:
+) -> NgramExplanation:
     """The account of one sentence's ΔBLEU: every n-gram, every reference that holds it, every sum.
 
     Parameters
@@ -221,7 +221,7 @@ def explain_hypothesis(
 
     Returns
     -------
-    SegmentExplanation
+    NgramExplanation
         Where no weight is above 0, ``score`` is NaN with a reason: the denominator would not be positive. The n-grams
         and what they would add are told all the same.
 
@@ -272,7 +272,7 @@ def explain_hypothesis(
     ref_len = len(reference_tokens[closest])
     penalty = _brevity_penalty(len(tokens), ref_len + smooth_brevity)
     reason = NO_POSITIVE if top <= 0 else "" if len(tokens) or ref_len else BOTH_EMPTY
-    return SegmentExplanation(
+    return NgramExplanation(
         tuple(tokens),
         tuple(map(tuple, reference_tokens)),
         parts,

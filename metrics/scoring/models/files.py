@@ -1,4 +1,4 @@
-"""A model as a folder: header in JSON, words in UTF-8, arrays to map into memory. Equal models, equal bytes."""
+"""Trained models, and their form on disk: a folder with a header in JSON, words in UTF-8, and arrays."""
 
 from __future__ import annotations
 
@@ -7,27 +7,44 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+SHOWN = 12  # hexadecimal digits of a hash in names of files and in signatures
+
 _HEADER, _WORDS = "model.json", "words.txt"
+
+
+class Model(Protocol):
+    """A trained model."""
+
+    kind: ClassVar[str]
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of its content in hexadecimal digits; equal models have equal ones."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return what the model is like, in plain values."""
+
+    def save(self, path: Path) -> None:
+        """Write a file or a folder; equal models, equal bytes."""
+
+    @classmethod
+    def load(cls, path: Path) -> Self: ...
+
+
+def model_name(kind: str, digest: str) -> str:
+    """Return the name of a model's file or folder in a store."""
+    return f"{kind}-{digest[:SHOWN]}"
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a model consists of.
-
-    Attributes
-    ----------
-    kind : str
-    header : dict
-        Plain values.
-    words : sequence of str
-        None holds a line break.
-    arrays : dict of arrays
-    """
+    """The content of a model; ``header`` has plain values, ``words`` no line breaks. Equal content, equal bytes."""
 
     kind: str
     header: Mapping[str, Any]
@@ -35,7 +52,7 @@ class Content:
     arrays: Mapping[str, NDArray[Any]]
 
     def digest(self) -> str:
-        """SHA-256 over everything, arrays with type and shape."""
+        """Return the SHA-256 over everything, arrays with type and shape."""
         total = sha256(self._header_bytes())
         total.update(self._word_bytes())
         for name, array in sorted(self.arrays.items()):
@@ -44,7 +61,7 @@ class Content:
         return total.hexdigest()
 
     def save(self, path: Path) -> None:
-        """Write a folder, which must not be there."""
+        """Write a new folder."""
         path = Path(path)
         path.mkdir(parents=True)
         (path / _HEADER).write_bytes(self._header_bytes())
@@ -54,26 +71,28 @@ class Content:
 
     @classmethod
     def load(cls, path: Path, kind: str, layout: int) -> Content:
-        """Read a folder; arrays stay on disk until they are looked at.
+        """Read a folder; arrays stay on disk until they are read.
 
         Raises
         ------
         ValueError
-            It is no model, one of another kind, or one written in another layout.
+            It is no model, or one of another kind or layout.
         """
         path = Path(path)
         if not (path / _HEADER).is_file():
             raise ValueError(f"model: found no {_HEADER} in {path}; accepted: the folder of a {kind} model")
         header = json.loads((path / _HEADER).read_bytes())
-        found = (header.pop("kind", None), header.get("layout"))
-        if found != (kind, layout):
-            raise ValueError(f"model: found kind {found[0]!r}, layout {found[1]!r}; accepted: {kind!r}, {layout!r}")
+        stored_kind, stored_layout = header.pop("kind", None), header.get("layout")
+        if (stored_kind, stored_layout) != (kind, layout):
+            raise ValueError(
+                f"model: found kind {stored_kind!r}, layout {stored_layout!r}; accepted: {kind!r}, {layout!r}"
+            )
         words = (path / _WORDS).read_bytes().decode().split("\n")
         arrays = {file.stem: _opened(file) for file in sorted(path.glob("*.npy"))}
         return cls(kind, header, words, arrays)
 
     def array(self, name: str) -> NDArray[Any]:
-        """The array of that name, or an error that says that its file is missing."""
+        """Return the array of that name, or raise an error that says that its file is missing."""
         if name not in self.arrays:
             raise ValueError(f"model: found no {name}.npy; accepted: the folder of a {self.kind} model as it was saved")
         return self.arrays[name]

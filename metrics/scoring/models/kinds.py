@@ -1,4 +1,4 @@
-"""Kinds of trained models: what each is for, what may be chosen when one is trained, what one is like."""
+"""The registry of kinds of trained models: what each is for, and the options of its training."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from metrics.scoring.adequacy_fluency_text import TOKENIZERS as CLEANED_TOKENIZERS
+from metrics.scoring.models.files import Model
 from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
 from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
-from metrics.scoring.models.store import Model
 from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.models.word_vectors.training import MAX_DIMENSION, MAX_WINDOW
 from metrics.scoring.parameters import Parameter, choice, flag, parameters_of, real, whole
@@ -21,7 +21,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Options:
-    """What may be chosen about a training; each field says its range."""
+    """Options of a training; each field has its range."""
 
     def __post_init__(self) -> None:
         for parameter in parameters_of(self):
@@ -79,37 +79,34 @@ class Kind:
 
     Attributes
     ----------
-    name : str
-        As metrics' parameters and `ModelStore` call it.
+    model : type of Model
     label, summary : str
         For people.
     made_elsewhere : str
-        Which files of other programs are read; empty where there is none.
-    model : type
-        Its class.
+        Which files of other programs can be read; empty if none.
     options : type of Options, or None
-        None where nothing here can train one.
-    facts : callable
-        What a model is like, in plain values.
+        None if it cannot be trained here.
     field : str
         Its field in addresses of the playground; empty if the playground takes the newest model of this kind.
     """
 
-    name: str
+    model: Any
     label: str
     summary: str
-    made_elsewhere: str
-    model: Any
-    options: type[Options] | None
-    facts: Callable[[Any], dict[str, Any]]
+    made_elsewhere: str = ""
+    options: type[Options] | None = None
     field: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.model.kind)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         return () if self.options is None else parameters_of(self.options)
 
     def checked(self, options: Mapping[str, Any]) -> Options:
-        """The options, those left out at their defaults.
+        """Return the options with defaults for those left out.
 
         Raises
         ------
@@ -125,73 +122,38 @@ class Kind:
         return self.options(**options)
 
     def train(self, texts: Iterable[Text], options: Options, progress: Progress | None = None) -> Model:
-        """A model learnt from texts that are read once; ``progress`` is told how many have been read."""
+        """Train a model on texts that are read once; ``progress`` is called with the number of texts read."""
         trained: Model = self.model.train(texts, progress=progress, **options.as_dict())
         return trained
-
-
-def _lsa_facts(model: LsaModel) -> dict[str, Any]:
-    return {
-        "vocabulary": len(model.words),
-        "dimensions": model.n_components,
-        "singular_values": model.singular_values.tolist(),
-    }
-
-
-def _language_model_facts(model: LanguageModel) -> dict[str, Any]:
-    return {"vocabulary": len(model.words), "order": model.order, "ngrams": list(model.n_ngrams)}
-
-
-def _vector_facts(model: WordVectors) -> dict[str, Any]:
-    return {"vocabulary": len(model), "dimensions": model.dimension}
-
-
-def _encoder_facts(model: SentenceEncoder) -> dict[str, Any]:
-    return {}
 
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(
-            LsaModel.kind,
+            LsaModel,
             "LSA space",
             "Texts as points by the words that occur in them: what adequacy is judged by.",
-            "",
-            LsaModel,
-            LsaOptions,
-            _lsa_facts,
-            "am",
+            options=LsaOptions,
+            field="am",
         ),
         Kind(
-            LanguageModel.kind,
+            LanguageModel,
             "n-gram model",
             "How probable each next word is: what fluency is judged by.",
             "ARPA, as SRILM and KenLM write it, perhaps compressed with gzip",
-            LanguageModel,
             LanguageModelOptions,
-            _language_model_facts,
             "fm",
         ),
         Kind(
-            WordVectors.kind,
+            WordVectors,
             "word vectors",
             "Words as points: what embedding metrics compare.",
             "word2vec text or binary, or GloVe text, perhaps compressed with gzip",
-            WordVectors,
             VectorOptions,
-            _vector_facts,
             "wv",
         ),
-        Kind(
-            SentenceEncoder.kind,
-            "sentence encoder",
-            "Whole sentences as points, by a neural network made elsewhere.",
-            "",
-            SentenceEncoder,
-            None,
-            _encoder_facts,
-        ),
+        Kind(SentenceEncoder, "sentence encoder", "Whole sentences as points, by a neural network made elsewhere."),
     )
 }
 
@@ -199,6 +161,6 @@ TRAINABLE = tuple(name for name, kind in KINDS.items() if kind.options is not No
 
 
 def get_kind(name: str) -> Kind:
-    """The kind of that name; a ValueError says which there are."""
+    """Return the kind of that name, or raise an error that says which there are."""
     check_choice("kind", name, KINDS)
     return KINDS[name]

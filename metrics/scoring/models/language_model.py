@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from metrics.scoring.models.ngrams.counts import (
     word_numbers,
 )
 from metrics.scoring.models.ngrams.katz import MAX_COUNTS, MIN_COUNTS, katz, pruned
-from metrics.scoring.models.store import register
 from metrics.scoring.texts import Text, Tokens, check_choice, check_whole
 
 Progress = Callable[[int], None]
@@ -38,7 +37,6 @@ _LAYOUT = 1
 _TEXTS_AT_ONCE = 100_000
 
 
-@register
 @dataclass(frozen=True, eq=False)
 class LanguageModel:
     """N-grams with Katz's back-off; unknown words count as <unk>.
@@ -124,6 +122,10 @@ class LanguageModel:
     def n_ngrams(self) -> tuple[int, ...]:
         """How many n-grams of each length are listed; <unk>, <s> and </s> are among the first."""
         return tuple(int(logs.size) for logs in self.backoff.logs)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"vocabulary": len(self.words), "order": self.order, "ngrams": list(self.n_ngrams)}
 
     def check_order(self, order: int) -> None:
         """Raise a ValueError where the model has no n-grams of that order."""

@@ -19,7 +19,6 @@ from scipy.sparse.linalg import svds
 from metrics.scoring.adequacy_fluency_text import TOKENIZERS, words_of
 from metrics.scoring.arrays import Bools, Float32s, Floats, Ids, Ints
 from metrics.scoring.models.files import Content
-from metrics.scoring.models.store import register
 from metrics.scoring.texts import Text, check_choice, check_whole
 
 Progress = Callable[[int], None]
@@ -46,7 +45,6 @@ _PAIRS_AT_ONCE = 1 << 16
 _WIDTH_AT_ONCE = 128
 
 
-@register
 @dataclass(frozen=True, eq=False)
 class LsaModel:
     """Truncated SVD of a term-document matrix of raw counts, not centred, no idf.
@@ -140,6 +138,11 @@ class LsaModel:
         content = Content.load(path, cls.kind, _LAYOUT)
         values, components = np.array(content.array("singular_values")), content.array("components")
         return cls(content.words, components, values, content.header["tokenize"], content.header["n_texts"])
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        values = self.singular_values.tolist()
+        return {"vocabulary": len(self.words), "dimensions": self.n_components, "singular_values": values}
 
     def counts(self, texts: Iterable[Text]) -> csr_matrix:
         """(n, M) counts of known words in each text."""

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from metrics.scoring.arrays import Float32s
-from metrics.scoring.models.store import register
 
 LIBRARY = "sentence-transformers"
 MODULES = "modules.json"  # in every model of the library: its parts, in their order
@@ -35,7 +34,6 @@ def unavailable() -> str:
     return f"{LIBRARY} is not installed; python -m pip install {LIBRARY}"
 
 
-@register
 @dataclass(frozen=True, eq=False)
 class SentenceEncoder:
     """A model that makes a vector of a text.
@@ -52,6 +50,10 @@ class SentenceEncoder:
 
     path: Path
     digest: str
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {}
 
     @classmethod
     def load(cls, path: Path) -> Self:

@@ -1,4 +1,4 @@
-"""Where trained models lie, and how one is found: by its path or by its content hash."""
+"""Folders of trained models: a model is loaded by its path or by its content hash."""
 
 from __future__ import annotations
 
@@ -8,42 +8,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any, ClassVar, Protocol, Self, TypeAlias
+from typing import Any, TypeAlias
 
-KEPT_IN_MEMORY = 8
-SHOWN = 12  # hexadecimal digits of a hash in names of files and in signatures
+from metrics.scoring.models.files import SHOWN, Model, model_name
+from metrics.scoring.models.kinds import get_kind
+
+IN_MEMORY = 8  # models
 DIGITS = re.compile(rf"[0-9a-f]{{{SHOWN},64}}")
 
-
-class Model(Protocol):
-    """A trained model."""
-
-    kind: ClassVar[str]
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of its content, in hexadecimal digits: equal models have equal ones."""
-
-    def save(self, path: Path) -> None:
-        """Write a file or a folder; equal models, equal bytes."""
-
-    @classmethod
-    def load(cls, path: Path) -> Self: ...
-
-
-# Name, size, time and place on the disk of all that a model consists of: other content has another one.
+# Name, size, time and inode of each file of a model: other content has another stamp.
 Stamp: TypeAlias = tuple[tuple[str, int, int, int], ...]
 
-# Each kind of model, filled where its class is defined (see `register`).
-_KINDS: dict[str, type[Any]] = {}
 _loaded: OrderedDict[tuple[str, Path, Stamp], Any] = OrderedDict()
 _lock = Lock()
-
-
-def register(model: type[Any]) -> type[Any]:
-    """Class decorator: models of this class are found by its ``kind``."""
-    _KINDS[model.kind] = model
-    return model
 
 
 class ModelStore:
@@ -57,11 +34,11 @@ class ModelStore:
 
     def __init__(self, directories: Iterable[Path | str] = ()) -> None:
         self.directories = tuple(Path(directory) for directory in directories)
-        # Models that were named by a path, which a hash alone would not find again.
+        # Models named by a path: a hash alone would not find them again.
         self._elsewhere: dict[tuple[str, str], Path] = {}
 
     def path(self, kind: str, reference: str) -> Path:
-        """Where the model is.
+        """Return the path of a model.
 
         Parameters
         ----------
@@ -72,7 +49,7 @@ class ModelStore:
         Raises
         ------
         ValueError
-            No model was named, none is there, or nobody knows the kind: what was looked for, and where.
+            No model was named, or none is there: what was looked for, and where.
         """
         if not reference:
             raise ValueError(f"model: found none; accepted: a {kind} model, by its path or sha256:...")
@@ -90,11 +67,11 @@ class ModelStore:
                 return path
         if (kind, digits) in self._elsewhere:
             return self._elsewhere[kind, digits]
-        where = ", ".join(map(str, self.directories)) or "no folder"
-        raise ValueError(f"model: found no {kind} model {reference} (looked in {where})")
+        folders = ", ".join(map(str, self.directories)) or "no folder"
+        raise ValueError(f"model: found no {kind} model {reference} (looked in {folders})")
 
     def load(self, kind: str, reference: str) -> Any:
-        """The model; those used last stay in memory."""
+        """Load a model; the last ones stay in memory."""
         path = self.path(kind, reference).resolve()
         key = (kind, path, _stamp(path))
         with _lock:
@@ -102,59 +79,53 @@ class ModelStore:
             if model is not None:
                 _loaded.move_to_end(key)
         if model is None:
-            model = _read(self._class(kind), path)
+            model = _read(kind, path)
         if reference.startswith("sha256:") and not model.digest.startswith(reference.removeprefix("sha256:")):
             raise ValueError(f"model: {path} holds sha256:{model.digest}; accepted: {reference}")
         with _lock:
             _loaded[key] = model
-            while len(_loaded) > KEPT_IN_MEMORY:
+            while len(_loaded) > IN_MEMORY:
                 _loaded.popitem(last=False)
         return model
 
     def reference(self, kind: str, reference: str) -> str:
-        """The model's ``sha256:...`` in full, however it was named; this store finds it by that from then on."""
+        """Return the model's full ``sha256:...``, by which this store finds it from now on."""
         digest: str = self.load(kind, reference).digest
         if not reference.startswith("sha256:"):
             self._elsewhere[kind, digest] = self.path(kind, reference)
         return f"sha256:{digest}"
 
     def references(self, kind: str) -> list[str]:
-        """``sha256:`` and the first digits of each model of a kind that lies in the folders."""
-        found = (path.name for directory in self.directories for path in directory.glob(f"{kind}-*"))
-        names = (re.fullmatch(rf"{re.escape(kind)}-({DIGITS.pattern})", name) for name in found)
-        return sorted({f"sha256:{match[1]}" for match in names if match})
+        """Return ``sha256:`` and the first digits of each model of a kind in the folders."""
+        paths = (path for directory in self.directories for path in directory.glob(f"{kind}-*"))
+        matches = (re.fullmatch(rf"{re.escape(kind)}-({DIGITS.pattern})", path.name) for path in paths)
+        return sorted({f"sha256:{match[1]}" for match in matches if match})
 
     def add(self, model: Model) -> str:
-        """Save a model in the first folder, unless it is there; returns its ``sha256:...``."""
+        """Save a model in the first folder, unless it is there; return its ``sha256:...``."""
         if not self.directories:
             raise ValueError("models: found no folder to write to; accepted: one or more")
         self.directories[0].mkdir(parents=True, exist_ok=True)
         path = self.directories[0] / model_name(model.kind, model.digest)
         if not path.exists():
-            # In a folder of its own: who was killed at the same model, or is at it now, does not stand in the way.
-            with TemporaryDirectory(prefix=".unfinished-", dir=self.directories[0]) as own:
-                unfinished = Path(own) / path.name
+            # In a separate folder: another process may save the same model now, or was killed while it did.
+            with TemporaryDirectory(prefix=".unfinished-", dir=self.directories[0]) as folder:
+                unfinished = Path(folder) / path.name
                 model.save(unfinished)
                 try:
                     unfinished.rename(path)
                 except OSError:
-                    if not path.exists():  # else somebody was first: equal models, equal bytes
+                    if not path.exists():  # else another process was first: equal models, equal bytes
                         raise
         return f"sha256:{model.digest}"
 
-    @staticmethod
-    def _class(kind: str) -> type[Any]:
-        if kind not in _KINDS:
-            raise ValueError(f"model: found kind {kind!r}; accepted: {', '.join(sorted(_KINDS)) or 'none yet'}")
-        return _KINDS[kind]
 
-
-def _read(kind: type[Any], path: Path) -> Any:
+def _read(kind: str, path: Path) -> Any:
     try:
-        return kind.load(path)
+        return get_kind(kind).model.load(path)
     except (OSError, EOFError, KeyError) as error:
-        said = f"no {error}" if isinstance(error, KeyError) else f"what cannot be read ({error})"
-        raise ValueError(f"model: found {said} in {path}; accepted: a {kind.kind} model as it was saved") from error
+        problem = f"no {error}" if isinstance(error, KeyError) else f"what cannot be read ({error})"
+        raise ValueError(f"model: found {problem} in {path}; accepted: a {kind} model as it was saved") from error
 
 
 def _stamp(path: Path) -> Stamp:
@@ -164,8 +135,3 @@ def _stamp(path: Path) -> Stamp:
         for file in files
         for facts in [file.stat()]
     )
-
-
-def model_name(kind: str, digest: str) -> str:
-    """The name of a model's file or folder in a store."""
-    return f"{kind}-{digest[:SHOWN]}"

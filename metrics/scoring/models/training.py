@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable
 from inspect import signature
 from typing import Any
 
+from metrics.scoring.models.files import Model
 from metrics.scoring.models.kinds import KINDS, TRAINABLE
-from metrics.scoring.models.store import Model
 from metrics.scoring.texts import Text, check_choice
-
-TRAINERS: dict[str, Callable[..., Model]] = {kind: KINDS[kind].model.train for kind in TRAINABLE}
 
 
 def train(kind: str, texts: Iterable[Text], *, progress: Callable[[int], None] | None = None, **options: Any) -> Model:
-    """A model of that kind, learnt from texts that are read once.
+    """Train a model of that kind on texts that are read once.
 
     Parameters
     ----------
@@ -22,7 +20,7 @@ def train(kind: str, texts: Iterable[Text], *, progress: Callable[[int], None] |
     texts : iterable of strings
         One sentence each.
     progress : callable, optional
-        Told how many texts have been read.
+        Called with the number of texts read so far.
     **options
         As `LsaModel.train`, `LanguageModel.train` and `WordVectors.train` take them.
 
@@ -40,11 +38,13 @@ def train(kind: str, texts: Iterable[Text], *, progress: Callable[[int], None] |
     for option in options:
         if option not in accepted:
             raise ValueError(f"{kind}: found option {option!r}; accepted: {', '.join(accepted)}")
-    return TRAINERS[kind](texts, progress=progress, **options)
+    trained: Model = KINDS[kind].model.train(texts, progress=progress, **options)
+    return trained
 
 
 def options_of(kind: str) -> dict[str, Any]:
-    """What can be chosen about a model of that kind, and what is taken where nothing is."""
-    check_choice("kind", kind, TRAINERS)
-    known = signature(TRAINERS[kind]).parameters
-    return {name: one.default for name, one in known.items() if name not in ("texts", "progress")}
+    """Return the options of a training of that kind and their defaults."""
+    check_choice("kind", kind, TRAINABLE)
+    model = KINDS[kind].model
+    known = signature(getattr(model, "training", model.train)).parameters
+    return {name: parameter.default for name, parameter in known.items() if name not in ("texts", "progress")}

@@ -7,7 +7,7 @@ vectors.matrix[vectors.find(["word", "unheard-of"])]         # rows; -1 for a wo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.scoring.arrays import Float32s, Floats, Ints
-from metrics.scoring.models.store import register
 from metrics.scoring.models.word_vectors.conversion import converted_beside
 from metrics.scoring.models.word_vectors.folder import (
     HASHES,
@@ -34,7 +33,7 @@ from metrics.scoring.models.word_vectors.folder import (
 )
 from metrics.scoring.models.word_vectors.training import (
     Progress,
-    check_options,
+    Training,
     cooccurrences,
     factorised,
     positive_pmi,
@@ -45,7 +44,6 @@ from metrics.scoring.models.word_vectors.words import WordTable, make_table
 from metrics.scoring.texts import Text, encoded
 
 
-@register
 @dataclass(frozen=True, eq=False)
 class WordVectors:
     """n words and their vectors of d numbers.
@@ -54,16 +52,17 @@ class WordVectors:
     ----------
     words : WordTable
     matrix : (n, d) float32
-        On disk and read where it is touched, if the model was loaded.
+        Of a loaded model: on disk, read where it is used.
     mean : (d,) float
         Of all n vectors.
     digest : str
         SHA-256 of words and matrix.
     about : dict
-        How it was made, for people; JSON.
+        How it was made; JSON.
     """
 
     kind: ClassVar[str] = KIND
+    training: ClassVar[type[Training]] = Training
 
     words: WordTable
     matrix: Float32s
@@ -73,7 +72,7 @@ class WordVectors:
 
     @classmethod
     def from_words(cls, words: Iterable[str], matrix: ArrayLike, about: dict[str, Any] | None = None) -> Self:
-        """Of distinct words and a matrix (n, d) in memory.
+        """Make vectors of distinct words and a matrix (n, d) in memory.
 
         Raises
         ------
@@ -96,20 +95,7 @@ class WordVectors:
         return cls(table, array, mean, digest, about or {})
 
     @classmethod
-    def train(
-        cls,
-        texts: Iterable[Text],
-        *,
-        dimension: int = 100,
-        window: int = 5,
-        min_count: int = 2,
-        shift: float = 1.0,
-        power: float = 0.5,
-        smoothing: float = 0.75,
-        tokenize: str = "whitespace",
-        lowercase: bool = True,
-        progress: Progress | None = None,
-    ) -> Self:
+    def train(cls, texts: Iterable[Text], *, progress: Progress | None = None, **options: Any) -> Self:
         """Learn vectors from a corpus: shifted positive pointwise mutual information, factorised.
 
         The same texts give the same vectors, in whatever order they come.
@@ -118,22 +104,10 @@ class WordVectors:
         ----------
         texts : iterable of strings, or with ``tokenize="none"`` also of token sequences
             Read once.
-        dimension : int
-            d, 1 to 2,500; fewer where the corpus does not span so many.
-        window : int
-            How many words to either side are a word's context, 1 to 100.
-        min_count : int
-            Rarer words have no vector.
-        shift : float
-            k >= 1 of Levy and Goldberg; log k is taken off all mutual information.
-        power : float
-            0 to 1, of the singular values.
-        smoothing : float
-            0 to 1, the power of context counts; 1 for none.
-        tokenize, lowercase
-            See `metrics.scoring.texts.tokenize_texts`.
         progress : callable, optional
-            Told how many texts have been read.
+            Called with the number of texts read so far.
+        **options
+            The fields of `metrics.scoring.models.word_vectors.training.Training`.
 
         Raises
         ------
@@ -144,40 +118,39 @@ class WordVectors:
         ----------
         Levy and Goldberg: Neural word embedding as implicit matrix factorization. NIPS 2014.
         """
-        check_options(dimension, window, min_count, shift, power, smoothing)
-        corpus = read_corpus(texts, tokenize=tokenize, lowercase=lowercase, min_count=min_count, progress=progress)
-        information = positive_pmi(cooccurrences(corpus, window), shift=shift, smoothing=smoothing)
+        training = cls.training(**options)
+        corpus = read_corpus(texts, training, progress)
+        information = positive_pmi(
+            cooccurrences(corpus, training.window), shift=training.shift, smoothing=training.smoothing
+        )
         if not information.nnz:
             raise ValueError(
-                f"texts: found no two words that occur together more than by chance, each {min_count} times"
+                f"texts: found no two words that occur together more than by chance, each {training.min_count} times"
             )
-        matrix = factorised(information, dimension=dimension, power=power)
-        # A word without any information would be a vector without direction: better unknown.
-        kept = np.flatnonzero(np.diff(information.indptr))
-        about = {
-            "window": window,
-            "min_count": min_count,
-            "shift": shift,
-            "power": power,
-            "smoothing": smoothing,
-            "tokenize": tokenize,
-            "lowercase": lowercase,
-        }
-        return cls.from_words([corpus.words[row] for row in kept.tolist()], matrix[kept], about)
+        matrix = factorised(information, dimension=training.dimension, power=training.power)
+        # A word without any information would have a vector without direction: better unknown.
+        informed = np.flatnonzero(np.diff(information.indptr))
+        about = asdict(training)
+        del about["dimension"]  # the matrix has it
+        return cls.from_words([corpus.words[row] for row in informed.tolist()], matrix[informed], about)
 
     @property
     def dimension(self) -> int:
         return int(self.matrix.shape[1])
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"vocabulary": len(self), "dimensions": self.dimension}
+
     def __len__(self) -> int:
         return len(self.words)
 
     def find(self, words: Sequence[str], *, lowercase: bool = False) -> Ints:
-        """(k,) the row of each word, or of its lowercase form; -1 where it is unknown."""
+        """Return the row (k,) of each word, or of its lowercase form; -1 if unknown."""
         return self.words.find([word.lower() for word in words] if lowercase else words)
 
     def neighbours(self, word: str, count: int = 10) -> list[tuple[str, float]]:
-        """The words of the largest cosine with this one, which is left out, and their cosines.
+        """Return the other words of the largest cosines with this word, and the cosines.
 
         Raises
         ------
@@ -187,11 +160,11 @@ class WordVectors:
         row = int(self.find([word])[0])
         if row < 0:
             raise ValueError(f"word: found {word!r}, which has no vector; accepted: one of {len(self)} words")
-        own = unit_rows(self.matrix[row : row + 1].astype(np.float64))[0]
-        cosines = np.concatenate([unit_rows(part.astype(np.float64)) @ own for part in slices(self.matrix)])
+        unit = unit_rows(self.matrix[row : row + 1].astype(np.float64))[0]
+        cosines = np.concatenate([unit_rows(part.astype(np.float64)) @ unit for part in slices(self.matrix)])
         cosines[row] = -np.inf
         best = np.argsort(-cosines, kind="stable")[: min(count, len(self) - 1)]
-        return [(self.words.word(int(place)), float(cosines[place])) for place in best]
+        return [(self.words.word(index), float(cosines[index])) for index in best.tolist()]
 
     def save(self, path: Path) -> None:
         """Write a folder; equal vectors made in the same way, equal bytes."""
@@ -204,12 +177,12 @@ class WordVectors:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """A folder that `save` wrote, at once; or a file of vectors, converted beside it at the first call.
+        """Open a folder that `save` wrote, or a file of vectors, which is converted at the first call.
 
         Raises
         ------
         ValueError
-            What is there is neither, cannot be read, or is not what its header says: which file, what was found.
+            It is neither, cannot be read, or differs from its header: which file, what was found.
         """
         if path.is_file():
             path = converted_beside(path)
@@ -223,13 +196,11 @@ class WordVectors:
 
 
 def row_lengths(matrix: Floats) -> Floats:
-    """(n,) Euclidean length of each row."""
-    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
-    return lengths
+    """Return the Euclidean length (n,) of each row."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", matrix, matrix)))
 
 
 def unit_rows(matrix: Floats) -> Floats:
-    """Each row at length 1; a row of zeros stays one."""
+    """Scale each row to length 1; a row of zeros stays as it is."""
     lengths = row_lengths(matrix)[:, None]
-    units: Floats = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
-    return units
+    return np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)

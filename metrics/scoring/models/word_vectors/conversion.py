@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metrics.scoring.arrays import Ints
-from metrics.scoring.models.store import model_name
+from metrics.scoring.models.files import model_name
 from metrics.scoring.models.word_vectors.files import Progress, read_blocks
 from metrics.scoring.models.word_vectors.folder import (
     KIND,

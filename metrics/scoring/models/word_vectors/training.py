@@ -1,12 +1,10 @@
-"""Word vectors from a corpus of one's own: positive pointwise mutual information, factorised.
-
-Enough for a demo and for words of one domain, in seconds and without a network. Vectors learnt from billions of words
-are another thing; `metrics.scoring.models.word_vectors.files` reads those.
-"""
+"""Word vectors learnt from a small corpus: positive pointwise mutual information, factorised."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -27,56 +25,88 @@ DENSE = 300
 
 
 class Corpus(NamedTuple):
-    """Texts as numbers of words, laid end to end; -1 for a word that is too rare."""
+    """Texts as numbers of words, laid end to end; -1 for a word that is too rare. ``text`` is the text of each."""
 
     words: list[str]
     ids: Ints
     text: Ids
 
 
-def check_options(dimension: int, window: int, min_count: int, shift: float, power: float, smoothing: float) -> None:
-    check_whole("dimension", dimension, 1, MAX_DIMENSION)
-    check_whole("window", window, 1, MAX_WINDOW)
-    if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
-        raise ValueError(f"min_count: found {min_count!r}; accepted: an integer of 1 or more")
-    if isinstance(shift, bool) or not isinstance(shift, int | float) or not 1 <= shift < np.inf:
-        raise ValueError(f"shift: found {shift!r}; accepted: a number of 1 or more")
-    for name, share in (("power", power), ("smoothing", smoothing)):
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise ValueError(f"{name}: found {share!r}; accepted: a number from 0 to 1")
+@dataclass(frozen=True)
+class Training:
+    """How vectors are learnt.
+
+    Attributes
+    ----------
+    dimension : int
+        d, 1 to 2,500; fewer if the corpus does not span so many.
+    window : int
+        How many words to either side are a word's context, 1 to 100.
+    min_count : int
+        Rarer words have no vector.
+    shift : float
+        k >= 1 of Levy and Goldberg; log k is taken off all mutual information.
+    power : float
+        0 to 1, of the singular values.
+    smoothing : float
+        0 to 1, the power of context counts; 1 for none.
+    tokenize, lowercase
+        See `metrics.scoring.texts.tokenize_texts`.
+    """
+
+    dimension: int = 100
+    window: int = 5
+    min_count: int = 2
+    shift: float = 1.0
+    power: float = 0.5
+    smoothing: float = 0.75
+    tokenize: str = "whitespace"
+    lowercase: bool = True
+
+    def __post_init__(self) -> None:
+        check_whole("dimension", self.dimension, 1, MAX_DIMENSION)
+        check_whole("window", self.window, 1, MAX_WINDOW)
+        if isinstance(self.min_count, bool) or not isinstance(self.min_count, int) or self.min_count < 1:
+            raise ValueError(f"min_count: found {self.min_count!r}; accepted: an integer of 1 or more")
+        for name, low, high, accepted in (
+            ("shift", 1, sys.float_info.max, "of 1 or more"),
+            ("power", 0, 1, "from 0 to 1"),
+            ("smoothing", 0, 1, "from 0 to 1"),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                raise ValueError(f"{name}: found {value!r}; accepted: a number {accepted}")
 
 
-def read_corpus(
-    texts: Iterable[Text], *, tokenize: str, lowercase: bool, min_count: int, progress: Progress | None = None
-) -> Corpus:
+def read_corpus(texts: Iterable[Text], training: Training, progress: Progress | None = None) -> Corpus:
     """Number the words that occur at least ``min_count`` times: by falling count, equal counts alphabetically."""
     numbers: dict[str, int] = {}
     ids: list[Ids] = [np.zeros(0, dtype=np.int32)]
     lengths: list[int] = []
     for part in _parts(texts):
-        tokens = list(tokenize_texts(part, tokenize=tokenize, lowercase=lowercase))
+        tokens = list(tokenize_texts(part, tokenize=training.tokenize, lowercase=training.lowercase))
         lengths.extend(map(len, tokens))
         flat = (numbers.setdefault(token, len(numbers)) for token in chain.from_iterable(tokens))
         ids.append(np.fromiter(flat, dtype=np.int32))
         if progress is not None:
             progress(len(lengths))
-    found = np.concatenate(ids)
-    counts = np.bincount(found, minlength=len(numbers))
+    tokens_read = np.concatenate(ids)
+    counts = np.bincount(tokens_read, minlength=len(numbers))
     alphabetical = sorted(numbers)
     order = np.fromiter(map(numbers.__getitem__, alphabetical), dtype=np.int64, count=len(numbers))
     order = order[np.argsort(-counts[order], kind="stable")]
-    order = order[counts[order] >= min_count]
-    place = np.full(len(numbers), -1, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    spelt = list(numbers)
+    order = order[counts[order] >= training.min_count]
+    rank = np.full(len(numbers), -1, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    words = list(numbers)
     text = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    return Corpus([spelt[number] for number in order.tolist()], place[found], text)
+    return Corpus([words[number] for number in order.tolist()], rank[tokens_read], text)
 
 
 def cooccurrences(corpus: Corpus, window: int) -> sparse.csr_array:
-    """(n, n) how often two words stand at most ``window`` words apart in one text; symmetric.
+    """Return (n, n) how often two words are at most ``window`` words apart in a text; symmetric.
 
-    A word that is too rare keeps its place between the others.
+    Rare words count for the distance.
     """
     size = len(corpus.words)
     total = sparse.csr_array((size, size), dtype=np.float64)
@@ -86,13 +116,13 @@ def cooccurrences(corpus: Corpus, window: int) -> sparse.csr_array:
             left, right = slice(start, stop), slice(start + distance, stop + distance)
             first, second = corpus.ids[left], corpus.ids[right]
             counted = (first >= 0) & (second >= 0) & (corpus.text[left] == corpus.text[right])
-            places = (first[counted], second[counted])
-            total = total + sparse.coo_array((np.ones(places[0].size), places), shape=(size, size)).tocsr()
+            pairs = (first[counted], second[counted])
+            total = total + sparse.coo_array((np.ones(pairs[0].size), pairs), shape=(size, size)).tocsr()
     return sparse.csr_array(total + total.T)
 
 
 def positive_pmi(counts: sparse.csr_array, *, shift: float, smoothing: float) -> sparse.csr_array:
-    """max(log(P(w, c) / (P(w) P(c))) - log(shift), 0); contexts as probable as their counts to the power ``smoothing``.
+    """Return max(log(P(w, c) / (P(w) P(c))) - log(shift), 0), with P(c) from counts to the power ``smoothing``.
 
     References
     ----------
@@ -108,14 +138,14 @@ def positive_pmi(counts: sparse.csr_array, *, shift: float, smoothing: float) ->
     context = occurrences**smoothing
     expected = occurrences[words] * context[contexts] / context.sum()
     information = np.log(table.data / expected) - np.log(shift)
-    kept = information > 0
-    return sparse.csr_array((information[kept], (words[kept], contexts[kept])), shape=counts.shape)
+    positive = information > 0
+    return sparse.csr_array((information[positive], (words[positive], contexts[positive])), shape=counts.shape)
 
 
 def factorised(matrix: sparse.csr_array, *, dimension: int, power: float) -> Floats:
-    """(n, d) U_d S_d^power of the truncated singular value decomposition; d is smaller where the rank is.
+    """Return U_d S_d^power (n, d) of the truncated singular value decomposition; d is at most the rank.
 
-    The largest entry of each column is positive: a singular vector's sign is otherwise anybody's.
+    The largest entry of each column is positive: a singular vector's sign is otherwise arbitrary.
 
     References
     ----------
@@ -125,9 +155,9 @@ def factorised(matrix: sparse.csr_array, *, dimension: int, power: float) -> Flo
     if size <= DENSE or dimension >= size - 1:
         left, values, _ = np.linalg.svd(matrix.toarray(), full_matrices=False)
     else:
-        # The start vector settles what ARPACK leaves to chance.
+        # The start vector makes ARPACK's result reproducible.
         start = np.random.default_rng(0).uniform(-1, 1, size)
-        # A wide search and a tolerance of squared values: the product of the factors is exact to 1e-12 all the same.
+        # With a wide search, this tolerance (of squared values) still gives factors whose product is exact to 1e-12.
         left, values, _ = svds(matrix, k=dimension, v0=start, ncv=min(size - 1, 3 * dimension + 20), tol=1e-6)
         order = np.argsort(-values, kind="stable")
         left, values = left[:, order], values[order]

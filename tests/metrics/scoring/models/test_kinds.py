@@ -14,7 +14,7 @@ def test_the_defaults_train_a_model_that_tells_its_vocabulary(name: str) -> None
     model = kind.train(TEXTS, kind.checked({}), told.append)
 
     assert model.kind == name
-    assert kind.facts(model)["vocabulary"] > 0
+    assert model.facts["vocabulary"] > 0
     assert told[-1] == len(TEXTS)
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from metrics.scoring.models.files import model_name
 from metrics.scoring.models.lsa import LsaModel
-from metrics.scoring.models.store import ModelStore, model_name
+from metrics.scoring.models.store import ModelStore
 
 TEXTS = ["the cat sat", "a dog saw the cat", "no cat sat"]
 
