@@ -35,12 +35,19 @@ def again(task: Task, job_id: int) -> None:
     task.apply_async((job_id,), expires=settings.SWEEP_SECONDS)
 
 
+def stale_jobs_enqueue(*work: tuple[type[Job], Task]) -> None:
+    """Enqueue the jobs of these models that wait for too long or whose worker died."""
+    for model, task in work:
+        for job_id in jobs.stale_ids(model):
+            again(task, job_id)
+
+
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def sweep() -> None:
     """End lapsed leases and enqueue lost and waiting work again. Safe to run twice."""
     handout.slots_sweep()
     pace.paces_update()
-    work: tuple[tuple[type[Job], Task], ...] = (
+    stale_jobs_enqueue(
         (Release, release_build),
         (ReleaseFigures, release_figures_compute),
         (WeightsImport, weights_import_execute),
@@ -51,9 +58,6 @@ def sweep() -> None:
         (Corpus, corpus_index),
         (MiningRun, mining_run_execute),
     )
-    for model, task in work:
-        for job_id in jobs.stale_ids(model):
-            again(task, job_id)
     sandboxes_sweep()
     for campaign_id in snapshots.snapshots_waiting():
         again(campaign_snapshot, campaign_id)

@@ -1,20 +1,15 @@
-"""What workers run: fetch, call the service. Every task may run twice."""
+"""Tasks of workers; each may run twice."""
 
 from celery import shared_task
 
-from annotation.core import jobs
-from annotation.tasks import again
+from annotation.tasks import stale_jobs_enqueue
 from correlations.models import ParameterStudy, Study
 from correlations.services import execution, parameter_execution
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def requeue_stale() -> None:
-    """Hand out again what a dead worker left."""
-    for job_id in jobs.stale_ids(Study):
-        again(execute, job_id)
-    for job_id in jobs.stale_ids(ParameterStudy):
-        again(execute_parameter_study, job_id)
+    stale_jobs_enqueue((Study, execute), (ParameterStudy, execute_parameter_study))
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types

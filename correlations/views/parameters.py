@@ -5,11 +5,10 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.access import may_manage
-from annotation.core.job_views import job_part, start_over
-from annotation.core.jobs import job_request_cancel
+from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Role
@@ -100,15 +99,7 @@ def parameter_study_detail(request: MemberRequest, study: ParameterStudy) -> Htt
     return render(request, "correlations/parameter_study_detail.html", context)
 
 
-@require_POST
-@object_view(parameter_study_or_404, Role.MANAGER)
-def parameter_study_cancel(request: MemberRequest, study: ParameterStudy) -> HttpResponse:
-    job_request_cancel(study)
-    return redirect("correlations:parameter-study-detail", request.project.slug, study.pk)
-
-
-@require_POST
-@object_view(parameter_study_or_404, Role.MANAGER)
-def parameter_study_retry(request: MemberRequest, study: ParameterStudy) -> HttpResponse:
-    start_over(study, tasks.execute_parameter_study)
-    return redirect("correlations:parameter-study-detail", request.project.slug, study.pk)
+parameter_study_cancel = cancel_view(parameter_study_or_404, "correlations:parameter-study-detail")
+parameter_study_retry = retry_view(
+    parameter_study_or_404, tasks.execute_parameter_study, "correlations:parameter-study-detail"
+)

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.access import may_manage
-from annotation.core.job_views import job_part, start_over
-from annotation.core.jobs import job_request_cancel
+from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Role
@@ -136,15 +135,5 @@ def _compared(pair: PairUnits, a: RowSystem, b: RowSystem, *, negated: bool) -> 
     return PairDifference(pair, metric, human, metric * human < 0 if negated else metric * human > 0)
 
 
-@require_POST
-@object_view(study_or_404, Role.MANAGER)
-def study_cancel(request: MemberRequest, study: Study) -> HttpResponse:
-    job_request_cancel(study)
-    return redirect("correlations:study-detail", request.project.slug, study.pk)
-
-
-@require_POST
-@object_view(study_or_404, Role.MANAGER)
-def study_retry(request: MemberRequest, study: Study) -> HttpResponse:
-    start_over(study, tasks.execute)
-    return redirect("correlations:study-detail", request.project.slug, study.pk)
+study_cancel = cancel_view(study_or_404, "correlations:study-detail")
+study_retry = retry_view(study_or_404, tasks.execute, "correlations:study-detail")

@@ -17,8 +17,7 @@ from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.charts import MEDIA_TYPES
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.core.job_views import job_part, start_over
-from annotation.core.jobs import job_request_cancel
+from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role, User
 from metrics import charts_models, tasks
@@ -204,18 +203,8 @@ def _yes_or_no(value: object) -> object:
     return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
-@require_POST
-@project_view(Role.MANAGER)
-def model_cancel(request: MemberRequest, pk: int) -> HttpResponse:
-    job_request_cancel(get_model_or_404(request.project, pk))
-    return redirect("metrics:model-detail", request.project.slug, pk)
-
-
-@require_POST
-@project_view(Role.MANAGER)
-def model_retry(request: MemberRequest, pk: int) -> HttpResponse:
-    start_over(get_model_or_404(request.project, pk), tasks.train_model)
-    return redirect("metrics:model-detail", request.project.slug, pk)
+model_cancel = cancel_view(get_model_or_404, "metrics:model-detail")
+model_retry = retry_view(get_model_or_404, tasks.train_model, "metrics:model-detail")
 
 
 @require_POST

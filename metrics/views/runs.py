@@ -9,13 +9,12 @@ from django.contrib import messages
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
-from annotation.core.job_views import job_part, start_over
-from annotation.core.jobs import job_request_cancel
+from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Dataset, JobState, Project, Release, Role, User
@@ -261,18 +260,8 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
     return render(request, "metrics/run_detail.html", context)
 
 
-@require_POST
-@object_view(get_run_or_404, Role.MANAGER)
-def run_cancel(request: MemberRequest, run: ScoreRun) -> HttpResponse:
-    job_request_cancel(run)
-    return redirect("metrics:run-detail", request.project.slug, run.pk)
-
-
-@require_POST
-@object_view(get_run_or_404, Role.MANAGER)
-def run_retry(request: MemberRequest, run: ScoreRun) -> HttpResponse:
-    start_over(run, tasks.execute)
-    return redirect("metrics:run-detail", request.project.slug, run.pk)
+run_cancel = cancel_view(get_run_or_404, "metrics:run-detail")
+run_retry = retry_view(get_run_or_404, tasks.execute, "metrics:run-detail")
 
 
 @require_GET
