@@ -16,8 +16,9 @@ from annotation.core.rows import Table, read_tsv
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
 from annotation.datasets.services.imports import dataset_create
 from annotation.demo import raters as demo_raters
-from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.imports import campaign_import
+from annotation.judgements.services.options import RatingOptions
 from annotation.models import (
     Campaign,
     Dataset,
@@ -189,9 +190,7 @@ def _ratings(dataset: Dataset, name: str, systems: list[str], by: User) -> dict[
         aliases={alias: original for alias, original in ALIASES.items() if alias in systems},
     )
     content = read_ratings(raw_file(JUDGE_FILE), filename=JUDGE_FILE, file_format="tsv", options=options)
-    campaign, counts = campaign_import(
-        dataset=dataset, name=name, by=by, content=content, options=options, filename=JUDGE_FILE
-    )
+    campaign, counts = campaign_import(dataset=dataset, name=name, by=by, content=content, filename=JUDGE_FILE)
     RatingImport.objects.create(
         project=dataset.project,
         dataset=dataset,

@@ -22,7 +22,7 @@ from annotation.datasets.api.imports import (
     uploaded,
 )
 from annotation.judgements.services.imports import rating_import_create
-from annotation.judgements.services.options import AGGREGATES, RATING_FORMATS, SHAPES, RatingOptions
+from annotation.judgements.services.options import AGGREGATES, RATING_FORMATS, SHAPE_LABELS, RatingOptions
 from annotation.judgements.services.preview import rating_preview
 from annotation.judgements.tasks import rating_import_execute
 from annotation.models import Campaign, Dataset, RatingImport, User
@@ -30,7 +30,7 @@ from annotation.models import Campaign, Dataset, RatingImport, User
 
 class RatingOptionsSerializer(Strict, serializers.Serializer[Any]):
     shape = serializers.ChoiceField(
-        choices=list(SHAPES.items()), required=False, allow_blank=True, help_text="Recognised if left out."
+        choices=list(SHAPE_LABELS.items()), required=False, allow_blank=True, help_text="Recognised if left out."
     )
     columns = serializers.DictField(
         child=serializers.CharField(), required=False, help_text="Assay's names to the file's: {“rater”: “JudgeID”}."

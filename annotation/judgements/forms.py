@@ -18,11 +18,11 @@ from annotation.judgements.services.options import (
     OWN_COLUMNS,
     RATING_ENDINGS,
     RATING_FORMATS,
-    SHAPES,
+    SHAPE_LABELS,
     RatingOptions,
 )
 
-SHAPE_CHOICES = [("", "Recognise automatically"), *SHAPES.items()]
+SHAPE_CHOICES = [("", "Recognise automatically"), *SHAPE_LABELS.items()]
 FORMAT_CHOICES = [("", "By its name (.csv, .tsv, .jsonl, .json)"), *RATING_FORMATS.items()]
 AGGREGATE_CHOICES = [("", "Neither, or by the names of the columns"), *AGGREGATES.items()]
 USUAL_VALUES: tuple[object, ...] = (None, "", [], {}, DEFAULT_CRITERION, ITEM_PARTS[0])

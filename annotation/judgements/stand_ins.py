@@ -1,6 +1,6 @@
-"""Campaigns of which only medians or means were imported: one stand-in rates for all the raters behind them.
+"""Stand-in raters for campaigns of which only medians or means were imported.
 
-Weights and coefficients can be had from them. What would need the raters themselves cannot, and says so.
+Weights and coefficients can be computed from these. What needs the raters themselves cannot, and says so.
 """
 
 import dataclasses

@@ -15,7 +15,7 @@ from annotation.datasets.services.report import report_rows
 from annotation.datasets.views.imports import RATING_EXAMPLES, import_page
 from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
 from annotation.judgements.services import imports, preview
-from annotation.judgements.services.options import SHAPES
+from annotation.judgements.services.options import SHAPE_LABELS
 from annotation.judgements.services.preview import is_draft
 from annotation.judgements.tasks import rating_import_execute
 from annotation.models import Dataset, Project, RatingImport, Role
@@ -79,7 +79,7 @@ def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptions
         "dataset": job.dataset,
         "job": job,
         "preview": report,
-        "shape": SHAPES[report["options"]["shape"]],
+        "shape": SHAPE_LABELS[report["options"]["shape"]],
         "sample": [
             {**judgement, "cells": list(zip(report["criteria"], map(_shown_value, judgement["values"]), strict=True))}
             for judgement in report["sample"]

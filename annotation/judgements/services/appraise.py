@@ -1,7 +1,7 @@
-"""Scores exported from Appraise: direct assessments, 0 to 100 unless told otherwise.
+"""Scores exported from Appraise: direct assessments, by default from 0 to 100.
 
-``ExportSystemScoresToCSV`` writes no header. Its columns, as its source code and the README of the WMT21 human
-evaluation (github.com/wmt-conference/wmt21-news-systems, humaneval) say: user, system, segment, item type, source
+``ExportSystemScoresToCSV`` writes no header. Its columns, by its source code and the README of the WMT21 human
+evaluation (github.com/wmt-conference/wmt21-news-systems, humaneval): user, system, segment, item type, source
 language, target language, score; for documents also the document's id, whether the score is of the whole of it, and in
 newer versions error spans (MQM); then start and end in seconds since 1970; with ``--batch-info`` numbers of batch and
 item. The dump of all results has a header and the same under other names.
@@ -60,7 +60,7 @@ def is_header(cells: list[str]) -> bool:
 
 
 def appraise_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
-    """Scores of outputs; what is a check is left out and counted, unless the options say whose output it is."""
+    """Return the scores of outputs. Checks are left out and counted, unless the options say whose output they are."""
     if is_header(table.header):
         scores = _with_header(table)
     else:
@@ -82,7 +82,7 @@ def _headless(row: Row, problems: Problems) -> Score | None:
     if cells[8].lower() not in TRUTHS:
         return Score(*common, start=cells[7], end=cells[8])
     if len(cells) < 11:
-        problems.add(line, "number of cells", str(len(cells)), "at least 11 where a document is named")
+        problems.add(line, "number of cells", str(len(cells)), "at least 11 if a document is named")
         return None
     times = 10 if len(cells) in (12, 14) else 9  # error spans come before the times
     whole = cells[8].lower() == "true"
@@ -95,7 +95,7 @@ def _with_header(table: Table) -> list[Score]:
     for line, cells in table.rows:
         # Error spans stand last and unquoted, so a row may be longer than the header.
         named = {name: cell.strip() for name, cell in zip(names, cells, strict=False) if name}
-        named["whole"] = named.get("whole", "").lower() == "true"  # type: ignore[assignment] # it is a truth from here
+        named["whole"] = named.get("whole", "").lower() == "true"  # type: ignore[assignment] # a bool from here
         given = {name: named.get(name, "") for name in NEEDED} | named
         scores.append(Score(line=line, **given))  # type: ignore[arg-type]
     table.oddities.ragged_rows = 0
@@ -120,7 +120,7 @@ def _cells(score: Score, read: RatingContent, options: RatingOptions, problems: 
     item = options.item
     for name, value in zip(ITEM_PARTS, parts, strict=True):
         item = item.replace(name, value)
-    own = {
+    fields = {
         "rater": score.user,
         "item": item,
         "system": system,
@@ -128,13 +128,13 @@ def _cells(score: Score, read: RatingContent, options: RatingOptions, problems: 
         "shown": _moment(score, "start", score.start, problems),
         "time": _moment(score, "end", score.end, problems),
     }
-    # One judgement of a text that several systems gave is written once for each of them.
+    # A judgement of a text that several systems gave is written once for each of them.
     shared = "\t".join((score.user, item, score.type, score.score, score.start, score.end))
-    return Cells(score.line, own, {CRITERION: score.score}, shared=shared)
+    return Cells(score.line, fields, {CRITERION: score.score}, shared=shared)
 
 
 def _moment(score: Score, name: str, cell: str, problems: Problems) -> str:
-    """Seconds since 1970 as ISO 8601, the form in which moments are read."""
+    """Return seconds since 1970 as ISO 8601, the form in which moments are read."""
     if not cell:
         return ""
     seconds = number_in(cell)

@@ -20,19 +20,19 @@ MOMENT = "ISO 8601, such as 2015-07-26T10:30:00Z"
 
 
 class Cells(NamedTuple):
-    """One rater's answer about one response before its values are known to be numbers."""
+    """A rater's answer about a response before its values are known to be numbers."""
 
     line: int
-    own: dict[str, str]
+    fields: dict[str, str]  # by Assay's names of columns
     values: dict[str, Any]  # None where nothing was rated
     optional: bool = False  # may a value be missing?
-    place: str = ""  # where the line says too little
+    path: str = ""  # instead of the line, in files where a line says too little
     shared: str = ""  # the same for rows that credit one judgement to several systems
-    names: dict[str, str] = {}  # what the file calls a criterion, where it differs; never written to
+    names: dict[str, str] = {}  # the file's names of criteria, if they differ; never written to
 
 
 class Judgement(NamedTuple):
-    """One rater's answer about one response: a value on every criterion, None where it was not rated."""
+    """A rater's answer about a response: a value on every criterion, None where it was not rated."""
 
     line: int
     rater: str
@@ -42,12 +42,9 @@ class Judgement(NamedTuple):
     time: datetime | None  # when it was sent
     values: tuple[float | None, ...]
     shown: datetime | None = None
-    seconds: float | None = None  # only where the file says how long, and not when
-    place: str = ""
+    seconds: float | None = None  # only if the file says how long, but not when
+    path: str = ""
     shared: str = ""
-
-    def refuse(self, problems: Problems, name: str, found: object, accepted: str) -> None:
-        _add_problem(self, problems, name, found, accepted)
 
 
 @dataclass
@@ -58,21 +55,22 @@ class RatingContent:
     rows_of_other_systems: int = 0
     oddities: Oddities = field(default_factory=Oddities)
     left_out: Counter[str] = field(default_factory=Counter)  # keys as in report.WORDS
-    options: RatingOptions | None = None  # as they were used, with what was recognised
-    aggregate: str = ""  # median or mean, where that is all there is
-    stated_n: list[int] = field(default_factory=list)  # ratings behind each median or mean, where the file says so
+    options: RatingOptions = field(default_factory=RatingOptions)  # as they were used, with what was recognised
+    aggregate: str = ""  # median or mean, if the file holds nothing else
+    stated_n: list[int] = field(default_factory=list)  # ratings behind each median or mean, if the file says so
 
     @property
     def n_ratings(self) -> int:
-        return sum(value is not None for one in self.judgements for value in one.values)
+        return sum(value is not None for judgement in self.judgements for value in judgement.values)
 
 
-def gather(rows: Iterable[Cells], read: RatingContent, options: RatingOptions, problems: Problems) -> None:
+def add_judgements(rows: Iterable[Cells], read: RatingContent, problems: Problems) -> None:
     """Turn cells into judgements; a value off the scale, a wrong time or a missing name is a row error."""
+    options = read.options
     systems = set(options.only_systems)
     others: set[int] = set()
     for row in rows:
-        system = row.own.get("system", "").strip()
+        system = row.fields.get("system", "").strip()
         if systems and system not in systems:
             others.add(row.line)
             continue
@@ -81,25 +79,25 @@ def gather(rows: Iterable[Cells], read: RatingContent, options: RatingOptions, p
             read.left_out["not_rated"] += sum(value is None for value in row.values.values())
             if all(row.values.get(name) is None for name in read.criteria):
                 continue
-        text = row.own.get("text", "")
+        text = row.fields.get("text", "")
         for name in ("rater", "item"):
-            if not row.own[name].strip():
-                _add_problem(row, problems, name, "", f"the {name}'s id")
+            if not row.fields[name].strip():
+                add_problem(row, problems, name, "", f"the {name}'s id")
         if not system and not text:
-            _add_problem(row, problems, "system", "", "the name of a system, or the text of the response")
-        rater = check_text(row.own["rater"].strip(), row.line, "rater", problems)
+            add_problem(row, problems, "system", "", "the name of a system, or the text of the response")
+        rater = check_text(row.fields["rater"].strip(), row.line, "rater", problems)
         shown, time, seconds = _moments(row, problems)
         read.judgements.append(
             Judgement(
-                row.line, rater, row.own["item"], system, text, time, values, shown, seconds, row.place, row.shared
+                row.line, rater, row.fields["item"], system, text, time, values, shown, seconds, row.path, row.shared
             )
         )
     read.rows_of_other_systems = len(others)
 
 
-def _add_problem(row: Cells | Judgement, problems: Problems, name: str, found: object, accepted: str) -> None:
-    if row.place:
-        problems.add(None, f"{row.place}, {name}", found, accepted)
+def add_problem(row: Cells | Judgement, problems: Problems, name: str, found: object, accepted: str) -> None:
+    if row.path:
+        problems.add(None, f"{row.path}, {name}", found, accepted)
     else:
         problems.add(row.line, name, found, accepted)
 
@@ -107,20 +105,20 @@ def _add_problem(row: Cells | Judgement, problems: Problems, name: str, found: o
 def _values(row: Cells, criteria: list[str], options: RatingOptions, problems: Problems) -> Iterator[float | None]:
     low, high = options.scale
     for name in criteria:
-        value_given = row.values.get(name)
-        if value_given is None and row.optional:
+        cell = row.values.get(name)
+        if cell is None and row.optional:
             yield None
             continue
-        value = number_in(value_given)
+        value = number_in(cell)
         if not low <= value <= high:
-            _add_problem(row, problems, row.names.get(name, name), value_given, f"a number from {low} to {high}")
+            add_problem(row, problems, row.names.get(name, name), cell, f"a number from {low} to {high}")
         yield value
 
 
-def number_in(found: object) -> float:
+def number_in(cell: object) -> float:
     """Return the number, or NaN."""
     try:
-        return math.nan if isinstance(found, bool) else float(found)  # type: ignore[arg-type] # caught below
+        return math.nan if isinstance(cell, bool) else float(cell)  # type: ignore[arg-type] # caught below
     except (TypeError, ValueError, OverflowError):
         return math.nan
 
@@ -132,21 +130,23 @@ def _moments(row: Cells, problems: Problems) -> tuple[datetime | None, datetime 
     if shown and time:
         took = (time - shown).total_seconds()
         if took < 0:
-            _add_problem(row, problems, "shown", row.own["shown"], f"a moment before it was sent, {row.own['time']}")
+            add_problem(
+                row, problems, "shown", row.fields["shown"], f"a moment before it was sent, {row.fields['time']}"
+            )
         elif seconds is not None and abs(seconds - took) > CLOCKS_DIFFER:
-            _add_problem(row, problems, "seconds", row.own["seconds"], f"the time from shown to sent, {took:g}")
+            add_problem(row, problems, "seconds", row.fields["seconds"], f"the time from shown to sent, {took:g}")
         return shown, time, None
     if seconds is None or (shown is None and time is None):
         return shown, time, seconds
-    took_so_long = timedelta(seconds=seconds)
+    duration = timedelta(seconds=seconds)
     if time is not None:
-        return time - took_so_long, time, None
-    return shown, shown and shown + took_so_long, None
+        return time - duration, time, None
+    return shown, shown and shown + duration, None
 
 
 def _moment(row: Cells, name: str, problems: Problems) -> datetime | None:
     """Read ISO 8601; a time without an offset is UTC."""
-    cell = row.own.get(name, "").strip()
+    cell = row.fields.get(name, "").strip()
     if not cell:
         return None
     try:
@@ -154,17 +154,17 @@ def _moment(row: Cells, name: str, problems: Problems) -> datetime | None:
     except ValueError:
         moment = None
     if moment is None:
-        _add_problem(row, problems, name, cell, MOMENT)
+        add_problem(row, problems, name, cell, MOMENT)
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _seconds(row: Cells, problems: Problems) -> float | None:
-    cell = row.own.get("seconds", "").strip()
+    cell = row.fields.get("seconds", "").strip()
     if not cell:
         return None
     seconds = number_in(cell)
     if not 0 <= seconds <= LONGEST_SECONDS:
-        _add_problem(row, problems, "seconds", cell, f"a number from 0 to {LONGEST_SECONDS}")
+        add_problem(row, problems, "seconds", cell, f"a number from 0 to {LONGEST_SECONDS}")
         return None
     return seconds

@@ -7,15 +7,13 @@ from annotation.core.progress import Beat, noop
 from annotation.core.rows import beating, read_table
 from annotation.judgements.services import options as shapes
 from annotation.judgements.services.appraise import appraise_rows
-from annotation.judgements.services.content import Cells, Judgement, RatingContent, gather
+from annotation.judgements.services.content import Cells, RatingContent, add_judgements
 from annotation.judgements.services.label_studio import label_studio_rows
 from annotation.judgements.services.log import log_jsonl_rows, log_table_rows
-from annotation.judgements.services.options import OWN_COLUMNS, RatingOptions
+from annotation.judgements.services.options import RatingOptions
 from annotation.judgements.services.recognition import recognised
 from annotation.judgements.services.rows import jsonl_rows, table_rows
 from annotation.judgements.services.wide import aggregate_rows, rater_rows
-
-__all__ = ["OWN_COLUMNS", "Judgement", "RatingContent", "RatingOptions", "read_ratings"]
 
 READERS = {
     shapes.ROWS: table_rows,
@@ -23,14 +21,6 @@ READERS = {
     shapes.AGGREGATE: aggregate_rows,
     shapes.APPRAISE: appraise_rows,
     shapes.ASSAY: log_table_rows,
-}
-FORMATS_OF = {
-    shapes.ROWS: ("csv", "tsv", "jsonl"),
-    shapes.RATERS: ("csv", "tsv"),
-    shapes.AGGREGATE: ("csv", "tsv"),
-    shapes.APPRAISE: ("csv", "tsv"),
-    shapes.LABEL_STUDIO: ("json",),
-    shapes.ASSAY: ("csv", "tsv", "jsonl"),
 }
 
 
@@ -43,7 +33,7 @@ def read_ratings(
     beat: Beat = noop,
     collect: Problems | None = None,
 ) -> RatingContent:
-    """Every judgement of the file. Bad rows are refused here, or left to a caller that has more to say: ``collect``."""
+    """Return every judgement of the file. Row errors are raised, or added to ``collect`` for the caller."""
     problems = Problems(filename) if collect is None else collect
     if not options.shape:
         options = recognised(content, file_format=file_format, options=options)
@@ -53,7 +43,7 @@ def read_ratings(
     for name, slug in zip(read.criteria, names, strict=True):
         if not slug or names.count(slug) > 1:
             problems.add(None, name, name, "criteria whose names differ in their letters and digits")
-    gather(beating(rows, beat), read, options, problems)
+    add_judgements(beating(rows, beat), read, problems)
     if not problems.total and not read.judgements:
         problems.add(None, "judgements", "none", "at least one judgement")
     if collect is None:
@@ -65,9 +55,9 @@ def _rows(
     content: bytes, file_format: str, options: RatingOptions, problems: Problems, beat: Beat
 ) -> tuple[RatingContent, list[Cells]]:
     shape = options.shape
-    if file_format not in FORMATS_OF[shape]:
-        accepted = ", ".join(FORMATS_OF[shape])
-        problems.add(None, "format", file_format, f"{accepted} for {shapes.SHAPES[shape]!r}")
+    label, formats = shapes.SHAPES[shape].label, shapes.SHAPES[shape].formats
+    if file_format not in formats:
+        problems.add(None, "format", file_format, f"{', '.join(formats)} for {label!r}")
         problems.refuse()
     if shape == shapes.LABEL_STUDIO:
         return label_studio_rows(content, options, problems, beat)

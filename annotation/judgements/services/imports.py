@@ -11,11 +11,12 @@ from annotation.core.names import check_length
 from annotation.core.problems import Problems
 from annotation.core.progress import Progress, noop
 from annotation.datasets.services.imports import STEPS, reading_beat, resolve_format, run_and_report_row_errors
-from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
-from annotation.judgements.services.options import RATING_ENDINGS
+from annotation.judgements.services.content import RatingContent
+from annotation.judgements.services.files import read_ratings
+from annotation.judgements.services.options import RATING_ENDINGS, RatingOptions
 from annotation.judgements.services.preview import rating_preview
 from annotation.judgements.services.recognition import recognised
-from annotation.judgements.services.store import join_shared, known_of, match, store_aliases, store_campaign
+from annotation.judgements.services.store import dataset_index, join_shared, match, store_aliases, store_campaign
 from annotation.models import Campaign, Dataset, JobState, Project, RatingImport, User
 
 
@@ -74,13 +75,12 @@ def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
     def work() -> None:
         note = f"Reading {job.filename}"
         claim.progress(0, STEPS, note)
-        options = RatingOptions(**job.options)
         problems = Problems(job.filename)
         content = read_ratings(
             bytes(job.content),
             filename=job.filename,
             file_format=job.file_format,
-            options=options,
+            options=RatingOptions(**job.options),
             beat=reading_beat(claim, note),
             collect=problems,
         )
@@ -92,7 +92,6 @@ def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
                 name=job.name,
                 by=job.requested_by,
                 content=content,
-                options=options,
                 filename=job.filename,
                 problems=problems,
             )
@@ -108,7 +107,6 @@ def campaign_import(
     name: str,
     by: User | None,
     content: RatingContent,
-    options: RatingOptions,
     filename: str,
     problems: Problems | None = None,
 ) -> tuple[Campaign, dict[str, int]]:
@@ -118,17 +116,15 @@ def campaign_import(
     """
     check_campaign_name(dataset.project, name)
     problems = problems or Problems(filename)
-    options = content.options or options
-    known = known_of(dataset, with_texts=any(judgement.text for judgement in content.judgements))
-    credited = store_aliases(dataset, known, options.aliases, problems)
-    matched = join_shared(content, match(content.judgements, known, dataset, problems))
+    index = dataset_index(dataset, content)
+    credited = store_aliases(dataset, index, content.options.aliases, problems)
+    matched = join_shared(content, match(content.judgements, index, dataset, problems))
     problems.refuse()
     judged = [response for response in matched if response is not None]
     campaign, counts = store_campaign(
         dataset=dataset,
         name=name,
         content=content,
-        options=options,
         judged=judged,
         source={"filename": filename, "imported_by": by.get_username() if by else ""},
     )

@@ -1,8 +1,8 @@
 """Ratings exported from Label Studio as JSON: tasks with their annotations.
 
-As its guide says (labelstud.io/guide/task_format, the export called JSON): an annotation is one person's answer to one
-task; ``completed_by`` is the person, ``was_cancelled`` says that the task was skipped, ``lead_time`` is in seconds, and
-``result`` holds one entry for each control (``from_name``) of type rating, number or choices, among others.
+By its guide (labelstud.io/guide/task_format, the export called JSON), an annotation is a person's answer to a task;
+``completed_by`` is the person, ``was_cancelled`` says that the task was skipped, ``lead_time`` is in seconds, and
+``result`` holds an entry for each control (``from_name``) of type rating, number or choices, among others.
 """
 
 import json
@@ -28,38 +28,37 @@ USUAL = {
 
 class Annotation(NamedTuple):
     number: int  # of the task in the file, from 1
-    place: str
+    path: str
     data: Mapping[str, Any]
-    said: Mapping[str, Any]
+    record: Mapping[str, Any]
 
 
 def read_tasks(content: bytes, problems: Problems, oddities: Oddities) -> list[dict[str, Any]]:
-    """The tasks of the file. Refuses what is no such export."""
+    """Return the tasks of the file; refuse a file that is not such an export."""
     text = decode(content, problems, oddities)
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except json.JSONDecodeError as error:
         problems.add(error.lineno, f"column {error.colno}", error.msg, "JSON")
     except (ValueError, RecursionError) as error:
         problems.add(None, "file", str(error), "JSON")
     problems.refuse()
-    tasks = [found] if isinstance(found, dict) else found
+    tasks = [document] if isinstance(document, dict) else document
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-        problems.add(None, "file", type(found).__name__, "a list of tasks: Label Studio's export called JSON")
-    elif not all(isinstance(task.get("data"), dict) and _annotations(task) is not None for task in tasks):
-        place = next(
-            n for n, task in enumerate(tasks, 1) if not isinstance(task.get("data"), dict) or _annotations(task) is None
-        )
-        found = ", ".join(tasks[place - 1]) or "an empty object"
-        accepted = "data and annotations: Label Studio's export called JSON (not JSON-MIN)"
-        problems.add(None, f"task {tasks[place - 1].get('id', place)}", found, accepted)
+        problems.add(None, "file", type(document).__name__, "a list of tasks: Label Studio's export called JSON")
+    else:
+        for number, task in enumerate(tasks, start=1):
+            if not isinstance(task.get("data"), dict) or _annotations(task) is None:
+                accepted = "data and annotations: Label Studio's export called JSON (not JSON-MIN)"
+                problems.add(None, f"task {task.get('id', number)}", ", ".join(task) or "an empty object", accepted)
+                break
     problems.refuse()
     return tasks
 
 
 def _annotations(task: Mapping[str, Any]) -> list[Any] | None:
-    found = task.get("annotations", task.get("completions"))  # the latter before version 1.0
-    return found if isinstance(found, list) else None
+    annotations = task.get("annotations", task.get("completions"))  # the latter before version 1.0
+    return annotations if isinstance(annotations, list) else None
 
 
 def data_fields(tasks: list[dict[str, Any]]) -> list[str]:
@@ -67,14 +66,14 @@ def data_fields(tasks: list[dict[str, Any]]) -> list[str]:
 
 
 def usual_columns(fields: list[str], columns: Mapping[str, str]) -> dict[str, str]:
-    """Which fields of the tasks' data name the item, the system and the text: as told, or by their usual names."""
-    found = {name: theirs for name, theirs in columns.items() if name in NAMES}
+    """Return the fields of the tasks' data for item, system and text: the given ones, or those with usual names."""
+    chosen = {name: theirs for name, theirs in columns.items() if name in NAMES}
     by_name = {name.lower(): name for name in fields}
     for name in NAMES:
-        usual = next((by_name[one] for one in USUAL[name] if one in by_name), None)
-        if name not in found and usual is not None:
-            found[name] = usual
-    return found
+        usual = next((by_name[alias] for alias in USUAL[name] if alias in by_name), None)
+        if usual is not None:
+            chosen.setdefault(name, usual)
+    return chosen
 
 
 def label_studio_rows(
@@ -82,10 +81,10 @@ def label_studio_rows(
 ) -> tuple[RatingContent, list[Cells]]:
     oddities = Oddities()
     tasks = read_tasks(content, problems, oddities)
-    fields = data_fields(tasks)
-    columns = usual_columns(fields, options.columns)
+    names = data_fields(tasks)
+    columns = usual_columns(names, options.columns)
     read = RatingContent([], rows=len(tasks), oddities=oddities)
-    _check_columns(columns, fields, problems)
+    _check_columns(columns, names, problems)
     annotations = list(_answers(beating(enumerate(tasks, start=1), beat), read, problems))
     read.criteria = options.criteria or _criteria(annotations, options)
     if annotations and not read.criteria:
@@ -98,12 +97,12 @@ def label_studio_rows(
         if not values:
             read.left_out["annotations_without_rating"] += 1
             continue
-        own = {name: _text(annotation.data, columns[name], annotation) for name in columns}
-        said = annotation.said
-        own |= {"rater": _person(said.get("completed_by")), "time": str(said.get("created_at") or "")}
-        own["seconds"] = "" if said.get("lead_time") is None else str(said["lead_time"])
+        fields = {name: _text(annotation.data.get(column)) for name, column in columns.items()}
+        record = annotation.record
+        fields |= {"rater": _person(record.get("completed_by")), "time": str(record.get("created_at") or "")}
+        fields["seconds"] = "" if record.get("lead_time") is None else str(record["lead_time"])
         values = {name: values.get(name) for name in read.criteria}
-        rows.append(Cells(annotation.number, own, values, optional=True, place=annotation.place))
+        rows.append(Cells(annotation.number, fields, values, optional=True, path=annotation.path))
     return read, rows
 
 
@@ -113,9 +112,9 @@ def _check_columns(columns: Mapping[str, str], fields: list[str], problems: Prob
         if theirs not in fields and theirs != TASK_ID:
             problems.add(None, f"columns: {name}", theirs, f"a field of the tasks' data: {accepted}")
     if "item" not in columns:
-        problems.add(None, "columns: item", "no field told", f"the field that holds the item's id: {accepted}")
+        problems.add(None, "columns: item", "no such field", f"the field that holds the item's id: {accepted}")
     if not {"system", "text"} & set(columns):
-        problems.add(None, "columns: system", "no field told", f"the field of the system or of the text: {accepted}")
+        problems.add(None, "columns: system", "no such field", f"the field of the system or of the text: {accepted}")
     problems.refuse()
 
 
@@ -124,29 +123,30 @@ def _answers(
 ) -> Iterator[Annotation]:
     for number, task in tasks:
         data = {**task["data"], TASK_ID: task.get("id", number)}
-        for said in _annotations(task) or []:
-            place = f"task {task.get('id', number)}, annotation {said.get('id') if isinstance(said, dict) else said}"
-            if not isinstance(said, dict) or not isinstance(said.get("result"), list):
-                problems.add(None, f"{place}, result", type(said).__name__, "an annotation with a list of results")
-            elif said.get("was_cancelled") or said.get("skipped"):
+        for record in _annotations(task) or []:
+            annotation_id = record.get("id") if isinstance(record, dict) else record
+            path = f"task {task.get('id', number)}, annotation {annotation_id}"
+            if not isinstance(record, dict) or not isinstance(record.get("result"), list):
+                problems.add(None, f"{path}, result", type(record).__name__, "an annotation with a list of results")
+            elif record.get("was_cancelled") or record.get("skipped"):
                 read.left_out["cancelled_annotations"] += 1
             else:
-                read.left_out["ground_truth_annotations"] += bool(said.get("ground_truth"))
-                yield Annotation(number, place, data, said)
+                read.left_out["ground_truth_annotations"] += bool(record.get("ground_truth"))
+                yield Annotation(number, path, data, record)
 
 
 def _results(annotation: Annotation) -> Iterator[Mapping[str, Any]]:
-    for result in annotation.said["result"]:
+    for result in annotation.record["result"]:
         if isinstance(result, dict) and result.get("type") in TYPES and isinstance(result.get("value"), dict):
             yield result
 
 
 def _controls(annotations: list[Annotation]) -> list[str]:
-    return list(dict.fromkeys(str(result.get("from_name")) for one in annotations for result in _results(one)))
+    return list(dict.fromkeys(str(result.get("from_name")) for entry in annotations for result in _results(entry)))
 
 
 def _criteria(annotations: list[Annotation], options: RatingOptions) -> list[str]:
-    """Ratings and numbers; choices, too, where every label that was chosen has a number."""
+    """Return the controls of ratings and numbers, and of choices if every chosen label has a number."""
     holds: dict[str, bool] = {}
     for annotation in annotations:
         for result in _results(annotation):
@@ -158,7 +158,7 @@ def _criteria(annotations: list[Annotation], options: RatingOptions) -> list[str
 
 
 def _value(result: Mapping[str, Any], options: RatingOptions) -> Any:
-    """A number; of a choice that of its label: the one told, or the one that the label begins with."""
+    """Return a number; for a choice the number in the options, or the one that its label begins with."""
     value = result["value"].get(result["type"])
     if result["type"] != "choices":
         return value
@@ -173,27 +173,26 @@ def _value(result: Mapping[str, Any], options: RatingOptions) -> Any:
 
 def _values(annotation: Annotation, read: RatingContent, options: RatingOptions, problems: Problems) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for result in annotation.said["result"]:
+    for result in annotation.record["result"]:
         name = str(result.get("from_name")) if isinstance(result, dict) else ""
         if name not in read.criteria:
             read.left_out["results_left_out"] += 1
         elif name in values:
-            problems.add(None, f"{annotation.place}, {name}", "a second value", "one value for each control")
+            problems.add(None, f"{annotation.path}, {name}", "a second value", "one value for each control")
         elif result.get("type") not in TYPES or not isinstance(result.get("value"), dict):
-            problems.add(None, f"{annotation.place}, {name}", result.get("type"), f"one of {', '.join(TYPES)}")
+            problems.add(None, f"{annotation.path}, {name}", result.get("type"), f"one of {', '.join(TYPES)}")
         else:
             value = _value(result, options)
             values[name] = "nothing" if value is None else value
     return values
 
 
-def _text(data: Mapping[str, Any], name: str, annotation: Annotation) -> str:
-    value = data.get(name)
+def _text(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _person(completed_by: Any) -> str:
-    """Exports name a person by number or, expanded, with an address."""
+    """Return a person's address or number."""
     if isinstance(completed_by, dict):
         completed_by = completed_by.get("email") or completed_by.get("id")
     return "" if completed_by is None else str(completed_by)

@@ -1,4 +1,4 @@
-"""A log of ratings downloaded from Assay: what was exported is what is imported."""
+"""Logs of ratings downloaded from Assay."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def log_table_rows(table: Table, options: RatingOptions, problems: Problems) -> 
     for _, row in rows:
         for name, cell in row.items():
             if cell.startswith("'") and cell[1:].startswith(FORMULA_SIGNS):
-                row[name] = cell[1:]  # the export keeps spreadsheets from running it as a formula
+                row[name] = cell[1:]  # the export adds a quote, so that spreadsheets do not run it as a formula
     return _judgements(rows, table.oddities, options, problems)
 
 
@@ -40,14 +40,14 @@ def log_jsonl_rows(
 def _judgements(
     rows: list[tuple[int, Record]], oddities: Oddities, options: RatingOptions, problems: Problems
 ) -> tuple[RatingContent, list[Cells]]:
-    """A correction takes the place of what it corrects; late ratings are left out; both are counted.
+    """Apply corrections and leave out late ratings, and count both.
 
-    Ratings on several criteria belong to one judgement where they have a presentation in common or, in logs that do not
+    Ratings on several criteria belong to one judgement if they have a presentation in common or, in logs that do not
     name it, by their order.
     """
     read = RatingContent([], rows=len(rows), oddities=oddities)
-    found = dict.fromkeys(_cell(row, "criterion") for _, row in rows)
-    read.criteria = options.criteria or [name for name in found if name]
+    names = dict.fromkeys(_cell(row, "criterion") for _, row in rows)
+    read.criteria = options.criteria or [name for name in names if name]
     judgements: dict[tuple[str, ...], list[Cells]] = {}
     for line, row in rows:
         criterion = _cell(row, "criterion")
@@ -59,25 +59,26 @@ def _judgements(
         if _cell(row, "extra").lower() == "true":
             read.left_out["late_ratings"] += 1
             continue
-        mine = judgements.setdefault(
+        same = judgements.setdefault(
             tuple(_cell(row, name) for name in ("rater", "item", "text", "rated_as", "presentation")), []
         )
         value = None if is_blank(_cell(row, "value")) else row["value"]
-        if _cell(row, "revision") not in ("", "0") and any(criterion in one.values for one in mine):
-            place = next(one for one in reversed(mine) if criterion in one.values)
+        if _cell(row, "revision") not in ("", "0") and any(criterion in earlier.values for earlier in same):
+            judgement = next(earlier for earlier in reversed(same) if criterion in earlier.values)
             read.left_out["corrected_ratings"] += 1
         else:
-            place = next((one for one in mine if criterion not in one.values), None) or _new(line, row, mine)
-        place.values[criterion] = value
-    return read, [one for mine in judgements.values() for one in mine]
+            open_judgements = (earlier for earlier in same if criterion not in earlier.values)
+            judgement = next(open_judgements, None) or _new_judgement(line, row, same)
+        judgement.values[criterion] = value
+    return read, [judgement for same in judgements.values() for judgement in same]
 
 
-def _new(line: int, row: Record, mine: list[Cells]) -> Cells:
-    own = {name: _cell(row, name) for name in ("rater", "item", "text", "seconds")}
-    own |= {"system": _cell(row, "rated_as"), "time": _cell(row, "sent_at")}
-    made = Cells(line, own, {}, optional=True)
-    mine.append(made)
-    return made
+def _new_judgement(line: int, row: Record, same: list[Cells]) -> Cells:
+    fields = {name: _cell(row, name) for name in ("rater", "item", "text", "seconds")}
+    fields |= {"system": _cell(row, "rated_as"), "time": _cell(row, "sent_at")}
+    judgement = Cells(line, fields, {}, optional=True)
+    same.append(judgement)
+    return judgement
 
 
 def _cell(row: Record, name: str) -> str:

@@ -1,61 +1,60 @@
 """Options for reading a file of ratings: chosen or recognised, and stored with the import as JSON."""
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 from annotation.core.errors import AnnotationError
 from annotation.core.problems import storable_json
 from annotation.core.rows import ENDINGS, FORMATS
 
-ROWS, RATERS, AGGREGATE, APPRAISE, LABEL_STUDIO, ASSAY = (
-    "rows",
-    "raters",
-    "aggregate",
-    "appraise",
-    "label-studio",
-    "assay",
-)
+ROWS, RATERS, AGGREGATE, APPRAISE = "rows", "raters", "aggregate", "appraise"
+LABEL_STUDIO, ASSAY = "label-studio", "assay"
+
+
+class Shape(NamedTuple):
+    """What a file holds: in words, the formats it may have, and the usual ends of its scale."""
+
+    label: str
+    formats: tuple[str, ...] = ("csv", "tsv")
+    scale: tuple[int, int] = (1, 5)
+    is_name: bool = False  # whether the label begins with the name of a product
+
+    @property
+    def words(self) -> str:
+        """Return the label for the middle of a sentence."""
+        return self.label if self.is_name else self.label[0].lower() + self.label[1:]
+
+
 SHAPES = {
-    ROWS: "One rating a row",
-    RATERS: "A column for each rater",
-    AGGREGATE: "Medians or means only",
-    APPRAISE: "Appraise's export of scores (CSV)",
-    LABEL_STUDIO: "Label Studio's export (JSON)",
-    ASSAY: "A log of ratings downloaded from Assay",
+    ROWS: Shape("One rating a row", ("csv", "tsv", "jsonl")),
+    RATERS: Shape("A column for each rater"),
+    AGGREGATE: Shape("Medians or means only"),
+    APPRAISE: Shape("Appraise's export of scores (CSV)", scale=(0, 100), is_name=True),
+    LABEL_STUDIO: Shape("Label Studio's export (JSON)", ("json",), is_name=True),
+    ASSAY: Shape("A log of ratings downloaded from Assay", ("csv", "tsv", "jsonl")),
 }
+SHAPE_LABELS = {key: shape.label for key, shape in SHAPES.items()}
 AGGREGATES = {"median": "Medians", "mean": "Means"}
 RATING_FORMATS = {**FORMATS, "json": "JSON (Label Studio)"}
 RATING_ENDINGS = {**ENDINGS, ".json": "json"}
 
 # What the columns of a table may be called, whatever its shape; `sent` is another name of `time`.
-OWN_COLUMNS = (
-    "rater",
-    "item",
-    "system",
-    "text",
-    "time",
-    "shown",
-    "seconds",
-    "criterion",
-    "value",
-    "n",
-)
+OWN_COLUMNS = ("rater", "item", "system", "text", "time", "shown", "seconds", "criterion", "value", "n")
 DEFAULT_CRITERION = "rating"
 ITEM_PARTS = ("{item}", "{document}", "{source}", "{target}")
 ITEM_TYPES = ("TGT", "CHK", "REF", "BAD")
 OWN_SYSTEM = "*"
-DEFAULT_SCALES = {APPRAISE: (0, 100)}
 
 
 @dataclass
 class RatingOptions:
     """Everything about a file that it does not state itself.
 
-    ``columns`` maps Assay's names to the file's; ``criteria`` chooses what is rated on and ``raters`` the columns of
-    raters, all others by default; ``only_systems`` leaves other rows out; ``aliases`` maps a name that was judged to a
-    system whose outputs were shown. ``criterion`` names the criterion where the file names none. ``item`` makes the
-    item's id of Appraise's numbers; ``item_types`` says which of its checks are judgements, and of which system (``*``:
-    the row's own). ``choices`` gives labels of Label Studio their numbers.
+    ``columns`` maps Assay's names to the file's; ``criteria`` and ``raters`` choose columns, by default all others;
+    ``only_systems`` leaves other rows out; ``aliases`` maps a name in the file to the system whose outputs were shown.
+    ``criterion`` is the criterion's name if the file has none. ``item`` makes the item's id from Appraise's numbers;
+    ``item_types`` says which of its checks are judgements, and of which system (``*``: that of the row). ``choices``
+    maps labels of Label Studio to numbers.
     """
 
     shape: str = ""  # empty: recognised
@@ -96,16 +95,12 @@ class RatingOptions:
     @property
     def scale(self) -> tuple[int, int]:
         """Return the given ends of the scale, or the usual ends for the shape."""
-        low, high = DEFAULT_SCALES.get(self.shape, (1, 5))
+        low, high = SHAPES[self.shape].scale if self.shape else (1, 5)
         return low if self.scale_min is None else self.scale_min, high if self.scale_max is None else self.scale_max
 
     def as_json(self) -> dict[str, Any]:
         low, high = self.scale
-        options: dict[str, Any] = {spec.name: getattr(self, spec.name) for spec in fields(self)} | {
-            "scale_min": low,
-            "scale_max": high,
-        }
-        document: dict[str, Any] = storable_json(options)
+        document: dict[str, Any] = storable_json(asdict(self) | {"scale_min": low, "scale_max": high})
         return document
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
@@ -15,13 +15,12 @@ from annotation.judgements.services.content import Judgement, RatingContent
 from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, SHAPES, RatingOptions
 from annotation.judgements.services.recognition import recognised
-from annotation.judgements.services.store import join_shared, known_of, match, rating_counts, with_aliases
+from annotation.judgements.services.store import Judged, dataset_index, join_shared, match, rating_counts, with_aliases
 from annotation.models import Dataset, JobState, RatingImport
 
 LOOKED_AT_BYTES = 4 * 1024 * 1024  # some seconds of reading at most
 SHOWN_JUDGEMENTS = 5
 SHOWN_CHARACTERS = 80
-PRODUCTS = ("Appraise", "Label Studio")
 
 
 @dataclass
@@ -56,16 +55,13 @@ def rating_preview(
     try:
         read = read_ratings(content, filename=filename, file_format=file_format, options=options, collect=problems)
     except ImportRefused:
-        sentence = f"This was read as {_shape_words(options)}, but could not be understood."
+        sentence = f"This was read as {SHAPES[options.shape].words}, but could not be understood."
         return _refused(Preview(options, sentence, partial=partial), problems)
-    known = with_aliases(
-        known_of(dataset, with_texts=any(judgement.text for judgement in read.judgements)), options.aliases
-    )
-    matched = join_shared(read, match(read.judgements, known, dataset, problems))
-    counts = _counts(read, matched, options)
+    index = with_aliases(dataset_index(dataset, read), options.aliases)
+    counts = _counts(read, join_shared(read, match(read.judgements, index, dataset, problems)))
     preview = Preview(
         options=options,
-        sentence=_sentence(read, counts, options),
+        sentence=_sentence(read, counts),
         criteria=read.criteria,
         sample=[_shown(judgement, read) for judgement in read.judgements[:SHOWN_JUDGEMENTS]],
         counts=counts,
@@ -80,25 +76,18 @@ def _refused(preview: Preview, problems: Problems) -> Preview:
     return preview
 
 
-def _counts(read: RatingContent, matched: list[Any], options: RatingOptions) -> dict[str, int]:
+def _counts(read: RatingContent, matched: list[Judged | None]) -> dict[str, int]:
     """Count as the import would; what the data set does not contain counts only as a judgement."""
-    known = [(one, what) for one, what in zip(read.judgements, matched, strict=True) if what is not None]
-    everything = read.judgements
-    counts = {"judgements": len(everything), "ratings": read.n_ratings}
-    read.judgements = [one for one, _ in known]
-    counts = rating_counts(read, [what for _, what in known], options) | counts
-    read.judgements = everything
+    known = [pair for pair in zip(read.judgements, matched, strict=True) if pair[1] is not None]
+    storable = replace(read, judgements=[judgement for judgement, _ in known])
+    counts = rating_counts(storable, [judged for _, judged in known if judged])
+    counts |= {"judgements": len(read.judgements), "ratings": read.n_ratings}
     if not read.aggregate:
-        counts["raters"] = len({one.rater for one in everything})
+        counts["raters"] = len({judgement.rater for judgement in read.judgements})
     return counts | read.oddities.counts()
 
 
-def _shape_words(options: RatingOptions) -> str:
-    words = SHAPES[options.shape]
-    return words if words.startswith(PRODUCTS) else words[0].lower() + words[1:]
-
-
-def _sentence(read: RatingContent, counts: Mapping[str, int], options: RatingOptions) -> str:
+def _sentence(read: RatingContent, counts: Mapping[str, int]) -> str:
     """Return ``This looks like one rating a row: 3 raters, 2 criteria, 1,200 judgements of 400 responses …``"""
     parts = [
         "" if read.aggregate else _many(counts["raters"], "rater"),
@@ -106,7 +95,7 @@ def _sentence(read: RatingContent, counts: Mapping[str, int], options: RatingOpt
         _many(counts["judgements"], read.aggregate or "judgement"),
     ]
     known = counts.get("rated_responses", 0)
-    words = f"{AGGREGATES[read.aggregate].lower()} only" if read.aggregate else _shape_words(options)
+    words = f"{AGGREGATES[read.aggregate].lower()} only" if read.aggregate else SHAPES[read.options.shape].words
     contents = ", ".join(part for part in parts if part)
     return f"This looks like {words}: {contents} of {_many(known, 'response')} of this data set."
 
@@ -118,7 +107,7 @@ def _many(count: int, singular: str, plural: str = "") -> str:
 def _shown(judgement: Judgement, read: RatingContent) -> dict[str, Any]:
     text = judgement.text if len(judgement.text) <= SHOWN_CHARACTERS else judgement.text[:SHOWN_CHARACTERS] + "…"
     return {
-        "place": judgement.place or f"line {judgement.line}",
+        "place": judgement.path or f"line {judgement.line}",
         "rater": "" if read.aggregate else judgement.rater,
         "item": judgement.item,
         "system": judgement.system,

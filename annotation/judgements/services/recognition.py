@@ -1,4 +1,4 @@
-"""What shape a file of judgements has, from its first rows. A guess: it is shown to a person before it is acted on."""
+"""The shape of a file of judgements, guessed from its first rows. A person sees the guess before anything is stored."""
 
 import csv
 import io
@@ -19,34 +19,23 @@ from annotation.judgements.services.wide import BETWEEN, aggregate_columns, aggr
 
 SAMPLE_BYTES = 256 * 1024
 SAMPLE_ROWS = 200
-# Other tools' names for what Assay calls by the first word; compared in small letters and digits alone.
+# Assay's names, and what other tools call them; compared by small letters and digits.
 USUAL = {
-    "rater": (
-        "raterid",
-        "judge",
-        "judgeid",
-        "annotator",
-        "annotatorid",
-        "worker",
-        "workerid",
-        "user",
-        "userid",
-        "username",
-    ),
-    "item": ("itemid", "instance", "instanceid", "segment", "segmentid", "externalid", "id"),
-    "system": ("systemid", "systemname", "model", "modelname"),
-    "text": ("response", "output", "hypothesis", "responsetext"),
-    "time": ("sentat", "timestamp", "submittedat", "endtime", "createdat"),
-    "shown": ("shownat", "starttime", "startedat"),
-    "seconds": ("duration", "durationinseconds", "timetaken", "secondstaken", "worktimeinseconds"),
-    "n": ("count", "nratings", "numratings", "raters"),
+    "rater": "raterid judge judgeid annotator annotatorid worker workerid user userid username",
+    "item": "itemid instance instanceid segment segmentid externalid id",
+    "system": "systemid systemname model modelname",
+    "text": "response output hypothesis responsetext",
+    "time": "sentat timestamp submittedat endtime createdat",
+    "shown": "shownat starttime startedat",
+    "seconds": "duration durationinseconds timetaken secondstaken worktimeinseconds",
+    "n": "count nratings numratings raters",
 }
 
 
 def recognised(content: bytes, *, file_format: str, options: RatingOptions) -> RatingOptions:
-    """The options, with the shape that the file seems to have and what its header says of itself.
+    """Return the options with the likely shape of the file and the columns in its header.
 
-    What the options say already stays. A file that no shape fits is one rating a row: that reader says what is missing.
+    Given options stay. A file that no shape fits is read as one rating a row: that reader says what is missing.
     """
     if file_format == "json":
         return replace(options, shape=shapes.LABEL_STUDIO)
@@ -61,10 +50,10 @@ def recognised(content: bytes, *, file_format: str, options: RatingOptions) -> R
         return replace(options, shape=shapes.APPRAISE)
     if is_log(header):
         return replace(options, shape=shapes.ASSAY)
-    return _of_table(header, rows[1:], options)
+    return _recognised_table(header, rows[1:], options)
 
 
-def _of_table(header: list[str], rows: list[list[str]], options: RatingOptions) -> RatingOptions:
+def _recognised_table(header: list[str], rows: list[list[str]], options: RatingOptions) -> RatingOptions:
     columns = usual_columns(header, options)
     ours = {theirs: name for name, theirs in columns.items()}
     named = [ours.get(name, name) for name in header]
@@ -79,21 +68,21 @@ def _of_table(header: list[str], rows: list[list[str]], options: RatingOptions) 
         shape = shapes.ROWS
     if shape != shapes.AGGREGATE:
         columns.pop("n", None)
-    kept = replace(options, shape=shape, columns=columns)
+    chosen = replace(options, shape=shape, columns=columns)
     numeric = _numeric(named, rows)
     others = [name for name in named if name not in (*COLUMNS, SENT, "n")]
     some = [name for name in others if name in numeric]
     if shape == shapes.AGGREGATE:
-        return replace(kept, aggregate=options.aggregate or aggregate_kind(aggregate_columns(named, options)))
+        return replace(chosen, aggregate=options.aggregate or aggregate_kind(aggregate_columns(named, options)))
     if not some or len(some) == len(others) or {"criterion", "value"} <= set(named):
-        return kept
+        return chosen
     if shape == shapes.RATERS:
-        return replace(kept, raters=options.raters or some)
-    return replace(kept, criteria=options.criteria or some)
+        return replace(chosen, raters=options.raters or some)
+    return replace(chosen, criteria=options.criteria or some)
 
 
 def usual_columns(header: list[str], options: RatingOptions) -> dict[str, str]:
-    """Columns under Assay's names: those told; then those of a usual name, where only one column has such a name."""
+    """Return columns by Assay's names: the given ones, then those with a usual name that no other column has."""
     columns = dict(options.columns)
     free = [
         name for name in header if name not in columns.values() and name not in (*options.criteria, *options.raters)
@@ -102,7 +91,7 @@ def usual_columns(header: list[str], options: RatingOptions) -> dict[str, str]:
     for ours, usual in USUAL.items():
         if ours in columns or ours in header or (ours == "time" and SENT in header):
             continue
-        like = [name for name in free if plain[name] == ours or plain[name] in usual]
+        like = [name for name in free if plain[name] == ours or plain[name] in usual.split()]
         if len(like) == 1 and BETWEEN not in like[0]:
             columns[ours] = like[0]
             free.remove(like[0])
@@ -110,17 +99,17 @@ def usual_columns(header: list[str], options: RatingOptions) -> dict[str, str]:
 
 
 def _numeric(header: list[str], rows: list[list[str]]) -> set[str]:
-    """Columns with a number in some cell, or with nothing in any; a column of words alone holds no ratings."""
-    found = set()
+    """Return the columns with a number in some cell, or without any entry; columns of words hold no ratings."""
+    numeric = set()
     for index, name in enumerate(header):
         cells = [row[index] for row in rows if index < len(row) and not is_blank(row[index])]
         if not cells or any(number_in(cell) == number_in(cell) for cell in cells):
-            found.add(name)
-    return found
+            numeric.add(name)
+    return numeric
 
 
 def _sample(content: bytes) -> str:
-    """Whole lines from the beginning of the file."""
+    """Return whole lines from the beginning of the file."""
     part = content[:SAMPLE_BYTES].removeprefix(UTF8_MARK)
     if len(content) > SAMPLE_BYTES:
         part = part[: part.rfind(b"\n") + 1] or part

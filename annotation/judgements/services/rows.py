@@ -1,4 +1,4 @@
-"""Judgements with one of them a row: a column for each criterion, or a row for each; as a table or as JSON Lines."""
+"""Files with a judgement in each row: a column or a row for each criterion; as a table or as JSON Lines."""
 
 from collections import defaultdict
 
@@ -7,23 +7,23 @@ from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, Table, beating, check_header, read_jsonl, square
 from annotation.datasets.services.content import check_text
 from annotation.judgements.services.content import Cells, RatingContent
-from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.options import OWN_COLUMNS, RatingOptions
 
-COLUMNS = ("rater", "item", "system", "text", "time", "shown", "seconds", "criterion", "value")
-JSON_NAMES = ("rater", "item", "system", "text", "time", "shown", "seconds", "ratings")
+COLUMNS = tuple(name for name in OWN_COLUMNS if name != "n")
+JSON_NAMES = (*COLUMNS[:-2], "ratings")
 SENT = "sent"  # another name of "time"
 
 
-def own_header(table: Table, options: RatingOptions) -> None:
-    """Rename the columns that the options, or custom, give one of Assay's names."""
-    own_name = {theirs: ours for ours, theirs in options.columns.items()}
+def rename_header(table: Table, options: RatingOptions) -> None:
+    """Give columns Assay's names, by the options or by custom."""
+    names = {theirs: ours for ours, theirs in options.columns.items()}
     if "time" not in options.columns and "time" not in table.header:
-        own_name.setdefault(SENT, "time")
-    table.header = [own_name.get(name, name) for name in table.header]
+        names.setdefault(SENT, "time")
+    table.header = [names.get(name, name) for name in table.header]
 
 
 def table_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
-    own_header(table, options)
+    rename_header(table, options)
     is_long = "criterion" in table.header and "value" in table.header
     others = [name for name in table.header if name not in COLUMNS]
     if options.criteria and not is_long:
@@ -53,27 +53,27 @@ def check_names_a_response(table: Table, problems: Problems) -> None:
 
 
 def _joined(rows: list[Cells], read: RatingContent, options: RatingOptions, problems: Problems) -> list[Cells]:
-    """Rows of one criterion each, put together: the n-th value of each criterion belongs to the n-th judgement."""
-    seen = dict.fromkeys(row.own["criterion"].strip() for row in rows)
-    read.criteria = options.criteria or [name for name in seen if name]
+    """Join rows of one criterion each: the n-th value of each criterion belongs to the n-th judgement."""
+    names = dict.fromkeys(row.fields["criterion"].strip() for row in rows)
+    read.criteria = options.criteria or [name for name in names if name]
     judgements: dict[tuple[str, ...], list[Cells]] = defaultdict(list)
     for row in rows:
-        criterion = row.own["criterion"].strip()
+        criterion = row.fields["criterion"].strip()
         if criterion not in read.criteria:
             problems.add(row.line, "criterion", criterion, f"one of {', '.join(read.criteria)}")
             continue
-        mine = judgements[tuple(row.own.get(name, "") for name in ("rater", "item", "system", "text"))]
-        place = next((one for one in mine if criterion not in one.values), None)
-        if place is None:
-            place = Cells(row.line, row.own, {})
-            mine.append(place)
-        place.values[criterion] = row.own["value"]
-    joined = [one for mine in judgements.values() for one in mine]
-    for one in joined:
-        for missing in [name for name in read.criteria if name not in one.values]:
+        same = judgements[tuple(row.fields.get(name, "") for name in ("rater", "item", "system", "text"))]
+        judgement = next((judgement for judgement in same if criterion not in judgement.values), None)
+        if judgement is None:
+            judgement = Cells(row.line, row.fields, {})
+            same.append(judgement)
+        judgement.values[criterion] = row.fields["value"]
+    joined = [judgement for same in judgements.values() for judgement in same]
+    for judgement in joined:
+        for missing in [name for name in read.criteria if name not in judgement.values]:
             accepted = f"a value for each of {', '.join(read.criteria)} in every judgement (this one begins here)"
-            problems.add(one.line, missing, "no row", accepted)
-    return [one for one in joined if len(one.values) == len(read.criteria)]
+            problems.add(judgement.line, missing, "no row", accepted)
+    return [judgement for judgement in joined if len(judgement.values) == len(read.criteria)]
 
 
 def jsonl_rows(
@@ -97,11 +97,11 @@ def jsonl_rows(
         if sorted(ratings) != sorted(criteria) and not (options.criteria and set(criteria) <= set(ratings)):
             problems.add(line, "ratings", ", ".join(ratings), f"the criteria {', '.join(criteria)}")
             continue
-        own = {
+        fields = {
             name: check_text(value.get(theirs[name]), line, name, problems)
             for name in ("rater", "item", "system", "text", "time", "shown")
         }
         seconds = value.get(theirs["seconds"])
-        own["seconds"] = "" if seconds is None else str(seconds)
-        rows.append(Cells(line, own, {name: ratings[name] for name in criteria}))
+        fields["seconds"] = "" if seconds is None else str(seconds)
+        rows.append(Cells(line, fields, {name: ratings[name] for name in criteria}))
     return RatingContent(criteria, rows=len(rows), oddities=oddities), rows

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -15,8 +15,7 @@ from annotation.campaigns.scales import Likert, Slider
 from annotation.core.copying import allocate_ids, copy_rows
 from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems
-from annotation.judgements.services.content import Judgement, RatingContent
-from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.content import Judgement, RatingContent, add_problem
 from annotation.judgements.stand_ins import PROVIDER as AGGREGATE_PROVIDER
 from annotation.models import (
     Campaign,
@@ -42,11 +41,10 @@ from annotation.models import (
 
 IMPORT_PROVIDER = "import"
 MOST_POINTS = 20
-# Where a file says how long a judgement took and not when, its clock starts here: a moment that is plainly none.
 
 
 class Judged(NamedTuple):
-    """What a judgement was about, in the database's ids."""
+    """What a judgement is about, by ids of the database."""
 
     item_id: int
     response_id: int
@@ -54,18 +52,23 @@ class Judged(NamedTuple):
 
 
 @dataclass
-class Known:
-    """What a data set holds, as far as judgements can name it."""
+class DatasetIndex:
+    """The items, systems and texts of a data set, by what judgements may call them."""
 
     items: dict[str, int]
     systems: dict[str, int]
     outputs: dict[tuple[int, int], int]  # (item, system): response
     texts: dict[tuple[int, str], int] = field(default_factory=dict)  # (item, text key): response
 
+    def outputs_of(self, system: int) -> dict[int, int]:
+        """Return a system's responses by item."""
+        return {item: response for (item, owner), response in self.outputs.items() if owner == system}
 
-def known_of(dataset: Dataset, *, with_texts: bool) -> Known:
+
+def dataset_index(dataset: Dataset, content: RatingContent) -> DatasetIndex:
+    """Return the index of a data set; with texts only if the file names responses by them."""
     sources = ResponseSource.objects.filter(system__dataset=dataset)
-    known = Known(
+    index = DatasetIndex(
         items=dict(Item.objects.filter(dataset=dataset).order_by().values_list("external_id", "pk")),
         systems=dict(System.objects.filter(dataset=dataset).order_by().values_list("name", "pk")),
         outputs={
@@ -73,37 +76,36 @@ def known_of(dataset: Dataset, *, with_texts: bool) -> Known:
             for item, system, response in sources.order_by().values_list("item_id", "system_id", "response_id")
         },
     )
-    if with_texts:
+    if any(judgement.text for judgement in content.judgements):
         responses = Response.objects.filter(item__dataset=dataset).order_by()
-        known.texts = {(item, key): pk for item, key, pk in responses.values_list("item_id", "text_key", "pk")}
-    return known
+        index.texts = {(item, key): pk for item, key, pk in responses.values_list("item_id", "text_key", "pk")}
+    return index
 
 
 # --- Aliases ----------------------------------------------------------------------------------------------------------
 
 
-def store_aliases(dataset: Dataset, known: Known, aliases: dict[str, str], problems: Problems) -> int:
-    """Credit the outputs of a system to its other name, too. How many outputs were credited anew."""
+def store_aliases(dataset: Dataset, index: DatasetIndex, aliases: dict[str, str], problems: Problems) -> int:
+    """Credit a system's outputs to its other name, too; return the number of outputs newly credited."""
     credited = 0
     for alias, original in aliases.items():
-        if original not in known.systems:
-            problems.add(None, "aliases", f"{alias} = {original}", f"a system of this data set: {_names(known)}")
+        if original not in index.systems:
+            problems.add(None, "aliases", f"{alias} = {original}", f"a system of this data set: {_names(index)}")
             continue
-        if alias not in known.systems:
-            known.systems[alias] = System.objects.create(
+        if alias not in index.systems:
+            index.systems[alias] = System.objects.create(
                 dataset=dataset, name=alias, description=f"Another name of {original}: the same outputs."
             ).pk
-        credited += _credit(known, known.systems[alias], known.systems[original], alias, problems)
+        credited += _credit(index, index.systems[alias], index.systems[original], alias, problems)
     return credited
 
 
-def _credit(known: Known, alias_id: int, original_id: int, alias: str, problems: Problems) -> int:
-    mine = {item: response for (item, system), response in known.outputs.items() if system == alias_id}
-    theirs = {item: response for (item, system), response in known.outputs.items() if system == original_id}
-    if any(theirs.get(item) != response for item, response in mine.items()):
+def _credit(index: DatasetIndex, alias_id: int, original_id: int, alias: str, problems: Problems) -> int:
+    credited, outputs = index.outputs_of(alias_id), index.outputs_of(original_id)
+    if any(outputs.get(item) != response for item, response in credited.items()):
         problems.add(None, "aliases", f"{alias} has outputs of its own", "a name without outputs in this data set")
         return 0
-    new = {item: response for item, response in theirs.items() if item not in mine}
+    new = {item: response for item, response in outputs.items() if item not in credited}
     ResponseSource.objects.bulk_create(
         [
             ResponseSource(response_id=response, item_id=item, kind=SourceKind.SYSTEM, system_id=alias_id)
@@ -111,97 +113,91 @@ def _credit(known: Known, alias_id: int, original_id: int, alias: str, problems:
         ],
         batch_size=2000,
     )
-    known.outputs |= {(item, alias_id): response for item, response in new.items()}
+    index.outputs |= {(item, alias_id): response for item, response in new.items()}
     return len(new)
 
 
-def with_aliases(known: Known, aliases: Mapping[str, str]) -> Known:
-    """The same, with each alias having its system's outputs, as it would have once stored. Nothing is written."""
-    systems, outputs = dict(known.systems), dict(known.outputs)
+def with_aliases(index: DatasetIndex, aliases: Mapping[str, str]) -> DatasetIndex:
+    """Return the index as it would be once the aliases are stored. Nothing is written."""
+    systems, outputs = dict(index.systems), dict(index.outputs)
     for alias, original in aliases.items():
-        if original in known.systems:
+        if original in index.systems:
             pk = systems.setdefault(alias, -len(systems) - 1)
-            theirs = {item: one for (item, system), one in known.outputs.items() if system == known.systems[original]}
-            outputs |= {(item, pk): response for item, response in theirs.items()}
-    return Known(known.items, systems, outputs, known.texts)
+            outputs |= {(item, pk): response for item, response in index.outputs_of(index.systems[original]).items()}
+    return replace(index, systems=systems, outputs=outputs)
 
 
 # --- Matching ---------------------------------------------------------------------------------------------------------
 
 
-def match(judgements: Iterable[Judgement], known: Known, dataset: Dataset, problems: Problems) -> list[Judged | None]:
-    """The response that each judgement is about; what is not in the data set is a problem of its line."""
-    found: dict[tuple[object, ...], Judged | None] = {}  # several judgements of a row are looked for, and told of, once
+def match(
+    judgements: Iterable[Judgement], index: DatasetIndex, dataset: Dataset, problems: Problems
+) -> list[Judged | None]:
+    """Return the response of each judgement; what is not in the data set is a problem of its line."""
+    matches: dict[tuple[object, ...], Judged | None] = {}  # so that judgements of one row share one problem
     matched = []
-    for one in judgements:
-        key = (one.line, one.place, one.item, one.system, one.text)
-        if key not in found:
-            found[key] = _match(one, known, dataset.normalisation, problems)
-        matched.append(found[key])
+    for judgement in judgements:
+        key = (judgement.line, judgement.path, judgement.item, judgement.system, judgement.text)
+        if key not in matches:
+            matches[key] = _match(judgement, index, dataset.normalisation, problems)
+        matched.append(matches[key])
     return matched
 
 
-def _match(one: Judgement, known: Known, rule: str, problems: Problems) -> Judged | None:
-    item = known.items.get(one.item)
+def _match(judgement: Judgement, index: DatasetIndex, rule: str, problems: Problems) -> Judged | None:
+    def refuse(name: str, accepted: str) -> Judged | None:
+        add_problem(judgement, problems, name, getattr(judgement, name), accepted)
+        return None
+
+    item = index.items.get(judgement.item)
     if item is None:
-        one.refuse(problems, "item", one.item, "the id of an item of this data set")
-        return None
-    by_text = known.texts.get((item, text_key(one.text, rule))) if one.text else None
-    if not one.system:
+        return refuse("item", "the id of an item of this data set")
+    by_text = index.texts.get((item, text_key(judgement.text, rule))) if judgement.text else None
+    if not judgement.system:
         if by_text is None:
-            one.refuse(problems, "text", one.text, f"the text of a response of item {one.item}")
-            return None
+            return refuse("text", f"the text of a response of item {judgement.item}")
         return Judged(item, by_text, None)
-    system = known.systems.get(one.system)
+    system = index.systems.get(judgement.system)
     if system is None:
-        one.refuse(problems, "system", one.system, f"a system of this data set: {_names(known)}")
-        return None
-    response = known.outputs.get((item, system))
+        return refuse("system", f"a system of this data set: {_names(index)}")
+    response = index.outputs.get((item, system))
     if response is None:
-        one.refuse(problems, "system", one.system, f"a system with an output for item {one.item}")
-        return None
-    if one.text and by_text != response:
-        one.refuse(problems, "text", one.text, f"nothing, or the output of {one.system} for item {one.item}")
-        return None
+        return refuse("system", f"a system with an output for item {judgement.item}")
+    if judgement.text and by_text != response:
+        return refuse("text", f"nothing, or the output of {judgement.system} for item {judgement.item}")
     return Judged(item, response, system)
 
 
 def join_shared(content: RatingContent, matched: list[Judged | None]) -> list[Judged | None]:
-    """One judgement of one response that the file repeats for each of its systems is one judgement. Counted."""
+    """Keep one of the judgements that a file repeats for each system of one response, and count the others."""
     seen: set[tuple[str, int]] = set()
-    kept: list[tuple[Judgement, Judged | None]] = []
-    for one, what in zip(content.judgements, matched, strict=True):
-        key = (one.shared, what.response_id) if one.shared and what else None
-        if key is not None and key in seen:
+    pairs: list[tuple[Judgement, Judged | None]] = []
+    for judgement, judged in zip(content.judgements, matched, strict=True):
+        key = (judgement.shared, judged.response_id) if judgement.shared and judged else None
+        if key in seen:
             content.left_out["shared_rows"] += 1
             continue
         if key is not None:
             seen.add(key)
-        kept.append((one, what))
-    content.judgements = [one for one, _ in kept]
-    return [what for _, what in kept]
+        pairs.append((judgement, judged))
+    content.judgements = [judgement for judgement, _ in pairs]
+    return [judged for _, judged in pairs]
 
 
-def _names(known: Known) -> str:
-    return ", ".join(sorted(known.systems)) or "it has none"
+def _names(index: DatasetIndex) -> str:
+    return ", ".join(sorted(index.systems)) or "it has none"
 
 
 # --- Storing ----------------------------------------------------------------------------------------------------------
 
 
 def store_campaign(
-    *,
-    dataset: Dataset,
-    name: str,
-    content: RatingContent,
-    options: RatingOptions,
-    judged: list[Judged],
-    source: dict[str, object],
+    *, dataset: Dataset, name: str, content: RatingContent, judged: list[Judged], source: dict[str, object]
 ) -> tuple[Campaign, dict[str, int]]:
-    """The campaign with everything in it, and what there is in numbers. Call inside a transaction."""
-    # Whoever imports into this project waits here: pseudonyms are counted on.
+    """Store the campaign with everything in it; return it with its counts. Call inside a transaction."""
+    # Other imports into this project wait here: pseudonyms are counted on.
     Project.objects.select_for_update().get(pk=dataset.project_id)
-    campaign = _campaign(dataset, name, content, options, judged, source)
+    campaign = _campaign(dataset, name, content, judged, source)
     if content.aggregate:
         raters = {content.aggregate: _aggregate_rater(dataset.project, content.aggregate)}
     else:
@@ -215,19 +211,17 @@ def store_campaign(
         ],
         batch_size=2000,
     )
-    return campaign, rating_counts(content, judged, options)
+    return campaign, rating_counts(content, judged)
 
 
 def _campaign(
-    dataset: Dataset,
-    name: str,
-    content: RatingContent,
-    options: RatingOptions,
-    judged: list[Judged],
-    source: dict[str, object],
+    dataset: Dataset, name: str, content: RatingContent, judged: list[Judged], source: dict[str, object]
 ) -> Campaign:
-    rated = sorted({one.system_id for one in judged if one.system_id is not None})
-    per_unit = Counter(Counter((one.item_id, one.system_id, one.response_id) for one in judged).values())
+    rated = sorted({response.system_id for response in judged if response.system_id is not None})
+    per_unit = Counter(
+        Counter((response.item_id, response.system_id, response.response_id) for response in judged).values()
+    )
+    options = content.options
     design = {"imported": True, **source, "criteria": content.criteria, "options": options.as_json()}
     if content.aggregate:
         design |= {"aggregate": content.aggregate, "behind": _behind(content)}
@@ -266,35 +260,36 @@ def _campaign(
 
 
 def _scale_kind(content: RatingContent, low: int, high: int) -> tuple[str, float]:
-    """Points where every value is one of few; else a slider, which knows values between whole numbers."""
-    whole = all(value is None or value.is_integer() for one in content.judgements for value in one.values)
+    """Choose points if every value is one of few; else a slider, which has values between whole numbers."""
+    whole = all(value is None or value.is_integer() for judgement in content.judgements for value in judgement.values)
     points = Likert.key if whole and high - low < MOST_POINTS else Slider.key
     return points, 1 if whole else 0
 
 
 def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]:
-    """A rater for each id in the file: the same one as in earlier imports of this project."""
+    """Return a rater for each id in the file: the same as in earlier imports of this project."""
     identities = RaterIdentity.objects.filter(project=project, provider=IMPORT_PROVIDER)
     raters = dict(identities.values_list("external_id", "rater_id"))
-    new = [external_id for external_id in dict.fromkeys(one.rater for one in judgements) if external_id not in raters]
+    named = dict.fromkeys(judgement.rater for judgement in judgements)
+    new = [external_id for external_id in named if external_id not in raters]
     taken = set(Rater.objects.filter(project=project, pseudonym__startswith="J-").values_list("pseudonym", flat=True))
     free = (name for name in (f"J-{number:04d}" for number in range(1, 10**9)) if name not in taken)
-    made = Rater.objects.bulk_create(
+    created = Rater.objects.bulk_create(
         [Rater(project=project, pseudonym=pseudonym) for _, pseudonym in zip(new, free, strict=False)], batch_size=2000
     )
     RaterIdentity.objects.bulk_create(
         [
             RaterIdentity(rater=rater, project=project, provider=IMPORT_PROVIDER, external_id=external_id)
-            for rater, external_id in zip(made, new, strict=True)
+            for rater, external_id in zip(created, new, strict=True)
         ],
         batch_size=2000,
     )
-    raters |= {external_id: rater.pk for external_id, rater in zip(new, made, strict=True)}
-    return {one.rater: raters[one.rater] for one in judgements}
+    raters |= {external_id: rater.pk for external_id, rater in zip(new, created, strict=True)}
+    return {external_id: raters[external_id] for external_id in named}
 
 
 def _aggregate_rater(project: Project, kind: str) -> int:
-    """Who stands for all the raters that only a median or mean is left of; the same in every campaign of a project."""
+    """Return the stand-in for the raters behind medians or means, the same in every campaign of a project."""
     identity = RaterIdentity.objects.filter(project=project, provider=AGGREGATE_PROVIDER, external_id=kind).first()
     if identity is not None:
         return identity.rater_id
@@ -306,14 +301,14 @@ def _aggregate_rater(project: Project, kind: str) -> int:
 
 
 def _behind(content: RatingContent) -> dict[str, int]:
-    """How many ratings the file says are behind its medians or means; empty where it does not say."""
+    """Return how many ratings are behind the medians or means; empty if the file does not say."""
     n = content.stated_n
     return {"rows": len(n), "least": min(n), "most": max(n), "all": sum(n)} if n else {}
 
 
 def _store_units(campaign: Campaign, judgements: list[Judgement], judged: list[Judged]) -> dict[Judged, int]:
-    """A unit for each item and judged name (or text), in order of first appearance."""
-    labels = {what: one.system for one, what in zip(judgements, judged, strict=True)}
+    """Store a unit for each item and judged name (or text), in order of first appearance."""
+    labels = {response: judgement.system for judgement, response in zip(judgements, judged, strict=True)}
     units = dict(zip(labels, allocate_ids(Unit, len(labels)), strict=True))
     copy_rows(
         Unit,
@@ -322,17 +317,19 @@ def _store_units(campaign: Campaign, judgements: list[Judgement], judged: list[J
             (
                 pk,
                 campaign.pk,
-                what.item_id,
+                response.item_id,
                 position,
-                labels[what],
-                [] if what.system_id is None else [what.system_id],
+                labels[response],
+                [] if response.system_id is None else [response.system_id],
                 0,
             )
-            for position, (what, pk) in enumerate(units.items())
+            for position, (response, pk) in enumerate(units.items())
         ),
     )
     copy_rows(
-        UnitResponse, ["unit_id", "response_id", "number"], ((pk, what.response_id, 0) for what, pk in units.items())
+        UnitResponse,
+        ["unit_id", "response_id", "number"],
+        ((pk, response.response_id, 0) for response, pk in units.items()),
     )
     return units
 
@@ -362,17 +359,17 @@ def _store_ratings(
             (
                 pk,
                 campaign.pk,
-                units[what],
-                raters[one.rater],
+                units[response],
+                raters[judgement.rater],
                 uuid.uuid4(),
                 PresentationOutcome.IMPORTED.value,
                 [0],
-                one.shown,
-                one.time,
-                one.seconds,
-                one.line,
+                judgement.shown,
+                judgement.time,
+                judgement.seconds,
+                judgement.line,
             )
-            for pk, one, what in together
+            for pk, judgement, response in together
         ),
     )
     copy_rows(
@@ -390,38 +387,49 @@ def _store_ratings(
             "sent_at",
         ],
         (
-            (campaign.pk, pk, what.response_id, raters[one.rater], criterion, what.system_id, value, 0, False, one.time)
-            for pk, one, what in together
-            for criterion, value in zip(criteria, one.values, strict=True)
+            (
+                campaign.pk,
+                pk,
+                response.response_id,
+                raters[judgement.rater],
+                criterion,
+                response.system_id,
+                value,
+                0,
+                False,
+                judgement.time,
+            )
+            for pk, judgement, response in together
+            for criterion, value in zip(criteria, judgement.values, strict=True)
             if value is not None
         ),
     )
 
 
-# --- What it says -----------------------------------------------------------------------------------------------------
+# --- Counts -----------------------------------------------------------------------------------------------------------
 
 
-def rating_counts(content: RatingContent, judged: list[Judged], options: RatingOptions) -> dict[str, int]:
-    """Counts of one import; a repeated judgement is a further row of one rater, item and system (or text)."""
+def rating_counts(content: RatingContent, judged: list[Judged]) -> dict[str, int]:
+    """Return the counts of an import; a repeated judgement is a further row of one rater, item and system (or text)."""
     repeats: dict[tuple[str, Judged], list[tuple[float | None, ...]]] = defaultdict(list)
     names: dict[int, set[int | None]] = defaultdict(set)
     meetings: dict[tuple[str, int], set[int | None]] = defaultdict(set)
-    for one, what in zip(content.judgements, judged, strict=True):
-        repeats[one.rater, what].append(one.values)
-        names[what.response_id].add(what.system_id)
-        meetings[one.rater, what.response_id].add(what.system_id)
+    for judgement, response in zip(content.judgements, judged, strict=True):
+        repeats[judgement.rater, response].append(judgement.values)
+        names[response.response_id].add(response.system_id)
+        meetings[judgement.rater, response.response_id].add(response.system_id)
     return {
         "rows": content.rows,
         "rows_of_other_systems": content.rows_of_other_systems,
         "judgements": len(judged),
         "ratings": content.n_ratings,
-        **({} if content.aggregate else {"raters": len({one.rater for one in content.judgements})}),
-        "rated_items": len({what.item_id for what in judged}),
-        "rated_systems": len({what.system_id for what in judged} - {None}),
+        **({} if content.aggregate else {"raters": len({judgement.rater for judgement in content.judgements})}),
+        "rated_items": len({response.item_id for response in judged}),
+        "rated_systems": len({response.system_id for response in judged} - {None}),
         "rated_responses": len(names),
         "repeated_judgements": sum(len(values) - 1 for values in repeats.values()),
         "repeated_differing": sum(sum(value != values[0] for value in values[1:]) for values in repeats.values()),
-        "alias_judgements": sum(one.system in options.aliases for one in content.judgements),
+        "alias_judgements": sum(judgement.system in content.options.aliases for judgement in content.judgements),
         "responses_under_several_names": sum(len(systems) > 1 for systems in names.values()),
         "raters_met_text_under_several_names": sum(len(systems) > 1 for systems in meetings.values()),
         "behind_aggregates": sum(content.stated_n),

@@ -1,4 +1,4 @@
-"""Judgements with one response a row: a column for each rater, or what became of all raters together."""
+"""Files with a response in each row: a column for each rater, or medians or means of all raters."""
 
 import re
 
@@ -6,7 +6,7 @@ from annotation.core.problems import Problems
 from annotation.core.rows import Table, check_header, square
 from annotation.judgements.services.content import Cells, RatingContent, number_in
 from annotation.judgements.services.options import AGGREGATES, OWN_COLUMNS, RatingOptions
-from annotation.judgements.services.rows import check_names_a_response, own_header
+from annotation.judgements.services.rows import check_names_a_response, rename_header
 
 NAMES = ("item", "system", "text")
 BLANKS = {"", "na", "n/a", "nan"}
@@ -23,8 +23,8 @@ def is_blank(cell: str) -> bool:
 
 
 def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
-    """``rater`` or ``rater:criterion`` above each column; an empty cell was not rated."""
-    own_header(table, options)
+    """Read columns headed ``rater`` or ``rater:criterion``; an empty cell was not rated."""
+    rename_header(table, options)
     check_header(table, problems, required=["item", *options.raters], known=None)
     check_names_a_response(table, problems)
     columns = options.raters or [name for name in table.header if name not in OWN_COLUMNS]
@@ -32,9 +32,9 @@ def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tupl
         problems.add(table.header_line, "raters", "none", "a column for each rater")
     problems.refuse()
     square(table, problems)
-    places = rater_columns(columns, options)
+    named_columns = rater_columns(columns, options)
     by_rater: dict[str, dict[str, str]] = {}
-    for name, (rater, criterion) in places.items():
+    for name, (rater, criterion) in named_columns.items():
         if not rater or not criterion:
             problems.add(table.header_line, name, name, "rater:criterion, both named")
         elif criterion in by_rater.setdefault(rater, {}):
@@ -42,26 +42,22 @@ def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tupl
         else:
             by_rater[rater][criterion] = name
     problems.refuse()
-    found = dict.fromkeys(criterion for _, criterion in places.values())
-    criteria = [name for name in options.criteria if name in found] if options.criteria else list(found)
+    known = dict.fromkeys(criterion for _, criterion in named_columns.values())
+    criteria = [name for name in options.criteria if name in known] if options.criteria else list(known)
     if not criteria:
-        problems.add(table.header_line, "criteria", ", ".join(options.criteria), f"of {', '.join(found)}")
+        problems.add(table.header_line, "criteria", ", ".join(options.criteria), f"of {', '.join(known)}")
     rows = []
     for line, cells in table.rows:
         named = dict(zip(table.header, cells, strict=True))
-        own = {name: named.get(name, "") for name in NAMES}
-        for rater, mine in by_rater.items():
-            values = {
-                criterion: None if is_blank(named[mine[criterion]]) else named[mine[criterion]]
-                for criterion in criteria
-                if criterion in mine
-            }
-            rows.append(Cells(line, {"rater": rater, **own}, values, optional=True, names=mine))
+        fields = {name: named.get(name, "") for name in NAMES}
+        for rater, by_criterion in by_rater.items():
+            values = {name: _cell(named[by_criterion[name]]) for name in criteria if name in by_criterion}
+            rows.append(Cells(line, {"rater": rater, **fields}, values, optional=True, names=by_criterion))
     return RatingContent(criteria, rows=len(table.rows), oddities=table.oddities), rows
 
 
 def rater_columns(columns: list[str], options: RatingOptions) -> dict[str, tuple[str, str]]:
-    """Rater and criterion of each column; a colon tells them apart only where it stands in every one of them."""
+    """Return rater and criterion of each column; a colon separates them only if every column has one."""
     if all(BETWEEN in name for name in columns):
         split = {name: name.rsplit(BETWEEN, 1) for name in columns}
         return {name: (rater.strip(), criterion.strip()) for name, (rater, criterion) in split.items()}
@@ -73,24 +69,24 @@ def rater_columns(columns: list[str], options: RatingOptions) -> dict[str, tuple
 
 
 def split_aggregate(column: str) -> tuple[str, str]:
-    """What a column's name says: a criterion ('' where it names none) and median or mean ('' where it says neither)."""
+    """Return the criterion and the aggregate (median or mean) that a column's name contains; '' for none."""
     words = [word for word in re.split(r"[^\w]+|_", column) if word]
-    found = [word for word in words if word.lower() in AGGREGATE_WORDS]
-    if len(found) != 1:
+    aggregates = [word for word in words if word.lower() in AGGREGATE_WORDS]
+    if len(aggregates) != 1:
         return column, ""
-    rest = [word for word in words if word != found[0]]
-    return "_".join(rest), AGGREGATE_WORDS[found[0].lower()]
+    rest = [word for word in words if word != aggregates[0]]
+    return "_".join(rest), AGGREGATE_WORDS[aggregates[0].lower()]
 
 
 def aggregate_columns(header: list[str], options: RatingOptions) -> list[str]:
-    """The columns that hold medians or means: those chosen; else those that say so; else all others."""
+    """Return the columns with medians or means: the chosen ones; else those with such names; else all others."""
     others = [name for name in header if name not in (*NAMES, *NO_VALUES)]
     return options.criteria or [name for name in others if split_aggregate(name)[1]] or others
 
 
 def aggregate_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
-    """One median or mean for each response and criterion; ``n`` says how many ratings are behind those of a row."""
-    own_header(table, options)
+    """Read a median or mean for each response and criterion; ``n`` is the number of ratings behind those of a row."""
+    rename_header(table, options)
     check_header(table, problems, required=["item", *options.criteria], known=None)
     check_names_a_response(table, problems)
     columns = aggregate_columns(table.header, options)
@@ -109,15 +105,19 @@ def aggregate_rows(table: Table, options: RatingOptions, problems: Problems) -> 
     rows, first = [], dict[tuple[str, ...], int]()
     for line, cells in table.rows:
         named = dict(zip(table.header, cells, strict=True))
-        own = {name: named.get(name, "") for name in NAMES}
-        key = tuple(own.values())
+        fields = {name: named.get(name, "") for name in NAMES}
+        key = tuple(fields.values())
         if first.setdefault(key, line) != line:
             accepted = f"one row for each response; the first of this one is on line {first[key]}"
-            problems.add(line, "item", own["item"], accepted)
-        values = {name: None if is_blank(named[column]) else named[column] for name, column in criteria.items()}
-        rows.append(Cells(line, {"rater": kind, **own}, values, optional=True, names=criteria))
+            problems.add(line, "item", fields["item"], accepted)
+        values = {name: _cell(named[column]) for name, column in criteria.items()}
+        rows.append(Cells(line, {"rater": kind, **fields}, values, optional=True, names=criteria))
         _count_behind(named.get("n", ""), line, read, problems)
     return read, rows
+
+
+def _cell(cell: str) -> str | None:
+    return None if is_blank(cell) else cell
 
 
 def aggregate_kind(columns: list[str]) -> str:

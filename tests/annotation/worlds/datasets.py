@@ -2,8 +2,9 @@
 
 from annotation.datasets.services.files import read_dataset
 from annotation.datasets.services.imports import dataset_create
-from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.imports import campaign_import
+from annotation.judgements.services.options import RatingOptions
 from annotation.models import Campaign, Dataset, Project
 from tests.conftest import ROOT
 
@@ -16,10 +17,7 @@ def example_dataset(project: Project, name: str = "Small") -> Dataset:
 
 
 def example_ratings(dataset: Dataset, name: str = "Judged") -> Campaign:
-    options = RatingOptions()
     raw = (EXAMPLES / "ratings.csv").read_bytes()
-    content = read_ratings(raw, filename="ratings.csv", file_format="csv", options=options)
-    campaign, _ = campaign_import(
-        dataset=dataset, name=name, by=None, content=content, options=options, filename="ratings.csv"
-    )
+    content = read_ratings(raw, filename="ratings.csv", file_format="csv", options=RatingOptions())
+    campaign, _ = campaign_import(dataset=dataset, name=name, by=None, content=content, filename="ratings.csv")
     return campaign

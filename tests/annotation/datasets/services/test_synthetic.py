@@ -7,7 +7,8 @@ import pytest
 
 from annotation.datasets.services.files import read_dataset
 from annotation.datasets.services.synthetic import SyntheticSize, synthetic_files
-from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.judgements.services.files import read_ratings
+from annotation.judgements.services.options import RatingOptions
 
 SMALL = SyntheticSize(items=30, references=4, systems=3, pairs=2, raters=6, ratings=5, seed=1)
 

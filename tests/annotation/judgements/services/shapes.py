@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 from annotation.core.errors import ImportRefused
-from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
+from annotation.judgements.services.content import RatingContent
+from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.imports import campaign_import
+from annotation.judgements.services.options import RatingOptions
 from annotation.models import Campaign, Dataset
 
 WIDE = """\
@@ -94,9 +96,8 @@ def read(content: str, kind: str = "csv", **options: Any) -> RatingContent:
 
 
 def stored(dataset: Dataset, content: str, kind: str = "csv", name: str = "J", **options: Any) -> tuple[Campaign, dict]:
-    chosen = RatingOptions(**options)
-    found = read(content, kind, **options)
-    return campaign_import(dataset=dataset, name=name, by=None, content=found, options=chosen, filename=f"r.{kind}")
+    ratings = read(content, kind, **options)
+    return campaign_import(dataset=dataset, name=name, by=None, content=ratings, filename=f"r.{kind}")
 
 
 def refused(content: str, kind: str = "csv", **options: Any) -> list[tuple[int | None, str, str]]:

@@ -5,8 +5,8 @@ import re
 from annotation.core.normalisation import RULES
 from annotation.datasets.services.content import REFERENCE_KINDS
 from annotation.datasets.services.files import COLUMNS, ITEM_NAMES, read_dataset
-from annotation.judgements.services.files import RatingOptions, read_ratings
-from annotation.judgements.services.options import OWN_COLUMNS, SHAPES
+from annotation.judgements.services.files import read_ratings
+from annotation.judgements.services.options import OWN_COLUMNS, SHAPES, RatingOptions
 from annotation.models import SourceKind
 from tests.conftest import ROOT
 

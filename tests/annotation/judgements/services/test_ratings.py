@@ -7,8 +7,9 @@ import pytest
 from annotation.core.errors import ImportRefused
 from annotation.datasets.services.files import read_dataset
 from annotation.datasets.services.imports import dataset_create
-from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.imports import campaign_import
+from annotation.judgements.services.options import RatingOptions
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -35,7 +36,7 @@ def imported(dataset: Dataset, content: str | bytes, kind: str = "csv", name: st
     chosen = RatingOptions(**options)
     raw = content.encode() if isinstance(content, str) else content
     read = read_ratings(raw, filename=f"r.{kind}", file_format=kind, options=chosen)
-    return campaign_import(dataset=dataset, name=name, by=None, content=read, options=chosen, filename=f"r.{kind}")
+    return campaign_import(dataset=dataset, name=name, by=None, content=read, filename=f"r.{kind}")
 
 
 def refusal(dataset: Dataset, content: str, kind: str = "csv", **options) -> list[tuple[int | None, str]]:

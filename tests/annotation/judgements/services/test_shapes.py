@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.core.errors import AnnotationError
-from annotation.judgements.services.files import RatingOptions
+from annotation.judgements.services.options import RatingOptions
 from annotation.models import Dataset, Presentation, Project, RaterIdentity, Rating
 from annotation.rating.selectors.ratings import rating_columns
 from tests.annotation.judgements.services.shapes import (
