@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, NamedTuple, Self
 
 from correlations.errors import StudyRefused, refuse_all
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -14,8 +14,26 @@ from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.texts import TOKENIZERS
 from metrics.subsets import Subset
 
-ORIENTATIONS = get_args(Orientation)
-REMAINDERS = get_args(Remainder)
+
+class Option(NamedTuple):
+    """A value of a field, as forms label it and as it reads within the methods paragraph."""
+
+    label: str
+    sentence: str
+
+
+ORIENTATIONS = {
+    "both": Option(
+        "Both: every difference with its mirror image",
+        ", entered together with its mirror image so that the order of a pair's systems is without effect",
+    ),
+    "fixed": Option("Fixed: pairs as listed", ""),
+    "random": Option("Random sign for each unit", ", its sign drawn at random"),
+}
+REMAINDERS = {
+    "keep": Option("Keep it", "the last, shorter one kept"),
+    "drop": Option("Drop it", "a last, shorter one dropped"),
+}
 ORDER = "max_order"  # the parameter of n-gram metrics that the order sweep varies
 POOLS = "whose score is over all outputs as one pool, which no unit's sums can give"
 # In a stored specification: which ratings and outputs it named. Not part of the request, so ignored when read.

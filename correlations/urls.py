@@ -1,59 +1,38 @@
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, path
 
-from correlations.views import downloads, parameters, studies, uses
+from annotation.core.job_views import cancel_view, retry_view
+from correlations.views import downloads, studies, uses
+from correlations.views.kinds import Kind, study_or_404
+from correlations.views.metrics import STUDY, study_row
+from correlations.views.parameters import PARAMETER_STUDY
 
 app_name = "correlations"
+PROJECT = "p/<slug:project_slug>"
 
-STUDY, PARAMETER_STUDY = {"kind": downloads.STUDY}, {"kind": downloads.PARAMETER_STUDY}
 
-study_urls: list[URLPattern | URLResolver] = [
-    path("", studies.study_detail, name="study-detail"),
-    path("rows/<int:row>/", studies.study_row, name="study-row"),
-    path("cancel/", studies.study_cancel, name="study-cancel"),
-    path("retry/", studies.study_retry, name="study-retry"),
-    path("figures/<slug:figure>/", downloads.study_figure, STUDY, name="study-figure"),
-    path(
-        "figures/<slug:figure>.<str:file_format>", downloads.study_figure_download, STUDY, name="study-figure-download"
-    ),
-    path("<slug:table>.<str:file_format>", downloads.study_download, STUDY, name="study-download"),
-]
+def kind_urls(kind: Kind) -> list[URLPattern]:
+    """Return the addresses of a kind of studies; their names begin with the kind's."""
+    page = f"correlations:{kind.name}-detail"
+    views = {
+        "list": ("/", studies.study_list),
+        "create": ("/new/", studies.study_create),
+        "list-download": (".<str:file_format>", downloads.study_list_download),
+        "detail": ("/<int:pk>/", studies.study_detail),
+        "cancel": ("/<int:pk>/cancel/", cancel_view(study_or_404, page)),
+        "retry": ("/<int:pk>/retry/", retry_view(study_or_404, kind.task, page)),
+        "figure": ("/<int:pk>/figures/<slug:figure>/", downloads.study_figure),
+        "figure-download": ("/<int:pk>/figures/<slug:figure>.<str:file_format>", downloads.study_figure_download),
+        "download": ("/<int:pk>/<slug:table>.<str:file_format>", downloads.study_download),
+    }
+    return [
+        path(f"{PROJECT}/{kind.plural}{address}", view, {"kind": kind}, name=f"{kind.name}-{name}")
+        for name, (address, view) in views.items()
+    ]
 
-parameter_urls: list[URLPattern | URLResolver] = [
-    path("", parameters.parameter_study_detail, name="parameter-study-detail"),
-    path("cancel/", parameters.parameter_study_cancel, name="parameter-study-cancel"),
-    path("retry/", parameters.parameter_study_retry, name="parameter-study-retry"),
-    path("figures/<slug:figure>/", downloads.study_figure, PARAMETER_STUDY, name="parameter-study-figure"),
-    path(
-        "figures/<slug:figure>.<str:file_format>",
-        downloads.study_figure_download,
-        PARAMETER_STUDY,
-        name="parameter-study-figure-download",
-    ),
-    path("<slug:table>.<str:file_format>", downloads.study_download, PARAMETER_STUDY, name="parameter-study-download"),
-]
 
-urlpatterns: list[URLPattern | URLResolver] = [
-    path("p/<slug:project_slug>/studies/", studies.study_list, name="study-list"),
-    path("p/<slug:project_slug>/studies/new/", studies.study_create, name="study-create"),
-    path(
-        "p/<slug:project_slug>/studies.<str:file_format>",
-        downloads.study_list_download,
-        STUDY,
-        name="study-list-download",
-    ),
-    path("p/<slug:project_slug>/studies/<int:pk>/", include(study_urls)),
-    path("p/<slug:project_slug>/parameter-studies/", parameters.parameter_study_list, name="parameter-study-list"),
-    path(
-        "p/<slug:project_slug>/parameter-studies/new/",
-        parameters.parameter_study_create,
-        name="parameter-study-create",
-    ),
-    path(
-        "p/<slug:project_slug>/parameter-studies.<str:file_format>",
-        downloads.study_list_download,
-        PARAMETER_STUDY,
-        name="parameter-study-list-download",
-    ),
-    path("p/<slug:project_slug>/parameter-studies/<int:pk>/", include(parameter_urls)),
-    path("p/<slug:project_slug>/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),
+urlpatterns: list[URLPattern] = [
+    *kind_urls(STUDY),
+    path(f"{PROJECT}/studies/<int:pk>/rows/<int:row>/", study_row, {"kind": STUDY}, name="study-row"),
+    *kind_urls(PARAMETER_STUDY),
+    path(f"{PROJECT}/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),
 ]

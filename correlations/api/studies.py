@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers, status
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 
-from annotation.core.api import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
-from annotation.references.releases.selectors.releases import release_name
+from annotation.core.api import Strict
+from correlations.api.base import NamesField, StudyJobSerializer, StudySpecificationSerializer, StudyViewSet
 from correlations.models import Study
 from correlations.results.codec import to_json
 from correlations.services.studies import study_create
@@ -27,8 +26,6 @@ METRIC_SCHEMA = {
     "required": ["name"],
 }
 RUN_SCHEMA = {"type": "object", "properties": {"run": {"type": "integer"}}, "required": ["run"]}
-
-# --- What is asked and shown ------------------------------------------------------------------------------------------
 
 
 @extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA, RUN_SCHEMA]})
@@ -49,17 +46,9 @@ class MetricField(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
-class NamesField(serializers.ListField):
-    child = serializers.CharField()
-
-
-class SpecificationSerializer(Strict, serializers.Serializer[Any]):
+class SpecificationSerializer(StudySpecificationSerializer):
     """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
 
-    release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
-    campaigns = NamesField(help_text="Whose ratings of the systems count.")
-    systems = NamesField(help_text="The hypotheses.")
-    criteria = NamesField(required=False, help_text="By default all that the campaigns share.")
     pairs = serializers.ListField(
         child=NamesField(min_length=2, max_length=2), required=False, help_text="By default all pairs of systems."
     )
@@ -73,15 +62,10 @@ class SpecificationSerializer(Strict, serializers.Serializer[Any]):
     assignments = serializers.IntegerField(required=False, help_text="Random assignments of items to units.")
     orientation = serializers.CharField(required=False, help_text="both, fixed or random.")
     remainder = serializers.CharField(required=False, help_text="keep or drop.")
-    bootstrap = serializers.IntegerField(required=False, help_text="Replicates of each interval; 0 for none.")
     sweeps = serializers.BooleanField(required=False)
     coefficients = NamesField(
         required=False,
         help_text=f"Of {', '.join(COEFFICIENTS)}; the first leads sweeps and comparisons. Default: {', '.join(USUAL)}.",
-    )
-    seed = serializers.IntegerField(required=False)
-    named = serializers.DictField(
-        required=False, help_text="In answers: hashes of what was named. In requests it is ignored."
     )
 
 
@@ -90,30 +74,14 @@ class StudyRequestSerializer(Strict, serializers.Serializer[Any]):
     specification = SpecificationSerializer()
 
 
-class StudySerializer(JobSerializer):
-    dataset: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    release = serializers.SerializerMethodField(help_text="As `reference-set/v2`.")
-    campaigns: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+class StudySerializer(StudyJobSerializer):
     specification = SpecificationSerializer(read_only=True)
     score_runs: Any = serializers.PrimaryKeyRelatedField(many=True, read_only=True)
 
-    class Meta:
+    class Meta(StudyJobSerializer.Meta):
         model = Study
-        fields = (
-            "id",
-            *JOB_FIELDS,
-            "name",
-            "dataset",
-            "release",
-            "campaigns",
-            "specification",
-            "signature",
-            "score_runs",
-        )
+        fields = (*StudyJobSerializer.Meta.fields, "score_runs")
         read_only_fields = fields
-
-    def get_release(self, study: Study) -> str:
-        return release_name(study.release)
 
 
 class IntervalField(serializers.ListField):
@@ -145,53 +113,26 @@ class StudyRowSerializer(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add each coefficient under its short name; a row has those that the study computed."""
-        named = {
-            entry.short: CoefficientSerializer(required=False, help_text=f"{entry.name}.")
-            for entry in COEFFICIENTS.values()
+        entries = COEFFICIENTS.values()
+        return super().get_fields() | {
+            entry.short: CoefficientSerializer(required=False, help_text=f"{entry.name}.") for entry in entries
         }
-        return super().get_fields() | named
 
 
-# --- Endpoints --------------------------------------------------------------------------------------------------------
-
-
-class StudiesViewSet(JobViewSet):
+@extend_schema_view(
+    create=extend_schema(request=StudyRequestSerializer, responses={201: StudySerializer, 200: StudySerializer})
+)
+class StudiesViewSet(StudyViewSet):
     queryset = Study.objects.all()
     serializer_class = StudySerializer
-    lookup_field = "pk"
+    request_serializer = StudyRequestSerializer
     lookup_url_kwarg = "study_pk"
-    lookup_value_converter = "int"
     task = execute
-
-    def get_queryset(self) -> QuerySet[Study]:
-        studies = self.project.studies.select_related("dataset", "release__reference_set", "requested_by")
-        return studies.prefetch_related("campaigns", "score_runs").defer("result", "release__report")
-
-    @extend_schema(request=StudyRequestSerializer, responses={201: StudySerializer, 200: StudySerializer})
-    def create(self, request: Request, **_: Any) -> Response:
-        """Create a study (201), or return the existing one with the same specification (200). Poll its ``url``."""
-        study, created = study_create(project=self.project, by=self.user, **self.validated(StudyRequestSerializer))
-        if not created:
-            return self.answer(study)
-        self.start(study)
-        return self.answer(study, status.HTTP_201_CREATED)
-
-    def _done(self) -> Study:
-        study: Study = self.get_object()
-        if study.result is None:
-            raise Conflict(
-                f"The study is {study.get_state_display().lower()}; its result is available when it is done."
-            )
-        return study
+    create_study = staticmethod(study_create)
+    prefetched = ("campaigns", "score_runs")
 
     @extend_schema(responses=StudyRowSerializer(many=True))
     @action(detail=True, pagination_class=None)
-    def table(self, request: Request, **_: Any) -> Response:
+    def table(self, request: Request, **_: Any) -> ApiResponse:
         """Return a row per metric and choice of references."""
-        return Response(StudyRowSerializer(to_json(self._done().read_result().rows), many=True).data)
-
-    @extend_schema(responses={200: dict[str, Any]})
-    @action(detail=True)
-    def result(self, request: Request, **_: Any) -> Response:
-        """Return everything that the report shows: table, pairs, observations, comparisons, sweeps, counts."""
-        return Response(self._done().result)
+        return ApiResponse(StudyRowSerializer(to_json(self.finished().read_result().rows), many=True).data)

@@ -5,16 +5,11 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.forms import RefusableForm, offer_choices
+from annotation.core.forms import offer_choices
 from annotation.models import Item, Release
 from annotation.references.releases.selectors.releases import release_name
-from correlations.forms.studies import rated_campaigns, usual_campaigns, usual_systems
-from correlations.parameter_specification import (
-    MAX_SWEEPS,
-    parameter_named,
-    read_values,
-    usual_values,
-)
+from correlations.forms.base import StudyBaseForm
+from correlations.parameter_specification import MAX_SWEEPS, NUMBERS, read_values, usual_values
 from correlations.selectors.metrics import offered_metrics
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from metrics.scoring.metric import Metric
@@ -22,7 +17,7 @@ from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.models import beyond_limit, beyond_words, finished_models, model_choices, model_limits
 
-OWN, SWEEP = "own_", "sweep_"
+IN_USE, SWEEP = "own_", "sweep_"  # before a parameter's name, in the names of fields
 # Parameters whose values to try are filled in at first; the others begin empty.
 FIRST = ("k", "order", "balance", "max_order", "beta", "alpha", "sigma", "char_order")
 TEXT = {"tokenize": "whitespace", "lowercase": True}  # as studies split texts, if the metric has such parameters
@@ -51,18 +46,9 @@ class MetricStepForm(forms.Form):
         return "am_fm" if "am_fm" in names else names[0]
 
 
-class ParameterStudyForm(RefusableForm):
-    """A value of each parameter in use, and beside it the values that it is turned through."""
+class ParameterStudyForm(StudyBaseForm):
+    """For each parameter of the metric, the value in use and the values to try."""
 
-    name = forms.CharField(max_length=120, help_text="The question of the study, in one line.")
-    campaigns = forms.MultipleChoiceField(
-        label="Ratings of the systems",
-        widget=forms.CheckboxSelectMultiple,
-        help_text="The rating of an output is the mean over these campaigns' judgements and their criteria.",
-    )
-    systems = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, help_text="Three at least; the more, the more a coefficient says."
-    )
     subset = forms.CharField(
         label="References", initial="all", help_text="<code>all</code>, <code>original</code> or <code>w>0</code>"
     )
@@ -89,17 +75,10 @@ class ParameterStudyForm(RefusableForm):
     DESIGN = ("coefficient", "choose_on", "judge_on", "bootstrap", "halves", "seed")
 
     def __init__(self, *args: Any, release: Release, metric: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.release, self.project = release, release.reference_set.project
+        super().__init__(*args, release=release, **kwargs)
+        self.fields["systems"].help_text = "Three at least; the more, the more a coefficient says."
         self.metric: Metric = self._usual_metric(metric)
         self.limits = model_limits(self.project, self.metric.name, self.metric.parameters())
-        campaigns = rated_campaigns(release)
-        offer_choices(self, "campaigns", [(campaign.name, campaign.name) for campaign in campaigns])
-        names = list(release.reference_set.dataset.systems.values_list("name", flat=True))
-        offer_choices(self, "systems", [(name, name) for name in names])
-        if not self.is_bound:
-            self.initial["campaigns"] = usual_campaigns(release, campaigns)
-            self.initial["systems"] = usual_systems(release, names)
         splits = Item.objects.filter(dataset=release.reference_set.dataset).exclude(split="")
         self.splits = sorted(set(splits.order_by().values_list("split", flat=True).distinct()))
         for name in ("choose_on", "judge_on"):
@@ -115,9 +94,9 @@ class ParameterStudyForm(RefusableForm):
 
     def _add(self, parameter: Parameter) -> None:
         in_use = getattr(self.metric, parameter.name)
-        self.fields[OWN + parameter.name] = field = self._own_field(parameter, in_use)
+        self.fields[IN_USE + parameter.name] = field = self._field_in_use(parameter, in_use)
         field.help_text = parameter.hint
-        first = parameter.kind in ("whole", "real") and parameter.name in FIRST
+        first = parameter.kind in NUMBERS and parameter.name in FIRST
         values = usual_values(parameter, self.limits.get(parameter.name)) if first else ()
         self.fields[SWEEP + parameter.name] = forms.CharField(
             label=f"{parameter.label}: values",
@@ -127,7 +106,7 @@ class ParameterStudyForm(RefusableForm):
             help_text=self._example(parameter),
         )
 
-    def _own_field(self, parameter: Parameter, in_use: Any) -> forms.Field:
+    def _field_in_use(self, parameter: Parameter, in_use: Any) -> forms.Field:
         if parameter.kind == "model":
             models = finished_models(self.project, parameter.choices[0])
             return forms.ChoiceField(label=parameter.label, choices=model_choices(models))
@@ -157,24 +136,15 @@ class ParameterStudyForm(RefusableForm):
         return f"Of <code>{', '.join(parameter.choices) or 'yes, no'}</code>."
 
     @property
-    def main_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.MAIN]
-
-    @property
     def design_fields(self) -> list[forms.BoundField]:
         hidden = () if self.splits else ("choose_on", "judge_on")
         return [self[name] for name in self.DESIGN if name not in hidden]
 
     @property
-    def design_is_wrong(self) -> bool:
-        return any(field.errors for field in self.design_fields)
-
-    @property
     def parameter_rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
         """Return, for each parameter, the field of the value in use and that of the values to try."""
-        return [
-            (self[OWN + parameter.name], self[SWEEP + parameter.name]) for parameter in self.metric.parameter_list()
-        ]
+        names = [parameter.name for parameter in self.metric.parameter_list()]
+        return [(self[IN_USE + name], self[SWEEP + name]) for name in names]
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -204,13 +174,11 @@ class ParameterStudyForm(RefusableForm):
 
     def _chosen_limits(self) -> dict[str, int]:
         """Return the maxima of the chosen models, and check the values in use against them."""
-        in_use = {
-            parameter.name: self.cleaned_data.get(OWN + parameter.name) or ""
-            for parameter in self.metric.parameter_list()
-        }
+        names = [parameter.name for parameter in self.metric.parameter_list()]
+        in_use = {name: self.cleaned_data.get(IN_USE + name) or "" for name in names}
         limits = model_limits(self.project, self.metric.name, in_use)
         for name, most in limits.items():
-            self._check_limit(OWN + name, (in_use[name],), most)
+            self._check_limit(IN_USE + name, (in_use[name],), most)
         return limits
 
     def _check_limit(self, field: str, values: Iterable[Any], most: int | None) -> None:
@@ -220,12 +188,11 @@ class ParameterStudyForm(RefusableForm):
 
     def specification(self) -> dict[str, Any]:
         data = self.cleaned_data
-        in_use = {parameter.name: data[OWN + parameter.name] for parameter in self.metric.parameter_list()}
         given = {name: data[name] for name in (*self.MAIN, *self.DESIGN) if name != "name"}
-        parameters = {
-            name: None if value == "" and parameter_named(self.metric, name).optional else value
-            for name, value in in_use.items()
-        }
+        parameters = {}
+        for parameter in self.metric.parameter_list():
+            value = data[IN_USE + parameter.name]
+            parameters[parameter.name] = None if value == "" and parameter.optional else value
         return given | {
             "release": release_name(self.release),
             "metric": {"name": self.metric.name, "parameters": parameters},

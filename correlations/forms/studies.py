@@ -4,10 +4,10 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.forms import RefusableForm, offer_choices
-from annotation.datasets.selectors.datasets import other_names
-from annotation.models import Campaign, CampaignState, Release
-from annotation.references.releases.selectors.releases import release_campaigns, release_name
+from annotation.core.forms import offer_choices
+from annotation.models import Release
+from annotation.references.releases.selectors.releases import release_name
+from correlations.forms.base import StudyBaseForm
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -16,26 +16,8 @@ from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
 
-ORIENTATION_NAMES = {
-    "both": "Both: every difference with its mirror image",
-    "fixed": "Fixed: pairs as listed",
-    "random": "Random sign for each unit",
-}
-REMAINDER_NAMES = {"keep": "Keep it", "drop": "Drop it"}
 
-
-class StudyForm(RefusableForm):
-    """The form for a release, which decides the systems and campaigns to choose from."""
-
-    name = forms.CharField(max_length=120, help_text="The question of the study, in one line.")
-    campaigns = forms.MultipleChoiceField(
-        label="Ratings of the hypotheses",
-        widget=forms.CheckboxSelectMultiple,
-        help_text="The rating of an output is the mean over these campaigns' judgements and their criteria.",
-    )
-    systems = forms.MultipleChoiceField(
-        label="Hypotheses", widget=forms.CheckboxSelectMultiple, help_text="All pairs of them are compared."
-    )
+class StudyForm(StudyBaseForm):
     metrics = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, initial=["bleu", "sbleu", "delta_bleu"]
     )
@@ -69,9 +51,9 @@ class StudyForm(RefusableForm):
         initial="whitespace",
     )
     lowercase = forms.BooleanField(label="Lowercase first", required=False, initial=True)
-    orientation = forms.ChoiceField(choices=[(name, ORIENTATION_NAMES[name]) for name in ORIENTATIONS], initial="both")
+    orientation = forms.ChoiceField(choices=[(name, each.label) for name, each in ORIENTATIONS.items()], initial="both")
     remainder = forms.ChoiceField(
-        label="Last, shorter unit", choices=[(name, REMAINDER_NAMES[name]) for name in REMAINDERS], initial="keep"
+        label="Last, shorter unit", choices=[(name, each.label) for name, each in REMAINDERS.items()], initial="keep"
     )
     coefficients = forms.MultipleChoiceField(
         choices=[(key, COEFFICIENTS[key].label) for key in dict.fromkeys((*USUAL, *COEFFICIENTS))],
@@ -86,31 +68,16 @@ class StudyForm(RefusableForm):
     METRICS = ("metrics", "metric_lines", "subsets")
 
     def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.release = release
-        reference_set = release.reference_set
-        campaigns = rated_campaigns(release)
-        systems = list(reference_set.dataset.systems.values_list("name", flat=True))
-        offer_choices(self, "campaigns", [(campaign.name, campaign.name) for campaign in campaigns])
-        offer_choices(self, "systems", [(name, name) for name in systems])
-        self.offered = offered_metrics(reference_set.project, reference_set.dataset)
+        super().__init__(*args, release=release, **kwargs)
+        self.fields["campaigns"].label, self.fields["systems"].label = "Ratings of the hypotheses", "Hypotheses"
+        self.fields["systems"].help_text = "All pairs of them are compared."
+        self.offered = offered_metrics(self.project, release.reference_set.dataset)
         metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
         offer_choices(self, "metrics", metrics)
-        if not self.is_bound:
-            self.initial["campaigns"] = usual_campaigns(release, campaigns)
-            self.initial["systems"] = usual_systems(release, systems)
-
-    @property
-    def main_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.MAIN]
 
     @property
     def design_fields(self) -> list[forms.BoundField]:
         return [field for field in self.visible_fields() if field.name not in (*self.MAIN, *self.METRICS)]
-
-    @property
-    def design_is_wrong(self) -> bool:
-        return any(field.errors for field in self.design_fields)
 
     @property
     def metrics_chosen(self) -> list[str]:
@@ -142,22 +109,3 @@ class StudyForm(RefusableForm):
         ]
         metrics += self.cleaned_data["metric_lines"]
         return given | {"release": release_name(self.release), "subsets": subsets, "metrics": metrics}
-
-
-def rated_campaigns(release: Release) -> list[Campaign]:
-    """Return the started campaigns of the release's data set."""
-    reference_set = release.reference_set
-    campaigns = Campaign.objects.filter(project=reference_set.project_id, dataset=reference_set.dataset_id)
-    return list(campaigns.exclude(state=CampaignState.DRAFT).order_by("name"))
-
-
-def usual_campaigns(release: Release, campaigns: list[Campaign]) -> list[str]:
-    """Return the campaigns chosen at first: imported ratings that the weights do not use."""
-    weighing = {campaign.pk for campaign in release_campaigns(release)}
-    return [campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported]
-
-
-def usual_systems(release: Release, names: list[str]) -> list[str]:
-    """Return the systems that are neither references nor another name of a listed system."""
-    left_out = {*release.reference_set.source_systems, *other_names(release.reference_set.dataset)}
-    return [name for name in names if name not in left_out]

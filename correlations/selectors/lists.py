@@ -14,7 +14,7 @@ AnyStudy = TypeVar("AnyStudy", Study, ParameterStudy)
 
 
 def listed_studies(kind: type[AnyStudy], project: Project) -> QuerySet[AnyStudy]:
-    """Newest first; results stay in the database."""
+    """Return studies, newest first; results stay in the database."""
     studies = kind.objects.filter(project=project).select_related("release__reference_set", "dataset")
     return studies.defer("result", "release__report")
 

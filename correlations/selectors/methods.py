@@ -5,13 +5,7 @@ from collections.abc import Sequence
 from correlations.models import ParameterStudy, Study
 from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
-
-REMAINDERS = {"keep": "the last, shorter one kept", "drop": "a last, shorter one dropped"}
-ORIENTATIONS = {
-    "fixed": "",
-    "both": ", entered together with its mirror image so that the order of a pair's systems is without effect",
-    "random": ", its sign drawn at random",
-}
+from correlations.specification import ORIENTATIONS, REMAINDERS
 
 
 def study_methods(study: Study, result: StudyResult) -> str:
@@ -25,8 +19,8 @@ def study_methods(study: Study, result: StudyResult) -> str:
         f"Metrics were correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters{excluded} "
         f"(mean of {' and '.join(spec['criteria'])}) over sampled observation units (Galley et al., 2015, section 5). "
         f"For each of {counts.pairs} pairs of {counts.systems} systems, the shared items were shuffled and cut into "
-        f"units of {spec['unit_size']} ({REMAINDERS[spec['remainder']]}); an observation is a unit's difference in "
-        f"metric score and its difference in mean rating{ORIENTATIONS[spec['orientation']]}. "
+        f"units of {spec['unit_size']} ({REMAINDERS[spec['remainder']].sentence}); an observation is a unit's "
+        f"difference in metric score and its difference in mean rating{ORIENTATIONS[spec['orientation']].sentence}. "
         f"{coefficients} over all observations {'was' if len(result.entries) == 1 else 'were'} averaged over "
         f"{result.assignments:,} random assignments of items to units, the same for every metric. "
         f"{result.items.used:,} items were used and {result.items.left_out:,} left out. "

@@ -1,4 +1,4 @@
-"""What rests on a response: score runs and studies over the releases that weigh it."""
+"""The uses of a response: score runs and studies over the releases that weigh it."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -24,17 +24,16 @@ class Use(NamedTuple):
 
 
 def response_uses(response: Response) -> list[Use]:
-    """Newest release first; within it parameter studies, score runs, studies, the newest of each first."""
+    """Return uses, newest release first; within it parameter studies, score runs, studies, newest first."""
     releases = Release.objects.filter(weights__response=response, state=JobState.DONE).select_related("reference_set")
     ordered = list(releases.order_by("-finished_at", "-pk"))
     by_pk: dict[int | None, Release] = {release.pk: release for release in ordered}
     runs = ScoreRun.objects.filter(release__in=ordered).defer("report")
     uses = [Use(by_pk[run.release_id], "score run", run.pk, _run_name(run), run.state, run.created_at) for run in runs]
-    for model, kind in ((Study, "study"), (ParameterStudy, "parameter study")):
+    for model in (Study, ParameterStudy):
+        kind = str(model._meta.verbose_name)
         studies = model.objects.filter(release__in=ordered).defer("result", "specification")
-        uses += [
-            Use(by_pk[study.release_id], kind, study.pk, study.name, study.state, study.created_at) for study in studies
-        ]
+        uses += [Use(by_pk[each.release_id], kind, each.pk, each.name, each.state, each.created_at) for each in studies]
     return sorted(uses, key=lambda use: (ordered.index(use.release), use.kind, -use.pk))
 
 

@@ -7,7 +7,6 @@ from django.template import Context
 from django.urls import reverse
 
 from annotation.models import JobState
-from correlations.models import Study
 
 register = template.Library()
 
@@ -55,5 +54,5 @@ def _table_addresses(context: Context, table: str) -> dict[str, str]:
 
 def _address(context: Context, view: str, *args: Any) -> str:
     study = context["study"]
-    kind = "study" if isinstance(study, Study) else "parameter-study"
+    kind = str(study._meta.verbose_name).replace(" ", "-")
     return reverse(f"correlations:{kind}-{view}", args=[context["project"].slug, study.pk, *args])

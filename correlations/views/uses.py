@@ -1,4 +1,4 @@
-"""What rests on a response, as a page and as a section of the response's page."""
+"""The uses of a response, as a page and as a section of the response's page."""
 
 from django.http import HttpResponseBase
 from django.shortcuts import render
@@ -15,9 +15,9 @@ from correlations.selectors.uses import USE_COLUMNS, response_uses, use_rows
 @object_view(response_or_404, Role.VIEWER)
 def response_uses_detail(request: MemberRequest, response: Response) -> HttpResponseBase:
     uses = response_uses(response)
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         filename = f"response-{response.pk}-uses"
-        return table_response(format=wanted, filename=filename, columns=USE_COLUMNS, rows=use_rows(uses))
+        return table_response(format=file_format, filename=filename, columns=USE_COLUMNS, rows=use_rows(uses))
     context = {
         "project": request.project,
         "response": response,
@@ -27,6 +27,5 @@ def response_uses_detail(request: MemberRequest, response: Response) -> HttpResp
         "csv_url": f"{request.path}?format=csv",
         "json_url": f"{request.path}?format=json",
     }
-    is_part = bool(request.htmx)
-    template = "correlations/parts/response_uses.html" if is_part else "correlations/response_uses.html"
+    template = "correlations/parts/response_uses.html" if request.htmx else "correlations/response_uses.html"
     return render(request, template, context)

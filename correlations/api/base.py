@@ -1,0 +1,82 @@
+"""What the endpoints of both kinds of studies share: fields, serializers, actions."""
+
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response as ApiResponse
+
+from annotation.core.api import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
+from annotation.references.releases.selectors.releases import release_name
+from correlations.models import ParameterStudy, Study
+
+
+class NamesField(serializers.ListField):
+    child = serializers.CharField()
+
+
+class StudySpecificationSerializer(Strict, serializers.Serializer[Any]):
+    """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
+
+    release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
+    campaigns = NamesField(help_text="Whose ratings of the systems count.")
+    systems = NamesField(help_text="The hypotheses.")
+    criteria = NamesField(required=False, help_text="By default all that the campaigns share.")
+    bootstrap = serializers.IntegerField(required=False, help_text="Replicates of each interval; 0 for none.")
+    seed = serializers.IntegerField(required=False)
+    named = serializers.DictField(
+        required=False, help_text="In answers: hashes of what was named. In requests it is ignored."
+    )
+
+
+class StudyJobSerializer(JobSerializer):
+    dataset: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    release = serializers.SerializerMethodField(help_text="As `reference-set/v2`.")
+    campaigns: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+
+    class Meta:
+        fields: tuple[str, ...] = (
+            *("id", *JOB_FIELDS, "name", "dataset", "release", "campaigns", "specification", "signature"),
+        )
+        read_only_fields = fields
+
+    def get_release(self, study: Study | ParameterStudy) -> str:
+        return release_name(study.release)
+
+
+class StudyViewSet(JobViewSet):
+    lookup_field = "pk"
+    lookup_value_converter = "int"
+    request_serializer: ClassVar[type[serializers.Serializer[Any]]]
+    create_study: ClassVar[Any]
+    prefetched: ClassVar[tuple[str, ...]] = ("campaigns",)
+
+    def get_queryset(self) -> QuerySet[Any]:
+        studies = super().get_queryset().filter(project=self.project)
+        studies = studies.select_related("dataset", "release__reference_set", "requested_by")
+        return studies.prefetch_related(*self.prefetched).defer("result", "release__report")
+
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a study (201), or return the existing one with the same specification (200). Poll its ``url``."""
+        validated = self.validated(self.request_serializer)
+        study, created = self.create_study(project=self.project, by=self.user, **validated)
+        if not created:
+            return self.answer(study)
+        self.start(study)
+        return self.answer(study, status.HTTP_201_CREATED)
+
+    def finished(self) -> Any:
+        study = self.get_object()
+        if study.result is None:
+            state = study.get_state_display().lower()
+            raise Conflict(f"The study is {state}; its result is available when it is done.")
+        return study
+
+    @extend_schema(responses={200: dict[str, Any]})
+    @action(detail=True)
+    def result(self, request: Request, **_: Any) -> ApiResponse:
+        """Return everything that the report shows."""
+        return ApiResponse(self.finished().result)

@@ -1,0 +1,122 @@
+"""Studies of metrics against raters: the kind, and the page of a row of the table."""
+
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from annotation.core.numbers import counted
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Release, Role
+from correlations import tasks
+from correlations.forms.studies import StudyForm
+from correlations.models import Study
+from correlations.results.study import NO_REFERENCES, PairUnits, RowSystem
+from correlations.selectors import reports
+from correlations.selectors.methods import study_methods
+from correlations.services.studies import study_create
+from correlations.views.kinds import Kind, finished_study_or_404
+from metrics.templatetags.report import references
+
+
+def _form(request: MemberRequest, release: Release) -> tuple[StudyForm, dict[str, Any]]:
+    return StudyForm(request.POST or None, release=release), {}
+
+
+def _hypotheses(study: Study) -> str:
+    spec = study.specification
+    return f"{counted(len(spec['systems']), 'system')}, {counted(len(spec['pairs']), 'pair')}"
+
+
+def _units(study: Study) -> str:
+    spec = study.specification
+    return f"{counted(spec['unit_size'], 'item')}, {counted(spec['assignments'], 'assignment')}"
+
+
+def _report(study: Study) -> dict[str, Any]:
+    result = study.read_result()
+    return {
+        "result": result,
+        "rows": [(row, reports.estimates(result, row)) for row in result.rows],
+        "cards": reports.summary_cards(study, result),
+        "methods": study_methods(study, result),
+        "best": reports.best_row(result),
+        "few_units": reports.few_units(result),
+        "comparisons": reports.comparisons_worth_showing(result),
+        "any_negated": any(row.negated for row in result.rows),
+        "any_without_references": any(row.subset == NO_REFERENCES for row in result.rows),
+        "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
+        "clamped": reports.clamped_rows(result),
+        "forest_caption": reports.FOREST_CAPTION,
+        "sweeps": reports.sweeps_to_draw(result),
+    }
+
+
+STUDY = Kind(
+    model=Study,
+    title="Studies",
+    question="How far can each metric be trusted? Metrics against the judgements you collected.",
+    empty="A study correlates metrics with ratings of the same outputs. It needs a release, and a campaign that rated "
+    "them.",
+    purpose="Which metric agrees with your raters? The same specification is never computed twice.",
+    eyebrow=lambda _: "Study",
+    columns={name: itemgetter(name) for name in ("systems", "campaigns", "unit_size", "assignments")},
+    cells={"Release": lambda study: str(study.release), "Hypotheses": _hypotheses, "Units": _units},
+    create=study_create,
+    task=tasks.execute,
+    form=_form,
+    report=_report,
+    table=reports.table,
+    figure=reports.figure,
+)
+
+
+@require_GET
+@object_view(finished_study_or_404, Role.VIEWER)
+def study_row(request: MemberRequest, study: Study, row: int) -> HttpResponse:
+    result = study.read_result()
+    if row >= len(result.rows):
+        raise Http404(f"No row {row}; there are {len(result.rows)}.")
+    shown = result.rows[row]
+    pks = dict(study.dataset.systems.values_list("name", "pk"))
+    by_name = {entry.system: entry for entry in shown.systems}
+    systems = sorted(shown.systems, key=lambda entry: -(entry.rating or 0))
+    title = f"{shown.label}, {references(shown.subset_label)}"
+    context = {
+        "project": request.project,
+        "study": study,
+        "trail": [
+            (STUDY.title, STUDY.url("list", request.project)),
+            (study.name, STUDY.url("detail", request.project, study.pk)),
+        ],
+        "result": result,
+        "row": shown,
+        "here": title,
+        "title": f"{shown.label} · {references(shown.subset_label)}",
+        "estimates": reports.estimates(result, shown),
+        "systems": [(entry, pks[entry.system]) for entry in systems],
+        "pairs": [_difference(pair, by_name[pair.a], by_name[pair.b], negated=shown.negated) for pair in result.pairs],
+        "figure_name": f"row-{row}",
+        "has_figure": reports.figure(result, f"row-{row}", theme="light") is not None,
+        "previous": row - 1 if row else None,
+        "next": row + 1 if row + 1 < len(result.rows) else None,
+    }
+    return render(request, "correlations/study_row.html", context)
+
+
+class PairDifference(NamedTuple):
+    """Which system of a pair the metric prefers over the whole corpus, and which the raters prefer."""
+
+    pair: PairUnits
+    metric: float | None = None
+    human: float | None = None
+    agree: bool | None = None
+
+
+def _difference(pair: PairUnits, a: RowSystem, b: RowSystem, *, negated: bool) -> PairDifference:
+    if a.score is None or b.score is None or a.rating is None or b.rating is None:
+        return PairDifference(pair)
+    metric, human = a.score - b.score, a.rating - b.rating
+    return PairDifference(pair, metric, human, metric * human < 0 if negated else metric * human > 0)
