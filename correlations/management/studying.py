@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from annotation.core.jobs import job_requeue
 from annotation.management.base import AssayCommand, progress_bar, project_by_slug
 from annotation.models import JobState
 
-Flags = Mapping[str, Mapping[str, Any]]  # of the fields of a specification; "flag" names it if the field does not
+Flags = dict[str, dict[str, Any]]  # of the fields of a specification; "flag" names it if the field does not
 
 
 class StudyCommand(AssayCommand):

@@ -79,6 +79,7 @@ def study_create(request: MemberRequest, kind: Kind) -> HttpResponse:
 def _study_from_form(request: MemberRequest, form: StudyBaseForm, kind: Kind) -> StudyJob | None:
     """Return the new or existing study; None if the service refuses it. The form then shows the errors."""
     name, specification = form.cleaned_data["name"], form.specification()
+    study: StudyJob
     try:
         with transaction.atomic():
             study, created = kind.create(
