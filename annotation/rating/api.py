@@ -1,4 +1,4 @@
-"""The raw log of ratings."""
+"""The API of the log of ratings."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from annotation.campaigns.api.campaigns import OfCampaign
 from annotation.models import Criterion, Rater, Rating, System
 
-# The texts that the joined rows hold are most of what a page would otherwise carry.
+# Without the texts of the joined rows, which would be most of a page.
 LOG_COLUMNS = (
     "response__item__external_id",
     "presentation__source_row",

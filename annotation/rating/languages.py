@@ -1,4 +1,4 @@
-"""The languages of the rater's pages. A language is one line here and a catalogue below ``locale/``.
+"""The languages of the rater's pages. A language is a line here and a catalogue below ``locale/``.
 
 Texts are written in English; every other language needs ``locale/<code>/LC_MESSAGES/django.po``, which
 ``make messages`` gathers and compiles. Django knows the direction of each code.
@@ -10,7 +10,7 @@ from typing import NamedTuple
 class Language(NamedTuple):
     code: str
     name: str  # in English, for the campaign's manager
-    endonym: str  # as its own readers write it
+    endonym: str  # the name in the language itself
 
 
 SOURCE = Language("en", "English", "English")
@@ -26,7 +26,7 @@ BROWSER = ""  # a campaign without a language follows each rater's browser
 
 
 def supported(code: str) -> str:
-    """Return the language that serves a browser's code, or an empty text. Chinese of any script is served.
+    """Return the language for a browser's code, or an empty text. Chinese of any script is served.
 
     >>> supported("de-AT"), supported("zh-TW"), supported("tlh")
     ('de', 'zh-hans', '')

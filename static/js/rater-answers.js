@@ -1,9 +1,9 @@
-/* What a rater's screen asks and what has been answered. Answers not sent yet are kept in localStorage by the screen's
-   token, and a long screen's on the server, too, so that another browser can go on. The form works without any of it. */
+/* The questions and answers of a rater's screen. Unsent answers are stored in localStorage by the screen's token, and
+   those of a long screen on the server, too, so that another browser can go on. The form works without this script. */
 (() => {
   "use strict";
   const PREFIX = "assay-unsent-";
-  const KEPT = /^(r\d+-|cannot-\d|comment)/;
+  const STORED = /^(r\d+-|cannot-\d|comment)/;
   const DRAFT_AFTER = 1500; // milliseconds without a change
   const words = JSON.parse(document.getElementById("rater-words")?.textContent || "{}");
   let draftTimer = 0;
@@ -19,17 +19,17 @@
     return Array.from(within.querySelectorAll("[data-cannot-judge]")).some((select) => select.value !== "");
   }
 
-  /* One radio of each group, and none of them for the same response: the best is not the worst. */
-  function isChosen(question) {
-    const chosen = radios(question).filter((radio) => radio.checked);
-    const groups = new Set(radios(question).map((radio) => radio.name));
-    return chosen.length === groups.size && new Set(chosen.map((radio) => radio.value)).size === groups.size;
+  /* Whether each choice is made: one radio of each group, and none for the same response: the best is not the worst. */
+  function choices(question) {
+    const groups = [...new Set(radios(question).map((radio) => radio.name))];
+    const chosen = groups.map((name) => radios(question).find((radio) => radio.name === name && radio.checked)?.value);
+    return chosen.map((value, index) => isSetAside(question) || (value !== undefined && chosen.indexOf(value) === index));
   }
 
   function isAnswered(question) {
     if (isSetAside(question)) return true;
     const field = number(question);
-    if (!field) return isChosen(question);
+    if (!field) return choices(question).every(Boolean);
     const above = Number(field.dataset.above ?? -Infinity);
     return field.value !== "" && field.validity.valid && Number(field.value) > above;
   }
@@ -40,11 +40,11 @@
     return questions().find((question) => !isAnswered(question)) ?? (comment && !comment.value.trim() ? comment : null);
   }
 
-  const kept = () => Array.from(new FormData(form())).filter(([name, value]) => KEPT.test(name) && value !== "");
+  const filled = () => Array.from(new FormData(form())).filter(([name, value]) => STORED.test(name) && value !== "");
 
   function remember() {
     try {
-      localStorage.setItem(PREFIX + form().dataset.rating, JSON.stringify(Object.fromEntries(kept())));
+      localStorage.setItem(PREFIX + form().dataset.rating, JSON.stringify(Object.fromEntries(filled())));
     } catch {
       // Private windows may refuse; then a reload starts this screen afresh.
     }
@@ -56,12 +56,12 @@
   function saveDraft() {
     if (!form()?.dataset.draft) return;
     const body = new URLSearchParams(new FormData(form()));
-    fetch(form().dataset.draft, { method: "POST", body, keepalive: true }).catch(() => {}); // it is kept here anyway
+    fetch(form().dataset.draft, { method: "POST", body, keepalive: true }).catch(() => {}); // it is stored here anyway
   }
 
   function fill(values) {
     for (const field of form().elements) {
-      if (!KEPT.test(field.name) || !Object.hasOwn(values, field.name)) continue;
+      if (!STORED.test(field.name) || !Object.hasOwn(values, field.name)) continue;
       if (field.type === "radio") field.checked = field.value === values[field.name];
       else field.value = values[field.name];
     }
@@ -74,7 +74,7 @@
       for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX) && key !== store) localStorage.removeItem(key);
       if (!("keepServer" in form().dataset)) fill(JSON.parse(localStorage.getItem(store) ?? "{}"));
     } catch {
-      // Nothing usable was kept.
+      // Nothing usable was stored.
     }
   }
 
@@ -83,11 +83,18 @@
     try {
       localStorage.removeItem(PREFIX + token);
     } catch {
-      // It was never kept.
+      // It was never stored.
     }
   }
 
-  /* What follows from the answers on screen: texts set aside, and how many of a long list are done. */
+  /* Whether each step is done: a text with all its questions, and every choice of a question about all texts. */
+  function steps() {
+    const cards = Array.from(form().querySelectorAll("[data-response]"), (card) => [...card.querySelectorAll("[data-question]")]);
+    const shared = questions().filter((question) => !question.closest("[data-response]"));
+    return [...cards.filter((within) => within.length).map((within) => within.every(isAnswered)), ...shared.flatMap(choices)];
+  }
+
+  /* Show what follows from the answers: texts set aside, and how many steps of a long screen are done. */
   function refresh() {
     if (!form()) return;
     for (const card of form().querySelectorAll("[data-response]")) {
@@ -95,10 +102,8 @@
     }
     const count = document.getElementById("rater-count");
     if (count) {
-      const cards = Array.from(form().querySelectorAll("[data-response]"));
-      const shared = questions().filter((question) => !question.closest("[data-response]")); // about all responses
-      const done = cards.filter((card) => [...card.querySelectorAll("[data-question]"), ...shared].every(isAnswered)).length;
-      count.textContent = words.count.replace("%(done)s", done).replace("%(total)s", cards.length);
+      const done = steps();
+      count.textContent = words.count.replace("%(done)s", done.filter(Boolean).length).replace("%(total)s", done.length);
     }
   }
 

@@ -201,10 +201,13 @@ def test_the_best_and_the_worst_are_chosen_by_keyboard_on_a_narrow_screen(live_s
     begin(page, live_server.url, campaign)
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+    expect(page.locator("#rater-count")).to_have_text("0 of 2")
     page.keyboard.press("2")
     assert chosen(page) == ["1"]
+    expect(page.locator("#rater-count")).to_have_text("1 of 2")
     page.keyboard.press("3")
     assert chosen(page) == ["1", "2"]
+    expect(page.locator("#rater-count")).to_have_text("2 of 2")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()
     assert list(Rating.objects.order_by("position").values_list("value", flat=True)) == [0.0, 1.0, -1.0, 0.0]

@@ -1,4 +1,4 @@
-"""How a rater's stay in a campaign ends, whichever way the rater came."""
+"""How a rater's stay in a campaign ends."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,22 +11,22 @@ class Ending(StrEnum):
     COMPLETED = "completed"
     FAILED_QUALIFICATION = "failed_qualification"
     EXCLUDED = "excluded"
-    RAN_OUT = "ran_out"  # nothing left to rate before the fewest was reached
+    RAN_OUT = "ran_out"  # nothing left to rate before the minimum was reached
     STOPPED_EARLY = "stopped_early"
 
 
 @dataclass(frozen=True)
 class Stay:
-    """Where a rater stands. ``ending`` is what it is if the rater leaves now."""
+    """A rater's progress. ``ending`` is the ending if the rater leaves now."""
 
     ending: Ending
     waiting: Waiting
     done: int
-    missing: int  # screens to go until there is a completion code
+    missing: int  # items to go to the completion code
 
     @property
     def entitled(self) -> bool:
-        """To the completion code. That work ran out before the fewest was reached is not the rater's fault."""
+        """Return whether the rater gets the completion code, also if work ran out before the minimum was reached."""
         return self.ending == Ending.COMPLETED or (self.ending == Ending.RAN_OUT and self.done > 0)
 
     @property
@@ -36,17 +36,17 @@ class Stay:
 
 def stay_of(*, campaign: Campaign, participation: Participation) -> Stay:
     rater = participation.rater
-    why = waiting(campaign=campaign, rater=rater)
+    reason = waiting(campaign=campaign, rater=rater)
     done = progress(campaign=campaign, rater=rater).done
     missing = max(max(campaign.min_units_per_rater, 1) - done, 0)
-    return Stay(_ending(participation, why, missing), why, done, missing)
+    return Stay(_ending(participation, reason, missing), reason, done, missing)
 
 
-def _ending(participation: Participation, why: Waiting, missing: int) -> Ending:
+def _ending(participation: Participation, reason: Waiting, missing: int) -> Ending:
     if participation.excluded_at is not None:
         return Ending.EXCLUDED
     if participation.stage == Stage.FAILED:
         return Ending.FAILED_QUALIFICATION
     if missing == 0:
         return Ending.COMPLETED
-    return Ending.RAN_OUT if why in (Waiting.COMPLETE, Waiting.LIMIT, Waiting.CLOSED) else Ending.STOPPED_EARLY
+    return Ending.RAN_OUT if reason in (Waiting.COMPLETE, Waiting.LIMIT, Waiting.CLOSED) else Ending.STOPPED_EARLY

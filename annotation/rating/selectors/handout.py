@@ -1,4 +1,4 @@
-"""How far a rater is in a campaign, and why there is nothing to do."""
+"""How far a rater is in a campaign, and why there may be nothing to do."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from annotation.allocation.checks import checks_among
 from annotation.models import (
@@ -25,12 +25,12 @@ from annotation.models import (
 
 ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE, PresentationOutcome.REPLACED)
 BEFORE_WORK = (Purpose.TRAINING, Purpose.TEST)
-COUNTED_UP_TO = 300  # beyond it "how many are left" is not worth a scan
+COUNTED_UP_TO = 300  # remaining units; more are not worth a scan
 
 
 @dataclass(frozen=True)
 class Progress:
-    """``left`` is None where it is more than anybody would count."""
+    """Items done and left; ``left`` is None if it is more than is counted."""
 
     done: int
     left: int | None
@@ -42,7 +42,7 @@ class Progress:
 
 
 class Waiting(StrEnum):
-    """Why a rater is given nothing."""
+    """Why a rater gets no item."""
 
     DRAFT = "draft"
     PAUSED = "paused"
@@ -57,24 +57,24 @@ class Waiting(StrEnum):
 
 @dataclass(frozen=True)
 class RaterRecord:
-    """What a rater has done in a campaign, as far as the next screen depends on it. Screens are work and checks."""
+    """What the next item depends on: the rater's items in the campaign, work and checks."""
 
     answered: int
     given_back: int
-    seconds_since: float | None  # since the last screen was handed out
-    systems: list[list[int]]  # of the last two units of work, the latest first
-    n_responses: int  # of the latest of them
+    seconds_since: float | None  # since the last item was handed out
+    systems: list[list[int]]  # of the last two units, the latest first
+    n_responses: int  # of the latest unit
 
     @property
-    def place(self) -> int:
-        """Of the next screen in the rater's own sequence, from 0."""
+    def next_index(self) -> int:
+        """Return the index of the next item in the rater's sequence, from 0."""
         return self.answered + self.given_back
 
     def at_limit(self, campaign: Campaign) -> bool:
         return campaign.max_units_per_rater is not None and self.answered >= campaign.max_units_per_rater
 
     def seconds_to_wait(self, campaign: Campaign) -> int:
-        """Until the next screen may be handed out; 0 where it may be now."""
+        """Return the seconds until the next item may be handed out; 0 if it may be now."""
         if not campaign.seconds_between_units or self.seconds_since is None:
             return 0
         return max(math.ceil(campaign.seconds_between_units - self.seconds_since), 0)
@@ -109,7 +109,7 @@ def seconds_to_wait(*, campaign: Campaign, rater: Rater) -> int:
     return rater_record(campaign=campaign, rater=rater).seconds_to_wait(campaign)
 
 
-# Of the rater's own units, those over are answered or given back: what is left of the rest does not depend on them.
+# Units that the rater answered or returned are over: what is left of the rest does not depend on them.
 _PROGRESS = """
     WITH mine AS (
         SELECT unit_id, purpose, outcome <> 'returned' AS answered
@@ -133,19 +133,18 @@ def participation_of(*, campaign: Campaign, rater: Rater | None) -> Participatio
     return Participation.objects.filter(campaign=campaign, rater=rater).first() if rater else None
 
 
-def presentation_before(*, campaign: Campaign, rater: Rater, than: Presentation | None) -> Presentation | None:
-    """The rater's answered screen before the given one, or the last of all: what "back" leads to."""
+def presentation_before(*, campaign: Campaign, rater: Rater, current: Presentation | None) -> Presentation | None:
+    """Return the rater's answered item before the current one, or the last of all: where "back" leads."""
+    if current is not None and current.purpose in BEFORE_WORK:
+        return None
     answered = Presentation.objects.filter(campaign=campaign, rater=rater, outcome__in=ANSWERED)
-    answered = answered.exclude(purpose__in=BEFORE_WORK)
-    if than is not None:
-        if than.purpose in BEFORE_WORK:
-            return None
-        answered = answered.filter(pk__lt=than.pk)
-    return answered.order_by("-pk").first()
+    if current is not None:
+        answered = answered.filter(pk__lt=current.pk)
+    return answered.exclude(purpose__in=BEFORE_WORK).order_by("-pk").first()
 
 
 def progress(*, campaign: Campaign, rater: Rater) -> Progress:
-    """Screens done and left, checks included: to the rater they are all the same, and the counts move alike."""
+    """Count the items done and left. Checks count, too: raters cannot tell them from work."""
     parameters = {"campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit, "most": COUNTED_UP_TO}
     with connection.cursor() as cursor:
         cursor.execute(_PROGRESS, parameters)
@@ -171,20 +170,20 @@ def _checks_among(campaign: Campaign, rater_seed: int, units: int) -> int:
 
 @lru_cache(maxsize=64)
 def _prepared(campaign_id: int, _design_hash: str) -> dict[str, int]:
-    """Of each kind of check that is prepared, how many there are: as many as at the launch."""
+    """Count the prepared checks of each kind, which are those of the launch."""
     counted = CheckUnit.objects.filter(campaign=campaign_id).order_by().values_list("kind").annotate(n=Count("pk"))
     return dict.fromkeys((kind.value for kind in MIXED_IN if kind != Purpose.REPEAT), 0) | dict(counted)
 
 
 def waiting(*, campaign: Campaign, rater: Rater) -> Waiting:
-    """Why ``unit_request`` gave nothing; OTHERS: what is left for this rater is held by others at this moment."""
+    """Return why ``unit_request`` gave nothing; OTHERS: other raters hold the units that are left for this rater."""
     if campaign.state != CampaignState.RUNNING:
         return Waiting(campaign.state)
-    mine = participation_of(campaign=campaign, rater=rater)
-    if mine is not None and mine.excluded_at is not None:
-        return Waiting.EXCLUDED
-    if mine is not None and mine.stage == Stage.FAILED:
-        return Waiting.FAILED
+    if participation := participation_of(campaign=campaign, rater=rater):
+        if participation.excluded_at is not None:
+            return Waiting.EXCLUDED
+        if participation.stage == Stage.FAILED:
+            return Waiting.FAILED
     record = rater_record(campaign=campaign, rater=rater)
     if record.at_limit(campaign):
         return Waiting.LIMIT
@@ -194,14 +193,9 @@ def waiting(*, campaign: Campaign, rater: Rater) -> Waiting:
 
 
 def has_work(*, campaign: Campaign, rater: Rater) -> bool:
-    """Whether a unit wants this rater's answer, be it held by others at this moment."""
-    return _available(campaign, rater).exists()
-
-
-def _available(campaign: Campaign, rater: Rater) -> QuerySet[Unit]:
-    """Units that still want ratings and that this rater neither answered nor gave back."""
+    """Return whether a unit lacks ratings that this rater neither answered nor returned, even if others hold it now."""
     over = Presentation.objects.filter(
         campaign=campaign, rater=rater, unit__isnull=False, outcome__in=[*ANSWERED, PresentationOutcome.RETURNED]
     )
-    wanting = Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit).order_by()
-    return wanting.exclude(pk__in=over.order_by().values("unit"))
+    unfilled = Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit)
+    return unfilled.exclude(pk__in=over.order_by().values("unit")).exists()

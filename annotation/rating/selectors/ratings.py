@@ -1,5 +1,6 @@
-"""Reads over ratings: which of them count now, and the arrays that weights, agreement and studies are computed from."""
+"""Read the current ratings, also as the arrays that weights, agreement and studies are computed from."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,14 +18,14 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def current_ratings(campaigns: Iterable[Campaign], *, include_extra: bool = False) -> QuerySet[Rating]:
-    """The latest revision of every rating. Extra ones only where asked for; an extra never supersedes a counted one."""
+    """Return the latest revision of every rating; extra ratings, which supersede no others, only on request."""
     later = Rating.objects.filter(
         presentation=OuterRef("presentation"),
         response=OuterRef("response"),
         criterion=OuterRef("criterion"),
         extra=OuterRef("extra"),
         revision__gt=OuterRef("revision"),
-        revision__gte=1,  # follows from the line above, and lets the database look at corrections alone
+        revision__gte=1,  # implied by the line above; lets the database read corrections alone
     )
     ratings = Rating.objects.filter(~Exists(later), campaign__in=[campaign.pk for campaign in campaigns])
     return ratings if include_extra else ratings.filter(extra=False)
@@ -72,10 +73,10 @@ def rating_columns(
     up_to: int | None = None,
     timed: bool = True,
 ) -> RatingColumns:
-    """Current ratings of some campaigns as arrays, optionally of some responses only.
+    """Return current ratings of some campaigns as arrays, optionally of some responses only.
 
-    ``up_to`` reads them as they stood when the rating of that id was the last one. Without ``timed`` the seconds are
-    NaN, and presentations are not read.
+    ``up_to`` reads them as of the rating with that id. Without ``timed`` the seconds are NaN, and presentations are not
+    read.
     """
     query = f"""
         SELECT r.id, r.response_id, r.rater_id, r.presentation_id, r.criterion_id, r.value,
@@ -89,9 +90,9 @@ def rating_columns(
               SELECT 1 FROM annotation_rating later
               WHERE later.presentation_id = r.presentation_id AND later.response_id = r.response_id
                 AND later.criterion_id = r.criterion_id AND later.extra = r.extra AND later.revision > r.revision
-                AND later.revision > 0  -- follows, and lets the database look at corrections alone
+                AND later.revision > 0  -- implied; lets the database read corrections alone
                 AND (%(up_to)s::bigint IS NULL OR later.id <= %(up_to)s))
-        ORDER BY r.id"""  # noqa: S608  # put together from the constants above alone
+        ORDER BY r.id"""  # noqa: S608  # built from the constants above
     parameters = {
         "campaigns": [campaign.pk for campaign in campaigns],
         "responses": None if response_ids is None else [int(number) for number in response_ids],
@@ -112,34 +113,32 @@ def judgement_table(
     *,
     criteria: Collection[str] | None = None,
 ) -> JudgementTable:
-    """Judgements that count: current, not extra, each the mean over its campaign's criteria.
+    """Return current judgements, extra ones left out, each the mean over its campaign's criteria.
 
-    ``criteria`` names those to average over; by default all. Raises ``AnnotationError`` where the criteria's scales
-    differ, or a campaign has none of the named ones.
+    ``criteria`` names the criteria to average over; by default all. Raise ``AnnotationError`` if their scales differ,
+    or if a campaign lacks one of them.
     """
     chosen = list(campaigns)
-    asked = campaign_criteria(chosen, criteria)
-    return judgements(rating_columns(chosen, response_ids), asked)
+    return judgements(rating_columns(chosen, response_ids), campaign_criteria(chosen, criteria))
 
 
 def campaign_criteria(campaigns: Iterable[Campaign], names: Collection[str] | None = None) -> list[Criterion]:
-    """The criteria of some campaigns, all on one scale."""
+    """Return the criteria of some campaigns, all on one scale; raise ``AnnotationError`` if there are none."""
     chosen = {campaign.pk: campaign for campaign in campaigns}
-    every = list(Criterion.objects.filter(campaign__in=chosen).order_by("campaign", "position", "id"))
-    asked = [criterion for criterion in every if names is None or criterion.name in names]
+    available = list(Criterion.objects.filter(campaign__in=chosen).order_by("campaign", "position", "id"))
+    criteria = [criterion for criterion in available if names is None or criterion.name in names]
     for pk, campaign in chosen.items():
-        own = {criterion.name for criterion in asked if criterion.campaign_id == pk}
-        missing = sorted(set(names or ()) - own)
-        if missing or not own:
-            has = ", ".join(criterion.name for criterion in every if criterion.campaign_id == pk) or "none"
-            raise AnnotationError(
-                f"Campaign “{campaign}” has no criterion {', '.join(missing) or 'at all'}; it has: {has}."
-            )
-    scales = sorted({criterion.scale.group for criterion in asked})
+        present = {criterion.name for criterion in criteria if criterion.campaign_id == pk}
+        missing = sorted(set(names or ()) - present)
+        if missing or not present:
+            has = ", ".join(criterion.name for criterion in available if criterion.campaign_id == pk) or "none"
+            lacks = ", ".join(missing) or "at all"
+            raise AnnotationError(f"Campaign “{campaign}” has no criterion {lacks}; it has: {has}.")
+    scales = sorted({criterion.scale.group for criterion in criteria})
     if len(scales) != 1:
         found = ", ".join(scales) or "none"
         raise AnnotationError(f"The criteria must share one scale to be averaged; found: {found}.")
-    return asked
+    return criteria
 
 
 def scale_values(values: FloatArray, criterion_ids: IntArray, criteria: Iterable[Criterion]) -> FloatArray:
@@ -157,7 +156,7 @@ def judgements(ratings: RatingColumns, criteria: Sequence[Criterion]) -> Judgeme
     A magnitude enters as the natural logarithm of its ratio to the standard, on a scale without ends (NaN).
     """
     campaign_of = {criterion.pk: criterion.campaign_id for criterion in criteria}
-    wanted = {campaign: list(campaign_of.values()).count(campaign) for campaign in campaign_of.values()}
+    n_criteria = Counter(campaign_of.values())
     ratings = ratings.select(np.isin(ratings.criterion_id, list(campaign_of)))
     ratings = ratings._replace(value=scale_values(ratings.value, ratings.criterion_id, criteria))
     order = np.lexsort((ratings.response_id, ratings.presentation_id))
@@ -165,7 +164,7 @@ def judgements(ratings: RatingColumns, criteria: Sequence[Criterion]) -> Judgeme
     keys = np.stack([ratings.presentation_id, ratings.response_id])
     starts = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)][: len(order)])
     n = np.diff(np.r_[starts, len(order)])
-    needed = np.array([wanted[campaign_of[pk]] for pk in ratings.criterion_id[starts].tolist()], dtype=np.int64)
+    needed = np.array([n_criteria[campaign_of[pk]] for pk in ratings.criterion_id[starts].tolist()], dtype=np.int64)
     complete = n == needed
     total = np.add.reduceat(ratings.value, starts) if len(starts) else np.zeros(0)
     first = starts[complete]

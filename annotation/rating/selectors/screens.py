@@ -1,8 +1,9 @@
-"""What is on a rater's screen: the item, the texts in the order drawn, the questions, the answers so far.
+"""A rater's screen: the item, the texts in the order drawn, the questions and the current answers.
 
-Work, repeats and checks come out alike: nothing here tells a template which of them it shows.
+Work, repeats and checks look alike: nothing here tells a template which it shows.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,14 +33,14 @@ from annotation.models import (
 )
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 
-Texts = Mapping[str, str]  # bare field name -> what it holds
+Texts = Mapping[str, str]  # field name without the token -> value
 
 
 @dataclass(frozen=True)
 class Point:
     value: int
     label: str
-    key: str  # that chooses it; empty where there are more points than digits
+    key: str  # that chooses it; empty if there are more points than digits
     checked: bool
 
     @property
@@ -48,22 +49,22 @@ class Point:
 
     @property
     def other_key(self) -> str:
-        """The key, where it is not the number that stands on the point."""
+        """Return the key if it is not the number shown on the point."""
         return "" if self.key == str(self.value) or (self.value, self.key) == (10, "0") else self.key
 
 
 @dataclass(frozen=True)
 class Field:
-    """A form field and what it holds."""
+    """A form field and its value."""
 
-    name: str  # bare, in messages
-    field: str  # as it is sent
+    name: str  # in messages
+    field: str  # as sent, with the token
     text: str = ""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One criterion asked of one response on screen, or of all of them."""
+    """A criterion for one response on screen, or for all of them."""
 
     criterion: Criterion
     fields: Sequence[Field]
@@ -95,7 +96,7 @@ class Question:
 
 @dataclass(frozen=True)
 class ShownResponse:
-    letter: str  # empty where there is only one
+    letter: str  # empty if there is only one response
     text: str
     questions: list[Question]
     position: int = 0
@@ -121,17 +122,17 @@ class Screen:
 
     @property
     def questions(self) -> list[Question]:
-        return [*(one for response in self.responses for one in response.questions), *self.shared]
+        return [*(question for response in self.responses for question in response.questions), *self.shared]
 
     @property
     def is_long(self) -> bool:
-        """Worth keeping on the server before it is sent, and a count of what is done."""
+        """Return whether drafts are stored on the server and answers counted."""
         return len(self.responses) > 2
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a screen shows, whatever it is for."""
+    """The texts of a screen, whatever its purpose."""
 
     item: Item | CheckUnit
     texts: Mapping[int, str]  # by canonical number
@@ -140,19 +141,18 @@ class _Shown:
 
 
 def form_field(name: str, token: UUID) -> str:
-    """A field name of this unit alone: going back, browsers fill fields of equal names with another unit's answers."""
+    """Return a field name of this unit alone: browsers fill fields of equal names with answers to other units."""
     return f"{name}.{token.hex[:8]}"
 
 
 def criteria_of(campaign: Campaign) -> list[Criterion]:
-    """In order; kept in memory from launch on, when they change no more."""
-    if campaign.design_hash:
-        return _frozen_criteria(campaign.pk, campaign.design_hash)
-    return list(Criterion.objects.filter(campaign=campaign).order_by("position", "id"))
+    """Return the criteria in order, from memory after launch, when they cannot change."""
+    read = _criteria if campaign.design_hash else _criteria.__wrapped__
+    return read(campaign.pk, campaign.design_hash)
 
 
 @lru_cache(maxsize=64)
-def _frozen_criteria(campaign_id: int, _design_hash: str) -> list[Criterion]:
+def _criteria(campaign_id: int, _design_hash: str) -> list[Criterion]:
     return list(Criterion.objects.filter(campaign=campaign_id).order_by("position", "id"))
 
 
@@ -163,19 +163,19 @@ def screen(
     sent: Texts | None = None,
     errors: Mapping[str, Sequence[str]] | None = None,
 ) -> Screen:
-    """The texts in the order drawn for this presentation, with the rater's answers or the ones just sent."""
+    """Return the texts in the order drawn for this presentation, with the stored answers or those just sent."""
     campaign = campaign or presentation.campaign
     criteria = criteria_of(campaign)
     shown = _shown(presentation, criteria)
     answered = presentation.outcome in ANSWERED
-    held = sent if sent is not None else _held(presentation, criteria, shown, campaign)
-    return _screen(campaign, criteria, shown, held, errors or {}, token=presentation.token, answered=answered)
+    values = sent if sent is not None else _stored(presentation, criteria, shown, campaign)
+    return _screen(campaign, criteria, shown, values, errors or {}, token=presentation.token, answered=answered)
 
 
 def preview_screen(
     campaign: Campaign, *, criteria: Sequence[Criterion] | None = None, item: Item | None = None
 ) -> Screen | None:
-    """What raters will see, with the first item that has something to rate; None where there is nothing."""
+    """Return the screen that raters will see, with the first item that has texts; None if none has."""
     criteria = list(campaign.criteria.all()) if criteria is None else criteria
     sources = rated_sources(campaign)
     if item is None:
@@ -188,14 +188,14 @@ def preview_screen(
     texts = texts[: campaign.presentation_kind.texts[1]]
     if not texts:
         return None
-    asking = with_standard(criteria)
-    standard = _example_standard(item, asking) if asking else ""
+    relative = with_standard(criteria)
+    standard = _example_standard(item, relative) if relative else ""
     shown = _Shown(item, dict(enumerate(texts)), range(len(texts)), standard)
     return _screen(campaign, criteria, shown, {}, {}, token=None, answered=False)
 
 
-def training_place(presentation: Presentation) -> tuple[int, int] | None:
-    """Which training or test screen this is, of how many; None for all other screens."""
+def training_position(presentation: Presentation) -> tuple[int, int] | None:
+    """Return the position and the number of training or test items; None for other items."""
     if presentation.purpose not in BEFORE_WORK or presentation.check_unit is None:
         return None
     total = CheckUnit.objects.filter(campaign=presentation.campaign_id, kind=presentation.purpose).count()
@@ -208,11 +208,10 @@ def training_place(presentation: Presentation) -> tuple[int, int] | None:
 def _shown(presentation: Presentation, criteria: Sequence[Criterion]) -> _Shown:
     check = presentation.check_unit
     if check is not None:
-        texts = {number: str(one["text"]) for number, one in enumerate(check.texts)}
+        texts = {number: str(text["text"]) for number, text in enumerate(check.texts)}
         has_content = check.context or check.message or check.meaning_representation
-        return _Shown(
-            check if has_content or check.item is None else check.item, texts, presentation.order, check.standard
-        )
+        item = check if has_content or check.item is None else check.item
+        return _Shown(item, texts, presentation.order, check.standard)
     entries = list(UnitResponse.objects.filter(unit=presentation.unit_id).select_related("response__item"))
     texts = {entry.number: entry.response.text for entry in entries}
     return _Shown(entries[0].response.item, texts, presentation.order, _standard(entries[0].unit_id, criteria))
@@ -225,16 +224,16 @@ def _standard(unit_id: int, criteria: Sequence[Criterion]) -> str:
 
 
 def _example_standard(item: Item, criterion: Criterion) -> str:
-    named = criterion.standard_source
-    by_kind = item.sources.filter(kind=named) | item.sources.filter(system__name=named)
-    found = by_kind.select_related("response").order_by("pk").first()
-    return found.response.text if found else ""
+    name = criterion.standard_source
+    sources = item.sources.filter(kind=name) | item.sources.filter(system__name=name)
+    source = sources.select_related("response").order_by("pk").first()
+    return source.response.text if source else ""
 
 
-# --- What its fields hold ---------------------------------------------------------------------------------------------
+# --- The values of its fields -----------------------------------------------------------------------------------------
 
 
-def _held(
+def _stored(
     presentation: Presentation, criteria: Sequence[Criterion], shown: _Shown, campaign: Campaign
 ) -> Mapping[str, str]:
     if presentation.outcome in ANSWERED:
@@ -249,29 +248,27 @@ def _answers(
     presentation: Presentation, criteria: Sequence[Criterion], shown: _Shown, campaign: Campaign
 ) -> dict[str, str]:
     by_pk = {criterion.pk: criterion for criterion in criteria}
-    held: dict[str, str] = {}
-    together: dict[int, dict[int, Any]] = {}  # values of each response, by criterion that asks about all of them
+    fields: dict[str, str] = {}
+    whole: defaultdict[int, dict[int, Any]] = defaultdict(dict)  # criterion about all responses -> value by position
     only_shared = all(criterion.scale.whole for criterion in criteria)
     model: Any = Rating if presentation.purpose == Purpose.WORK else CheckAnswer
     answers = model.objects.filter(presentation=presentation).order_by("revision")
     for position, criterion_id, value, reason in answers.values_list("position", "criterion", "value", "cannot_judge"):
         criterion = by_pk[criterion_id]
         if criterion.scale.whole:
-            together.setdefault(criterion_id, {})[position] = value
+            whole[criterion_id][position] = value
         else:
-            held.pop(f"r{position}-{criterion.name}", None)
-            if value is not None:
-                held[f"r{position}-{criterion.name}"] = f"{value:.15g}"
-        if not criterion.scale.whole or (only_shared and position == 0):  # the reason for a shared question stands once
-            held[f"cannot-{position}"] = reason
-    for criterion_id, values in together.items():
+            fields[f"r{position}-{criterion.name}"] = "" if value is None else f"{value:.15g}"
+        if not criterion.scale.whole or (only_shared and position == 0):  # stored with each response, shown once
+            fields[f"cannot-{position}"] = reason
+    for criterion_id, values in whole.items():
         if None not in values.values():
             texts = by_pk[criterion_id].scale.held([values[position] for position in sorted(values)])
-            held |= {f"r{number}-{by_pk[criterion_id].name}": text for number, text in enumerate(texts)}
+            fields |= {f"r{number}-{by_pk[criterion_id].name}": text for number, text in enumerate(texts)}
     if campaign.comment != CommentField.OFF:
         last = Comment.objects.filter(presentation=presentation).order_by("-revision").first()
-        held["comment"] = last.text if last else ""
-    return held
+        fields["comment"] = last.text if last else ""
+    return fields
 
 
 # --- The screen itself ------------------------------------------------------------------------------------------------
@@ -281,7 +278,7 @@ def _screen(
     campaign: Campaign,
     criteria: Sequence[Criterion],
     shown: _Shown,
-    held: Texts,
+    values: Texts,
     errors: Mapping[str, Sequence[str]],
     *,
     token: UUID | None,
@@ -292,20 +289,21 @@ def _screen(
 
     def question(criterion: Criterion, numbers: Iterable[int]) -> Question:
         names = [f"r{number}-{criterion.name}" for number in numbers]
-        fields = [Field(name, field_of(name), held.get(name, "")) for name in names]
-        wrong = next((one for one in fields if one.name in errors), None)
+        fields = [Field(name, field_of(name), values.get(name, "")) for name in names]
+        wrong = next((field for field in fields if field.name in errors), None)
         return Question(criterion, fields, criterion.scale.message(wrong.text) if wrong else "")
 
-    each = [one for one in criteria if not one.scale.whole]
-    shared = [one for one in criteria if one.scale.whole]
+    each = [criterion for criterion in criteria if not criterion.scale.whole]
+    whole = [criterion for criterion in criteria if criterion.scale.whole]
+    n = len(shown.order)
     reasons = campaign.cannot_judge_reasons
     responses = [
         ShownResponse(
-            letter=ascii_uppercase[position] if len(shown.order) > 1 else "",
+            letter=ascii_uppercase[position] if n > 1 else "",
             text=shown.texts[number],
             questions=[question(criterion, [position]) for criterion in each],
             position=position,
-            reason=held.get(f"cannot-{position}", ""),
+            reason=values.get(f"cannot-{position}", ""),
             reason_field=field_of(f"cannot-{position}") if reasons else "",
             reason_error=gettext("Please choose one of the reasons.") if f"cannot-{position}" in errors else "",
         )
@@ -315,14 +313,14 @@ def _screen(
         item=shown.item,
         responses=responses,
         answered=answered,
-        shared=[question(one, range(one.scale.n_fields(len(shown.order)))) for one in shared],
+        shared=[question(criterion, range(criterion.scale.n_fields(n))) for criterion in whole],
         standard=shown.standard,
         reasons=reasons,
         takes_comment=campaign.comment != CommentField.OFF,
-        comment=held.get("comment", ""),
+        comment=values.get("comment", ""),
         comment_field=field_of("comment"),
         comment_required=campaign.comment == CommentField.REQUIRED,
-        comment_error=_comment_problem(held.get("comment", "")) if "comment" in errors else "",
+        comment_error=_comment_problem(values.get("comment", "")) if "comment" in errors else "",
         n_errors=len(errors),
     )
 

@@ -1,4 +1,4 @@
-"""Handing out work. Nothing but the database decides who gets which slot, and its clock says when a lease ends.
+"""Hand out work. Only the database decides which rater gets which slot, and its clock ends the leases.
 
 Locks are always taken in one order, here and in ``ratings``: the campaign's gate, participation, slot, presentation,
 unit. A presentation of work is written only under the lock of its slot, any other only under that of its rater's
@@ -22,13 +22,12 @@ from annotation.models import (
     CampaignState,
     Presentation,
     PresentationOutcome,
-    Purpose,
     Rater,
     Slot,
     SlotState,
     Stage,
 )
-from annotation.rating.selectors.handout import RaterRecord, rater_record
+from annotation.rating.selectors.handout import BEFORE_WORK, RaterRecord, rater_record
 from annotation.rating.services import checks
 
 WINDOW = 256  # units looked at per level of filling: what a request costs does not grow with the campaign
@@ -65,8 +64,8 @@ _LAPSED = """
 """
 
 # The rule of annotation.allocation.handout: fewest filled (done or held) first, then none of the systems to avoid, then
-# the rater's own order. A unit that lapsed on this rater comes back after all others; one that the rater
-# submitted or gave back does not. Rows are compared whole so that only the index unit_by_fill can serve the window.
+# the rater's order. A unit that lapsed on this rater comes back after all others; a unit that the rater
+# submitted or returned does not. Rows are compared whole so that only the index unit_by_fill can serve the window.
 _TAKE = """
     WITH mine AS (
         SELECT unit_id, bool_and(outcome = 'lapsed') AS again
@@ -125,17 +124,17 @@ _TAKE = """
 
 @dataclass(frozen=True)
 class Standing:
-    """What the locks of one rater's request found."""
+    """The state of a rater and of the campaign, as locked by a request of the rater."""
 
     state: CampaignState
     order_seed: int
     stage: Stage
     excluded: bool
-    ratings_per_unit: int  # which may have been raised since the campaign was fetched
+    ratings_per_unit: int  # may have been raised since the campaign was fetched
 
 
 def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
-    """Inside a transaction: one request of this rater at a time, and no change of the campaign's state meanwhile."""
+    """Let one request of this rater run at a time, without a change of the campaign's state. Needs a transaction."""
     campaign_pass(campaign.pk)
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, {"campaign": campaign.pk, "rater": rater.pk})
@@ -147,9 +146,10 @@ def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
 
 @transaction.atomic
 def unit_request(*, campaign: Campaign, rater: Rater) -> Presentation | None:
-    """The screen this rater has, else the next one; None where there is none for this rater now.
+    """Return the item that this rater has on screen, or the next item; None if there is none for this rater now.
 
-    That is a training or test screen, then work with checks mixed in; ``selectors.handout.waiting`` says why nothing.
+    Training and test items come first, then work with checks mixed in. ``selectors.handout.waiting`` tells why there is
+    none.
     """
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state != CampaignState.RUNNING or standing.excluded or standing.stage == Stage.FAILED:
@@ -162,26 +162,25 @@ def unit_request(*, campaign: Campaign, rater: Rater) -> Presentation | None:
     if some_lapsed:
         _lapse("AND campaign_id = %(campaign)s AND rater_id = %(rater)s", campaign=campaign.pk, rater=rater.pk)
     if standing.stage != Stage.WORK:
-        return checks.screen_before_work(
-            campaign=campaign, rater=rater, rater_seed=standing.order_seed, stage=standing.stage
-        )
+        seed = standing.order_seed
+        return checks.item_before_work(campaign=campaign, rater=rater, rater_seed=seed, stage=standing.stage)
     record = rater_record(campaign=campaign, rater=rater)
     if record.at_limit(campaign) or record.seconds_to_wait(campaign) > 0:
         return None
-    check = checks.check_due(campaign=campaign, rater=rater, rater_seed=standing.order_seed, place=record.place)
+    check = checks.check_due(campaign=campaign, rater=rater, rater_seed=standing.order_seed, index=record.next_index)
     return check or _take(campaign, rater, standing, record)
 
 
 @transaction.atomic
 def unit_return(*, presentation: Presentation) -> bool:
-    """Give a screen back: a unit may go to somebody else at once. False where it was not on screen any more.
+    """Return an item to the campaign: other raters can get its unit at once.
 
-    Training and test screens cannot be given back.
+    Return False if it was on screen no longer. Training and test items cannot be returned.
     """
     if presentation.outcome == PresentationOutcome.IMPORTED:
         return False
     standing_lock(campaign=presentation.campaign, rater=presentation.rater)
-    if presentation.purpose in (Purpose.TRAINING, Purpose.TEST):
+    if presentation.purpose in BEFORE_WORK:
         return False
     shown = Presentation.objects.filter(pk=presentation.pk, outcome=PresentationOutcome.SHOWN)
     if presentation.slot_id is not None:
@@ -193,7 +192,7 @@ def unit_return(*, presentation: Presentation) -> bool:
 
 
 def slots_sweep() -> int:
-    """Tidy up leases that ran out. Hand-out does not depend on it: to it, such a slot is free already."""
+    """Free the slots of expired leases, and return how many. Hand-out treats such a slot as free anyway."""
     total = 0
     while True:
         with transaction.atomic():
@@ -220,6 +219,7 @@ def _end_shown(slot_ids: list[int]) -> None:
 
 def _take(campaign: Campaign, rater: Rater, standing: Standing, record: RaterRecord) -> Presentation | None:
     design = campaign.design or {}
+    n_systems = len(design.get("systems", []))
     parameters: dict[str, Any] = {
         "campaign": campaign.pk,
         "rater": rater.pk,
@@ -228,9 +228,7 @@ def _take(campaign: Campaign, rater: Rater, standing: Standing, record: RaterRec
         "window": WINDOW,
         "seed": standing.order_seed,
         "lease": campaign.lease_seconds,
-        "avoid": list(
-            systems_to_avoid(record.systems, n_responses=record.n_responses, n_systems=len(design.get("systems", [])))
-        ),
+        "avoid": list(systems_to_avoid(record.systems, n_responses=record.n_responses, n_systems=n_systems)),
     }
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, parameters)

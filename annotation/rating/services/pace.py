@@ -1,4 +1,6 @@
-"""How fast each campaign is rated, and the lease that follows from it; kept by the sweeper."""
+"""How fast each campaign is rated, and the lease that follows; the sweeper updates both."""
+
+from statistics import median
 
 from django.db import connection
 from django.db.models.functions import Now
@@ -6,7 +8,7 @@ from django.db.models.functions import Now
 from annotation.allocation.leases import adaptive_lease
 from annotation.models import Campaign, CampaignPace, CampaignState
 
-RECENT = 500  # answers that the pace is taken from
+RECENT = 500  # answers that decide the pace
 
 _SECONDS = """
     SELECT extract(epoch FROM ended_at - shown_at)::float8
@@ -17,7 +19,7 @@ _SECONDS = """
 
 
 def paces_update() -> int:
-    """Adapt the lease of every running campaign that asks for it; how many there are."""
+    """Adapt the lease of every running campaign with an adaptive lease; return their number."""
     adapting = Campaign.objects.filter(state=CampaignState.RUNNING, lease_min_seconds__isnull=False)
     for campaign in adapting:
         pace_update(campaign=campaign)
@@ -34,10 +36,6 @@ def pace_update(*, campaign: Campaign) -> CampaignPace:
         high=campaign.lease_max_seconds or campaign.lease_seconds,
         initial=campaign.lease_seconds,
     )
-    middle = len(seconds) // 2
-    median = (seconds[middle] + seconds[-middle - 1]) / 2 if seconds else None
-    pace, _ = CampaignPace.objects.update_or_create(
-        campaign=campaign,
-        defaults={"median_seconds": median, "n": len(seconds), "lease_seconds": lease, "updated_at": Now()},
-    )
-    return pace
+    middle = median(seconds) if seconds else None
+    defaults = {"median_seconds": middle, "n": len(seconds), "lease_seconds": lease, "updated_at": Now()}
+    return CampaignPace.objects.update_or_create(campaign=campaign, defaults=defaults)[0]

@@ -1,9 +1,10 @@
-"""From training over the test to work: the screens that come before the first unit, and what they decide."""
+"""Training and qualification tests: the items before the first unit, and what follows from them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from annotation.models import (
@@ -24,14 +25,14 @@ class Wrong(NamedTuple):
 
     position: int
     criterion: str
-    found: float | None
+    value: float | None
     low: float
     high: float
 
 
 @dataclass(frozen=True)
 class TestResult:
-    """How an attempt at the qualification test ended; ``share`` of the known answers were met."""
+    """The result of an attempt at the qualification test; ``share`` of the answers were as expected."""
 
     passed: bool
     share: float
@@ -41,32 +42,32 @@ class TestResult:
 
 
 def first_stage(campaign: Campaign) -> Stage:
-    """Where a new rater begins."""
+    """Return the stage in which a new rater begins."""
     if campaign.qualification.get("training"):
         return Stage.TRAINING
     return Stage.TEST if campaign.qualification.get("test") else Stage.WORK
 
 
-def next_screen(*, campaign: Campaign, rater_id: int, stage: Stage) -> CheckUnit | None:
-    """The training or test screen that comes next; each attempt at the test begins with its first."""
+def next_item(*, campaign: Campaign, rater_id: int, stage: Stage) -> CheckUnit | None:
+    """Return the next training or test item; each attempt at the test begins with its first."""
     kind = Purpose.TRAINING if stage == Stage.TRAINING else Purpose.TEST
-    screens = CheckUnit.objects.filter(campaign=campaign, kind=kind)
-    total = screens.count()
+    items = CheckUnit.objects.filter(campaign=campaign, kind=kind)
+    total = items.count()
     if total == 0:
         return None
-    return screens.get(number=_answered(campaign.pk, rater_id, kind) % total)
+    return items.get(number=_submitted(campaign.pk, rater_id, kind).count() % total)
 
 
 def qualification_advance(*, presentation: Presentation, stage: Stage) -> TestResult | None:
-    """After a training or test screen was answered: on to the next stage where it was the last one.
+    """Move the rater to the next stage after the last training or test item; return the result of a test.
 
-    Inside the transaction that stores the answer, which holds the participation's lock.
+    Call it in the transaction that stores the answer, which holds the participation's lock.
     """
     campaign, rater_id = presentation.campaign, presentation.rater_id
     if presentation.purpose != stage:
         return None
     total = CheckUnit.objects.filter(campaign=campaign, kind=presentation.purpose).count()
-    if _answered(campaign.pk, rater_id, presentation.purpose) % total:
+    if _submitted(campaign.pk, rater_id, presentation.purpose).count() % total:
         return None
     mine = Participation.objects.get(campaign=campaign, rater=rater_id)
     if presentation.purpose == Purpose.TRAINING:
@@ -86,28 +87,18 @@ def qualification_advance(*, presentation: Presentation, stage: Stage) -> TestRe
 
 
 def wrong_answers(presentation: Presentation, criteria: Sequence[Criterion]) -> Iterator[Wrong]:
-    """The answers to one prepared screen that its author does not accept."""
-    answers = list(CheckAnswer.objects.filter(presentation=presentation).order_by("revision"))
-    by_name = {criterion.pk: criterion.name for criterion in criteria}
-    for answer, (low, high) in _expected(presentation, answers, by_name):
+    """Yield the answers to a prepared item that are outside the expected range."""
+    names = {criterion.pk: criterion.name for criterion in criteria}
+    for answer, low, high in _expected(presentation, names):
         if not _is_met(answer, low, high):
-            yield Wrong(answer.position, by_name[answer.criterion_id], answer.value, low, high)
+            yield Wrong(answer.position, names[answer.criterion_id], answer.value, low, high)
 
 
 def _judged(campaign: Campaign, mine: Participation, total: int) -> TestResult:
-    """The attempt that has just ended: the latest ``total`` test screens."""
-    latest = list(
-        Presentation.objects.filter(
-            campaign=campaign, rater=mine.rater_id, purpose=Purpose.TEST, outcome=PresentationOutcome.SUBMITTED
-        )
-        .select_related("check_unit")
-        .order_by("-pk")[:total]
-    )
+    """Judge the attempt that has just ended: the latest ``total`` test items."""
+    latest = _submitted(campaign.pk, mine.rater_id, Purpose.TEST).select_related("check_unit").order_by("-pk")[:total]
     names = dict(Criterion.objects.filter(campaign=campaign).values_list("pk", "name"))
-    met = []
-    for presentation in latest:
-        answers = CheckAnswer.objects.filter(presentation=presentation)
-        met += [_is_met(answer, low, high) for answer, (low, high) in _expected(presentation, answers, names)]
+    met = [_is_met(*expected) for presentation in latest for expected in _expected(presentation, names)]
     share = sum(met) / len(met) if met else 0.0
     pass_mark = float(campaign.qualification.get("pass_mark", 0.8))
     attempts = int(campaign.qualification.get("attempts", 1))
@@ -115,21 +106,20 @@ def _judged(campaign: Campaign, mine: Participation, total: int) -> TestResult:
     return TestResult(passed, share, pass_mark, mine.attempt, 0 if passed else max(attempts - mine.attempt, 0))
 
 
-def _expected(
-    presentation: Presentation, answers: Iterable[CheckAnswer], names: Mapping[int, str]
-) -> Iterator[tuple[CheckAnswer, tuple[float, float]]]:
+def _expected(presentation: Presentation, names: Mapping[int, str]) -> Iterator[tuple[CheckAnswer, float, float]]:
+    """Yield the answers with an expected range, and its ends."""
     texts: list[dict[str, Any]] = presentation.check_unit.texts if presentation.check_unit else []
-    for answer in answers:
+    for answer in CheckAnswer.objects.filter(presentation=presentation).order_by("revision"):
         ends = texts[answer.number].get("expected", {}).get(names[answer.criterion_id])
         if ends is not None:
-            yield answer, (float(ends[0]), float(ends[1]))
+            yield answer, float(ends[0]), float(ends[1])
 
 
 def _is_met(answer: CheckAnswer, low: float, high: float) -> bool:
     return answer.value is not None and low <= answer.value <= high
 
 
-def _answered(campaign_id: int, rater_id: int, purpose: str) -> int:
+def _submitted(campaign_id: int, rater_id: int, purpose: str) -> QuerySet[Presentation]:
     return Presentation.objects.filter(
         campaign=campaign_id, rater=rater_id, purpose=purpose, outcome=PresentationOutcome.SUBMITTED
-    ).count()
+    )

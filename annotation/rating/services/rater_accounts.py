@@ -1,4 +1,4 @@
-"""Raters who come with an account of the product: the same person is the same rater, in any browser."""
+"""Raters with an account: the same person is the same rater in any browser."""
 
 from django.db import IntegrityError, transaction
 
@@ -9,22 +9,20 @@ PROVIDER = "account"
 
 
 def rater_of_account(*, project: Project, user: User) -> Rater | None:
-    identity = RaterIdentity.objects.select_related("rater").filter(
-        project=project, provider=PROVIDER, external_id=str(user.pk)
-    )
-    found = identity.first()
-    return found.rater if found else None
+    identities = RaterIdentity.objects.select_related("rater")
+    identity = identities.filter(project=project, provider=PROVIDER, external_id=str(user.pk)).first()
+    return identity.rater if identity else None
 
 
 def rater_from_account(*, project: Project, user: User, name: str = "") -> Rater:
-    """The rater of this account, made at the first time. Who it is stands in the identity alone."""
-    known = rater_of_account(project=project, user=user)
-    if known is not None:
-        return known
+    """Return the rater of this account, created at the first time. Only the identity names the account."""
+    if (rater := rater_of_account(project=project, user=user)) is not None:
+        return rater
+    identity = {"project": project, "provider": PROVIDER, "external_id": str(user.pk)}
     try:
         with transaction.atomic():
             rater = rater_create(project=project, name=name)
-            RaterIdentity.objects.create(rater=rater, project=project, provider=PROVIDER, external_id=str(user.pk))
+            RaterIdentity.objects.create(rater=rater, **identity)
             return rater
-    except IntegrityError:  # two requests at once: the other one was first
-        return RaterIdentity.objects.get(project=project, provider=PROVIDER, external_id=str(user.pk)).rater
+    except IntegrityError:  # of two requests at once the other was first
+        return RaterIdentity.objects.get(**identity).rater

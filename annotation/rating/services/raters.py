@@ -1,4 +1,4 @@
-"""Raters come and agree; each is a pseudonym."""
+"""Create raters, each under a pseudonym, and record their consent."""
 
 import secrets
 from uuid import UUID
@@ -11,19 +11,18 @@ from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Participation, Project, Rater, Stage
 from annotation.rating.services.qualification import first_stage
 
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters that look alike
 MAX_NAME = 60
+LONGEST_NAME = MAX_NAME - 4  # leaves room for a number
 
 
 def rater_create(*, project: Project, name: str = "") -> Rater:
-    """A rater under the given name, or an anonymous one. A name that is taken gets a number."""
+    """Create a rater under the given name, or anonymously. A name that is taken gets a number."""
     name = " ".join(name.split())
     if "\x00" in name:
-        message = "Found a NUL character; accepted: any other."
-        raise AnnotationError.at("name", message)
-    if len(name) > MAX_NAME - 4:
-        message = f"Found {len(name)} characters; accepted: up to {MAX_NAME - 4}."
-        raise AnnotationError.at("name", message)
+        raise AnnotationError.at("name", "Found a NUL character; accepted: any other.")
+    if len(name) > LONGEST_NAME:
+        raise AnnotationError.at("name", f"Found {len(name)} characters; accepted: up to {LONGEST_NAME}.")
     if not name:
         return Rater.objects.create(project=project, pseudonym=f"rater-{_random(8)}")
     for suffix in ["", *(f" {number}" for number in range(2, 1000))]:
@@ -39,7 +38,7 @@ def rater_of_token(*, project: Project, access_token: UUID | None) -> Rater | No
 
 @transaction.atomic
 def participation_start(*, campaign: Campaign, rater: Rater) -> Participation:
-    """The rater agrees and may begin; agreeing twice is once."""
+    """Record the rater's consent; a second consent changes nothing."""
     if campaign.state == CampaignState.DRAFT or campaign.imported:
         raise AnnotationError("This campaign has not been launched.")
     if campaign.state == CampaignState.CLOSED:
@@ -50,8 +49,8 @@ def participation_start(*, campaign: Campaign, rater: Rater) -> Participation:
         defaults={
             "order_seed": derive_seed(campaign.seed, "rater", rater.pk),
             "consented_at": Now(),
-            "stage": first_stage(campaign),
-            "attempt": int(first_stage(campaign) == Stage.TEST),
+            "stage": (stage := first_stage(campaign)),
+            "attempt": int(stage == Stage.TEST),
         },
     )
     return participation

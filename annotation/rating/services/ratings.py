@@ -1,6 +1,6 @@
-"""Taking in what raters say: idempotent, never lost, never counted twice."""
+"""Store raters' answers: idempotent, never lost, never counted twice."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -29,28 +29,26 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.rating.selectors.handout import ANSWERED, rater_record
+from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK, rater_record
 from annotation.rating.selectors.screens import criteria_of
-from annotation.rating.services.answers import Answer, Given, Place, answer_read, field_name
+from annotation.rating.services.answers import Answer, Field, answer_read
 from annotation.rating.services.handout import Standing, standing_lock
 from annotation.rating.services.qualification import TestResult, Wrong, qualification_advance, wrong_answers
 
-__all__ = ["Place", "Submission", "SubmissionRefused", "draft_save", "field_name", "ratings_await", "ratings_submit"]
-
+NOT_YOURS = "This unit was not handed out to you."
 DRAFT_FIELDS = 500
 LONGEST_DRAFT = 20_000
 
 
 class SubmissionRefused(AnnotationError):
-    """The answer cannot be accepted, whatever its values: the campaign is closed, or the unit is not this rater's."""
+    """The answer cannot be accepted, whatever its values: the campaign is closed, or the unit is another rater's."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What became of an answer. ``written`` is 0 where the same answer was there already.
+    """The result of an answer. ``written`` is the number of new rows: 0 if the same answer was stored before.
 
-    After a training screen ``feedback`` and ``wrong`` say what was expected; after the last screen of a qualification
-    test ``test`` says how it ended.
+    ``feedback`` and ``wrong`` follow a training item; ``test`` follows the last item of a qualification test.
     """
 
     presentation: Presentation
@@ -70,19 +68,19 @@ def ratings_submit(
     *,
     token: UUID,
     rater: Rater,
-    values: Mapping[Place, object],
+    values: Mapping[Field, object],
     cannot_judge: Mapping[int, str] | None = None,
     comment: str = "",
     campaign: Campaign | None = None,
 ) -> Submission:
-    """Store a rater's answer to one screen: a value for every response on it and every criterion.
+    """Store a rater's answer to one item: a value for every response and criterion.
 
     ``cannot_judge`` gives, by position on screen, the reason why a response has no values. The same answer again
-    changes nothing. A different one is a correction: new rows with a higher revision. Where the lease ran out and the
-    slot has gone to someone else, or the rater was excluded meanwhile, the answer is kept, flagged ``extra``. Where
-    ``campaign`` is given, the screen must be one of its.
+    changes nothing. A different one is a correction: new rows with a higher revision. If the lease ended and the slot
+    has gone to another rater, or the rater was excluded meanwhile, the answer is stored as ``extra``. If ``campaign``
+    is given, the item must belong to it.
     """
-    presentation = _own_presentation(token, rater, campaign)
+    presentation = _presentation_of(token, rater, campaign)
     campaign = presentation.campaign
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state == CampaignState.CLOSED:
@@ -103,10 +101,10 @@ def ratings_submit(
 
 @transaction.atomic
 def draft_save(*, token: UUID, rater: Rater, fields: Mapping[str, Any]) -> bool:
-    """Keep what is filled in and not sent yet. False where the screen has been answered already."""
+    """Store the fields of an answer that is not sent yet. Return False if the item has an answer already."""
     presentation = Presentation.objects.filter(token=token, rater=rater).first()
     if presentation is None:
-        raise SubmissionRefused("This unit was not handed out to you.")
+        raise SubmissionRefused(NOT_YOURS)
     if presentation.outcome != PresentationOutcome.SHOWN:
         return False
     if any("\x00" in f"{name}{value}" for name, value in fields.items()):
@@ -115,41 +113,39 @@ def draft_save(*, token: UUID, rater: Rater, fields: Mapping[str, Any]) -> bool:
     if len(fields) > DRAFT_FIELDS or size > LONGEST_DRAFT:
         message = f"Found {len(fields)} fields of {size:,} characters; accepted: {DRAFT_FIELDS} of {LONGEST_DRAFT:,}."
         raise AnnotationError.at("fields", message)
-    AnswerDraft.objects.update_or_create(
-        presentation=presentation, defaults={"fields": dict(fields), "saved_at": Now()}
-    )
+    defaults = {"fields": dict(fields), "saved_at": Now()}
+    AnswerDraft.objects.update_or_create(presentation=presentation, defaults=defaults)
     return True
 
 
 def ratings_await(*, campaigns: Iterable[Campaign]) -> None:
-    """Inside a transaction: wait for answers on their way in, and let none in before it ends.
+    """Wait, inside a transaction, for answers that are being stored, and let none in before it ends.
 
-    A rating's id is drawn before it is committed, so without this the last id that a snapshot sees may have lower ones
-    still to come. Everybody who submits has passed the campaign's gate; see ``handout.standing_lock``.
+    A rating's id is drawn before it is committed: without this, ratings below the last id that a snapshot sees could
+    still arrive. Every answer passes the campaign's gate; see ``handout.standing_lock``.
     """
     campaigns_close_gate(campaign.pk for campaign in campaigns)
 
 
-def _own_presentation(token: UUID, rater: Rater, campaign: Campaign | None) -> Presentation:
-    """With its campaign: the one given, without fetching it again."""
-    own = Presentation.objects.filter(token=token, rater=rater).exclude(outcome=PresentationOutcome.IMPORTED)
+def _presentation_of(token: UUID, rater: Rater, campaign: Campaign | None) -> Presentation:
+    """Return the rater's presentation with its campaign, which is not fetched again if given."""
+    rows = Presentation.objects.filter(token=token, rater=rater).exclude(outcome=PresentationOutcome.IMPORTED)
     if campaign is None:
-        found = own.select_related("campaign", "check_unit").first()
+        presentation = rows.select_related("campaign", "check_unit").first()
     else:
-        found = own.select_related("check_unit").filter(campaign=campaign).first()
-    if found is None:
-        raise SubmissionRefused("This unit was not handed out to you.")
+        presentation = rows.select_related("check_unit").filter(campaign=campaign).first()
+    if presentation is None:
+        raise SubmissionRefused(NOT_YOURS)
     if campaign is not None:
-        found.campaign = campaign
-    return found
+        presentation.campaign = campaign
+    return presentation
 
 
 # --- Work -------------------------------------------------------------------------------------------------------------
 
 
-# The outcome is that of now: whether an answer is there changes only under the participation's lock, or alone behind
-# the gate, and both are held.
-_LOCK_PLACE = """
+# The outcome is current: it changes only under the participation's lock or behind the closed gate.
+_LOCK_SLOT = """
     SELECT s.id, s.unit_id, s.state, s.token, p.outcome
     FROM annotation_presentation p JOIN annotation_slot s ON s.id = p.slot_id
     WHERE p.id = %s
@@ -159,7 +155,7 @@ _LOCK_PLACE = """
 
 def _take_work(presentation: Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK_PLACE, [presentation.pk])
+        cursor.execute(_LOCK_SLOT, [presentation.pk])
         slot_id, unit_id, state, token, presentation.outcome = cursor.fetchone()
     correction = presentation.outcome in ANSWERED
     if not correction:
@@ -171,33 +167,29 @@ def _take_work(presentation: Presentation, standing: Standing, answer: Answer, c
 
 
 def _settle(presentation: Presentation, slot_id: int, unit_id: int, *, holds: bool, free: bool) -> None:
-    """Fill the slot if it is still this rater's or nobody's; else the answer is late."""
-    free = free and not _has_part_in(presentation) and not _at_limit(presentation)
-    outcome = PresentationOutcome.SUBMITTED if holds or free else PresentationOutcome.LATE
-    if holds or free:
+    """Fill the slot if this rater holds it or it is free; else the answer is late."""
+    fills = holds or (free and not _has_answered(presentation) and not _at_limit(presentation))
+    if fills:
         Slot.objects.filter(pk=slot_id).update(
             state=SlotState.DONE, rater=presentation.rater_id, token=presentation.token, expires_at=None
         )
-    _end(presentation, outcome)
-    if holds or free:
+    _end(presentation, PresentationOutcome.SUBMITTED if fills else PresentationOutcome.LATE)
+    if fills:
         Unit.objects.filter(pk=unit_id).update(done_slots=F("done_slots") + 1)
 
 
-def _has_part_in(presentation: Presentation) -> bool:
-    """The unit came to its rater a second time: a place held, or an answer that counts though its place was opened."""
-    place = Slot.objects.filter(unit=presentation.unit_id, rater=presentation.rater_id)
+def _has_answered(presentation: Presentation) -> bool:
+    """Return whether the rater holds or filled another slot of the unit, even if that slot was reopened."""
+    mine = {"rater": presentation.rater_id, "unit": presentation.unit_id}
+    outcomes = [PresentationOutcome.SUBMITTED, PresentationOutcome.REPLACED]
     counted = Presentation.objects.filter(
-        campaign=presentation.campaign_id,
-        rater=presentation.rater_id,
-        unit=presentation.unit_id,
-        purpose=Purpose.WORK,
-        outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.REPLACED],
+        **mine, campaign=presentation.campaign_id, purpose=Purpose.WORK, outcome__in=outcomes
     )
-    return place.exists() or counted.exists()
+    return Slot.objects.filter(**mine).exists() or counted.exists()
 
 
 def _at_limit(presentation: Presentation) -> bool:
-    """Of units given back or lapsed a rater can have any number, and send them all: no more count than may."""
+    """Return whether the rater has reached the limit: returned and expired units can be answered beyond it."""
     campaign = presentation.campaign
     if campaign.max_units_per_rater is None:
         return False
@@ -210,43 +202,50 @@ def _end(presentation: Presentation, outcome: PresentationOutcome) -> None:
 
 
 def _write_ratings(presentation: Presentation, answer: Answer, correction: bool) -> int:
-    """Append what differs from the current ratings; the number of new rows."""
+    """Append the ratings that differ from the current ones; return their number."""
     shown = UnitResponse.objects.filter(unit=presentation.unit_id).order_by()
     responses = dict(shown.values_list("number", "response_id"))
-    there = Rating.objects.filter(presentation=presentation).order_by("revision") if correction else ()
-    current = {(rating.response_id, rating.criterion_id): rating for rating in there}
-    new = []
-    for (number, criterion), given in answer.items():
-        before = current.get((responses[number], criterion))
-        if before is None or _differs(before, given):
-            new.append(
-                Rating(
-                    campaign_id=presentation.campaign_id,
-                    presentation=presentation,
-                    response_id=responses[number],
-                    rater_id=presentation.rater_id,
-                    criterion_id=criterion,
-                    value=given.value,
-                    cannot_judge=given.cannot_judge,
-                    position=given.position,
-                    revision=0 if before is None else before.revision + 1,
-                    extra=presentation.outcome == PresentationOutcome.LATE,
-                    sent_at=Now(),
-                )
-            )
+    stored = Rating.objects.filter(presentation=presentation).order_by("revision") if correction else ()
+    current = {(rating.response_id, rating.criterion_id): rating for rating in stored}
+    new = [
+        Rating(
+            **fields,
+            response_id=responses[number],
+            extra=presentation.outcome == PresentationOutcome.LATE,
+            sent_at=Now(),
+        )
+        for number, fields in _changes(
+            presentation, answer, lambda number, criterion: current.get((responses[number], criterion))
+        )
+    ]
     Rating.objects.bulk_create(new)
     return len(new)
 
 
-def _differs(before: Rating | CheckAnswer, given: Given) -> bool:
-    return before.value != given.value or before.cannot_judge != given.cannot_judge
+def _changes(
+    presentation: Presentation, answer: Answer, current: Callable[[int, int], Rating | CheckAnswer | None]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number of the text and the fields of each value that differs from the current one."""
+    for (number, criterion), given in answer.items():
+        before = current(number, criterion)
+        if before is None or (before.value, before.cannot_judge) != (given.value, given.cannot_judge):
+            yield (
+                number,
+                {
+                    **given._asdict(),
+                    "campaign_id": presentation.campaign_id,
+                    "presentation": presentation,
+                    "rater_id": presentation.rater_id,
+                    "criterion_id": criterion,
+                    "revision": 0 if before is None else before.revision + 1,
+                },
+            )
 
 
 def _write_comment(presentation: Presentation, comment: str) -> int:
     if presentation.campaign.comment == CommentField.OFF:
         return 0
-    mine = Comment.objects.filter(presentation=presentation)
-    last = mine.order_by("-revision").first()
+    last = Comment.objects.filter(presentation=presentation).order_by("-revision").first()
     if comment == (last.text if last else ""):
         return 0
     Comment.objects.create(
@@ -265,11 +264,11 @@ def _write_comment(presentation: Presentation, comment: str) -> int:
 def _take_check(
     presentation: Presentation, standing: Standing, answer: Answer, comment: str, criteria: list[Criterion]
 ) -> Submission:
-    """No slot is filled. Training and tests are answered once: what comes later changes nothing."""
+    """Store an answer that fills no slot. Training and tests are answered once: later answers change nothing."""
     Presentation.objects.select_for_update(no_key=True).get(pk=presentation.pk)
     presentation.refresh_from_db(fields=["outcome"])
     correction = presentation.outcome in ANSWERED
-    before_work = presentation.purpose in (Purpose.TRAINING, Purpose.TEST)
+    before_work = presentation.purpose in BEFORE_WORK
     written, test = 0, None
     if not (correction and before_work):
         written = _write_check_answers(presentation, answer) + _write_comment(presentation, comment)
@@ -284,26 +283,9 @@ def _take_check(
 
 
 def _write_check_answers(presentation: Presentation, answer: Answer) -> int:
-    current = {
-        (one.number, one.criterion_id): one
-        for one in CheckAnswer.objects.filter(presentation=presentation).order_by("revision")
-    }
-    new = []
-    for (number, criterion), given in answer.items():
-        before = current.get((number, criterion))
-        if before is None or _differs(before, given):
-            new.append(
-                CheckAnswer(
-                    campaign_id=presentation.campaign_id,
-                    presentation=presentation,
-                    rater_id=presentation.rater_id,
-                    criterion_id=criterion,
-                    number=number,
-                    position=given.position,
-                    value=given.value,
-                    cannot_judge=given.cannot_judge,
-                    revision=0 if before is None else before.revision + 1,
-                )
-            )
+    stored = CheckAnswer.objects.filter(presentation=presentation).order_by("revision")
+    current = {(row.number, row.criterion_id): row for row in stored}
+    changes = _changes(presentation, answer, lambda *key: current.get(key))
+    new = [CheckAnswer(**fields, number=number) for number, fields in changes]
     CheckAnswer.objects.bulk_create(new)
     return len(new)

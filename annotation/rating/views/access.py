@@ -1,4 +1,4 @@
-"""Who is rating: the signed cookie of a browser. Every view of the rater's begins here."""
+"""Recognise a rater by the signed cookie of the browser."""
 
 from uuid import UUID
 
@@ -16,9 +16,8 @@ COOKIE_SECONDS = 365 * 24 * 3600
 
 
 def campaign_or_404(link_token: UUID) -> Campaign:
-    return get_object_or_404(
-        Campaign.objects.select_related("project", "dataset"), link_token=link_token, imported=False
-    )
+    rows = Campaign.objects.select_related("project", "dataset")
+    return get_object_or_404(rows, link_token=link_token, imported=False)
 
 
 def cookie_name(campaign: Campaign) -> str:
@@ -31,7 +30,7 @@ def cookie_path(campaign: Campaign) -> str:
 
 
 def remember(response: HttpResponse, campaign: Campaign, rater: Rater) -> None:
-    """This browser is this rater from now on."""
+    """Store in the browser which rater it belongs to."""
     response.set_signed_cookie(
         cookie_name(campaign),
         str(rater.access_token),
@@ -45,13 +44,13 @@ def remember(response: HttpResponse, campaign: Campaign, rater: Rater) -> None:
 
 
 def rater_here(request: HttpRequest, campaign: Campaign) -> Rater | None:
-    """Whom this browser belongs to, whether or not they take part; with accounts, who has signed in.
+    """Return the rater of this browser, in the campaign or not; if accounts are required, the signed-in rater.
 
-    Whoever came through a provider needs no account: the provider has said who it is.
+    A rater from a provider needs no account: the provider vouches for the identity.
     """
-    known = rater_of_token(project=campaign.project, access_token=_access_token(request, campaign))
-    if campaign.admission != Admission.ACCOUNT or (known is not None and is_recruited(known, campaign)):
-        return known
+    rater = rater_of_token(project=campaign.project, access_token=_access_token(request, campaign))
+    if campaign.admission != Admission.ACCOUNT or (rater is not None and is_recruited(rater, campaign)):
+        return rater
     user = request.user
     return rater_of_account(project=campaign.project, user=user) if user.is_authenticated else None
 
@@ -60,24 +59,24 @@ def participation_here(request: HttpRequest, campaign: Campaign) -> Participatio
     token = _access_token(request, campaign)
     if token is None:
         return None
-    mine = Participation.objects.select_related("rater").filter(campaign=campaign, rater__access_token=token)
-    return mine.first()
+    rows = Participation.objects.select_related("rater")
+    return rows.filter(campaign=campaign, rater__access_token=token).first()
 
 
 def participation_or_404(request: HttpRequest, campaign: Campaign) -> Participation:
-    mine = participation_here(request, campaign)
-    if mine is None:
+    participation = participation_here(request, campaign)
+    if participation is None:
         raise Http404("This browser has not joined the campaign.")
-    return mine
+    return participation
 
 
-def own_presentation_or_404(campaign: Campaign, rater: Rater, token: str) -> Presentation:
+def presentation_or_404(campaign: Campaign, rater: Rater, token: str) -> Presentation:
     try:
-        wanted = UUID(token)
+        uuid = UUID(token)
     except ValueError as error:
         raise Http404("No such unit.") from error
-    own = Presentation.objects.select_related("check_unit__item")
-    return get_object_or_404(own, campaign=campaign, rater=rater, token=wanted)
+    rows = Presentation.objects.select_related("check_unit__item")
+    return get_object_or_404(rows, campaign=campaign, rater=rater, token=uuid)
 
 
 def _access_token(request: HttpRequest, campaign: Campaign) -> UUID | None:

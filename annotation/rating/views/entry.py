@@ -1,4 +1,4 @@
-"""The way in: what it is about, who may, consent, instructions."""
+"""The first pages of a rater: introduction, admission, consent, instructions."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -15,11 +15,9 @@ from annotation.rating.selectors.handout import participation_of, progress
 from annotation.rating.selectors.raters import is_recruited
 from annotation.rating.selectors.screens import criteria_of
 from annotation.rating.services.rater_accounts import rater_from_account
-from annotation.rating.services.raters import MAX_NAME, participation_start, rater_create
+from annotation.rating.services.raters import LONGEST_NAME, participation_start, rater_create
 from annotation.rating.views.access import COOKIE_SECONDS, cookie_path, participation_here, rater_here, remember
 from annotation.rating.views.pages import LANGUAGE_COOKIE, address, page, rater_view
-
-LONGEST_NAME = MAX_NAME - 4
 
 
 @require_GET
@@ -49,7 +47,7 @@ def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, erro
     }
     response = page(request, campaign, "rater_landing", context, status=400 if error else 200)
     if joined and rater and campaign.admission == Admission.ACCOUNT and request.user.is_authenticated:
-        remember(response, campaign, rater)  # another browser of the same person
+        remember(response, campaign, rater)  # possibly another browser of the same person
     return response
 
 
@@ -57,10 +55,10 @@ def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, erro
 @rater_view
 def rater_consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     rater = rater_here(request, campaign)
-    if error := _not_yet(request, campaign, rater):
+    if error := _missing(request, campaign, rater):
         return _landing(request, campaign, rater, error)
     try:
-        rater = rater or _newcomer(request, campaign)
+        rater = rater or _new_rater(request, campaign)
         participation_start(campaign=campaign, rater=rater)
     except AnnotationError as refusal:
         return _landing(request, campaign, rater, _refused(refusal))
@@ -69,8 +67,8 @@ def rater_consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return response
 
 
-def _not_yet(request: HttpRequest, campaign: Campaign, rater: Rater | None) -> str:
-    """What is still wanted from somebody who would like to begin."""
+def _missing(request: HttpRequest, campaign: Campaign, rater: Rater | None) -> str:
+    """Return what a new rater still has to do, or ''."""
     if campaign.state != CampaignState.RUNNING:
         return _("No new people can join at the moment.")
     if campaign.admission == Admission.ACCOUNT and not (rater or request.user.is_authenticated):
@@ -88,7 +86,7 @@ def _lacks_provider(campaign: Campaign, rater: Rater | None) -> bool:
     return campaign.admission == Admission.PROVIDER and not (rater and is_recruited(rater, campaign))
 
 
-def _newcomer(request: HttpRequest, campaign: Campaign) -> Rater:
+def _new_rater(request: HttpRequest, campaign: Campaign) -> Rater:
     if campaign.admission == Admission.ACCOUNT and request.user.is_authenticated:
         return rater_from_account(project=campaign.project, user=request.user)
     return rater_create(project=campaign.project, name=request.POST.get("name", ""))
@@ -103,21 +101,21 @@ def _refused(refusal: AnnotationError) -> str:
 @require_GET
 @rater_view
 def rater_instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Before the first screen, and whenever somebody wants to read them again."""
-    mine = participation_here(request, campaign)
-    if mine is None:
+    """Show the instructions, before the first item or again."""
+    participation = participation_here(request, campaign)
+    if participation is None:
         return redirect(address(campaign, "landing"))
     context = {
-        "participation": mine,
-        "begun": progress(campaign=campaign, rater=mine.rater).done > 0,
-        "steps": _steps(campaign, mine),
+        "participation": participation,
+        "begun": progress(campaign=campaign, rater=participation.rater).done > 0,
+        "steps": _steps(campaign, participation),
     }
     return page(request, campaign, "rater_instructions", context)
 
 
-def _steps(campaign: Campaign, mine: Participation) -> dict[str, int]:
-    """How many training and test screens come first."""
-    if mine.qualified_at or mine.stage == Stage.WORK:
+def _steps(campaign: Campaign, participation: Participation) -> dict[str, int]:
+    """Return how many training and test items come first."""
+    if participation.qualified_at or participation.stage == Stage.WORK:
         return {}
     return {name: len(campaign.qualification.get(name, [])) for name in ("training", "test")}
 

@@ -1,4 +1,4 @@
-"""What every page of the rater's shares: its campaign, its language, and that a script may ask for a part of it."""
+"""What all pages of raters share: the campaign, the language, and a part of the page for scripts."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -19,15 +19,15 @@ from annotation.rating.languages import LANGUAGES, SOURCE, supported
 from annotation.rating.views.access import campaign_or_404
 
 LANGUAGE_COOKIE = "assay_rater_language"
-PART = "X-Rater-Part"  # sent by rater-send.js: one request brings the next screen
-SHOWN_AT = "X-Rater-Url"  # the address that shows this part as a page
+PART = "X-Rater-Part"  # sent by rater-send.js: one request returns the next screen
+SHOWN_AT = "X-Rater-Url"  # the address of the whole page
 GO = "X-Rater-Go"
 
 View = Callable[..., HttpResponse]
 
 
 def rater_view(view: View) -> View:
-    """Gives the view its campaign, and speaks the rater's language while it runs. All other pages speak English."""
+    """Pass the campaign to the view, and run it in the rater's language. All other pages are in English."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, link_token: UUID, **kwargs: Any) -> HttpResponse:
@@ -43,7 +43,7 @@ def rater_view(view: View) -> View:
 
 
 def language_of(request: HttpRequest, campaign: Campaign) -> str:
-    """The campaign's, else the rater's choice, else the browser's."""
+    """Return the campaign's language, else the rater's choice, else the browser's language."""
     chosen = [campaign.rater_language, request.COOKIES.get(LANGUAGE_COOKIE, "")]
     accepted = [code for code, _ in parse_accept_lang_header(request.headers.get("Accept-Language", ""))]
     return next(filter(None, map(supported, [*chosen, *accepted])), SOURCE.code)
@@ -63,7 +63,7 @@ def page(
     status: int = 200,
     shown_at: str = "",
 ) -> HttpResponse:
-    """A page of the rater's, or of it what changes from screen to screen where a script asks."""
+    """Return a page, or for a script only what changes from item to item."""
     part = wants_part(request)
     context = {
         "campaign": campaign,
@@ -79,7 +79,7 @@ def page(
 
 
 def go(request: HttpRequest, url: str) -> HttpResponse:
-    """On to another page."""
+    """Redirect; a script gets the address in a header."""
     if not wants_part(request):
         return redirect(url)
     response = HttpResponse(status=204)

@@ -1,4 +1,4 @@
-"""What raters will see, for the managers of a campaign."""
+"""Previews of the rater's screen for the managers of a campaign."""
 
 from typing import Any
 
@@ -21,11 +21,13 @@ from annotation.models import Campaign, CampaignState, Item, Role
 from annotation.rating.languages import SOURCE
 from annotation.rating.selectors.screens import preview_screen
 
+EXAMPLES = 200  # items to page through
+
 
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_preview(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """The rater's screen with the first item; nothing is handed out."""
+    """Show the rater's screen with the first item; nothing is handed out."""
     context = {
         "project": request.project,
         "campaign": campaign,
@@ -36,20 +38,17 @@ def campaign_preview(request: MemberRequest, campaign: Campaign) -> HttpResponse
     return render(request, "annotation/campaigns/campaign_preview.html", context)
 
 
-EXAMPLES = 200  # to page through
-
-
 @require_http_methods(["GET", "POST"])
 @object_view(campaign_or_404, Role.VIEWER)
 @xframe_options_sameorigin
 def campaign_preview_frame(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """What a rater will see, for the frame beside the form. Posted to, with what the form holds; nothing is stored."""
+    """Show the rater's screen in the frame beside the form, with the form's values; nothing is stored."""
     form_class = STEPS.get(request.POST.get("step", ""))
     changes: dict[str, Any] = {}
     if form_class is not None and campaign.state == CampaignState.DRAFT:
         form = form_class(campaign, request.POST)
         if not form.is_valid():
-            return _waits("The preview waits until every field makes sense.")
+            return _unchanged("The preview waits until every field is valid.")
         changes = form.changes()
     number = _example(request)
     try:
@@ -59,15 +58,15 @@ def campaign_preview_frame(request: MemberRequest, campaign: Campaign) -> HttpRe
         ):
             response = _preview(request, campaign, criteria, number)
     except AnnotationError as error:
-        return _waits(error.message)
+        return _unchanged(error.message)
     framed = settings.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     response["Content-Security-Policy"] = framed
     return response
 
 
-def _waits(why: str) -> HttpResponse:
-    """Plain text instead of a page: the frame stays as it is. No error status: nothing is wrong with half a word."""
-    return HttpResponse(why, content_type="text/plain; charset=utf-8")
+def _unchanged(reason: str) -> HttpResponse:
+    """Return plain text, which leaves the frame unchanged. No error status: the user may still be typing."""
+    return HttpResponse(reason, content_type="text/plain; charset=utf-8")
 
 
 def _example(request: HttpRequest) -> int:

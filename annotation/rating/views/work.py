@@ -1,4 +1,4 @@
-"""One screen after the other: shown, answered, given back; training and its feedback, the test and its result."""
+"""Items one after another: shown, answered, returned; feedback of training, result of the test."""
 
 import re
 from collections.abc import Mapping
@@ -15,14 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.errors import AnnotationError
 from annotation.core.markdown import markdown
-from annotation.models import (
-    Campaign,
-    CampaignState,
-    Criterion,
-    Presentation,
-    Purpose,
-    Rater,
-)
+from annotation.models import Campaign, CampaignState, Criterion, Presentation, Purpose, Rater
 from annotation.rating.selectors.handout import (
     ANSWERED,
     BEFORE_WORK,
@@ -32,28 +25,29 @@ from annotation.rating.selectors.handout import (
     seconds_to_wait,
     waiting,
 )
-from annotation.rating.selectors.screens import Screen, criteria_of, screen, training_place
+from annotation.rating.selectors.screens import Screen, criteria_of, screen, training_position
 from annotation.rating.services.handout import unit_request, unit_return
 from annotation.rating.services.qualification import TestResult, Wrong, wrong_answers
-from annotation.rating.services.ratings import Submission, SubmissionRefused, draft_save, ratings_submit
-from annotation.rating.views.access import own_presentation_or_404, participation_here, participation_or_404
+from annotation.rating.services.ratings import NOT_YOURS, Submission, SubmissionRefused, draft_save, ratings_submit
+from annotation.rating.views.access import participation_here, participation_or_404, presentation_or_404
 from annotation.rating.views.pages import address, go, page, rater_view, wants_part
 
-FIELD = re.compile(r"(r\d{1,3}-[^.]+|cannot-\d{1,3}|comment)(?:\.([0-9a-f]{8}))?")  # the end names the screen
-PLACE = re.compile(r"r(\d+)-(.+)")
+FIELD = re.compile(r"(r\d{1,3}-[^.]+|cannot-\d{1,3}|comment)(?:\.([0-9a-f]{8}))?")  # the suffix identifies the screen
+VALUE_FIELD = re.compile(r"r(\d+)-(.+)")
 RESULT_SALT = "rater-test-result"
 
 
 @require_GET
 @rater_view
 def rater_work(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """The screen the rater holds, or the next one; with ``?unit=`` one of the rater's own to look at again."""
-    mine = participation_here(request, campaign)
-    if mine is None:
+    """Show the item on the rater's screen, or the next one; with ``?unit=`` an earlier item of the rater."""
+    participation = participation_here(request, campaign)
+    if participation is None:
         return redirect(address(campaign, "landing"))
+    rater = participation.rater
     if token := request.GET.get("unit"):
-        return _work(request, campaign, mine.rater, own_presentation_or_404(campaign, mine.rater, token))
-    return _next(request, campaign, mine.rater)
+        return _work(request, campaign, rater, presentation_or_404(campaign, rater, token))
+    return _next(request, campaign, rater)
 
 
 def _next(
@@ -83,26 +77,28 @@ def _work(
     error: AnnotationError | None = None,
 ) -> HttpResponse:
     shown = screen(presentation, campaign=campaign, sent=sent, errors=error.fields if error else None)
-    place = training_place(presentation)
+    position = training_position(presentation)
+    if before is None and position is None:
+        before = presentation_before(campaign=campaign, rater=rater, current=presentation)
     context = {
         "presentation": presentation,
         "screen": shown,
-        "training": place if presentation.purpose == Purpose.TRAINING else None,
-        "test": place if presentation.purpose == Purpose.TEST else None,
-        "progress": None if place else progress(campaign=campaign, rater=rater),
-        "before": before or (None if place else presentation_before(campaign=campaign, rater=rater, than=presentation)),
+        "training": position if presentation.purpose == Purpose.TRAINING else None,
+        "test": position if presentation.purpose == Purpose.TEST else None,
+        "progress": None if position else progress(campaign=campaign, rater=rater),
+        "before": before,
         "wide": campaign.presentation_kind.compares_systems,
         "keep_server": bool(shown.answered or error),
         "error_count": len(error.fields) if error else 0,
     }
-    at = address(campaign, "work") + (f"?unit={presentation.token}" if shown.answered or error else "")
-    return page(request, campaign, "rater_work", context, status=400 if error else 200, shown_at=at)
+    shown_at = address(campaign, "work") + (f"?unit={presentation.token}" if shown.answered or error else "")
+    return page(request, campaign, "rater_work", context, status=400 if error else 200, shown_at=shown_at)
 
 
 @require_POST
 @rater_view
 def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Take the answer. A script gets the next screen at once; without one a redirect leads there."""
+    """Store the answer. A script gets the next item at once; otherwise a redirect leads there."""
     rater = participation_or_404(request, campaign).rater
     token = _uuid_or_403(request.POST.get("token", ""))
     sent = _sent(request, token)
@@ -110,7 +106,7 @@ def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         submission = ratings_submit(
             token=token,
             rater=rater,
-            values={place: text for name, text in sent.items() if (place := _place(name))},
+            values={field: text for name, text in sent.items() if (field := _value_field(name))},
             cannot_judge={int(name[7:]): text for name, text in sent.items() if name.startswith("cannot-") and text},
             comment=sent.get("comment", ""),
             campaign=campaign,
@@ -122,13 +118,13 @@ def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         messages.error(request, _("This campaign has been closed in the meantime; your last answer was not taken."))
         return go(request, address(campaign, "finish"))
     except AnnotationError as error:
-        presentation = own_presentation_or_404(campaign, rater, str(token))
+        presentation = presentation_or_404(campaign, rater, str(token))
         return _work(request, campaign, rater, presentation, sent=sent, error=error)
     return _after(request, campaign, rater, submission)
 
 
 def _after(request: HttpRequest, campaign: Campaign, rater: Rater, submission: Submission) -> HttpResponse:
-    """Where an answer leads: feedback, the test's result, a break, or the next screen."""
+    """Lead to feedback, the test's result, a break, or the next item."""
     presentation = submission.presentation
     if presentation.purpose == Purpose.TRAINING:
         if wants_part(request):
@@ -164,18 +160,18 @@ def _break_is_due(campaign: Campaign, rater: Rater, submission: Submission) -> b
 @require_GET
 @rater_view
 def rater_break(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Nothing is held meanwhile: the next screen is handed out when the rater goes on."""
-    mine = participation_here(request, campaign)
-    if mine is None:
+    """Show a break. The rater holds no item meanwhile."""
+    participation = participation_here(request, campaign)
+    if participation is None:
         return redirect(address(campaign, "landing"))
-    return page(request, campaign, "rater_break", {"progress": progress(campaign=campaign, rater=mine.rater)})
+    return page(request, campaign, "rater_break", {"progress": progress(campaign=campaign, rater=participation.rater)})
 
 
 @require_GET
 @rater_view
 def rater_feedback(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     rater = participation_or_404(request, campaign).rater
-    presentation = own_presentation_or_404(campaign, rater, request.GET.get("unit", ""))
+    presentation = presentation_or_404(campaign, rater, request.GET.get("unit", ""))
     if presentation.purpose != Purpose.TRAINING or presentation.outcome not in ANSWERED:
         raise Http404("No training screen that was answered.")
     wrong = tuple(wrong_answers(presentation, criteria_of(campaign)))
@@ -189,52 +185,51 @@ def _feedback(
     shown = screen(presentation, campaign=campaign)
     context = {
         "screen": shown,
-        "training": training_place(presentation),
+        "training": training_position(presentation),
         "feedback": markdown(feedback),
-        "wrong": [_explained(one, shown, criteria_of(campaign)) for one in wrong],
+        "wrong": [_explained(answer, shown, criteria_of(campaign)) for answer in wrong],
         "n_questions": len(shown.questions),
     }
-    at = f"{address(campaign, 'feedback')}?unit={presentation.token}"
-    return page(request, campaign, "rater_feedback", context, shown_at=at)
+    shown_at = f"{address(campaign, 'feedback')}?unit={presentation.token}"
+    return page(request, campaign, "rater_feedback", context, shown_at=shown_at)
 
 
 def _explained(wrong: Wrong, shown: Screen, criteria: list[Criterion]) -> dict[str, object]:
-    criterion = next(one for one in criteria if one.name == wrong.criterion)
+    criterion = next(criterion for criterion in criteria if criterion.name == wrong.criterion)
     scale, words = criterion.scale, criterion.scale.words()
-    found, low, high = wrong.found, wrong.low, wrong.high
-    if scale.mirrored and wrong.position == 1 and found is not None:  # the words speak of the first response
-        found, low, high = -found, -high, -low
+    value, low, high = wrong.value, wrong.low, wrong.high
+    if scale.mirrored and wrong.position == 1 and value is not None:  # the words describe the first response
+        value, low, high = -value, -high, -low
 
-    def said(value: float | None) -> str:
+    def in_words(value: float | None) -> str:
         if value is None:
             return _("cannot judge")
         number = f"{value:g}"
-        figure = number.replace("-", "−")
+        shown = number.replace("-", "−")
         if not words.get(number):
-            return figure
-        return f"{figure} ({words[number]})" if scale.shows_numbers else words[number]
+            return shown
+        return f"{shown} ({words[number]})" if scale.shows_numbers else words[number]
 
-    expected = said(low) if low == high else f"{said(low)} – {said(high)}"
     return {
         "letter": "" if scale.mirrored else shown.responses[wrong.position].letter,
         "question": criterion.question,
-        "found": said(found),
-        "expected": expected,
+        "answer": in_words(value),
+        "expected": in_words(low) if low == high else f"{in_words(low)} – {in_words(high)}",
     }
 
 
 @require_GET
 @rater_view
 def rater_result(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """How an attempt at the test ended; the address carries it, signed."""
+    """Show the result of an attempt at the test, which the address contains, signed."""
     rater = participation_or_404(request, campaign).rater
     try:
-        found = signing.loads(request.GET.get("of", ""), salt=RESULT_SALT)
+        signed = signing.loads(request.GET.get("of", ""), salt=RESULT_SALT)
     except signing.BadSignature as error:
         raise Http404("No such result.") from error
-    if found.pop("rater") != rater.pk:
+    if signed.pop("rater") != rater.pk:
         raise Http404("No such result.")
-    result = TestResult(**found)
+    result = TestResult(**signed)
     context = {"result": result, "percent": round(100 * result.share), "needed": round(100 * result.pass_mark)}
     return page(request, campaign, "rater_result", context)
 
@@ -242,7 +237,7 @@ def rater_result(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_POST
 @rater_view
 def rater_draft(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Keep what has been filled in so far; the rater may go on in another browser."""
+    """Store the fields filled in, for another browser of the rater."""
     rater = participation_or_404(request, campaign).rater
     token = _uuid_or_403(request.POST.get("token", ""))
     fields = {name: text for name, text in _sent(request, token).items() if text}
@@ -258,26 +253,26 @@ def rater_draft(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_POST
 @rater_view
 def rater_return(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Give the screen back, and go on to another or, with ``stop``, to the last page."""
+    """Return the item, and go on to another or, with ``stop``, to the last page."""
     rater = participation_or_404(request, campaign).rater
-    unit_return(presentation=own_presentation_or_404(campaign, rater, request.POST.get("token", "")))
+    unit_return(presentation=presentation_or_404(campaign, rater, request.POST.get("token", "")))
     if "stop" in request.POST:
         return go(request, f"{address(campaign, 'finish')}?stopped=1")
     return go(request, address(campaign, "work"))
 
 
 def _sent(request: HttpRequest, token: UUID) -> dict[str, str]:
-    """The fields of this screen by their bare names."""
-    found = {}
+    """Return the fields of this screen by their names without the suffix."""
+    fields = {}
     for name, value in request.POST.items():
         match = FIELD.fullmatch(name)
         if match and token.hex.startswith(match[2] or ""):
-            found[match[1]] = str(value).replace("\r\n", "\n")
-    return found
+            fields[match[1]] = str(value).replace("\r\n", "\n")
+    return fields
 
 
-def _place(name: str) -> tuple[int, str] | None:
-    match = PLACE.fullmatch(name)
+def _value_field(name: str) -> tuple[int, str] | None:
+    match = VALUE_FIELD.fullmatch(name)
     return (int(match[1]), match[2]) if match else None
 
 
@@ -285,4 +280,4 @@ def _uuid_or_403(token: str) -> UUID:
     try:
         return UUID(token)
     except ValueError as error:
-        raise PermissionDenied("This unit was not handed out to you.") from error
+        raise PermissionDenied(NOT_YOURS) from error

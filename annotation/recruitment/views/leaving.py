@@ -31,7 +31,7 @@ def rater_finish(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "stopped": stopped,
         "waits": waits,
         "completion": None if waits else ended[1] if ended else completion_of(campaign, stay),
-        "before": presentation_before(campaign=campaign, rater=mine.rater, than=None),
+        "before": presentation_before(campaign=campaign, rater=mine.rater, current=None),
     }
     return page(request, campaign, "rater_finish", context)
 

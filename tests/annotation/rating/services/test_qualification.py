@@ -32,7 +32,7 @@ def test_training_says_what_was_expected_and_leads_to_the_test(campaign: Campaig
     sent = send(campaign, rater, 2)
     assert sent.feedback == "It **answers** the question."
     (wrong,) = sent.wrong
-    assert (wrong.criterion, wrong.found, wrong.low, wrong.high) == ("relevance", 2.0, 4.0, 5.0)
+    assert (wrong.criterion, wrong.value, wrong.low, wrong.high) == ("relevance", 2.0, 4.0, 5.0)
     assert stage_of(campaign, rater) == Stage.TEST
 
 
