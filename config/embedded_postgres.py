@@ -27,7 +27,14 @@ with warnings.catch_warnings():
 BINARIES = pgserver.POSTGRES_VERSIONS[18]
 SYSTEM_USER = "pgserver"  # PostgreSQL refuses to run as root; the wheel's helpers create this account
 DATABASE = "assay"
-DEFAULT_OPTIONS = {"max_connections": "200", "shared_buffers": "256MB", "jit": "off", "timezone": "UTC"}
+DEFAULT_OPTIONS = {
+    "max_connections": "200",
+    "shared_buffers": "256MB",
+    "jit": "off",
+    "timezone": "UTC",
+    # A query whose process was killed ends, and lets go of its messages and rows.
+    "client_connection_check_interval": "500ms",
+}
 
 _held: dict[Path, IO[str]] = {}
 

@@ -72,7 +72,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
         "conn_string": urlunsplit(urlsplit(CELERY_BROKER_URL)._replace(scheme="postgresql")),
         "init_extension": False,  # the SQL is installed by config.broker after migrate
         "visibility_timeout": env.int("CELERY_VISIBILITY_TIMEOUT", 120),
-        "wait_time_seconds": 5,
+        "wait_time_seconds": 1,  # a worker that is stopped waits for the end of its last poll
         "poll_interval_ms": 50,
         "polling_interval": 0.05,
     }

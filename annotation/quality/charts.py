@@ -147,7 +147,7 @@ def _drift(parts: Mapping[str, Sequence["Stretch"]], title: str, theme: Theme) -
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("at:Q", title=title, axis=alt.Axis(grid=False)), color=_criterion_colour(parts, theme)
     )
-    points = base.mark_line(point=alt.OverlayMarkDef(filled=True, size=55)).encode(
+    points = base.mark_line(aria=False, point=alt.OverlayMarkDef(filled=True, size=55)).encode(
         y=alt.Y("difference:Q", title="Rating less the rater's mean"),
         tooltip=[
             "criterion:N",
@@ -156,10 +156,10 @@ def _drift(parts: Mapping[str, Sequence["Stretch"]], title: str, theme: Theme) -
             alt.Tooltip("ratings:Q", format=","),
         ],
     )
-    bars = base.mark_rule(opacity=0.45).encode(y="low:Q", y2="high:Q")
+    bars = base.mark_rule(opacity=0.45, aria=False).encode(y="low:Q", y2="high:Q")
     zero = (
         alt.Chart(alt.InlineData(values=[{"zero": 0}]))
-        .mark_rule(strokeDash=[4, 4])
+        .mark_rule(strokeDash=[4, 4], aria=False)
         .encode(y=alt.Y("zero:Q", title="Rating less the rater's mean"), color=alt.value(palette(theme).line_strong))
     )
     return finish(alt.LayerChart(layer=[zero, bars, points]), theme)

@@ -36,7 +36,8 @@ def new_page(chromium, console_errors):
     contexts = []
 
     def open_page(**options):
-        context = theme_context(chromium, **(options or DESKTOP))
+        # One point of a phone's screen is drawn once: these pages are not looked at.
+        context = theme_context(chromium, **(options or DESKTOP) | {"device_scale_factor": 1})
         contexts.append(context)
         page = context.new_page()
         console_errors.listen_to(page)

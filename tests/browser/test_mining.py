@@ -7,29 +7,22 @@ from playwright.sync_api import expect
 from annotation.mining.services import mining_run_execute
 from annotation.models import Campaign, MiningRun, ResponseSource
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
-from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.browser.support import DESKTOP, PHONE, everyone_can_read, sign_in
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
 
 
-def fits(page):
-    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-
-
-@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.usefixtures("worker", "manager")
-def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(
-    live_server, new_page, project, tmp_path, device
-) -> None:
+def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(live_server, new_page, project, tmp_path) -> None:
     seeds_dataset(project)
     pool = tmp_path / "pool.jsonl"
     pool.write_bytes(triples_file())
-    page = new_page(**device)
+    page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(live_server.url + reverse("annotation:corpus-list", args=["chit-chat"]))
-    axe(page)
+    everyone_can_read(page)
     page.get_by_role("link", name="Upload a corpus").first.click()
-    axe(page)
+    everyone_can_read(page)
     page.get_by_label("Name of the corpus").fill("Pool")
     page.get_by_label("File", exact=True).set_input_files(pool)
     page.get_by_role("button", name="Upload and index").click()
@@ -40,24 +33,20 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(
     page.get_by_label("Response", exact=True).fill("Tea would be lovely")
     page.get_by_role("button", name="Search").click()
     expect(page.locator(".found-list li").first).to_contain_text("tea would be lovely.")
-    axe(page)
-    assert fits(page)
+    everyone_can_read(page)
 
     page.get_by_role("link", name="Mine a data set").click()
-    axe(page)
-    assert fits(page)
+    everyone_can_read(page)
     page.get_by_label("Mined responses per seed").fill("3")
     page.get_by_text("Text hygiene").click()
     page.get_by_label("Mask account names").check()
     page.get_by_role("button", name="Mine", exact=True).click()
     page.get_by_role("heading", name="Add to the data set").wait_for(timeout=60_000)
-    axe(page)
-    assert fits(page)
+    everyone_can_read(page)
 
     page.get_by_role("link", name="See the candidates").click()
     expect(page.locator(".item-card")).to_have_count(3)
-    axe(page)
-    assert fits(page)
+    everyone_can_read(page)
     page.get_by_label("Fate").select_option("duplicate")
     expect(page.locator(".candidates .is-kept")).to_have_count(0)
     expect(page.locator(".candidates .is-duplicate").first).to_be_visible()
@@ -70,7 +59,7 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(
     page.get_by_role("button", name="Add to the data set").click()
     page.get_by_role("button", name="Add them", exact=True).click()
     page.get_by_role("heading", name="In the data set").wait_for()
-    axe(page)
+    everyone_can_read(page)
     sources = ResponseSource.objects.filter(kind="mined")
     assert sources.exists()
     assert all(source.source_message for source in sources)
@@ -89,19 +78,17 @@ def near_run(project, settings, tmp_path) -> MiningRun:
     return run
 
 
-@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.usefixtures("manager")
-def test_near_duplicates_are_left_out_by_keyboard_one_by_one(live_server, new_page, near_run, device) -> None:
-    page = new_page(**device)
+def test_near_duplicates_are_left_out_by_keyboard_one_by_one(live_server, new_page, near_run) -> None:
+    page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     here = live_server.url + reverse("annotation:mining-run-detail", args=["chit-chat", near_run.pk])
     page.goto(here)
-    axe(page)
+    everyone_can_read(page)
     page.get_by_role("link", name="Choose one by one").click()
     boxes = page.get_by_role("checkbox", name="Add it to the data set")
     expect(boxes.first).to_be_checked()
-    axe(page)
-    assert fits(page)
+    everyone_can_read(page)
     boxes.first.focus()
     page.keyboard.press("Space")
     expect(page.locator("#near-choice")).to_contain_text("1 left out")

@@ -8,12 +8,7 @@ from playwright.sync_api import Page, Request, expect
 
 from annotation.models import AnswerDraft, Campaign, Participation, Presentation, Project, Rating, Stage
 from tests.annotation.worlds import rating_screens
-from tests.browser.support import DESKTOP, PHONE, axe_violations
-
-DEVICES = [
-    pytest.param({**DESKTOP, "theme": "light"}, id="desktop-light"),
-    pytest.param({**PHONE, "theme": "dark"}, id="phone-dark"),
-]
+from tests.browser.support import DESKTOP, EVERY_IMPACT, PHONE, everyone_can_read
 
 
 @pytest.fixture
@@ -21,22 +16,23 @@ def project(transactional_db: None) -> Project:
     return Project.objects.create(name="Chit-chat", slug="chit-chat")
 
 
-def begin(page: Page, base: str, campaign: Campaign) -> None:
+def begin(page: Page, base: str, campaign: Campaign, *, look: bool = False) -> None:
+    """Go from the landing page to the first item, and ``look`` at each page on the way."""
+    check = nothing_to_fault if look else lambda page: None
     page.goto(base + reverse("annotation:rater-landing", args=[campaign.link_token]))
-    nothing_to_fault(page)
+    check(page)
     page.locator("form[action$='/consent/'] button[type=submit]").click()
     if campaign.instructions:
         page.wait_for_url("**/instructions/")
-        nothing_to_fault(page)
+        check(page)
         page.locator(".rater-actions .btn-primary").click()
     page.wait_for_url("**/work/")
-    nothing_to_fault(page)
+    check(page)
 
 
 def nothing_to_fault(page: Page) -> None:
     """No violation of any weight, nothing that scrolls sideways, no target too small for a thumb."""
-    assert axe_violations(page, impacts={"minor", "moderate", "serious", "critical"}) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    everyone_can_read(page, impacts=EVERY_IMPACT)
     small = page.evaluate(
         """() => Array.from(document.querySelectorAll("main button, main a.btn, .rater-bar .btn, .scale-point, select"))
             .filter((target) => target.checkVisibility() && Math.min(target.offsetWidth, target.offsetHeight) < 44)
@@ -61,10 +57,9 @@ def values() -> list[tuple[int, str, float | None]]:
     return list(found.values_list("position", "criterion__name", "value"))
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_forced_choice_is_one_key(live_server, new_page, project: Project, device: dict) -> None:
-    page = new_page(**device)
-    begin(page, live_server.url, rating_screens.choices(project))
+def test_a_forced_choice_is_one_key(live_server, new_page, project: Project) -> None:
+    page = new_page(**PHONE)
+    begin(page, live_server.url, rating_screens.choices(project), look=True)
     page.keyboard.press("1")  # the first is much better
     send(page)
     page.keyboard.press("=")
@@ -81,10 +76,9 @@ def test_both_texts_are_rated_and_compared_on_one_screen(live_server, new_page, 
     assert values() == [(0, "relevance", 4.0), (1, "relevance", 2.0), (0, "better", -2.0), (1, "better", 2.0)]
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_slider_has_no_value_before_it_is_touched(live_server, new_page, project: Project, device: dict) -> None:
-    page = new_page(**device)
-    begin(page, live_server.url, rating_screens.sliders(project))
+def test_a_slider_has_no_value_before_it_is_touched(live_server, new_page, project: Project) -> None:
+    page = new_page(**PHONE)
+    begin(page, live_server.url, rating_screens.sliders(project), look=True)
     slider, number = page.get_by_role("slider"), page.locator("input[type=number]")
     expect(slider).to_have_attribute("aria-valuetext", "not set yet")
     page.keyboard.press("Enter")
@@ -108,10 +102,9 @@ def test_a_click_on_the_very_middle_of_a_slider_is_an_answer(live_server, new_pa
     expect(page.locator("input[type=number]")).to_have_value("50")
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_magnitude_is_given_beside_its_standard(live_server, new_page, project: Project, device: dict) -> None:
-    page = new_page(**device)
-    begin(page, live_server.url, rating_screens.magnitudes(project))
+def test_a_magnitude_is_given_beside_its_standard(live_server, new_page, project: Project) -> None:
+    page = new_page(**PHONE)
+    begin(page, live_server.url, rating_screens.magnitudes(project), look=True)
     expect(page.get_by_role("region", name="The text to compare with")).to_contain_text("I prefer")
     expect(page.get_by_text("counts as 100")).to_be_visible()
     page.locator("input[type=number]").fill("0")
@@ -122,12 +115,9 @@ def test_a_magnitude_is_given_beside_its_standard(live_server, new_page, project
     assert [value for _, _, value in values()] == [250.5]
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_list_is_kept_while_it_is_filled_in_and_goes_on_elsewhere(
-    live_server, new_page, project: Project, device: dict
-) -> None:
-    page = new_page(**device)
-    begin(page, live_server.url, rating_screens.lists(project))
+def test_a_list_is_kept_while_it_is_filled_in_and_goes_on_elsewhere(live_server, new_page, project: Project) -> None:
+    page = new_page(**PHONE)
+    begin(page, live_server.url, rating_screens.lists(project), look=True)
     with page.expect_response("**/draft/") as saved:
         for key in ("5", "4", "3"):
             page.keyboard.press(key)
@@ -160,12 +150,9 @@ def test_what_cannot_be_judged_needs_a_reason_and_nothing_else(live_server, new_
     assert Presentation.objects.get(token=token).comments.get().text == "No words in it.\nNone."
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_training_a_failed_test_a_second_try_work_and_the_code(
-    live_server, new_page, project: Project, device: dict
-) -> None:
-    page = new_page(**device)
-    begin(page, live_server.url, rating_screens.qualified(project))
+def test_training_a_failed_test_a_second_try_work_and_the_code(live_server, new_page, project: Project) -> None:
+    page = new_page(**PHONE)
+    begin(page, live_server.url, rating_screens.qualified(project), look=True)
     expect(page.get_by_text("Training 1 of 1")).to_be_visible()
     page.keyboard.press("1")
     send(page)
@@ -260,10 +247,9 @@ def test_an_answer_whose_page_was_lost_is_sent_by_the_next_one(
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('assay-outbox')).length") == 0
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_page_runs_from_right_to_left(live_server, new_page, project: Project, device: dict) -> None:
-    page = new_page(**device, locale="ar")
-    begin(page, live_server.url, rating_screens.choices(project, rating_screens.FLUENT))
+def test_a_page_runs_from_right_to_left(live_server, new_page, project: Project) -> None:
+    page = new_page(**PHONE, locale="ar")
+    begin(page, live_server.url, rating_screens.choices(project, rating_screens.FLUENT), look=True)
     assert page.evaluate("getComputedStyle(document.documentElement).direction") == "rtl"
     assert page.evaluate("getComputedStyle(document.querySelector('blockquote')).direction") == "ltr"  # its own
     expect(page.get_by_role("button", name="إرسال", exact=True)).to_be_visible()
