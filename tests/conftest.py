@@ -21,7 +21,7 @@ from tests.worker import Nursery, Worker, running_nursery, running_worker
 ROOT = Path(__file__).resolve().parent.parent
 
 # An example may take long on a busy machine; that is no failure. ``--hypothesis-profile=thorough`` tries more of them.
-hypothesis_settings.register_profile("untimed", deadline=None, max_examples=40)
+hypothesis_settings.register_profile("untimed", deadline=None, max_examples=25)
 hypothesis_settings.register_profile("thorough", deadline=None, max_examples=100)
 hypothesis_settings.load_profile("untimed")
 

@@ -16,24 +16,36 @@ T = TypeVar("T")
 # The project of every test has one number, so that rows which name it can be written again as they were.
 PROJECT_ID = 1_000_000
 
-_kept: dict[Hashable, tuple[bytes, list[tuple[str, bytes]]]] = {}
+_Rows = list[tuple[str, bytes]]
+_snapshots: dict[Hashable, tuple[bytes, _Rows]] = {}
 
 
 def recalled(name: Hashable, project: Project, build: Callable[[], T]) -> T:
-    """What ``build()`` gives, with the rows it makes below ``project``, keys and times included.
+    """Return what ``build()`` returns, with the rows it makes below ``project``, keys and times included.
 
-    ``name`` says all that ``build`` depends on besides an empty project; where it is not empty, all is built. What is
-    built adds rows, which name no others but each other and the project: people come later. Keys are never given out
-    twice: sequences do not go back with a transaction.
+    ``name`` says all that ``build`` depends on besides an empty project; a project that is not empty is built anew. The
+    rows name no others but each other and the project: people come later. Keys are never given out twice: sequences do
+    not go back with a transaction.
     """
-    if project.pk != PROJECT_ID or project.datasets.exists() or not may_copy():
+    if project.pk != PROJECT_ID or project.datasets.exists():
         return build()
-    if name not in _kept:
+    return _recalled(name, build, project)
+
+
+def recalled_world(name: Hashable, build: Callable[[], T]) -> T:
+    """Return what ``build()`` returns, with the rows it makes in an empty database, projects and people included."""
+    return _recalled(name, build, None)
+
+
+def _recalled(name: Hashable, build: Callable[[], T], project: Project | None) -> T:
+    if not may_copy():
+        return build()
+    if name not in _snapshots:
         before = _highest_keys()
         built = build()
-        _kept[name] = _pickled(built), _rows_after(before)
+        _snapshots[name] = _pickled(built), _rows_after(before)
         return built
-    built, rows = _kept[name]
+    pickled, rows = _snapshots[name]
     with transaction.atomic(), connection.cursor() as cursor:
         # What triggers and foreign keys watch over held when the rows were made.
         cursor.execute("SET LOCAL session_replication_role = replica")
@@ -41,7 +53,7 @@ def recalled(name: Hashable, project: Project, build: Callable[[], T]) -> T:
             with cursor.copy(f"COPY {table} FROM STDIN") as copy:
                 copy.write(text)
         cursor.execute("SET LOCAL session_replication_role = DEFAULT")
-    return _Unpickler(built, project).load()
+    return _Unpickler(pickled, project).load()
 
 
 @cache
@@ -63,7 +75,7 @@ def _highest_keys() -> dict[str, int]:
         return dict(cursor.fetchall())
 
 
-def _rows_after(before: dict[str, int]) -> list[tuple[str, bytes]]:
+def _rows_after(before: dict[str, int]) -> _Rows:
     rows = []
     with connection.cursor() as cursor:
         for table, highest in _highest_keys().items():
@@ -88,9 +100,9 @@ class _Pickler(pickle.Pickler):
 class _Unpickler(pickle.Unpickler):
     """Whatever names the project names the very object that the test has."""
 
-    def __init__(self, data: bytes, project: Project) -> None:
+    def __init__(self, data: bytes, project: Project | None) -> None:
         super().__init__(io.BytesIO(data))
         self.project = project
 
-    def persistent_load(self, pid: Any) -> Project:
+    def persistent_load(self, pid: Any) -> Project | None:
         return self.project

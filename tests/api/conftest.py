@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from annotation.models import User
 from annotation.projects.services.api_tokens import api_token_get_or_create
 from tests.api.world import build_world
+from tests.snapshots import recalled_world
 
 
 class World(NamedTuple):
@@ -19,9 +20,9 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def built_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
-    """Built once for a module, in a transaction that its tests' own transactions nest in."""
+    """Built once a process, copied in for each module, in a transaction that its tests' own transactions nest in."""
     with django_db_blocker.unblock(), transaction.atomic():
-        yield World(*build_world())
+        yield World(*recalled_world("api", build_world))
         transaction.set_rollback(True)
 
 

@@ -30,8 +30,8 @@ def leave(process: subprocess.Popen[str]) -> None:
     assert process.returncode == 0
 
 
-def test_the_last_to_leave_stops_it_and_data_survives(tmp_path: Path) -> None:
-    server = EmbeddedPostgres(tmp_path / "pg")
+def test_the_last_to_leave_stops_it_and_data_survives(server_folder: Path) -> None:
+    server = EmbeddedPostgres(server_folder / "pg")
     first = hold_in_a_process(server.home)
     second = hold_in_a_process(server.home)
     with psycopg.connect(server.url()) as connection:
@@ -53,8 +53,8 @@ def test_the_last_to_leave_stops_it_and_data_survives(tmp_path: Path) -> None:
     assert not server.is_running()
 
 
-def test_it_asks_for_its_password_and_listens_on_loopback_only(tmp_path: Path) -> None:
-    server = EmbeddedPostgres(tmp_path / "pg")
+def test_it_asks_for_its_password_and_listens_on_loopback_only(server_folder: Path) -> None:
+    server = EmbeddedPostgres(server_folder / "pg")
     server.hold()
     try:
         with psycopg.connect(server.url()) as connection:
@@ -67,7 +67,7 @@ def test_it_asks_for_its_password_and_listens_on_loopback_only(tmp_path: Path) -
         server.release()
 
 
-def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
-    server = EmbeddedPostgres(tmp_path / "pg", {"shared_buffers": "nonsense"})
+def test_a_server_that_cannot_start_says_why(server_folder: Path) -> None:
+    server = EmbeddedPostgres(server_folder / "pg", {"shared_buffers": "nonsense"})
     with pytest.raises(EmbeddedPostgresError, match="shared_buffers"):
         server.hold()

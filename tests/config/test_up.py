@@ -12,17 +12,25 @@ from pathlib import Path
 
 import pytest
 
+from config.management.commands.up import names_of, own_address
 from tests.conftest import ROOT
 
 
+@pytest.mark.parametrize(
+    ("host", "names"),
+    [("127.0.0.1", ("127.0.0.1", "127.0.0.1")), ("0.0.0.0", (own_address(), "127.0.0.1"))],
+)
+def test_the_shown_address_is_one_that_a_browser_can_open(host: str, names: tuple[str, str]) -> None:
+    assert names_of(host) == names
+
+
 @pytest.mark.worker
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_up_serves_web_and_worker_and_ctrl_c_stops_all_of_it(tmp_path: Path, host: str) -> None:
+def test_up_serves_web_and_worker_and_ctrl_c_stops_all_of_it(server_folder: Path) -> None:
     ours = ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")
     environment = {name: value for name, value in os.environ.items() if name not in ours}
-    environment |= {"ASSAY_DATA_DIR": str(tmp_path), "DEBUG": "1"}
+    environment |= {"ASSAY_DATA_DIR": str(server_folder), "DEBUG": "1"}
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "up", "--host", host, "--port", "18650", "--web-workers", "1"],
+        [sys.executable, "manage.py", "up", "--host", "0.0.0.0", "--port", "18650", "--web-workers", "1"],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
@@ -47,6 +55,6 @@ def test_up_serves_web_and_worker_and_ctrl_c_stops_all_of_it(tmp_path: Path, hos
             process.wait()
     assert process.returncode == 0
     assert rest.rstrip().endswith("stopped.")
-    assert not (tmp_path / "postgres" / "data" / "postmaster.pid").exists()
+    assert not (server_folder / "postgres" / "data" / "postmaster.pid").exists()
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(f"{address}/healthz", timeout=2)

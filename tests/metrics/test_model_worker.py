@@ -1,5 +1,7 @@
 """A model is trained by a real worker, also where the first one dies."""
 
+from typing import Any
+
 import pytest
 
 from annotation.core.jobs import job_claim
@@ -22,9 +24,12 @@ def ended(model: TrainedModel):  # type: ignore[no-untyped-def]
     return is_ended
 
 
-def test_a_worker_trains_what_was_asked_for_and_what_a_dead_one_left(worker: Worker, world: World) -> None:
+def test_a_worker_trains_what_was_asked_for_and_what_a_dead_one_left(
+    worker: Worker, world: World, settings: Any
+) -> None:
     asked, left = queued_model(world), queued_model(world, kind="language_model", name="Left")
-    job_claim(TrainedModel, left.pk)  # by somebody who does no more
+    settings.JOB_LEASE_SECONDS = 1
+    job_claim(TrainedModel, left.pk)  # by a worker that does no more
 
     tasks.train_model.delay(asked.pk)
 

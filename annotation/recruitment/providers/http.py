@@ -1,8 +1,10 @@
 """JSON over HTTP with the manners every provider expects: timeouts, patience, no token to strangers."""
 
+import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any, NoReturn
 from urllib.parse import urljoin, urlsplit
 
@@ -16,6 +18,12 @@ BUSY = 429
 MAX_SAID = 2000  # of a provider's answer, kept for the record
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return what all connections trust: to read the certificates takes longer than a request."""
+    return httpx.create_ssl_context()
+
+
 class JsonApi:
     """One API at one address. Redirects are not followed: a token goes to the configured host and nowhere else."""
 
@@ -27,6 +35,7 @@ class JsonApi:
             headers={"Accept": "application/json", "User-Agent": "Assay", **headers},
             timeout=TIMEOUT,
             follow_redirects=False,
+            verify=_tls(),
         )
 
     def close(self) -> None:

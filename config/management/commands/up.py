@@ -80,7 +80,7 @@ class Command(BaseCommand):
             signal.signal(number, self.on_signal)
         self.prepare()
         host, port = options["host"], free_port(options["host"], options["port"])
-        name, near = (own_address(), LOOPBACK) if host == EVERYWHERE else (host, host)
+        name, near = names_of(host)
         # For the parts, which inherit it: answer to this name, too.
         os.environ["ALLOWED_HOSTS"] = ",".join([*settings.ALLOWED_HOSTS, name])
         parts = self.start_parts(host, port, options["web_workers"])
@@ -194,6 +194,11 @@ def is_healthy(address: str) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
+
+
+def names_of(host: str) -> tuple[str, str]:
+    """Return the address to show for a host to listen on, and the one to reach it at from here."""
+    return (own_address(), LOOPBACK) if host == EVERYWHERE else (host, host)
 
 
 def own_address() -> str:

@@ -1,8 +1,10 @@
 """The connection to Amazon. Apart, because importing boto3 takes longer than all else a web process starts with."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
+import botocore.session
 from boto3.session import Session
 from botocore.config import Config
 from botocore.exceptions import (
@@ -12,6 +14,7 @@ from botocore.exceptions import (
     EndpointConnectionError,
     HTTPClientError,
 )
+from botocore.loaders import Loader, create_loader
 
 from annotation.recruitment.providers.errors import AccessRefused, NotFound, ProviderError
 from annotation.recruitment.providers.http import retry_after
@@ -32,10 +35,20 @@ BUSY = {"Throttling", "ThrottlingException", "TooManyRequestsException", "Reques
 
 
 def connect(*, access_key: str, secret_key: str, endpoint: str) -> Any:
-    session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret_key, region_name=REGION)
+    core = botocore.session.get_session()
+    core.register_component("data_loader", _loader())
+    session = Session(
+        aws_access_key_id=access_key, aws_secret_access_key=secret_key, region_name=REGION, botocore_session=core
+    )
     # One policy of patience for all providers: Backoff, not botocore's.
     config = Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20)
     return session.client("mturk", endpoint_url=endpoint, config=config)
+
+
+@cache
+def _loader() -> Loader:
+    """Return the reader of botocore's descriptions of services, which remembers what it has read."""
+    return create_loader()
 
 
 def translated(call: Callable[[], T]) -> T:
