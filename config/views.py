@@ -6,7 +6,7 @@ from django.db import DatabaseError, connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
-from annotation.core import workers as jobs
+from annotation.core import jobs
 from annotation.core.chart_views import chart_response, chart_theme
 from config.styleguide import bar_chart, examples
 

@@ -13,22 +13,15 @@ AnyModel = TypeVar("AnyModel", bound=models.Model)
 
 def get_project_or_404(user: User, slug: str, *, role: Role = Role.VIEWER) -> Project:
     """Return the project for a member whose role is at least ``role``; ``membership`` on it is the user's."""
-    membership = (
-        Membership.objects.select_related("project").filter(project__slug=slug, user_id=user.pk).first()
-        if user.is_authenticated
-        else None
-    )
+    memberships = Membership.objects.select_related("project").filter(project__slug=slug, user_id=user.pk)
+    membership = memberships.first() if user.is_authenticated else None
     if membership is None:
         raise Http404("No such project.")
-    require_role(membership, role)
+    if Role(membership.role).rank < role.rank:
+        raise PermissionDenied(f"This needs the role {role.label.lower()}; yours in this project is {membership.role}.")
     project = membership.project
     project.membership = membership  # type: ignore[attr-defined] # for templates: what this user may do here
     return project
-
-
-def require_role(membership: Membership, role: Role) -> None:
-    if Role(membership.role).rank < role.rank:
-        raise PermissionDenied(f"This needs the role {role.label.lower()}; yours in this project is {membership.role}.")
 
 
 def may_manage(project: Project) -> bool:

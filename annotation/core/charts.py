@@ -72,8 +72,8 @@ def _stylesheet() -> str:
 
 @cache
 def _font() -> str:
-    found = re.search(r"--assay-sans: (.+);", _stylesheet())
-    return found[1].replace('"', "'") if found else "sans-serif"
+    match = re.search(r"--assay-sans: (.+);", _stylesheet())
+    return match[1].replace('"', "'") if match else "sans-serif"
 
 
 def metric_colours(names: Iterable[str], theme: str) -> dict[str, str]:
@@ -90,8 +90,8 @@ def metric_colours(names: Iterable[str], theme: str) -> dict[str, str]:
     chosen: dict[str, str] = {}
     for name in dict.fromkeys(names):
         free = free or list(range(len(categories)))
-        wanted = crc32(name.encode()) % len(categories)
-        index = min(free, key=lambda place: (place - wanted) % len(categories))
+        preferred = crc32(name.encode()) % len(categories)
+        index = min(free, key=lambda index: (index - preferred) % len(categories))
         free.remove(index)
         chosen[name] = categories[index]
     return chosen

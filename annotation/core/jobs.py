@@ -26,6 +26,14 @@ AnyJob = TypeVar("AnyJob", bound=Job)
 
 MAX_ATTEMPTS = 5
 CLEARED = {"lease_token": None, "lease_expires_at": None}
+REQUEUED = {
+    **CLEARED,
+    "state": JobState.QUEUED,
+    "finished_at": None,
+    "cancel_requested": False,
+    "error": "",
+    "attempt": 0,
+}
 
 
 @dataclass(frozen=True)
@@ -46,11 +54,7 @@ class Claim:
 
     def progress(self, done: int, total: int, note: str = "") -> None:
         """Record progress and renew the lease; raise if the job was lost or cancelled."""
-        changed = self._mine().update(
-            progress_done=done, progress_total=total, progress_note=note[:200], lease_expires_at=_lease_end()
-        )
-        if changed != 1:
-            raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
+        self._update(progress_done=done, progress_total=total, progress_note=note[:200], lease_expires_at=_lease_end())
         if self._mine().filter(cancel_requested=True).exists():
             raise JobCancelled(f"{self.model.__name__} {self.job_id} was cancelled.")
         self.listener(done, total, note)
@@ -58,7 +62,7 @@ class Claim:
     def lock(self) -> None:
         """Check, inside a transaction, that the job is still held, and hold it until commit."""
         if self._mine().select_for_update().first() is None:
-            raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
+            raise self._lost()
 
     def finish(self, **fields: Any) -> None:
         self._end(JobState.DONE, progress_done=F("progress_total"), error="", **fields)
@@ -71,17 +75,27 @@ class Claim:
         self._end(JobState.CANCELLED)
 
     def _end(self, state: JobState, **fields: Any) -> None:
-        changed = self._mine().update(state=state, finished_at=Now(), **CLEARED, **fields)
-        if changed != 1:
-            raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
+        self._update(state=state, finished_at=Now(), **CLEARED, **fields)
+
+    def _update(self, **fields: Any) -> None:
+        if self._mine().update(**fields) != 1:
+            raise self._lost()
+
+    def _lost(self) -> JobLost:
+        return JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
 
 
 def _lease_end() -> Any:
     return Now() + timedelta(seconds=settings.JOB_LEASE_SECONDS)
 
 
+def _abandoned() -> Q:
+    """Jobs whose worker no longer renews the lease."""
+    return Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
+
+
 def claimable() -> Q:
-    return Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
+    return Q(state=JobState.QUEUED) | _abandoned()
 
 
 def job_claim(model: type[Job], job_id: int, progress: Progress = noop) -> Claim | None:
@@ -165,15 +179,13 @@ def _run_and_record_failure(job: AnyJob, claim: Claim, work: Callable[[AnyJob, C
 
 def job_request_cancel(job: Job) -> None:
     """Cancel a queued job at once, a running job at its next progress report; a finished job stays as it is."""
-    model = type(job)
+    rows = type(job)._default_manager.filter(pk=job.pk)
     with transaction.atomic():
-        fresh = model._default_manager.select_for_update().get(pk=job.pk)
-        if fresh.state == JobState.QUEUED:
-            model._default_manager.filter(pk=job.pk).update(
-                state=JobState.CANCELLED, cancel_requested=True, finished_at=Now()
-            )
-        elif fresh.state == JobState.RUNNING:
-            model._default_manager.filter(pk=job.pk).update(cancel_requested=True)
+        state = rows.select_for_update().get().state
+        if state == JobState.QUEUED:
+            rows.update(state=JobState.CANCELLED, cancel_requested=True, finished_at=Now())
+        elif state == JobState.RUNNING:
+            rows.update(cancel_requested=True)
 
 
 def job_requeue(job: Job) -> bool:
@@ -183,16 +195,8 @@ def job_requeue(job: Job) -> bool:
 
 def jobs_requeue(jobs: models.QuerySet[Any]) -> int:
     """Start failed and cancelled jobs again; return their number."""
-    return jobs.filter(state__in=[JobState.FAILED, JobState.CANCELLED]).update(
-        state=JobState.QUEUED,
-        finished_at=None,
-        cancel_requested=False,
-        error="",
-        attempt=0,
-        progress_done=0,
-        progress_note="",
-        **CLEARED,
-    )
+    ended = jobs.filter(state__in=[JobState.FAILED, JobState.CANCELLED])
+    return ended.update(**REQUEUED, progress_done=0, progress_note="")
 
 
 def job_abandon(job: Job) -> None:
@@ -200,30 +204,28 @@ def job_abandon(job: Job) -> None:
 
     For the start of a single process, when no worker runs.
     """
-    type(job)._default_manager.filter(pk=job.pk).exclude(state=JobState.DONE).update(
-        state=JobState.QUEUED, finished_at=None, cancel_requested=False, error="", attempt=0, **CLEARED
-    )
+    type(job)._default_manager.filter(pk=job.pk).exclude(state=JobState.DONE).update(**REQUEUED)
 
 
 def jobs_give_up(model: type[Job]) -> None:
     """Fail jobs whose workers died at every attempt."""
-    exhausted = model._default_manager.filter(
-        state=JobState.RUNNING, lease_expires_at__lt=Now(), attempt__gte=MAX_ATTEMPTS
-    )
-    exhausted.update(
-        state=JobState.FAILED,
-        finished_at=Now(),
-        error=f"Given up after {MAX_ATTEMPTS} attempts: each worker that took it died.",
-        **CLEARED,
-    )
+    error = f"Given up after {MAX_ATTEMPTS} attempts: each worker that took it died."
+    lost = model._default_manager.filter(_abandoned(), attempt__gte=MAX_ATTEMPTS)
+    lost.update(state=JobState.FAILED, finished_at=Now(), error=error, **CLEARED)
 
 
 def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
     """Return jobs to enqueue again: their worker died, or their message was lost."""
     jobs_give_up(model)
     waiting = Q(state=JobState.QUEUED, created_at__lt=Now() - timedelta(seconds=queued_for_seconds))
-    lost = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
-    return list(model._default_manager.filter(waiting | lost).values_list("pk", flat=True)[:100])
+    return list(model._default_manager.filter(waiting | _abandoned()).values_list("pk", flat=True)[:100])
+
+
+def worker_age_seconds() -> float | None:
+    """Return the seconds since a worker was last seen, by the database's clock; None if never."""
+    age = models.ExpressionWrapper(Now() - F("seen_at"), output_field=models.DurationField())
+    beat = Heartbeat.objects.filter(name="worker").annotate(age=age).first()
+    return None if beat is None else beat.age.total_seconds()
 
 
 def heartbeat(name: str) -> None:

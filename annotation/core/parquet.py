@@ -27,18 +27,18 @@ TYPES = {"text": TEXT, "whole": pa.int64(), "number": pa.float64(), "truth": pa.
 def parquet_chunks(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, types: Mapping[str, str] | None = None
 ) -> Iterator[bytes]:
-    """The file in pieces. ``types`` names those of columns that may hold nothing at all: a name of ``TYPES``."""
+    """Yield the file in pieces. ``types`` names, from ``TYPES``, the type of columns that may be empty."""
     with tempfile.TemporaryFile() as spool:
-        fields, places = _spooled(columns, rows, spool)
+        fields, offsets = _spooled(columns, rows, spool)
         for index, name in enumerate(columns):
             if pa.types.is_null(fields[index]):
                 fields[index] = TYPES[(types or {}).get(name, "text")]
         schema = pa.schema([pa.field(name, kind) for name, kind in zip(columns, fields, strict=True)])
-        yield from batch_chunks(schema, _cast_batches(spool, places, fields))
+        yield from batch_chunks(schema, _cast_batches(spool, offsets, fields))
 
 
 def batch_chunks(schema: pa.Schema, batches: Iterable[Sequence[pa.Array]]) -> Iterator[bytes]:
-    """A file of a known schema in pieces; a batch, which is one array for each column, becomes a row group.
+    """Yield a file of a known schema in pieces; a batch, with an array for each column, becomes a row group.
 
     The same batches give the same bytes under one version of Arrow.
     """
@@ -50,37 +50,37 @@ def batch_chunks(schema: pa.Schema, batches: Iterable[Sequence[pa.Array]]) -> It
     yield outbox.take()
 
 
-def _cast_batches(spool: BinaryIO, places: Sequence[int], fields: Sequence[pa.DataType]) -> Iterator[list[pa.Array]]:
-    for place in places:
-        spool.seek(place)
+def _cast_batches(spool: BinaryIO, offsets: Sequence[int], fields: Sequence[pa.DataType]) -> Iterator[list[pa.Array]]:
+    for offset in offsets:
+        spool.seek(offset)
         with pa.ipc.open_stream(spool) as stream:
             batch = stream.read_next_batch()
         columns = zip(batch.columns, batch.schema.types, fields, strict=True)
-        yield [_cast(column, kind, wanted) for column, kind, wanted in columns]
+        yield [_cast(column, kind, target) for column, kind, target in columns]
 
 
 def _spooled(
     columns: Sequence[str], rows: Iterable[Sequence[object]], spool: BinaryIO
 ) -> tuple[list[pa.DataType], list[int]]:
-    """The rows in the temporary file; the type that holds every value of each column; where each batch begins."""
+    """Write the rows to the temporary file; return each column's type, and the offset of each batch."""
     fields: list[pa.DataType] = [pa.null() for _ in columns]
-    places: list[int] = []
+    offsets: list[int] = []
     unread = iter(rows)
     while batch := list(islice(unread, BATCH_ROWS)):
-        wanted = len(columns)
-        if any(len(row) != wanted for row in batch):
-            raise ValueError(f"a row has not {wanted} values, one for each column")
-        arrays = [_array([_plain(row[index]) for row in batch]) for index in range(wanted)]
+        n = len(columns)
+        if any(len(row) != n for row in batch):
+            raise ValueError(f"a row has not {n} values, one for each column")
+        arrays = [_array([_plain(row[index]) for row in batch]) for index in range(n)]
         fields = [_wider(field, array.type) for field, array in zip(fields, arrays, strict=True)]
-        places.append(spool.tell())
-        table = pa.record_batch(arrays, names=[str(index) for index in range(wanted)])
+        offsets.append(spool.tell())
+        table = pa.record_batch(arrays, names=[str(index) for index in range(n)])
         with pa.ipc.new_stream(spool, table.schema) as stream:
             stream.write_batch(table)
-    return fields, places
+    return fields, offsets
 
 
 def _array(values: list[Any]) -> pa.Array:
-    """With the narrowest type that holds them all; mixed ones as text."""
+    """Return an array of the narrowest type that holds all values; mixed values become text."""
     try:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
@@ -91,7 +91,7 @@ def _array(values: list[Any]) -> pa.Array:
 
 
 def _plain(value: object) -> Any:
-    """As Arrow knows it: undefined numbers are null, moments are in UTC, what has no type of its own is text."""
+    """Return the value as Arrow knows it: undefined numbers are null, times in UTC, other types text."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Decimal):
@@ -116,22 +116,21 @@ def _text(value: Any) -> str | None:
 
 
 def _wider(first: pa.DataType, second: pa.DataType) -> pa.DataType:
-    """The narrower type that holds the values of both."""
+    """Return the narrowest type that holds the values of both."""
     if first == second or pa.types.is_null(second):
         return first
     if pa.types.is_null(first):
         return second
-    numbers = [pa.bool_(), pa.int64(), pa.float64()]
-    if first in numbers and second in numbers and pa.bool_() not in (first, second):
+    if {first, second} == {pa.int64(), pa.float64()}:
         return pa.float64()
     if pa.types.is_list(first) and pa.types.is_list(second):
         return pa.list_(_wider(first.value_type, second.value_type))
     return TEXT
 
 
-def _cast(column: pa.Array, kind: pa.DataType, wanted: pa.DataType) -> pa.Array:
-    if kind == wanted:
+def _cast(column: pa.Array, kind: pa.DataType, target: pa.DataType) -> pa.Array:
+    if kind == target:
         return column
-    if wanted == TEXT and not pa.types.is_null(kind):
+    if target == TEXT and not pa.types.is_null(kind):
         return pa.array([_text(value) for value in column.to_pylist()], TEXT)
-    return column.cast(wanted, safe=False)
+    return column.cast(target, safe=False)

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -214,20 +215,17 @@ def read_jsonl(content: bytes, problems: Problems, oddities: Oddities) -> Iterat
 # --- One line of JSON -------------------------------------------------------------------------------------------------
 
 
-class _RepeatedName(ValueError):
-    pass
+class _RepeatedName(ValueError): ...
 
 
-class _NotJson(ValueError):
-    pass
+class _NotJson(ValueError): ...
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise _RepeatedName(next(name for name in names if names.count(name) > 1))
-    return made
+    for name, times in Counter(name for name, _ in pairs).items():
+        if times > 1:
+            raise _RepeatedName(name)
+    return dict(pairs)
 
 
 def _constant(name: str) -> Any:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from django.contrib.postgres.search import SearchHeadline, SearchQuery
 from django.db import connection
-from django.db.models import QuerySet, Value
+from django.db.models import Manager, Value
 from django.db.models.functions import Left
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -18,7 +19,7 @@ SHOWN_CHARACTERS = 600
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-# Of Unicode's private use area: no text that anybody reads holds them.
+# Of Unicode's private use area, which readable texts do not use.
 _OPEN, _CLOSE = "\ue0f0", "\ue0f1"
 _MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 
@@ -42,20 +43,18 @@ def shortened(text: str) -> str:
 
 def marked_responses(text: str, responses: Sequence[Response]) -> dict[int, SafeString]:
     """Return each response's text as HTML with the matches marked."""
-    if not read_as_words(text):
-        return {response.pk: _marked_substring(text, shortened(response.text)) for response in responses}
-    return _marked_words(Response.objects.filter(pk__in=[response.pk for response in responses]), "text", text)
+    return _marked(Response.objects, responses, "text", text)
 
 
 def marked_messages(text: str, items: Sequence[Item]) -> dict[int, SafeString]:
     """Return each item's message as HTML with the matches marked."""
+    return _marked(Item.objects, items, "message", text)
+
+
+def _marked(manager: Manager[Any], rows: Sequence[Any], field: str, text: str) -> dict[int, SafeString]:
+    """Mark substrings; or let the database mark words, which depend on its reading of search and text."""
     if not read_as_words(text):
-        return {item.pk: _marked_substring(text, shortened(item.message)) for item in items}
-    return _marked_words(Item.objects.filter(pk__in=[item.pk for item in items]), "message", text)
-
-
-def _marked_words(rows: QuerySet[Response] | QuerySet[Item], field: str, text: str) -> dict[int, SafeString]:
-    """Let the database mark the matches, which depend on its reading of search and text."""
+        return {row.pk: _marked_substring(text, shortened(getattr(row, field))) for row in rows}
     headline = SearchHeadline(
         Left(field, SHOWN_CHARACTERS + 1),
         SearchQuery(text, config="simple", search_type="websearch"),
@@ -64,7 +63,8 @@ def _marked_words(rows: QuerySet[Response] | QuerySet[Item], field: str, text: s
         stop_sel=_CLOSE,
         highlight_all=True,
     )
-    headlines = rows.order_by().annotate(headline=headline).values_list("pk", "headline")
+    found = manager.filter(pk__in=[row.pk for row in rows]).order_by()
+    headlines = found.annotate(headline=headline).values_list("pk", "headline")
     return {pk: _as_html(marked) for pk, marked in headlines}
 
 
@@ -72,10 +72,8 @@ def _as_html(marked: str) -> SafeString:
     plain = len(marked) - marked.count(_OPEN) - marked.count(_CLOSE)
     if plain > SHOWN_CHARACTERS:
         marked = marked[:-1].rstrip() + "…"
-    # Escaped first: the only tags are those put in here.
-    return mark_safe(_MARKED.sub(r"<mark>\1</mark>", escape(marked)))  # noqa: S308
+    return mark_safe(_MARKED.sub(r"<mark>\1</mark>", escape(marked)))  # noqa: S308 - escaped: no other tags
 
 
-def _marked_substring(wanted: str, text: str) -> SafeString:
-    found = re.sub(re.escape(wanted), lambda match: f"{_OPEN}{match.group()}{_CLOSE}", text, flags=re.IGNORECASE)
-    return mark_safe(_MARKED.sub(r"<mark>\1</mark>", escape(found)))  # noqa: S308 - escaped first
+def _marked_substring(search: str, text: str) -> SafeString:
+    return _as_html(re.sub(re.escape(search), lambda match: f"{_OPEN}{match[0]}{_CLOSE}", text, flags=re.IGNORECASE))

@@ -15,10 +15,7 @@ from django.db.models import QuerySet
 from annotation.core.errors import AnnotationError, JobCancelled
 from annotation.core.jobs import Claim, claimable, job_run, jobs_give_up, jobs_requeue
 from annotation.core.progress import Beat
-from annotation.models import (
-    Job,
-    JobState,
-)
+from annotation.models import Job, JobState
 
 AnyShard = TypeVar("AnyShard", bound=Job)
 Shards = QuerySet[Any, Any]  # of one job; the model has a ``number``

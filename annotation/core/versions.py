@@ -26,7 +26,8 @@ def _revision(folder: Path) -> str:
         return ""
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty=.dirty", "--abbrev=12", "--exclude=*"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return f"g{found.stdout.strip()}" if found.returncode == 0 and found.stdout.strip() else ""
+    revision = result.stdout.strip()
+    return f"g{revision}" if result.returncode == 0 and revision else ""

@@ -1,7 +1,7 @@
-"""Texts that are almost the same: flagged for people, never taken out.
+"""Texts that are almost the same: flagged for people, never removed.
 
-A reference set with ten spellings of one sentence weighs that sentence ten times; whether it should is for its makers
-to say. The measure is named in every signature, so another one can stand beside it.
+A reference set with ten spellings of one sentence weighs that sentence ten times; its makers decide whether it should.
+Every signature names the measure.
 """
 
 import unicodedata
@@ -15,12 +15,12 @@ MEASURE = "jaccard-char3"
 
 
 class Near(NamedTuple):
-    place: int
+    position: int
     similarity: float
 
 
 def shingles(text: str) -> frozenset[str]:
-    """Every run of three characters of a text; case, punctuation and spacing do not count.
+    """Return every run of three characters of a text; case, punctuation and spacing do not count.
 
     The text is normalised (NFKC, case folded, NFKC), what is neither letter, mark nor digit becomes one space, and one
     space is put at each end, so that a word's first and last letters count as such. A text without letters and digits,
@@ -35,18 +35,18 @@ def shingles(text: str) -> frozenset[str]:
     return frozenset(padded[start : start + SHINGLE] for start in range(max(1, len(padded) - SHINGLE + 1)))
 
 
-def resemblance(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much two texts resemble each other: the Jaccard coefficient of their shingles.
+def resemblance(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return how much two texts resemble each other: the Jaccard coefficient of their shingles.
 
     Parameters
     ----------
-    one, other : frozenset of str
+    first, second : frozenset of str
         From ``shingles``; never empty.
 
     Returns
     -------
     float
-        ``|one ∩ other| / |one ∪ other|``, in [0, 1]; 1 for texts that differ in case, punctuation or spacing alone.
+        ``|first ∩ second| / |first ∪ second|``, in [0, 1]; 1 for texts equal but for case, punctuation or spacing.
 
     References
     ----------
@@ -58,19 +58,16 @@ def resemblance(one: frozenset[str], other: frozenset[str]) -> float:
     >>> resemblance(shingles("I missed it."), shingles("i missed it"))
     1.0
     """
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared)
+    shared = len(first & second)
+    return shared / (len(first) + len(second) - shared)
 
 
 def nearest(text: frozenset[str], others: Sequence[frozenset[str]], *, threshold: float) -> Near | None:
-    """The one among ``others`` that ``text`` resembles most, the first of equals; None below ``threshold``.
+    """Return the text among ``others`` that ``text`` resembles most, the first of equals; None below ``threshold``.
 
     >>> nearest(shingles("so what"), [shingles("why"), shingles("So, what?")], threshold=0.9)
-    Near(place=1, similarity=1.0)
+    Near(position=1, similarity=1.0)
     """
-    best: Near | None = None
-    for place, other in enumerate(others):
-        similarity = resemblance(text, other)
-        if similarity >= threshold and (best is None or similarity > best.similarity):
-            best = Near(place, similarity)
-    return best
+    all_near = (Near(position, resemblance(text, other)) for position, other in enumerate(others))
+    best = max(all_near, key=lambda near: near.similarity, default=None)
+    return best if best and best.similarity >= threshold else None

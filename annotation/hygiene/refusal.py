@@ -1,4 +1,4 @@
-"""A parameter that is not accepted, told by its name."""
+"""Refusals of parameters, by name."""
 
 from typing import NoReturn
 
@@ -12,7 +12,7 @@ class ParameterRefused(ValueError):
         self.message = message
 
     def inside(self, prefix: str) -> "ParameterRefused":
-        """The same refusal, of a parameter that stands inside another one."""
+        """Return the refusal for a parameter inside another parameter."""
         return ParameterRefused(f"{prefix}.{self.field}" if self.field else prefix, self.message)
 
 

@@ -1,13 +1,13 @@
-"""What a word is, wherever texts are cleaned or compared: one definition for all of Unicode."""
+"""The definition of a word for all texts that are cleaned or compared, for all of Unicode."""
 
 import re
 import unicodedata
 
-LAST_MARK = 0x1FFFF  # behind it stand ideographs, tags and variation selectors of ideographs
+LAST_MARK = 0x1FFFF  # followed by ideographs, tags and variation selectors of ideographs
 
 
 def _marks() -> str:
-    """All combining marks, as ranges of a character class: in Python's own ``\\w`` a Hindi vowel sign ends a word."""
+    """Return all combining marks as ranges of a character class: for Python a Hindi vowel sign ends a word."""
     ranges: list[list[int]] = []
     for code in range(LAST_MARK + 1):
         if unicodedata.category(chr(code))[0] == "M":
@@ -18,7 +18,7 @@ def _marks() -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-# Scripts written without spaces between words: each character counts as a word of its own.
+# Scripts written without spaces between words: each character counts as a word.
 # Han, Hiragana and Katakana, Thai, Lao, Burmese, Khmer (letters, not their marks).
 UNSPACED = (
     "\u2e80-\u2fdf\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -33,12 +33,12 @@ LETTER_OR_DIGIT = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 WORD = re.compile(
     rf"[{UNSPACED}][{MARKS}]*|(?:(?![{UNSPACED}]){WORD_CHARACTER})+(?:['’](?:(?![{UNSPACED}]){WORD_CHARACTER})+)*"
 )
-# A word, or one sign that is none.
+# A word, or a single other sign.
 TOKEN = re.compile(rf"{WORD.pattern}|[^\s]")
 
 
 def count_words(text: str) -> int:
-    """Words between spaces and punctuation, which count as none; in scripts without spaces, characters.
+    """Count the words between spaces and punctuation; in scripts without spaces, the characters.
 
     >>> count_words("Don't you - ever - ask?")
     4

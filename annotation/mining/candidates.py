@@ -232,7 +232,7 @@ class _Gathering:
         found = shingles(candidate.text)
         near = nearest(found, self.shingles, threshold=self.specification.near_duplicate)
         if near is not None:
-            candidate = replace(candidate, near_duplicate=self.labels[near.place])
+            candidate = replace(candidate, near_duplicate=self.labels[near.position])
         self.keys[candidate.text_key] = candidate.label
         self.labels.append(candidate.label)
         self.shingles.append(found)
