@@ -232,7 +232,9 @@ def prepare() -> None:
     import django
 
     django.setup()
-    from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+    from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+    from annotation.campaigns.services.lifecycle import campaign_launch
+    from annotation.campaigns.services.writing import campaign_create
     from annotation.models import Project
     from benchmarks.bench_launch import made
 

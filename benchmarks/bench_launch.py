@@ -57,7 +57,9 @@ def measure() -> list[dict[str, Any]]:
 
 
 def launched(project: Project, slots: int) -> tuple[Campaign, float]:
-    from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+    from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+    from annotation.campaigns.services.lifecycle import campaign_launch
+    from annotation.campaigns.services.writing import campaign_create
 
     dataset = made(project, slots // RATINGS_PER_UNIT // SYSTEMS)
     draft = CampaignDraft(

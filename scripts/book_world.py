@@ -16,15 +16,12 @@ from typing import Any
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from annotation.campaigns.design import TEMPLATES
-from annotation.campaigns.services import (
-    CampaignDraft,
-    CriterionDraft,
-    campaign_create,
-    campaign_launch,
-    campaign_start,
-)
+from annotation.campaigns.design.templates import TEMPLATES
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.campaigns.services.rules import rules_register
+from annotation.campaigns.services.starting import campaign_start
+from annotation.campaigns.services.writing import campaign_create
 from annotation.datasets.services import imports
 from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
 from annotation.demo.raters import NAME as WATCHED

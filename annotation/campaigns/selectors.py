@@ -1,13 +1,14 @@
 """Reads of campaigns: their progress, their designs, their log of ratings, their raters."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, Q, QuerySet
 
 from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.campaigns.scales import with_standard
+from annotation.core.counting import count_of
 from annotation.core.pages import newest_page
 from annotation.models import (
     Campaign,
@@ -25,26 +26,25 @@ from annotation.models import (
     Unit,
 )
 
-RATING_COLUMNS = (
-    "rating",
-    "item",
-    "response",
-    "text",
-    "systems",
-    "rated_as",
-    "rater",
-    "criterion",
-    "value",
-    "position",
-    "revision",
-    "extra",
-    "seconds",
-    "sent_at",
-    "source_row",
-)
+# Columns of the log of ratings, by the columns of the database that they show; those of the times follow.
+LOGGED = {
+    "rating": "pk",
+    "item": "response__item__external_id",
+    "response": "response_id",
+    "text": "response__text",
+    "systems": "presentation__unit__label",
+    "rated_as": "rated_as__name",
+    "rater": "rater__pseudonym",
+    "criterion": "criterion__name",
+    "value": "value",
+    "position": "position",
+    "revision": "revision",
+    "extra": "extra",
+}
+RATING_COLUMNS = (*LOGGED, "seconds", "sent_at", "source_row")
 
 
-class RaterRow(NamedTuple):
+class WorkRow(NamedTuple):
     rater_id: int
     pseudonym: str
     done: int
@@ -63,48 +63,47 @@ def plain_campaigns(project: Project) -> QuerySet[Campaign]:
 
 def campaigns_of(project: Project) -> QuerySet[Campaign]:
     """Return campaigns with ``n_units``, ``n_done`` (judgements that count), ``n_raters`` and ``n_wanted`` (slots)."""
-    units = Unit.objects.filter(campaign=OuterRef("pk")).order_by().values("campaign")
-    judged = (
-        Presentation.objects.filter(
-            campaign=OuterRef("pk"),
-            purpose=Purpose.WORK,
-            outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED],
-        )
-        .order_by()
-        .values("campaign")
+    judged = Presentation.objects.filter(
+        purpose=Purpose.WORK, outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED]
     )
-
-    def number(query: QuerySet[Any, Any], **total: Count | Sum) -> Coalesce:
-        (name,) = total
-        return Coalesce(Subquery(query.annotate(**total).values(name)), 0, output_field=IntegerField())
-
     return (
         plain_campaigns(project)
         .annotate(
-            n_units=number(units, total=Count("pk")),
-            n_done=number(judged, total=Count("pk")),
-            n_raters=number(judged, raters=Count("rater", distinct=True)),
+            n_units=count_of(Unit.objects.all(), "campaign"),
+            n_done=count_of(judged, "campaign"),
+            n_raters=count_of(judged, "campaign", "rater", distinct=True),
         )
         .annotate(n_wanted=F("n_units") * F("ratings_per_unit"))
     )
 
 
-def design_settings(campaign: Campaign, step: str) -> dict[str, list[tuple[str, str]]]:
-    """Return label and value of the fields that a step of the design sets, by heading; texts of several lines apart."""
+# Fields whose page shows the words of another table.
+WORDS_OF: dict[str, Callable[[Campaign], list[str]]] = {
+    "systems": lambda campaign: [system.name for system in campaign.systems.all()],
+    "reference_kinds": lambda campaign: [SourceKind(kind).label for kind in campaign.reference_kinds],
+}
+
+
+def design_facts(campaign: Campaign, step: str) -> dict[str, list[tuple[str, str]]]:
+    """Return label and text of the frozen fields that a step of the design sets, by heading; prose is left out."""
     headings: dict[str, list[tuple[str, str]]] = {}
     for name, field in CAMPAIGN.items():
-        if field.step == step and field.frozen and not field.related and not field.confidential:
-            value = field.shown(getattr(campaign, name))
-            if value is not None:
-                headings.setdefault(field.section, []).append((field.label, value))
+        if field.step == step and field.frozen and not field.is_prose and (not field.related or name in WORDS_OF):
+            value = WORDS_OF[name](campaign) if name in WORDS_OF else getattr(campaign, name)
+            if value or not field.selects:  # an empty choice selects everything
+                headings.setdefault(field.section, []).extend(field.facts(value))
     return headings
+
+
+def design_texts(campaign: Campaign) -> list[tuple[str, str]]:
+    """Return label and text of the fields that are prose."""
+    return [(field.label, getattr(campaign, name)) for name, field in CAMPAIGN.items() if field.is_prose]
 
 
 def campaigns_by_state(project: Project) -> dict[str, int]:
     """Return how many campaigns are in each state, in the order of a campaign's life."""
     rows = Campaign.objects.filter(project=project).order_by().values_list("state").annotate(n=Count("pk"))
-    counts = dict(rows)
-    return {state: counts.get(state, 0) for state in CampaignState.values}
+    return dict.fromkeys(CampaignState.values, 0) | dict(rows)
 
 
 def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
@@ -135,6 +134,18 @@ def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
     return sources.order_by("item__position", "response_id", "id")
 
 
+def standards_of(campaign: Campaign) -> dict[int, int]:
+    """Return the response that the values of each item are relative to; empty if no criterion has a standard text."""
+    criterion = with_standard(campaign.criteria.all())
+    if criterion is None:
+        return {}
+    of_kind = Q(kind=criterion.standard_source) & ~Q(kind=SourceKind.SYSTEM)
+    of_system = Q(system__name=criterion.standard_source)
+    sources = ResponseSource.objects.filter(of_kind | of_system, item__dataset=campaign.dataset)
+    # The last entry of an item stays: the first ranked source.
+    return dict(sources.order_by("-rank", "-pk").values_list("item_id", "response_id"))
+
+
 def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[list[Rating], int | None]:
     """Return the latest ratings, or those before a rating id, and the id to continue from if there are more."""
     ratings = Rating.objects.filter(campaign=campaign).order_by("-id")
@@ -144,32 +155,15 @@ def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[
 
 def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
     """Yield every revision of every rating, oldest first, from a server-side cursor; columns as in RATING_COLUMNS."""
-    columns = (
-        "pk",
-        "response__item__external_id",
-        "response_id",
-        "response__text",
-        "presentation__unit__label",
-        "rated_as__name",
-        "rater__pseudonym",
-        "criterion__name",
-        "value",
-        "position",
-        "revision",
-        "extra",
-        "presentation__shown_at",
-        "presentation__ended_at",
-        "presentation__seconds_given",
-        "sent_at",
-        "presentation__source_row",
-    )
+    presentation = ("shown_at", "ended_at", "seconds_given", "source_row")
+    columns = [*LOGGED.values(), "sent_at", *(f"presentation__{name}" for name in presentation)]
     ratings = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns)
-    for *before, shown, ended, given, sent, row in ratings.iterator(chunk_size=2000):
+    for *logged, sent, shown, ended, given, row in ratings.iterator(chunk_size=2000):
         seconds = round((ended - shown).total_seconds(), 3) if shown and ended else given
-        yield (*before, seconds, sent, row)
+        yield (*logged, seconds, sent, row)
 
 
-def rater_rows(campaign: Campaign, *, after: int = 0, size: int | None = None) -> list[RaterRow]:
+def rater_rows(campaign: Campaign) -> list[WorkRow]:
     """Return raters in the order of their ids with the outcomes of the units they were shown, without checks."""
     query = """
         SELECT p.rater_id, r.pseudonym,
@@ -182,9 +176,9 @@ def rater_rows(campaign: Campaign, *, after: int = 0, size: int | None = None) -
                    FILTER (WHERE p.outcome IN ('submitted', 'late', 'imported')),
                min(p.shown_at), max(p.ended_at)
         FROM annotation_presentation p JOIN annotation_rater r ON r.id = p.rater_id
-        WHERE p.campaign_id = %s AND p.purpose = 'work' AND p.rater_id > %s
-        GROUP BY p.rater_id, r.pseudonym ORDER BY p.rater_id LIMIT %s
+        WHERE p.campaign_id = %s AND p.purpose = 'work'
+        GROUP BY p.rater_id, r.pseudonym ORDER BY p.rater_id
     """
     with connection.cursor() as cursor:
-        cursor.execute(query, [campaign.pk, after, size])
-        return [RaterRow(*row) for row in cursor.fetchall()]
+        cursor.execute(query, [campaign.pk])
+        return [WorkRow(*row) for row in cursor.fetchall()]

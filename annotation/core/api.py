@@ -15,7 +15,7 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_project_or_404
 from annotation.core.jobs import job_request_cancel, job_requeue
-from annotation.models import Job, Project, Role, User
+from annotation.models import Dataset, Job, Project, Role, User
 
 
 class Conflict(APIException):
@@ -70,6 +70,12 @@ class ProjectViewSet(viewsets.GenericViewSet[Any]):
     @property
     def user(self) -> User:
         return user_of(self.request)
+
+    def dataset_named(self, slug: str) -> Dataset:
+        """Return a data set of the project; refuse the field ``dataset`` if there is none of this slug."""
+        dataset: Dataset
+        (dataset,) = find_named(self.project.datasets.all(), [slug], field="dataset", by="slug")
+        return dataset
 
     def parameter(self, name: str) -> str:
         """Return a text from the query, or ''."""

@@ -4,8 +4,9 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from operator import attrgetter
 from typing import Any
 
 from django.http import Http404, StreamingHttpResponse
@@ -26,6 +27,16 @@ CHUNK_CHARACTERS = 64 * 1024
 FORMULA = re.compile(r"[\t\r\n]|[\s\u200b\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 
+Column = str | Callable[[Any], object]  # an attribute, with dots as in ``dataset.slug``, or a function of the object
+
+
+def object_rows(objects: Iterable[Any], columns: Mapping[str, Column]) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of a table of objects: ``columns`` maps the name of each column to its value in an object."""
+    values = [attrgetter(column) if isinstance(column, str) else column for column in columns.values()]
+    for instance in objects:
+        yield tuple(value(instance) for value in values)
+
+
 class _Line:
     """A file for csv.writer that returns the line."""
 
@@ -37,7 +48,7 @@ def table_response(
     *,
     format: str,  # noqa: A002 - the word its users read
     filename: str,
-    columns: Sequence[str],
+    columns: Collection[str],
     rows: Iterable[Sequence[object]],
     types: Mapping[str, str] | None = None,
 ) -> StreamingHttpResponse:
@@ -49,7 +60,7 @@ def table_response(
     """
     if format not in CONTENT_TYPES:
         raise Http404(f"No download as {format!r}; there are {', '.join(CONTENT_TYPES)}.")
-    chunks = table_chunks(format, columns, rows, types=types)
+    chunks = table_chunks(format, list(columns), rows, types=types)
     response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[format])
     response["Content-Disposition"] = content_disposition_header(True, f"{get_valid_filename(filename)}.{format}")
     return response

@@ -1,12 +1,14 @@
 """Forms whose input a service may refuse."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.db.models import QuerySet
 
 from annotation.core.errors import AnnotationError
+
+Result = TypeVar("Result")
 
 
 class RefusableForm(forms.Form):
@@ -15,15 +17,28 @@ class RefusableForm(forms.Form):
     inputs: ClassVar[Mapping[str, str]] = {}
     """The input of a service's field that is called otherwise here; "" shows its messages above the form."""
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         """Return the form and the input that a service's field came from: None if no input shows it."""
         name = self.inputs.get(path, path)
         return self, name if not name or name in self.fields else None
 
+    def arguments(self) -> dict[str, Any]:
+        """Return the service's arguments, from valid input."""
+        return self.cleaned_data
+
+    def submit(self, service: Callable[..., Result], **arguments: Any) -> Result | None:
+        """Call a service with the form's arguments and these. Return None if the form or the service refuses."""
+        if self.is_valid():
+            try:
+                return service(**self.arguments(), **arguments)
+            except AnnotationError as error:
+                self.add_refusal(error)
+        return None
+
     def add_refusal(self, error: AnnotationError) -> None:
         """Show a service's refusal at the inputs that it is about, and the rest above the form, by its path."""
         for path, messages in (error.fields or {"": [error.message]}).items():
-            form, name = self.place(path)
+            form, name = self.input_of(path)
             for message in messages:
                 form.add_error(name or None, message if name is not None or not path else f"{path}: {message}")
 

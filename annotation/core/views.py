@@ -5,11 +5,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django_htmx.middleware import HtmxDetails
 
 from annotation.core.access import get_project_or_404
+from annotation.core.errors import AnnotationError
 from annotation.models import Membership, Project, Role, User
 
 P = ParamSpec("P")
@@ -29,6 +31,17 @@ class MemberRequest(UserRequest):
 
     project: Project
     membership: Membership
+
+
+def perform(request: MemberRequest, service: Callable[..., object], done: str, **arguments: Any) -> bool:
+    """Call a service for the user and show the result or the refusal as a message. Return whether it succeeded."""
+    try:
+        service(**arguments, by=request.user)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return False
+    messages.success(request, done)
+    return True
 
 
 def project_view(

@@ -1,4 +1,4 @@
-"""Which responses of a data set are meant: kinds of source, and systems."""
+"""A choice of responses of a data set: kinds of source, and systems."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,8 @@ from annotation.models import Dataset, SourceKind
 
 
 def check_sources(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> None:
-    """Refuse kinds of source that are none, and systems that the data set does not have."""
-    accepted = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
+    """Refuse unknown kinds of source, and systems that the data set does not have."""
+    accepted = SourceKind.of_references()
     unknown = sorted(set(kinds) - set(accepted))
     if unknown:
         message = f"Kind of source: found {unknown[0]!r}; accepted: {', '.join(accepted)}."

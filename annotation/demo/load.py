@@ -9,7 +9,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.writing import campaign_create
 from annotation.core.problems import Problems
 from annotation.core.progress import Progress, noop
 from annotation.core.rows import Table, read_tsv

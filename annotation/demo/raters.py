@@ -11,8 +11,10 @@ from typing import Any
 
 from django.db.models.functions import Now
 
-from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.campaigns.services.rules import rules_register
+from annotation.campaigns.services.writing import campaign_create
 from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality
 from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.models import (

@@ -161,8 +161,8 @@ class CorpusUploadForm(_CorpusForm):
         given = {name: data[name] for name in self.column_names if data[name] and data[name] != name}
         return {name: int(value) if value.isascii() and value.isdecimal() else value for name, value in given.items()}
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
-        return super().place(path.removeprefix("columns."))
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().input_of(path.removeprefix("columns."))
 
 
 class CorpusFromDatasetForm(_CorpusForm):
@@ -337,8 +337,8 @@ class MiningRunForm(HygieneForm):
             "specification": {**{name: data[name] for name in names}, "hygiene": self.steps()},
         }
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
-        return super().place(self.input_of_step(path))
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().input_of(self.input_of_step(path))
 
 
 class CandidateFilterForm(forms.Form):

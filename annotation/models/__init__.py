@@ -1,148 +1,72 @@
-from annotation.campaigns.fields.choices import Admission, CommentField, Target
-from annotation.models.accounts import Membership, Project, Role, User
-from annotation.models.audit import Amendment, AmendmentKind, AuditEntry
-from annotation.models.campaigns import (
-    MIXED_IN,
-    Campaign,
-    CampaignState,
-    CheckUnit,
-    Criterion,
-    Presentation,
-    PresentationOutcome,
-    Purpose,
-    Slot,
-    SlotState,
-    Unit,
-    UnitResponse,
-)
-from annotation.models.datasets import (
-    Dataset,
-    DatasetImport,
-    Item,
-    Response,
-    ResponseList,
-    ResponseSource,
-    SourceKind,
-    System,
-)
-from annotation.models.datasheets import Datasheet
-from annotation.models.jobs import Heartbeat, Job, JobState
-from annotation.models.mining import (
-    CandidateFate,
-    Corpus,
-    MinedCandidate,
-    MiningRun,
-    MiningShard,
-    SeedMember,
-    SeedSelection,
-)
-from annotation.models.quality import (
-    CampaignPace,
-    CampaignSnapshot,
-    DecisionAction,
-    DryRun,
-    QualityRules,
-    RaterDecision,
-)
-from annotation.models.ratings import (
-    AnswerDraft,
-    CheckAnswer,
-    Comment,
-    Participation,
-    Rater,
-    RaterIdentity,
-    Rating,
-    RatingImport,
-    Stage,
-)
-from annotation.models.recruitment import (
-    ProviderAccount,
-    ProviderEvent,
-    Recruitment,
-    RecruitmentState,
-    ReturnPolicy,
-    Submission,
-    SubmissionStatus,
-)
-from annotation.models.releases import (
-    FiguresPart,
-    ReferenceSet,
-    Release,
-    ReleaseFigures,
-    ReleaseWeight,
-    WeightsImport,
-)
-from annotation.models.seeds import SeedSelecting
+"""The tables, one app label: ``as`` makes each name one of this package."""
 
-__all__ = [
-    "MIXED_IN",
-    "Admission",
-    "Amendment",
-    "AmendmentKind",
-    "AnswerDraft",
-    "AuditEntry",
-    "Campaign",
-    "CampaignPace",
-    "CampaignSnapshot",
-    "CampaignState",
-    "CandidateFate",
-    "CheckAnswer",
-    "CheckUnit",
-    "Comment",
-    "CommentField",
-    "Corpus",
-    "Criterion",
-    "Dataset",
-    "DatasetImport",
-    "Datasheet",
-    "DecisionAction",
-    "DryRun",
-    "FiguresPart",
-    "Heartbeat",
-    "Item",
-    "Job",
-    "JobState",
-    "Membership",
-    "MinedCandidate",
-    "MiningRun",
-    "MiningShard",
-    "Participation",
-    "Presentation",
-    "PresentationOutcome",
-    "Project",
-    "ProviderAccount",
-    "ProviderEvent",
-    "Purpose",
-    "QualityRules",
-    "Rater",
-    "RaterDecision",
-    "RaterIdentity",
-    "Rating",
-    "RatingImport",
-    "Recruitment",
-    "RecruitmentState",
-    "ReferenceSet",
-    "Release",
-    "ReleaseFigures",
-    "ReleaseWeight",
-    "Response",
-    "ResponseList",
-    "ResponseSource",
-    "ReturnPolicy",
-    "Role",
-    "SeedMember",
-    "SeedSelecting",
-    "SeedSelection",
-    "Slot",
-    "SlotState",
-    "SourceKind",
-    "Stage",
-    "Submission",
-    "SubmissionStatus",
-    "System",
-    "Target",
-    "Unit",
-    "UnitResponse",
-    "User",
-    "WeightsImport",
-]
+from annotation.campaigns.fields.choices import Admission as Admission
+from annotation.campaigns.fields.choices import CommentField as CommentField
+from annotation.campaigns.fields.choices import Target as Target
+from annotation.models.accounts import Membership as Membership
+from annotation.models.accounts import Project as Project
+from annotation.models.accounts import Role as Role
+from annotation.models.accounts import User as User
+from annotation.models.audit import Amendment as Amendment
+from annotation.models.audit import AmendmentKind as AmendmentKind
+from annotation.models.audit import AuditEntry as AuditEntry
+from annotation.models.campaigns import MIXED_IN as MIXED_IN
+from annotation.models.campaigns import Campaign as Campaign
+from annotation.models.campaigns import CampaignState as CampaignState
+from annotation.models.campaigns import CheckUnit as CheckUnit
+from annotation.models.campaigns import Criterion as Criterion
+from annotation.models.campaigns import Presentation as Presentation
+from annotation.models.campaigns import PresentationOutcome as PresentationOutcome
+from annotation.models.campaigns import Purpose as Purpose
+from annotation.models.campaigns import Slot as Slot
+from annotation.models.campaigns import SlotState as SlotState
+from annotation.models.campaigns import Unit as Unit
+from annotation.models.campaigns import UnitResponse as UnitResponse
+from annotation.models.datasets import Dataset as Dataset
+from annotation.models.datasets import DatasetImport as DatasetImport
+from annotation.models.datasets import Item as Item
+from annotation.models.datasets import Response as Response
+from annotation.models.datasets import ResponseList as ResponseList
+from annotation.models.datasets import ResponseSource as ResponseSource
+from annotation.models.datasets import SourceKind as SourceKind
+from annotation.models.datasets import System as System
+from annotation.models.datasheets import Datasheet as Datasheet
+from annotation.models.jobs import Heartbeat as Heartbeat
+from annotation.models.jobs import Job as Job
+from annotation.models.jobs import JobState as JobState
+from annotation.models.mining import CandidateFate as CandidateFate
+from annotation.models.mining import Corpus as Corpus
+from annotation.models.mining import MinedCandidate as MinedCandidate
+from annotation.models.mining import MiningRun as MiningRun
+from annotation.models.mining import MiningShard as MiningShard
+from annotation.models.mining import SeedMember as SeedMember
+from annotation.models.mining import SeedSelection as SeedSelection
+from annotation.models.quality import CampaignPace as CampaignPace
+from annotation.models.quality import CampaignSnapshot as CampaignSnapshot
+from annotation.models.quality import DecisionAction as DecisionAction
+from annotation.models.quality import DryRun as DryRun
+from annotation.models.quality import QualityRules as QualityRules
+from annotation.models.quality import RaterDecision as RaterDecision
+from annotation.models.ratings import AnswerDraft as AnswerDraft
+from annotation.models.ratings import CheckAnswer as CheckAnswer
+from annotation.models.ratings import Comment as Comment
+from annotation.models.ratings import Participation as Participation
+from annotation.models.ratings import Rater as Rater
+from annotation.models.ratings import RaterIdentity as RaterIdentity
+from annotation.models.ratings import Rating as Rating
+from annotation.models.ratings import RatingImport as RatingImport
+from annotation.models.ratings import Stage as Stage
+from annotation.models.recruitment import ProviderAccount as ProviderAccount
+from annotation.models.recruitment import ProviderEvent as ProviderEvent
+from annotation.models.recruitment import Recruitment as Recruitment
+from annotation.models.recruitment import RecruitmentState as RecruitmentState
+from annotation.models.recruitment import ReturnPolicy as ReturnPolicy
+from annotation.models.recruitment import Submission as Submission
+from annotation.models.recruitment import SubmissionStatus as SubmissionStatus
+from annotation.models.releases import FiguresPart as FiguresPart
+from annotation.models.releases import ReferenceSet as ReferenceSet
+from annotation.models.releases import Release as Release
+from annotation.models.releases import ReleaseFigures as ReleaseFigures
+from annotation.models.releases import ReleaseWeight as ReleaseWeight
+from annotation.models.releases import WeightsImport as WeightsImport
+from annotation.models.seeds import SeedSelecting as SeedSelecting

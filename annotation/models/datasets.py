@@ -104,6 +104,11 @@ class SourceKind(models.TextChoices):
     RANDOM = "random", "Random"
     SYSTEM = "system", "System output"
 
+    @classmethod
+    def of_references(cls) -> list[str]:
+        """Return the kinds of source that are no outputs of systems."""
+        return [kind.value for kind in cls if kind != cls.SYSTEM]
+
 
 class ResponseSource(models.Model):
     """Where a response came from. Identical outputs of several systems are one response with several sources."""

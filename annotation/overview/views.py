@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from annotation.campaigns import services
 from annotation.campaigns.lookups import campaign_or_404
-from annotation.campaigns.views.campaigns import CLOSE_TEXT, launch_text
+from annotation.campaigns.services.readiness import launch_report
+from annotation.campaigns.views.campaigns import CLOSE_TEXT
 from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role
@@ -36,8 +36,7 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "close_text": CLOSE_TEXT,
     }
     if campaign.state == CampaignState.DRAFT:
-        report = services.launch_report(campaign)
-        context |= {"report": report, "launch_text": launch_text(report)}
+        context["report"] = launch_report(campaign)
     if context["may_manage"]:  # anyone with the link can rate
         landing = reverse("annotation:rater-landing", args=[campaign.link_token])
         context["rater_link"] = request.build_absolute_uri(landing)

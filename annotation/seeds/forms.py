@@ -65,8 +65,8 @@ class SampleForm(HygieneForm):
         names = ("corpus", "name", "n", "seed", "normalisation")
         return {**{name: self.cleaned_data[name] for name in names}, "hygiene": self.steps()}
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
-        return super().place(self.input_of_step(path))
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().input_of(self.input_of_step(path))
 
 
 class SharesField(forms.CharField):

@@ -42,9 +42,9 @@ class _ModelForm(RefusableForm):
         super().__init__(*args, **kwargs)
         self.kind = kind
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         option = f"{OPTION}{path}"
-        return super().place(option if option in self.fields else path)
+        return super().input_of(option if option in self.fields else path)
 
     @property
     def main_fields(self) -> list[forms.BoundField]:

@@ -148,8 +148,8 @@ class ScoreRunForm(RefusableForm):
         subset: Subset = self.cleaned_data.get("subset", Subset())
         return Subset(subset.kind, subset.op, subset.value, self.cleaned_data.get("items", "referenced"))
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
-        return super().place(self.names.get(path, path))
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().input_of(self.names.get(path, path))
 
 
 def _system_notes(dataset: Dataset, release: Release | None) -> dict[str, str]:

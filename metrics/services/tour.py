@@ -6,13 +6,9 @@ from io import BytesIO
 from typing import Any
 
 from annotation.allocation.seeds import derive_seed
-from annotation.campaigns.services import (
-    CampaignDraft,
-    CriterionDraft,
-    campaign_close,
-    campaign_create,
-    campaign_launch,
-)
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch
+from annotation.campaigns.services.writing import campaign_create
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
 from annotation.core.progress import noop

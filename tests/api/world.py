@@ -4,10 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
-from annotation.campaigns.services.lists import response_list_create
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.campaigns.services.rules import rules_register
+from annotation.campaigns.services.writing import campaign_create
 from annotation.datasets.services import imports
+from annotation.datasets.services.lists import response_list_create
 from annotation.judgements.services import imports as rating_imports
 from annotation.mining import services as mining
 from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User

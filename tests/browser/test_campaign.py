@@ -39,7 +39,7 @@ def test_a_campaign_from_its_template_to_its_end(live_server, new_page, project,
     axe(page)
     page.get_by_role("button", name="Review").click()
     expect(page.get_by_role("heading", name="Ready to be launched")).to_be_visible()
-    expect(page.get_by_text("nobody can tell how far raters agree")).to_be_visible()
+    expect(page.get_by_text("the agreement of raters cannot be measured")).to_be_visible()
     axe(page)
 
     page.get_by_role("button", name="Launch …").click()

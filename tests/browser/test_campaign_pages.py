@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation.campaigns.services import campaign_clone
+from annotation.campaigns.services.copies import campaign_clone
 from annotation.campaigns.services.rules import rules_register
 from annotation.models import AuditEntry
 from annotation.quality.services.decisions import rater_flag

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from annotation.campaigns.services import CriterionDraft
+from annotation.campaigns.fields.table import CriterionDraft
 from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, make_campaign, make_dataset
 from tests.browser.support import DESKTOP, PHONE, axe, everyone_can_read

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.models import Campaign, SeedSelecting, SeedSelection
 from annotation.seeds import tasks
 from annotation.seeds.services.selecting import seeds_select_execute

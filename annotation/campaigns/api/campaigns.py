@@ -1,4 +1,4 @@
-"""The API of campaigns: drafts, copies, the life of a campaign, its progress."""
+"""The API of campaigns: drafts, copies, launch to close, progress."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,25 +12,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 from rest_framework.reverse import reverse
 
-from annotation.campaigns.design import ALL_TEMPLATES
+from annotation.campaigns.design.templates import ALL_TEMPLATES
 from annotation.campaigns.fields.kinds import Field, Whole
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION, LONGEST_NAME, CampaignDraft, CriterionDraft
 from annotation.campaigns.selectors import campaigns_of
-from annotation.campaigns.services import (
-    campaign_clone,
-    campaign_close,
-    campaign_create,
-    campaign_import,
-    campaign_launch,
-    campaign_pause,
-    campaign_resume,
-    campaign_start,
-    campaign_update,
-)
+from annotation.campaigns.services.copies import campaign_clone, campaign_import
 from annotation.campaigns.services.documents import campaign_export
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch, campaign_pause, campaign_resume
+from annotation.campaigns.services.starting import campaign_start
+from annotation.campaigns.services.writing import campaign_create, campaign_update
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
-from annotation.models import Campaign, Criterion, Dataset
+from annotation.models import Campaign, Criterion
 
 
 def _described(table: Mapping[str, Field]) -> dict[str, dict[str, Any]]:
@@ -43,6 +36,8 @@ def _described(table: Mapping[str, Field]) -> dict[str, dict[str, Any]]:
 
 
 DESCRIBED, DESCRIBED_CRITERION = _described(CAMPAIGN), _described(CRITERION)
+COUNTS = ("n_units", "n_done", "n_wanted", "n_raters")
+TIMES = ("created_at", "launched_at", "closed_at")
 CONFIDENTIAL = [name for name, field in CAMPAIGN.items() if field.confidential]
 
 
@@ -118,29 +113,15 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 
     class Meta:
         model = Campaign
-        fields = (
-            "id",
-            "state",
-            "imported",
-            *CAMPAIGN,
-            "n_units",
-            "n_done",
-            "n_wanted",
-            "n_raters",
-            "rater_link",
-            "design_hash",
-            "created_at",
-            "launched_at",
-            "closed_at",
-        )
+        fields = ("id", "state", "imported", *CAMPAIGN, *COUNTS, "rater_link", "design_hash", *TIMES)
         read_only_fields = fields
         extra_kwargs = DESCRIBED
 
     def to_representation(self, campaign: Campaign) -> dict[str, Any]:
-        shown = super().to_representation(campaign)
+        values = super().to_representation(campaign)
         if not may_manage(self.context["view"].project):
-            shown |= dict.fromkeys(CONFIDENTIAL)
-        return shown
+            values |= dict.fromkeys(CONFIDENTIAL)
+        return values
 
     @extend_schema_field(serializers.URLField(allow_null=True))
     def get_rater_link(self, campaign: Campaign) -> str | None:
@@ -164,14 +145,16 @@ class CampaignsViewSet(ReadViewSet):
 
     def _draft(self) -> CampaignDraft:
         values = self.validated(CampaignDraftSerializer)
-        dataset = self._dataset(values["dataset"])
+        dataset = self.dataset_named(values["dataset"])
         systems = find_named(dataset.systems.all(), values.pop("systems", ()), field="systems")
         criteria = [CriterionDraft(**criterion) for criterion in values.pop("criteria")]
         list_id = values.pop("response_list", None)
         list_ids = [] if list_id is None else [list_id]
         lists = find_named(dataset.response_lists.all(), list_ids, field="response_list", by="pk")
-        rows = {"dataset": dataset, "systems": systems, "response_list": lists[0] if lists else None}
-        return CampaignDraft(**values | rows | {"criteria": criteria})
+        listed = lists[0] if lists else None
+        return CampaignDraft(
+            **values | {"dataset": dataset, "systems": systems, "response_list": listed, "criteria": criteria}
+        )
 
     @extend_schema(request=CampaignDraftSerializer, responses={201: CampaignSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:
@@ -185,17 +168,12 @@ class CampaignsViewSet(ReadViewSet):
         campaign = self.get_object()
         return self.answer(campaign_update(campaign=campaign, draft=self._draft(), by=self.user))
 
-    def _dataset(self, slug: str) -> Dataset:
-        dataset: Dataset
-        (dataset,) = find_named(self.project.datasets.all(), [slug], field="dataset", by="slug")
-        return dataset
-
     @extend_schema(request=CampaignStartSerializer, responses={201: CampaignSerializer})
     @action(detail=False, methods=["post"])
     def start(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft from a template."""
         values = self.validated(CampaignStartSerializer)
-        values["dataset"] = self._dataset(values["dataset"])
+        values["dataset"] = self.dataset_named(values["dataset"])
         return self.answer(campaign_start(project=self.project, by=self.user, **values), status.HTTP_201_CREATED)
 
     @extend_schema(request=CloneSerializer, responses={201: CampaignSerializer})
@@ -203,10 +181,9 @@ class CampaignsViewSet(ReadViewSet):
     def clone(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft with this campaign's design, in whatever state it is, without the completion code."""
         values = self.validated(CloneSerializer)
-        dataset = self._dataset(values["dataset"]) if "dataset" in values else None
-        campaign = campaign_clone(
-            campaign=self.get_object(), name=values.get("name", ""), dataset=dataset, by=self.user
-        )
+        if "dataset" in values:
+            values["dataset"] = self.dataset_named(values["dataset"])
+        campaign = campaign_clone(campaign=self.get_object(), by=self.user, **values)
         return self.answer(campaign, status.HTTP_201_CREATED)
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
@@ -220,13 +197,8 @@ class CampaignsViewSet(ReadViewSet):
     def import_file(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft from an exported campaign. The error names everything that does not fit the data set."""
         values = self.validated(CampaignImportSerializer)
-        campaign = campaign_import(
-            project=self.project,
-            document=values["campaign"],
-            dataset=self._dataset(values["dataset"]),
-            name=values.get("name", ""),
-            by=self.user,
-        )
+        dataset, document = self.dataset_named(values.pop("dataset")), values.pop("campaign")
+        campaign = campaign_import(project=self.project, document=document, dataset=dataset, by=self.user, **values)
         return self.answer(campaign, status.HTTP_201_CREATED)
 
     def _change(self, change: Callable[..., Campaign]) -> ApiResponse:

@@ -13,17 +13,13 @@ from rest_framework.reverse import reverse
 from annotation.campaigns.api.campaigns import CampaignSerializer
 from annotation.campaigns.fields.table import LONGEST_NAME, MOST_RATINGS
 from annotation.campaigns.selectors import campaigns_of
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create, response_list_delete
+from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.datasets.api.datasets import ResponseSerializer
 from annotation.datasets.selectors.lists import response_lists_of, responses_named
-from annotation.models import (
-    Campaign,
-    Response,
-    ResponseList,
-    ResponseSource,
-)
+from annotation.datasets.services.lists import response_list_create, response_list_delete
+from annotation.models import Campaign, Response, ResponseList, ResponseSource
 
 
 class ResponseListSerializer(serializers.ModelSerializer[ResponseList]):
@@ -74,9 +70,9 @@ class DraftingViewSet(ProjectViewSet):
 
     def drafted(self, campaign: Campaign) -> ApiResponse:
         fresh = campaigns_of(self.project).prefetch_related("systems", "criteria").get(pk=campaign.pk)
-        shown = CampaignSerializer(fresh, context=self.get_serializer_context()).data
-        where = reverse("api:campaign-detail", args=[self.project.slug, campaign.pk], request=self.request)
-        return ApiResponse(shown, status=status.HTTP_201_CREATED, headers={"Location": where})
+        data = CampaignSerializer(fresh, context=self.get_serializer_context()).data
+        url = reverse("api:campaign-detail", args=[self.project.slug, campaign.pk], request=self.request)
+        return ApiResponse(data, status=status.HTTP_201_CREATED, headers={"Location": url})
 
     def campaign_like(self, values: dict[str, Any]) -> Campaign | None:
         """Take the campaign whose design is copied out of the values; None if the request names none."""
@@ -102,7 +98,7 @@ class ResponseListsViewSet(DraftingViewSet, ReadViewSet):
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Create a list of chosen responses. A list is never changed afterwards."""
         values = self.validated(ResponseListRequestSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
+        dataset = self.dataset_named(values.pop("dataset"))
         names = [(name["item"], name["text_key"]) for name in values.pop("named", [])]
         known = responses_named(dataset, names)
         if missing := [name for name in names if name not in known]:

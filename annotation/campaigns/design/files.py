@@ -1,13 +1,15 @@
-"""The file that a campaign is exported to, read back: every field that is missing, unknown or of the wrong type, named.
+"""Read the file that a campaign is exported to. Every missing, unknown or wrongly typed field is named.
 
-Whether its values make a campaign, and fit a data set, is for others to say.
+Services check whether the values make a campaign and fit a data set.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.campaigns.fields.kinds import REQUIRED, Field, Object, Row, Rows, Text, escaped, is_text, table_of
+from annotation.campaigns.design.quality import DesignError
+from annotation.campaigns.fields.kinds import REQUIRED, Field, Object, Row, Rows, Text, is_text, table_of
 from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.core.problems import storable
 
 FILE_VERSION = 1
 
@@ -28,20 +30,12 @@ def _layout() -> dict[str, Any]:
 FIELDS = _layout()
 
 
-class FileProblems(ValueError):
-    """``problems`` maps the path of each field to what is wrong with it."""
-
-    def __init__(self, problems: Mapping[str, str]) -> None:
-        super().__init__(" ".join(f"{path}: {problem}" for path, problem in problems.items()))
-        self.problems = dict(problems)
-
-
 def read_campaign_file(document: object) -> dict[str, Any]:
     """Return every field of ``FIELDS``, as the file has it or as it is left out.
 
     Raises
     ------
-    FileProblems
+    DesignError
         With every mistake at once.
 
     Examples
@@ -53,21 +47,21 @@ def read_campaign_file(document: object) -> dict[str, Any]:
     (5, 'off')
     >>> read_campaign_file([])
     Traceback (most recent call last):
-    annotation.campaigns.design.files.FileProblems: file: Found []; accepted: an object, as a campaign is exported.
+    annotation.campaigns.design.quality.DesignError: file: Found []; accepted: an object, as a campaign is exported.
     """
     if not isinstance(document, Mapping):
-        raise FileProblems({"file": f"Found {_short(document)}; accepted: an object, as a campaign is exported."})
+        raise DesignError({"file": f"Found {_short(document)}; accepted: an object, as a campaign is exported."})
     version = document.get("assay_campaign")
     if isinstance(version, bool) or version != FILE_VERSION:
         found = _short(version) if "assay_campaign" in document else "nothing"
-        raise FileProblems(
+        raise DesignError(
             {"assay_campaign": f"Found {found}; accepted: {FILE_VERSION}, the version of an exported campaign."}
         )
     problems: dict[str, str] = {}
     rest = {name: value for name, value in document.items() if name != "assay_campaign"}
     read = _fields(rest, FIELDS, "", problems)
     if problems:
-        raise FileProblems(problems)
+        raise DesignError(problems)
     return read
 
 
@@ -89,19 +83,19 @@ def draft_values(read: Mapping[str, Any], problems: dict[str, list[str]]) -> dic
     return values
 
 
-def _fields(found: Mapping[str, Any], known: Mapping[str, Any], path: str, problems: dict[str, str]) -> dict[str, Any]:
-    for name in found:
+def _fields(given: Mapping[str, Any], known: Mapping[str, Any], path: str, problems: dict[str, str]) -> dict[str, Any]:
+    for name in given:
         if name not in known:
             problems[_join(path, str(name))] = f"An unknown field; accepted: {', '.join(known)}."
     read = {}
     for name, field in known.items():
-        where = _join(path, name)
+        field_path = _join(path, name)
         if isinstance(field, dict):
-            read[name] = _group(found.get(name, {}), field, where, problems)
-        elif name in found:
-            read[name] = _value(found[name], field, where, problems)
+            read[name] = _group(given.get(name, {}), field, field_path, problems)
+        elif name in given:
+            read[name] = _value(given[name], field, field_path, problems)
         elif field.left_out is REQUIRED:
-            problems[where] = f"Found nothing; accepted: {field.accepted}."
+            problems[field_path] = f"Found nothing; accepted: {field.accepted}."
         else:
             read[name] = field.left_out
     return read
@@ -123,9 +117,8 @@ def _value(value: Any, field: Field, path: str, problems: dict[str, str]) -> Any
         table = table_of(field.of)
         return [_fields(row, table, f"{path}.{number}", problems) for number, row in enumerate(value)]
     elif isinstance(field, Object | Rows):
-        problems |= {
-            place: f"Found {_short(text)}; accepted: {Text.accepts}." for place, text in _odd_texts(value, path)
-        }
+        for odd_path, text in _odd_texts(value, path):
+            problems[odd_path] = f"Found {_short(text)}; accepted: {Text.accepts}."
     return value
 
 
@@ -144,7 +137,7 @@ def _odd_texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _join(path: str, name: str) -> str:
-    return f"{path}.{escaped(name)}" if path else escaped(name)
+    return f"{path}.{storable(name)}" if path else storable(name)
 
 
 def _short(value: object) -> str:

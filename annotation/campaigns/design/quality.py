@@ -15,16 +15,54 @@ Written as JSON::
               "texts": [{"text": "...", "expected": {"relevance": [4, 5]}}, ...]}
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-CHECK_KINDS = ("gold", "attention", "repeat", "degraded", "anchor")
-DEGRADATIONS = ("drop", "swap", "foreign")
+from annotation.core.numbers import counted
+
+CHECKS = {
+    "gold": "Gold: the answer is known",
+    "attention": "Attention checks",
+    "repeat": "Repeats of a rater's own units",
+    "degraded": "Texts made worse on purpose",
+    "anchor": "Texts by people, as high anchors",
+}
+DEGRADATIONS = {
+    "drop": "Words left out",
+    "swap": "Words in another order",
+    "foreign": "The text of another item",
+}
 MOST_SCREENS = 1000
 LONGEST = 20_000
 
 Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PreparedKind:
+    """A kind of screen that managers write. The campaign's ``field``, quality or qualification, holds the screens."""
+
+    key: str
+    title: str
+    field: str
+    has_answers: bool = True  # at least one text of each screen has expected values
+    has_feedback: bool = False
+
+    def screens(self, campaign: Any) -> list[dict[str, Any]]:
+        """Return the screens of this kind as they are stored."""
+        return list(getattr(campaign, self.field).get(self.key, []))
+
+
+PREPARED = {
+    kind.key: kind
+    for kind in (
+        PreparedKind("gold", "Gold", "quality"),
+        PreparedKind("attention", "Attention checks", "quality"),
+        PreparedKind("training", "Training", "qualification", has_answers=False, has_feedback=True),
+        PreparedKind("test", "Qualification test", "qualification"),
+    )
+}
 
 
 class DesignError(ValueError):
@@ -41,6 +79,9 @@ class PreparedText:
 
     text: str
     expected: Mapping[str, Range] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"text": self.text, "expected": {name: list(ends) for name, ends in self.expected.items()}}
 
 
 @dataclass(frozen=True)
@@ -59,15 +100,37 @@ class PreparedScreen:
             "context": list(self.context),
             "message": self.message,
             "feedback": self.feedback,
-            "texts": [
-                {"text": one.text, "expected": {name: list(ends) for name, ends in one.expected.items()}}
-                for one in self.texts
-            ],
+            "texts": [text.to_dict() for text in self.texts],
         }
 
 
+class StoredDesign:
+    """Base of the designs that a campaign stores as JSON; ``{}`` means the default."""
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Return the design. Raise ``DesignError`` with every mistake at once."""
+        reader = _Reader()
+        design = cls.read(reader, data)
+        if reader.problems:
+            raise DesignError(reader.problems)
+        return design
+
+    @classmethod
+    def facts_of(cls, data: object) -> list[tuple[str, str]]:
+        """Return label and text of what was decided, for the page of a design; mistakes count as not decided."""
+        return cls.read(_Reader(), data).facts()
+
+    @classmethod
+    def read(cls, reader: "_Reader", data: object) -> Self:
+        raise NotImplementedError
+
+    def facts(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class QualityDesign:
+class QualityDesign(StoredDesign):
     """Which checks are mixed into a rater's screens."""
 
     every: int = 0
@@ -76,12 +139,12 @@ class QualityDesign:
     gold: tuple[PreparedScreen, ...] = ()
     attention: tuple[PreparedScreen, ...] = ()
     degraded_count: int = 0
-    degradations: tuple[str, ...] = DEGRADATIONS
+    degradations: tuple[str, ...] = tuple(DEGRADATIONS)
     anchor_count: int = 0
     anchor_low: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is stored; ``from_dict`` is the way back. No checks at all is an empty object."""
+        """Return the design as it is stored."""
         if self == QualityDesign():
             return {}
         return {
@@ -95,40 +158,37 @@ class QualityDesign:
         }
 
     @classmethod
-    def from_dict(cls, data: object) -> "QualityDesign":
-        """Raises ``DesignError`` with every mistake at once."""
-        read = _Reader()
-        found = read.mapping(data, "", ("every", "mix", "repeat_gap", "gold", "attention", "degraded", "anchors"))
-        degraded = read.mapping(found.get("degraded", {}), "degraded", ("count", "operations"))
-        anchors = read.mapping(found.get("anchors", {}), "anchors", ("count", "low"))
-        every = read.whole(found.get("every", 0), "every", 0, 1000)
+    def read(cls, reader: "_Reader", data: object) -> Self:
+        given = reader.mapping(data, "", ("every", "mix", "repeat_gap", "gold", "attention", "degraded", "anchors"))
+        degraded = reader.mapping(given.get("degraded", {}), "degraded", ("count", "operations"))
+        anchors = reader.mapping(given.get("anchors", {}), "anchors", ("count", "low"))
+        every = reader.whole(given.get("every", 0), "every", 0, 1000)
         if every == 1:
-            read.refuse("every", "Found 1; accepted: 0 for no checks, or 2 to 1000 (one check in so many screens).")
-        mix = read.mapping(found.get("mix", {}), "mix", CHECK_KINDS)
-        operations = read.texts(degraded.get("operations", list(DEGRADATIONS)), "degraded.operations")
+            reader.refuse("every", "Found 1; accepted: 0 for no checks, or 2 to 1000 (one check in so many screens).")
+        mix = reader.mapping(given.get("mix", {}), "mix", CHECKS)
+        operations = reader.texts(degraded.get("operations", list(DEGRADATIONS)), "degraded.operations")
         unknown = [name for name in operations if name not in DEGRADATIONS]
         if unknown or not operations:
-            found_names = ", ".join(unknown) or "none"
-            read.refuse("degraded.operations", f"Found {found_names}; accepted: {', '.join(DEGRADATIONS)}.")
-        low = read.mapping(anchors.get("low", {}), "anchors.low", None)
+            found = ", ".join(unknown) or "none"
+            reader.refuse("degraded.operations", f"Found {found}; accepted: {', '.join(DEGRADATIONS)}.")
+        low = reader.mapping(anchors.get("low", {}), "anchors.low", None)
         design = cls(
             every=every,
-            mix={kind: read.whole(n, f"mix.{kind}", 1, 100) for kind, n in mix.items() if n != 0},
-            repeat_gap=read.whole(found.get("repeat_gap", 5), "repeat_gap", 1, 1000),
-            gold=read.screens(found.get("gold", []), "gold", answers=True),
-            attention=read.screens(found.get("attention", []), "attention", answers=True),
-            degraded_count=read.whole(degraded.get("count", 0), "degraded.count", 0, 10_000),
+            mix={kind: reader.whole(n, f"mix.{kind}", 1, 100) for kind, n in mix.items() if n != 0},
+            repeat_gap=reader.whole(given.get("repeat_gap", 5), "repeat_gap", 1, 1000),
+            gold=reader.screens(given, "gold"),
+            attention=reader.screens(given, "attention"),
+            degraded_count=reader.whole(degraded.get("count", 0), "degraded.count", 0, 10_000),
             degradations=tuple(operations),
-            anchor_count=read.whole(anchors.get("count", 0), "anchors.count", 0, 10_000),
-            anchor_low={name: read.number(value, f"anchors.low.{name}") for name, value in low.items()},
+            anchor_count=reader.whole(anchors.get("count", 0), "anchors.count", 0, 10_000),
+            anchor_low={name: reader.number(value, f"anchors.low.{name}") for name, value in low.items()},
         )
-        design._check_mix(read)
-        read.finish()
+        design._check_mix(reader)
         return design
 
-    def _check_mix(self, read: "_Reader") -> None:
+    def _check_mix(self, reader: "_Reader") -> None:
         if bool(self.every) != bool(self.mix):
-            read.refuse("mix", "Checks need both: how often, and at least one kind; or neither.")
+            reader.refuse("mix", "Checks need both: how often, and at least one kind; or neither.")
         there = {
             "gold": len(self.gold),
             "attention": len(self.attention),
@@ -137,11 +197,23 @@ class QualityDesign:
         }
         for kind, n in there.items():
             if kind in self.mix and n == 0:
-                read.refuse(f"mix.{kind}", f"Found {self.mix[kind]}, but no {kind} screens; accepted: 0 without any.")
+                reader.refuse(f"mix.{kind}", f"Found {self.mix[kind]}, but no {kind} screens; accepted: 0 without any.")
+
+    def facts(self) -> list[tuple[str, str]]:
+        mix = ", ".join(f"{CHECKS[kind].lower()} ({n})" for kind, n in self.mix.items())
+        facts = [("Checks", f"one in every {self.every} screens: {mix}" if mix else "none")]
+        if "repeat" in self.mix:
+            facts.append(("Repeats", f"after {self.repeat_gap} screens"))
+        if self.degraded_count:
+            facts.append(("Degraded texts", f"{self.degraded_count}: {', '.join(self.degradations)}"))
+        if self.anchor_count:
+            low = "".join(f"; {name} at least {value:g}" for name, value in self.anchor_low.items())
+            facts.append(("High anchors", f"{self.anchor_count} texts by people{low}"))
+        return facts
 
 
 @dataclass(frozen=True)
-class QualificationDesign:
+class QualificationDesign(StoredDesign):
     """What a rater goes through before the work: training with feedback, and a test with a pass mark."""
 
     training: tuple[PreparedScreen, ...] = ()
@@ -150,6 +222,7 @@ class QualificationDesign:
     attempts: int = 2
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the design as it is stored."""
         if self == QualificationDesign():
             return {}
         return {
@@ -160,24 +233,29 @@ class QualificationDesign:
         }
 
     @classmethod
-    def from_dict(cls, data: object) -> "QualificationDesign":
-        """Raises ``DesignError`` with every mistake at once."""
-        read = _Reader()
-        found = read.mapping(data, "", ("training", "test", "pass_mark", "attempts"))
+    def read(cls, reader: "_Reader", data: object) -> Self:
+        given = reader.mapping(data, "", ("training", "test", "pass_mark", "attempts"))
         design = cls(
-            training=read.screens(found.get("training", []), "training", answers=False),
-            test=read.screens(found.get("test", []), "test", answers=True),
-            pass_mark=read.number(found.get("pass_mark", 0.8), "pass_mark"),
-            attempts=read.whole(found.get("attempts", 2), "attempts", 1, 10),
+            training=reader.screens(given, "training"),
+            test=reader.screens(given, "test"),
+            pass_mark=reader.number(given.get("pass_mark", 0.8), "pass_mark"),
+            attempts=reader.whole(given.get("attempts", 2), "attempts", 1, 10),
         )
         if not 0 < design.pass_mark <= 1:
-            read.refuse("pass_mark", f"Found {design.pass_mark}; accepted: above 0, up to 1.")
-        read.finish()
+            reader.refuse("pass_mark", f"Found {design.pass_mark}; accepted: above 0, up to 1.")
         return design
+
+    def facts(self) -> list[tuple[str, str]]:
+        attempts = counted(self.attempts, "attempt")
+        test = f"{counted(len(self.test), 'screen')}, pass mark {100 * self.pass_mark:.0f}%, {attempts}"
+        return [
+            ("Training", counted(len(self.training), "screen")),
+            ("Qualification test", test if self.test else "none: all raters qualify"),
+        ]
 
 
 class _Reader:
-    """Reads JSON field by field and gathers what is wrong."""
+    """Reads JSON field by field and collects what is wrong."""
 
     def __init__(self) -> None:
         self.problems: dict[str, str] = {}
@@ -185,18 +263,15 @@ class _Reader:
     def refuse(self, path: str, problem: str) -> None:
         self.problems.setdefault(path or "it", problem)
 
-    def finish(self) -> None:
-        if self.problems:
-            raise DesignError(self.problems)
-
-    def mapping(self, value: object, path: str, known: Sequence[str] | None) -> dict[str, Any]:
+    def mapping(self, value: object, path: str, known: Iterable[str] | None) -> dict[str, Any]:
         if not isinstance(value, Mapping):
             self.refuse(path, f"Found {_short(value)}; accepted: an object.")
             return {}
+        names = None if known is None else list(known)
         for name in value:
-            if known is not None and name not in known:
-                self.refuse(_join(path, str(name)), f"An unknown field; accepted: {', '.join(known)}.")
-        return {str(name): entry for name, entry in value.items() if known is None or name in known}
+            if names is not None and name not in names:
+                self.refuse(f"{path}.{name}" if path else str(name), f"An unknown field; accepted: {', '.join(names)}.")
+        return {str(name): entry for name, entry in value.items() if names is None or name in names}
 
     def whole(self, value: object, path: str, low: int, high: int) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -220,41 +295,39 @@ class _Reader:
         if not isinstance(value, list):
             self.refuse(path, f"Found {_short(value)}; accepted: a list of texts.")
             return []
-        return [self.text(entry, f"{path}.{place}") for place, entry in enumerate(value, start=1)]
+        return [self.text(entry, f"{path}.{number}") for number, entry in enumerate(value, start=1)]
 
-    def screens(self, value: object, path: str, *, answers: bool) -> tuple[PreparedScreen, ...]:
-        """``answers``: at least one text of each has an expected value."""
+    def screens(self, given: Mapping[str, Any], kind: str) -> tuple[PreparedScreen, ...]:
+        value = given.get(kind, [])
         if not isinstance(value, list) or len(value) > MOST_SCREENS:
-            self.refuse(path, f"Found {_short(value)}; accepted: a list of up to {MOST_SCREENS:,} screens.")
+            self.refuse(kind, f"Found {_short(value)}; accepted: a list of up to {MOST_SCREENS:,} screens.")
             return ()
-        return tuple(self._screen(entry, f"{path}.{place}", answers) for place, entry in enumerate(value, start=1))
+        answers = PREPARED[kind].has_answers
+        return tuple(self._screen(entry, f"{kind}.{number}", answers) for number, entry in enumerate(value, start=1))
 
     def _screen(self, value: object, path: str, answers: bool) -> PreparedScreen:
-        found = self.mapping(value, path, ("item", "context", "message", "feedback", "texts"))
-        texts = found.get("texts")
-        if not isinstance(texts, list) or not 1 <= len(texts) <= 25:
-            self.refuse(f"{path}.texts", f"Found {_short(texts)}; accepted: a list of 1 to 25 texts to rate.")
-            texts = []
-        read = tuple(self._text(entry, f"{path}.texts.{place}") for place, entry in enumerate(texts, start=1))
-        if answers and read and not any(one.expected for one in read):
+        given = self.mapping(value, path, ("item", "context", "message", "feedback", "texts"))
+        entries = given.get("texts")
+        if not isinstance(entries, list) or not 1 <= len(entries) <= 25:
+            self.refuse(f"{path}.texts", f"Found {_short(entries)}; accepted: a list of 1 to 25 texts to rate.")
+            entries = []
+        texts = tuple(self._text(entry, f"{path}.texts.{number}") for number, entry in enumerate(entries, start=1))
+        if answers and texts and not any(text.expected for text in texts):
             self.refuse(f"{path}.texts", "No text has an expected value; accepted: at least one known answer.")
         return PreparedScreen(
-            texts=read,
-            item=self.text(found.get("item", ""), f"{path}.item"),
-            context=tuple(self.texts(found.get("context", []), f"{path}.context")),
-            message=self.text(found.get("message", ""), f"{path}.message"),
-            feedback=self.text(found.get("feedback", ""), f"{path}.feedback"),
+            texts=texts,
+            context=tuple(self.texts(given.get("context", []), f"{path}.context")),
+            **{name: self.text(given.get(name, ""), f"{path}.{name}") for name in ("item", "message", "feedback")},
         )
 
     def _text(self, value: object, path: str) -> PreparedText:
-        found = self.mapping(value, path, ("text", "expected"))
-        expected = self.mapping(found.get("expected", {}), f"{path}.expected", None)
-        text = self.text(found.get("text", ""), f"{path}.text")
+        given = self.mapping(value, path, ("text", "expected"))
+        expected = self.mapping(given.get("expected", {}), f"{path}.expected", None)
+        text = self.text(given.get("text", ""), f"{path}.text")
         if not text.strip():
             self.refuse(f"{path}.text", "Found nothing; accepted: the text to rate.")
-        return PreparedText(
-            text, {name: self._range(ends, f"{path}.expected.{name}") for name, ends in expected.items()}
-        )
+        ranges = {name: self._range(ends, f"{path}.expected.{name}") for name, ends in expected.items()}
+        return PreparedText(text, ranges)
 
     def _range(self, value: object, path: str) -> Range:
         if isinstance(value, list | tuple) and len(value) == 2:
@@ -263,10 +336,6 @@ class _Reader:
                 return low, high
         self.refuse(path, f"Found {_short(value)}; accepted: a lower and an upper end, such as [4, 5].")
         return 0.0, 0.0
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def _short(value: object) -> str:

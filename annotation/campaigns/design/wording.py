@@ -34,7 +34,7 @@ You see a short conversation and **one possible reply** to its last message. Rat
 
 | Points | Name | When |
 | --- | --- | --- |
-| **5** | Very good | Just what somebody could have answered here: it fits what was said, and says something. |
+| **5** | Very good | Just what a person could have answered here: it fits what was said, and says something. |
 | **4** | Good | Fits well; perhaps a little short, bland or clumsy. |
 | **3** | Acceptable | Possible, but vague, or only half to the point. |
 | **2** | Bad | Hardly fits, or is hard to understand. |

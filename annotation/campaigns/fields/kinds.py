@@ -10,6 +10,8 @@ from decimal import Decimal, InvalidOperation
 from types import NoneType
 from typing import Any, ClassVar, Protocol, Self
 
+from annotation.core.problems import storable
+
 REQUIRED: Any = object()  # the default of a field that has none
 _METADATA = "field"
 
@@ -19,6 +21,9 @@ class Design(Protocol):
 
     @classmethod
     def from_dict(cls, data: object) -> Self: ...
+
+    @classmethod
+    def facts_of(cls, data: object) -> list[tuple[str, str]]: ...
 
     def to_dict(self) -> dict[str, Any]: ...
 
@@ -95,9 +100,18 @@ class Field:
         """Return the value from a file. Raise ValueError if it cannot be read."""
         return value
 
-    def shown(self, value: Any) -> str | None:
-        """Return the value for the page of a design; None for a kind that needs more than a line."""
-        return None
+    def shown(self, value: Any) -> str:
+        """Return the value in a line."""
+        return str(value)
+
+    def facts(self, value: Any) -> list[tuple[str, str]]:
+        """Return label and text of the value, for the page of a design."""
+        return [(self.label, "none" if value is None else self.shown(value))]
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether pages show the value as text of several lines."""
+        return False
 
     @property
     def left_out(self) -> Any:
@@ -127,8 +141,12 @@ class Text(Field):
         elif self.pattern and not re.fullmatch(self.pattern, value):
             yield f"Found {value!r}; accepted: {self.written}."
 
-    def shown(self, value: Any) -> str | None:
-        return (value or "none") if self.lines == 1 else None
+    def shown(self, value: Any) -> str:
+        return value or "none"
+
+    @property
+    def is_prose(self) -> bool:
+        return self.lines > 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,9 +159,8 @@ class Choice(Text):
         if value not in self.options:
             yield f"Found {value!r}; accepted: {', '.join(option or 'nothing' for option in self.options)}."
 
-    def shown(self, value: Any) -> str | None:
-        label: str | None = self.options.get(value, value)
-        return label
+    def shown(self, value: Any) -> str:
+        return self.options.get(value, value)
 
     def stored(self, value: Any) -> Any:
         return str(value)
@@ -182,7 +199,7 @@ class Texts(Field):
     def exported_value(self, value: Any) -> Any:
         return sorted(value) if self.is_set else list(value)
 
-    def shown(self, value: Any) -> str | None:
+    def shown(self, value: Any) -> str:
         return "; ".join(value) or "none"
 
 
@@ -203,8 +220,8 @@ class Whole(Field):
             nothing = ", or nothing for no limit" if self.optional else ""
             yield f"Found {value}; accepted: {self.low} to {self.high}{nothing}."
 
-    def shown(self, value: Any) -> str | None:
-        return "none" if value is None else f"{value:,}"
+    def shown(self, value: Any) -> str:
+        return f"{value:,}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,7 +247,7 @@ class Amount(Field):
     def exported_value(self, value: Any) -> Any:
         return f"{value:.{self.digits}f}"
 
-    def shown(self, value: Any) -> str | None:
+    def shown(self, value: Any) -> str:
         return f"{value.normalize():f}"
 
     def imported_value(self, value: Any) -> Any:
@@ -247,6 +264,9 @@ class Number(Field):
     def fits(self, value: object) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
 
+    def shown(self, value: Any) -> str:
+        return f"{value:g}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Flag(Field):
@@ -254,6 +274,9 @@ class Flag(Field):
 
     def fits(self, value: object) -> bool:
         return isinstance(value, bool)
+
+    def shown(self, value: Any) -> str:
+        return "yes" if value else "no"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,6 +299,9 @@ class Pairs(Field):
     def stored(self, value: Any) -> Any:
         return [list(pair) for pair in value]
 
+    def shown(self, value: Any) -> str:
+        return "; ".join(" and ".join(pair) for pair in value) or "none"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Object(Field):
@@ -290,13 +316,16 @@ class Object(Field):
         return isinstance(value, Mapping)
 
     def stored(self, value: Any) -> Any:
-        """A draft may hold mistakes: they are stored as they are."""
+        """Return the design; a draft with mistakes is stored as it is."""
         if self.design is None:
             return dict(value)
         try:
             return self.design.from_dict(value).to_dict()
         except ValueError:
             return dict(value)
+
+    def facts(self, value: Any) -> list[tuple[str, str]]:
+        return self.design.facts_of(value) if self.design else super().facts(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,9 +394,4 @@ def problems_in(draft: object, table: Mapping[str, Field]) -> Iterator[tuple[str
 
 def is_text(value: object) -> bool:
     """Return whether a database and UTF-8 can hold it: no NUL characters, no halves of surrogate pairs."""
-    return isinstance(value, str) and escaped(value) == value
-
-
-def escaped(text: str) -> str:
-    """Write what neither a database nor UTF-8 can hold as escapes."""
-    return text.replace("\x00", "\\x00").encode(errors="backslashreplace").decode()
+    return isinstance(value, str) and storable(value) == value

@@ -1,6 +1,6 @@
 """Every field of a campaign and of its criteria. A new field is an entry here and a column of the model.
 
-Drafts, validation, files, copies, the frozen design, the API and the forms read this table.
+Drafts, validation, files, copies, the frozen design, the API, the forms and the design page read this table.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ LONG = 50_000
 LONGEST_NAME = 120
 MOST_RATINGS = 100  # of each unit
 WHAT, SCREEN, WORDS, RATERS, QUALITY = "what", "screen", "words", "raters", "quality"  # the steps of a design
+RATED: dict[str, Any] = {"step": WHAT, "selects": True}
 BESIDE: dict[str, Any] = {"step": SCREEN, "section": "Beside the questions"}
 PER_RATER: dict[str, Any] = {"step": RATERS, "section": "How much one rater does"}
 LEASE: dict[str, Any] = {"step": RATERS, "section": "Time for a screen", "low": 5, "high": MONTH}
@@ -68,11 +69,7 @@ class CriterionDraft:
     scale_max: int = entry(Whole, 5)
     step: float = entry(Number, 1.0, help="Of a slider; 0 takes any number between its ends.")
     labels: Sequence[str] = entry(
-        Texts,
-        (),
-        help="One per point, from the lowest; of a slider its two ends; or none.",
-        shortest=0,
-        longest=200,
+        Texts, (), help="One per point, from the lowest; of a slider its two ends; or none.", shortest=0, longest=200
     )
     ties: bool = entry(Flag, False, help="Of a preference: may the two be called equal?")
     standard_source: str = entry(
@@ -107,25 +104,22 @@ class CampaignDraft:
         Text, label="Name", help="Raters see it, too.", step=WHAT, longest=LONGEST_NAME, stated=True, frozen=False
     )
     dataset: Dataset = entry(Object, label="Data set", step=WHAT, related=True)
-    target: str = entry(
-        Choice, Target.OUTPUTS, "What is rated", step=WHAT, options=Target.offers(), stated=True, selects=True
-    )
+    target: str = entry(Choice, Target.OUTPUTS, "What is rated", **RATED, options=Target.offers(), stated=True)
     systems: Sequence[System] = entry(
-        Texts, (), "Systems", "Names, where the target is “chosen”.", step=WHAT, related=True, selects=True
+        Texts, (), "Systems", "Names, where the target is “chosen”.", **RATED, related=True
     )
     response_list: ResponseList | None = entry(
         Row,
         None,
         "List of responses",
         "Where the target is “listed”.",
-        step=WHAT,
+        **RATED,
         of=ListedResponses,
         optional=True,
         related=True,
-        selects=True,
     )
     reference_kinds: Sequence[str] = entry(
-        Texts, (), "References that came as", "None marked means all of them.", step=WHAT, is_set=True, selects=True
+        Texts, (), "References that came as", "None marked means all of them.", **RATED, is_set=True
     )
     pairs: Sequence[Sequence[str]] = entry(
         Pairs,
@@ -136,17 +130,9 @@ class CampaignDraft:
         of="pairs of system names",
         selects=True,
     )
-    split: str = entry(Text, "", "Items of the split", step=WHAT, longest=40, selects=True)
+    split: str = entry(Text, "", "Items of the split", **RATED, longest=40)
     item_limit: int | None = entry(
-        Whole,
-        None,
-        "Only the first so many items",
-        "Empty means all.",
-        step=WHAT,
-        low=1,
-        high=MANY,
-        optional=True,
-        selects=True,
+        Whole, None, "Only the first so many items", "Empty means all.", **RATED, low=1, high=MANY, optional=True
     )
     presentation: str = entry(
         Choice,
@@ -315,12 +301,7 @@ class CampaignDraft:
         confidential=True,
     )
     seed: int = entry(
-        Whole,
-        20150726,
-        "Seed",
-        "Every random choice follows from it: who meets what, in which order.",
-        **BESIDE,
-        low=0,
+        Whole, 20150726, "Seed", "Every random choice follows from it: who meets what, in which order.", **BESIDE, low=0
     )
 
 

@@ -6,6 +6,7 @@ from django import forms
 
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.forms.fields import form_field
+from annotation.campaigns.services.copies import parse_campaign_file
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Campaign, Dataset, Project
 
@@ -47,3 +48,7 @@ class ImportForm(_IntoDataset):
         if file.size > MOST_BYTES:
             raise forms.ValidationError(f"Found {file.size:,} bytes; accepted: up to {MOST_BYTES:,}.")
         return file
+
+    def arguments(self) -> dict[str, Any]:
+        data = dict(self.cleaned_data)
+        return {"document": parse_campaign_file(data.pop("file").read()), **data}

@@ -4,11 +4,12 @@ from typing import Any
 
 from django import forms
 
-from annotation.campaigns.fields.table import CRITERION
-from annotation.campaigns.forms.fields import form_field
+from annotation.campaigns.fields.table import CRITERION, CriterionDraft
+from annotation.campaigns.forms.fields import form_field, textarea
 from annotation.campaigns.scales import SCALES
-from annotation.campaigns.services import CriterionDraft
-from annotation.models import Campaign, Criterion, ResponseSource, SourceKind
+from annotation.core.forms import offer_choices
+from annotation.datasets.selectors.datasets import reference_choices
+from annotation.models import Campaign, Criterion
 
 
 class KindSelect(forms.Select):
@@ -35,7 +36,7 @@ class CriterionForm(forms.Form):
     )
     labels = forms.CharField(
         required=False,
-        widget=forms.Textarea(attrs={"rows": 5}),
+        widget=textarea(5),
         help_text="A line for each point, lowest first; for a slider, a line for each end. May be empty.",
     )
     strength = forms.IntegerField(
@@ -53,27 +54,19 @@ class CriterionForm(forms.Form):
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        kinds = set(ResponseSource.objects.filter(item__dataset=campaign.dataset).values_list("kind", flat=True))
-        references = [(k, label) for k, label in SourceKind.choices if k in kinds and k != SourceKind.SYSTEM]
         systems = [(name, name) for name in campaign.dataset.systems.values_list("name", flat=True)]
-        groups = [("References", references), ("Systems", systems)]
-        self.fields["standard_source"].choices = [group for group in groups if group[1]]  # type: ignore[attr-defined]
+        groups = [("References", reference_choices(campaign.dataset)), ("Systems", systems)]
+        offer_choices(self, "standard_source", [(name, choices) for name, choices in groups if choices])
 
     @property
     def is_shown(self) -> bool:
         """Whether the form is open at first: it has a criterion, a mistake or a question."""
         return bool(self.initial or self.errors or self["question"].value())
 
-    @property
-    def in_use(self) -> bool:
-        data = getattr(self, "cleaned_data", {})
-        return bool(data.get("name")) and not data.get("remove")
-
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        kind = data.get("kind")
-        needed = SCALES[kind].required if kind else ()
-        for name in needed:
+        kind = SCALES.get(data.get("kind", ""))
+        for name in kind.required if kind else ():
             if data.get(name) in (None, "") and name not in self.errors:
                 self.add_error(name, "Found nothing; this scale needs it.")
         return data
@@ -86,8 +79,8 @@ class CriterionForm(forms.Form):
 
     def field_of(self, column: str) -> str:
         """Return the field that sets a column of the criterion."""
-        kind = self.cleaned_data.get("kind")
-        return SCALES[kind].form_names.get(column, column) if kind else column
+        kind = SCALES.get(self.cleaned_data.get("kind", ""))
+        return kind.form_names.get(column, column) if kind else column
 
     @staticmethod
     def initial_of(criterion: Criterion) -> dict[str, Any]:

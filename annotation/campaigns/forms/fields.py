@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.campaigns.fields.kinds import Amount, Choice, Field, Flag, Text, Texts, Whole
+from annotation.campaigns.fields.kinds import Amount, Choice, Field, Flag, Number, Text, Texts, Whole
 
 
 class LinesField(forms.CharField):
@@ -30,6 +30,10 @@ def words(field: Field) -> dict[str, Any]:
     return {"label": field.label, "help_text": field.help}
 
 
+def textarea(rows: int) -> forms.Textarea:
+    return forms.Textarea(attrs={"rows": rows})
+
+
 def form_field(field: Field, **changes: Any) -> forms.Field | None:
     """Return the form's field for an entry of the table, or None for a kind that needs a form of its own.
 
@@ -42,13 +46,15 @@ def form_field(field: Field, **changes: Any) -> forms.Field | None:
         case Text(lines=1):
             return forms.CharField(max_length=field.longest, **options)
         case Text(lines=rows):
-            return forms.CharField(max_length=field.longest, widget=forms.Textarea(attrs={"rows": rows}), **options)
+            return forms.CharField(max_length=field.longest, widget=textarea(rows), **options)
         case Texts():
-            return LinesField(widget=forms.Textarea(attrs={"rows": 3}), **{**options, "required": False})
+            return LinesField(widget=textarea(3), **{**options, "required": False})
         case Whole(low=low, high=high):
             return forms.IntegerField(min_value=low, max_value=high, **options)
         case Amount(high=high, digits=digits):
             return AmountField(min_value=0, max_value=high, decimal_places=digits, **options)
+        case Number():
+            return forms.FloatField(**options)
         case Flag():
             return forms.BooleanField(**{**options, "required": False})
     return None

@@ -10,12 +10,7 @@ from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.forms.fields import form_field
 from annotation.campaigns.presentations import COMPARING
 from annotation.core.forms import RefusableForm, offer_rows
-from annotation.models import (
-    Campaign,
-    CampaignState,
-    ResponseList,
-    Target,
-)
+from annotation.models import Campaign, CampaignState, ResponseList, Target
 
 
 class RateListForm(RefusableForm):

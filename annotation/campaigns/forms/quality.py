@@ -4,35 +4,18 @@ from typing import Any
 
 from django import forms
 
-from annotation.campaigns.design import CHECK_KINDS, DEGRADATIONS
+from annotation.campaigns.design.quality import CHECKS, DEGRADATIONS, PREPARED
 from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms.steps import Step
 from annotation.models import Campaign
-
-KIND_LABELS = {
-    "gold": "Gold: the answer is known",
-    "attention": "Attention checks",
-    "repeat": "Repeats of a rater's own units",
-    "degraded": "Texts made worse on purpose",
-    "anchor": "Texts by people, as high anchors",
-}
-OPERATION_LABELS = {
-    "drop": "Words left out",
-    "swap": "Words in another order",
-    "foreign": "The text of another item",
-}
 
 
 class QualityStep(Step):
     step = QUALITY
     title = "Quality"
-    leaves = (  # the prepared screens have pages of their own; how many to mix in may be said before there are any
-        "quality.gold",
-        "quality.attention",
-        "quality.mix.gold",
-        "quality.mix.attention",
-        "qualification.training",
-        "qualification.test",
+    # Prepared screens have pages of their own. How many to mix in may be set before there are any.
+    leaves = tuple(
+        path for kind in PREPARED.values() for path in (f"{kind.field}.{kind.key}", f"{kind.field}.mix.{kind.key}")
     )
     template = "annotation/campaigns/campaign_form_quality.html"
 
@@ -40,7 +23,7 @@ class QualityStep(Step):
         label="One check in every so many screens",
         min_value=0,
         max_value=1000,
-        help_text="At a place that nobody can guess; 0 mixes none in. Checks are paid like work.",
+        help_text="At a position that raters cannot guess; 0 mixes none in. Checks are paid like work.",
     )
     repeat_gap = forms.IntegerField(
         label="Repeat after",
@@ -51,7 +34,7 @@ class QualityStep(Step):
     degraded_count = forms.IntegerField(label="Degraded texts", min_value=0, max_value=10_000, help_text="To be made.")
     degradations = forms.MultipleChoiceField(
         label="How they are made worse",
-        choices=[(name, OPERATION_LABELS[name]) for name in DEGRADATIONS],
+        choices=list(DEGRADATIONS.items()),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
@@ -65,26 +48,28 @@ class QualityStep(Step):
         help_text="Share of answers within range.",
     )
     attempts = forms.IntegerField(label="Tries", min_value=1, max_value=10)
+    inputs = {
+        "mix": "every",
+        "degraded.count": "degraded_count",
+        "degraded.operations": "degradations",
+        "anchors.count": "anchor_count",
+        **{f"mix.{kind}": f"mix_{kind}" for kind in CHECKS},
+    }
 
     def __init__(self, campaign: Campaign, data: Any = None) -> None:
         super().__init__(campaign, data)
-        for kind in CHECK_KINDS:
+        for kind, label in CHECKS.items():
             self.fields[f"mix_{kind}"] = forms.IntegerField(
-                label=KIND_LABELS[kind], min_value=0, max_value=100, initial=self.initial.get(f"mix_{kind}", 0)
+                label=label, min_value=0, max_value=100, initial=self.initial.get(f"mix_{kind}", 0)
             )
         low = campaign.quality.get("anchors", {}).get("low", {})
-        self.low_names = {f"low_{place}": one.name for place, one in enumerate(campaign.criteria.all())}
+        criteria = [criterion.name for criterion in campaign.criteria.all()]
+        self.low_names = {f"low_{position}": name for position, name in enumerate(criteria)}
         for name, criterion in self.low_names.items():
             self.fields[name] = forms.FloatField(
                 label=f"An anchor should get, in {criterion}, at least", required=False, initial=low.get(criterion)
             )
-        quality, qualification = campaign.quality, campaign.qualification
-        self.groups = [
-            ("gold", "Gold", quality.get("gold", [])),
-            ("attention", "Attention checks", quality.get("attention", [])),
-            ("training", "Training", qualification.get("training", [])),
-            ("test", "Qualification test", qualification.get("test", [])),
-        ]
+        self.groups = [(kind, kind.screens(campaign)) for kind in PREPARED.values()]
 
     @classmethod
     def initial_of(cls, campaign: Campaign) -> dict[str, Any]:
@@ -103,7 +88,7 @@ class QualityStep(Step):
 
     @property
     def mix_fields(self) -> list[forms.BoundField]:
-        return [self[f"mix_{kind}"] for kind in CHECK_KINDS]
+        return [self[f"mix_{kind}"] for kind in CHECKS]
 
     @property
     def low_fields(self) -> list[forms.BoundField]:
@@ -111,37 +96,25 @@ class QualityStep(Step):
 
     def changes(self) -> dict[str, Any]:
         data = self.cleaned_data
-        quality, qualification = self.campaign.quality, self.campaign.qualification
-        low = {criterion: data[name] for name, criterion in self.low_names.items() if data.get(name) is not None}
-        return {
+        changes: dict[str, dict[str, Any]] = {
             "quality": {
                 "every": data["every"],
-                "mix": {kind: data[f"mix_{kind}"] for kind in CHECK_KINDS if data[f"mix_{kind}"]},
+                "mix": {kind: data[f"mix_{kind}"] for kind in CHECKS if data[f"mix_{kind}"]},
                 "repeat_gap": data["repeat_gap"],
-                "gold": quality.get("gold", []),
-                "attention": quality.get("attention", []),
                 "degraded": {"count": data["degraded_count"], "operations": data["degradations"]},
-                "anchors": {"count": data["anchor_count"], "low": low},
+                "anchors": {
+                    "count": data["anchor_count"],
+                    "low": {of: data[name] for name, of in self.low_names.items() if data.get(name) is not None},
+                },
             },
-            "qualification": {
-                "training": qualification.get("training", []),
-                "test": qualification.get("test", []),
-                "pass_mark": float(data["pass_mark"]) / 100,
-                "attempts": data["attempts"],
-            },
+            "qualification": {"pass_mark": float(data["pass_mark"]) / 100, "attempts": data["attempts"]},
         }
+        for kind, screens in self.groups:
+            changes[kind.field][kind.key] = screens
+        return changes
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
-        _, *rest = path.split(".")
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
+        key = path.partition(".")[2]
         lows = {f"anchors.low.{criterion}": name for name, criterion in self.low_names.items()}
-        named = {
-            "mix": "every",
-            "degraded.count": "degraded_count",
-            "degraded.operations": "degradations",
-            "anchors.count": "anchor_count",
-            **{f"mix.{kind}": f"mix_{kind}" for kind in CHECK_KINDS},
-            **lows,
-        }
-        key = ".".join(rest)
-        name = named.get(key, key)
+        name = (self.inputs | lows).get(key, key)
         return self, name if name in self.fields else None

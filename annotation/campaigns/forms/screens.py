@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 
+from annotation.campaigns.design.quality import PREPARED
+from annotation.campaigns.forms.fields import textarea
 from annotation.core.forms import RefusableForm
 from annotation.models import Campaign, Criterion
 
@@ -21,14 +23,12 @@ class PreparedForm(RefusableForm):
         widget=forms.TextInput(attrs={"list": "items"}),
         help_text="The id of an item whose conversation is shown; or leave it empty and write one below.",
     )
-    context = forms.CharField(
-        label="Earlier turns", required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="A line for each."
-    )
-    message = forms.CharField(label="Last message", required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    context = forms.CharField(label="Earlier turns", required=False, widget=textarea(3), help_text="A line for each.")
+    message = forms.CharField(label="Last message", required=False, widget=textarea(2))
     feedback = forms.CharField(
         label="Feedback",
         required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=textarea(3),
         help_text="Markdown. In training, shown once the screen is answered: why this is the right answer.",
     )
 
@@ -38,46 +38,44 @@ class PreparedForm(RefusableForm):
         texts = (screen or {}).get("texts", [])
         n_texts = max(campaign.presentation_kind.form_texts, len(texts) + 2 * (len(texts) > 2))
         super().__init__(data, initial=self._initial(screen))
-        self.kind = kind
         self.criteria = list(campaign.criteria.all())
         self.rows: list[tuple[str, list[tuple[Criterion, str, str]]]] = []
-        if kind != "training":
+        if not PREPARED[kind].has_feedback:
             del self.fields["feedback"]
-        for place in range(min(n_texts, 25)):
-            given = texts[place] if place < len(texts) else {}
-            self._add_text(place, given)
+        for number in range(min(n_texts, 25)):
+            self._add_text(number, texts[number] if number < len(texts) else {})
 
     @staticmethod
     def _initial(screen: dict[str, Any] | None) -> dict[str, Any]:
         if screen is None:
             return {}
-        kept = {name: screen.get(name, "") for name in ("item", "message", "feedback")}
-        return {**kept, "context": "\n".join(screen.get("context", []))}
+        texts = {name: screen.get(name, "") for name in ("item", "message", "feedback")}
+        return {**texts, "context": "\n".join(screen.get("context", []))}
 
-    def _add_text(self, place: int, given: dict[str, Any]) -> None:
-        name = f"text_{place}"
+    def _add_text(self, number: int, stored: dict[str, Any]) -> None:
+        name = f"text_{number}"
         self.fields[name] = forms.CharField(
-            label=f"Text {place + 1}" if place or len(self.rows) else "Text to rate",
-            required=place < 1,
-            initial=given.get("text", ""),
-            widget=forms.Textarea(attrs={"rows": 2}),
+            label=f"Text {number + 1}" if number else "Text to rate",
+            required=number == 0,
+            initial=stored.get("text", ""),
+            widget=textarea(2),
         )
         expected = []
-        for number, criterion in enumerate(self.criteria):
-            low_high = given.get("expected", {}).get(criterion.name)
-            centre, tolerance = f"value_{place}_{number}", f"tolerance_{place}_{number}"
+        for index, criterion in enumerate(self.criteria):
+            ends = stored.get("expected", {}).get(criterion.name)
+            centre, tolerance = f"value_{number}_{index}", f"tolerance_{number}_{index}"
             self.fields[centre] = forms.FloatField(
-                label=f"{criterion.name}: expected", required=False, initial=sum(low_high) / 2 if low_high else None
+                label=f"{criterion.name}: expected", required=False, initial=sum(ends) / 2 if ends else None
             )
             self.fields[tolerance] = forms.FloatField(
-                label="±", required=False, min_value=0, initial=(low_high[1] - low_high[0]) / 2 if low_high else 0
+                label="±", required=False, min_value=0, initial=(ends[1] - ends[0]) / 2 if ends else 0
             )
             expected.append((criterion, centre, tolerance))
         self.rows.append((name, expected))
 
     @property
     def text_groups(self) -> list[tuple[forms.BoundField, list[tuple[forms.BoundField, forms.BoundField]]]]:
-        """For the template: each text, and per criterion its expected value and tolerance."""
+        """Return each text with the expected value and the tolerance per criterion, for the template."""
         return [
             (self[name], [(self[centre], self[tolerance]) for _, centre, tolerance in expected])
             for name, expected in self.rows
@@ -103,17 +101,16 @@ class PreparedForm(RefusableForm):
             "texts": texts,
         }
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
-        """``path`` leads into a screen of the design: ``quality.gold.2.texts.1.expected.relevance``."""
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
+        """Return the input of a path such as ``quality.gold.2.texts.1.expected.relevance``."""
         parts = path.split(".")[3:] or [path]
         name: str | None = parts[0]
         if parts[0] == "texts" and len(parts) > 1 and parts[1].isdecimal():
             filled = [name for name, _ in self.rows if str(self.cleaned_data.get(name, "")).strip()]
-            place = int(parts[1]) - 1
-            name = filled[place] if place < len(filled) else None
-            if name and len(parts) > 3:
-                number = next((n for n, one in enumerate(self.criteria) if one.name == parts[3]), None)
-                name = name if number is None else f"value_{name.removeprefix('text_')}_{number}"
+            number, names = int(parts[1]) - 1, [criterion.name for criterion in self.criteria]
+            name = filled[number] if number < len(filled) else None
+            if name and len(parts) > 3 and parts[3] in names:
+                name = f"value_{name.removeprefix('text_')}_{names.index(parts[3])}"
         return self, name if name in self.fields else None
 
 
@@ -143,21 +140,15 @@ class LinesForm(forms.Form):
                 self.add_error("file", f"Found bytes that are not UTF-8, at {error.start:,}; accepted: UTF-8.")
                 return data
         self.problems: list[dict[str, Any]] = []
-        self.screens: list[Any] = []
-        self.line_of: list[int] = []
+        self.screens: dict[int, Any] = {}  # by their lines
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
-                self._read(number, line)
+                try:
+                    self.screens[number] = json.loads(line)
+                except (json.JSONDecodeError, RecursionError):
+                    message = f"Found {line.strip()[:60]}; accepted: one JSON object a line."
+                    self.problems.append({"line": number, "field": "", "text": message})
         return data
-
-    def _read(self, number: int, line: str) -> None:
-        try:
-            self.screens.append(json.loads(line))
-        except (json.JSONDecodeError, RecursionError):
-            found, accepted = line.strip()[:60], "one JSON object a line"
-            self.problems.append({"line": number, "field": "", "found": found, "accepted": accepted})
-        else:
-            self.line_of.append(number)
 
     @staticmethod
     def written(screens: list[dict[str, Any]]) -> str:

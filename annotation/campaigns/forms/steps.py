@@ -1,4 +1,4 @@
-"""The steps of a design. Each knows the fields of the draft that it settles, and shows errors of their services."""
+"""The steps of a design. Each sets some fields of the draft and shows the services' errors about them."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -10,17 +10,10 @@ from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WO
 from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.forms.fields import form_field, words
 from annotation.campaigns.presentations import COMPARING
-from annotation.campaigns.services import MAX_CRITERIA
-from annotation.core.forms import RefusableForm
-from annotation.models import (
-    Campaign,
-    Dataset,
-    Item,
-    ResponseSource,
-    SourceKind,
-    System,
-    Target,
-)
+from annotation.campaigns.services.criteria import MAX_CRITERIA
+from annotation.core.forms import RefusableForm, offer_choices, offer_rows
+from annotation.datasets.selectors.datasets import reference_choices, splits_of
+from annotation.models import Campaign, Dataset, System, Target
 
 SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that people type
 
@@ -65,8 +58,11 @@ class Step(RefusableForm):
         """Return the changes to the draft that were sent and are valid."""
         return {name: self.cleaned_data[name] for name in self.settles if name in self.cleaned_data}
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
-        return super().place(path.split(".")[0])
+    def arguments(self) -> dict[str, Any]:
+        return {"changes": self.changes()}
+
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().input_of(path.split(".")[0])
 
     @property
     def has_errors(self) -> bool:
@@ -97,28 +93,23 @@ class WhatStep(Step):
     def __init__(self, campaign: Campaign, data: Any = None, *, dataset: str = "") -> None:
         super().__init__(campaign, data)
         datasets = Dataset.objects.filter(project=campaign.project)
-        self.fields["dataset"].queryset = datasets  # type: ignore[attr-defined]
+        offer_rows(self, "dataset", datasets)
         self.fields["dataset"].widget.attrs |= {
             "hx-get": "",  # the page itself, which answers with what the data set offers
             "hx-trigger": "change",
             "hx-target": "#what-offered",
         }
-        wanted = dataset or (str(self.data.get("dataset", "")) if self.is_bound else "")
-        self.offered = next((one for one in datasets if str(one.pk) == wanted), campaign.dataset)
-        systems = System.objects.filter(dataset=self.offered).order_by("name")
-        self.fields["systems"].queryset = systems  # type: ignore[attr-defined]
-        sources = ResponseSource.objects.filter(item__dataset=self.offered).order_by()
-        found = set(sources.values_list("kind", flat=True).distinct())
-        kept = found if self.is_bound else found | set(campaign.reference_kinds)
-        kinds = [(kind, label) for kind, label in SourceKind.choices if kind in kept and kind != SourceKind.SYSTEM]
-        self.fields["reference_kinds"].choices = kinds  # type: ignore[attr-defined]
-        splits = Item.objects.filter(dataset=self.offered).order_by().values_list("split", flat=True).distinct()
-        named = sorted(filter(None, splits))
-        self.fields["split"].choices = [("", "All items"), *((one, one) for one in named)]  # type: ignore[attr-defined]
-        self.has_splits = bool(named)
+        chosen = dataset or (str(self.data.get("dataset", "")) if self.is_bound else "")
+        self.offered = next((offered for offered in datasets if str(offered.pk) == chosen), campaign.dataset)
+        offer_rows(self, "systems", System.objects.filter(dataset=self.offered).order_by("name"))
+        stored_kinds = () if self.is_bound else campaign.reference_kinds
+        offer_choices(self, "reference_kinds", reference_choices(self.offered, also=stored_kinds))
+        splits = splits_of(self.offered)
+        offer_choices(self, "split", [("", "All items"), *((split, split) for split in splits)])
+        self.has_splits = bool(splits)
         listed = campaign.target == Target.LISTED  # another list is another campaign
         targets = [(value, offer) for value, offer in Target.offers().items() if (value == Target.LISTED) == listed]
-        self.fields["target"].choices = targets  # type: ignore[attr-defined]
+        offer_choices(self, "target", targets)
         self.fields["dataset"].disabled = listed
 
     @classmethod
@@ -126,12 +117,12 @@ class WhatStep(Step):
         return {**super().initial_of(campaign), "dataset": campaign.dataset, "systems": campaign.systems.all()}
 
     def changes(self) -> dict[str, Any]:
-        found = super().changes()
-        if found["target"] != Target.CHOSEN:
-            found["systems"] = ()
-        if found["target"] != Target.REFERENCES:
-            found["reference_kinds"] = ()
-        return found
+        changes = super().changes()
+        if changes["target"] != Target.CHOSEN:
+            changes["systems"] = ()
+        if changes["target"] != Target.REFERENCES:
+            changes["reference_kinds"] = ()
+        return changes
 
 
 class ScreenStep(Step):
@@ -146,9 +137,8 @@ class ScreenStep(Step):
         super().__init__(campaign, data)
         rated = campaign.systems.all() if campaign.target == Target.CHOSEN else campaign.dataset.systems.all()
         names = sorted(system.name for system in rated)
-        self.fields["pairs"].choices = [  # type: ignore[attr-defined]
-            (SEPARATOR.join(pair), f"{pair[0]} and {pair[1]}") for pair in combinations(names, 2)
-        ]
+        pairs = [(SEPARATOR.join(pair), " and ".join(pair)) for pair in combinations(names, 2)]
+        offer_choices(self, "pairs", pairs)
         self.initial["pairs"] = [SEPARATOR.join(sorted(pair)) for pair in campaign.pairs]
         criteria = list(campaign.criteria.all())
         self.criteria = [
@@ -161,40 +151,38 @@ class ScreenStep(Step):
             )
             for number in range(MAX_CRITERIA)
         ]
-        self.n_criteria = len(criteria)
 
     def is_valid(self) -> bool:
-        used = [form for form in self.criteria if not self.is_left_out(form)]
-        return all([super().is_valid(), *(form.is_valid() for form in used)])  # each of them is checked
+        return all([super().is_valid(), *(form.is_valid() for form in self.filled)])  # each of them is checked
 
     @staticmethod
     def is_left_out(form: CriterionForm) -> bool:
-        """Nothing was written into it, or it is to go."""
+        """Return whether the form is empty, or its criterion is to be removed."""
         text = [str(form.data.get(form.add_prefix(name), "")).strip() for name in ("name", "question")]
         return bool(form.data.get(form.add_prefix("remove"))) or not any(text)
 
     @property
-    def asked(self) -> list[CriterionForm]:
+    def filled(self) -> list[CriterionForm]:
         return [form for form in self.criteria if not self.is_left_out(form)]
 
     def changes(self) -> dict[str, Any]:
-        found = super().changes()
-        found["criteria"] = [form.draft() for form in self.asked]
-        compares = found["presentation"] in COMPARING
-        found["pairs"] = [pair.split(SEPARATOR) for pair in found["pairs"]] if compares else []
-        return found
+        changes = super().changes()
+        changes["criteria"] = [form.draft() for form in self.filled]
+        compares = changes["presentation"] in COMPARING
+        changes["pairs"] = [pair.split(SEPARATOR) for pair in changes["pairs"]] if compares else []
+        return changes
 
-    def place(self, path: str) -> tuple[forms.Form, str | None]:
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         first, *rest = path.split(".")
         if first != "criteria" or len(rest) < 2 or not rest[0].isdecimal():
-            return super().place(path)
-        form = self.asked[int(rest[0])]
+            return super().input_of(path)
+        form = self.filled[int(rest[0])]
         name = form.field_of(rest[1])
         return form, name if name in form.fields else None
 
     @property
     def has_errors(self) -> bool:
-        return bool(self.errors) or any(form.errors for form in self.asked)
+        return bool(self.errors) or any(form.errors for form in self.filled)
 
 
 class WordsStep(Step):

@@ -2,13 +2,7 @@
 
 from collections.abc import Iterator
 
-from annotation.campaigns.scales.base import (
-    Scale,
-    end_problems,
-    label_problems,
-    labelled_ends,
-    position_keys,
-)
+from annotation.campaigns.scales.base import Scale, end_problems, label_problems, labelled_ends, position_keys
 
 MAX_POINTS = 25
 MOST_LABELLED = 7  # points whose labels are all shown

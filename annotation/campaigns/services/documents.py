@@ -1,4 +1,4 @@
-"""A campaign's design as plain JSON: no ids; what is exported, cloned and compared."""
+"""A campaign's design as plain JSON without ids, which is exported, cloned and compared."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,13 +7,13 @@ from annotation.campaigns.design.files import FILE_VERSION
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.models import Campaign, Criterion, Dataset, QualityRules, ResponseList
 
-LISTED = ("exclude_raters", "exclude_ratings")  # rules that name people and ratings of this campaign alone
+LISTED = ("exclude_raters", "exclude_ratings")  # rules that name raters and ratings of this campaign
 
 
 def campaign_document(campaign: Campaign) -> dict[str, Any]:
-    """Return everything that was decided about a campaign, under the data's own names.
+    """Return everything that was decided about a campaign, with names in place of ids.
 
-    Not its name, by which two equal designs may differ, and not its completion code, which is worth money.
+    Its name is left out, since equal designs may have different ones; so is its completion code.
     """
     document: dict[str, Any] = {}
     for name, field in CAMPAIGN.items():
@@ -24,7 +24,7 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
 
 
 def put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:
-    """Set a value in nested objects, which are made where they are missing."""
+    """Set a value in nested objects; create those that are missing."""
     *groups, last = path
     for group in groups:
         document = document.setdefault(group, {})
@@ -36,7 +36,7 @@ def dataset_document(dataset: Dataset) -> dict[str, Any]:
 
 
 def list_document(response_list: ResponseList) -> dict[str, Any]:
-    """Each response by its item's external id and the key of its text, by which any copy of the data set has it."""
+    """Return the list with each response as external id and text key, which every copy of the data set has."""
     responses = response_list.responses.order_by("item__external_id", "text_key")
     return {
         "name": response_list.name,
@@ -59,24 +59,19 @@ RELATED: dict[str, Callable[[Campaign], Any]] = {
 
 
 def campaign_export(campaign: Campaign, *, with_answers: bool = True) -> dict[str, Any]:
-    """The file that ``campaign_import`` reads elsewhere: name, design, and the rules as they stand, if registered.
+    """Return the file that ``campaign_import`` reads: name, design and registered rules.
 
-    Without the answers to checks and test it has none of either: for people who might be raters.
+    ``with_answers`` is false for people who may be raters: checks and qualification are then left out.
     """
     design = campaign_document(campaign)
     if not with_answers:
         for field in CAMPAIGN.values():
             if field.confidential:
                 design.pop(field.name, None)
-    return {
-        "assay_campaign": FILE_VERSION,
-        "name": campaign.name,
-        **design,
-        "rules": rules_document(campaign),
-    }
+    return {"assay_campaign": FILE_VERSION, "name": campaign.name, **design, "rules": rules_document(campaign)}
 
 
 def rules_document(campaign: Campaign) -> list[dict[str, Any]]:
-    """The newest rules that are registered, without those that name people and ratings of this campaign alone."""
+    """Return the newest registered rules, without those that name raters or ratings of this campaign."""
     rules = QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
     return [rule for rule in rules.rules if rule["rule"] not in LISTED] if rules else []

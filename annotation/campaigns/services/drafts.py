@@ -1,4 +1,4 @@
-"""How a draft is read from the tables and written to them."""
+"""Read a draft from the tables, and write it to them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -10,14 +10,13 @@ ROWS = ("criteria", "systems")  # in tables of their own; everything else is a c
 
 
 def draft_of(campaign: Campaign) -> CampaignDraft:
-    """Return the draft that would make the campaign what it is."""
+    """Return the draft with the campaign's present values."""
     values = {name: getattr(campaign, name) for name in CAMPAIGN if name not in ROWS}
-    criteria = [criterion_draft_of(criterion) for criterion in campaign.criteria.all()]
+    criteria = [
+        CriterionDraft(**{name: getattr(criterion, name) for name in CRITERION})
+        for criterion in campaign.criteria.all()
+    ]
     return CampaignDraft(**values, criteria=criteria, systems=list(campaign.systems.all()))
-
-
-def criterion_draft_of(criterion: Criterion) -> CriterionDraft:
-    return CriterionDraft(**{name: getattr(criterion, name) for name in CRITERION})
 
 
 def write_columns(campaign: Campaign, draft: CampaignDraft) -> None:
@@ -41,7 +40,7 @@ def changed_fields(before: CampaignDraft, after: CampaignDraft) -> list[str]:
 
 
 def _compared(name: str, draft: CampaignDraft) -> object:
-    """Return a field's value in one form."""
+    """Return a field's value in the form that is compared."""
     if name == "criteria":
         return [criterion.stored() for criterion in draft.criteria]
     if name == "systems":
@@ -50,7 +49,7 @@ def _compared(name: str, draft: CampaignDraft) -> object:
 
 
 def _plain(value: object) -> object:
-    """Lists and tuples of equal content are the same decision."""
+    """Return the value with tuples as lists, so that equal content compares equal."""
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     return dict(value) if isinstance(value, Mapping) else value

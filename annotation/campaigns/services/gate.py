@@ -1,9 +1,8 @@
 """The gate of a campaign: requests of raters pass together, a change of the campaign passes alone.
 
-It is an advisory lock of PostgreSQL, because those queue: a change waits for the requests that came before it, and
-later ones wait behind the change. Row locks do not: ``FOR SHARE`` is granted past whoever waits to change the row, so
-that on a busy campaign a pause would wait for ever. It is held to the end of the transaction, and comes before every
-other lock; what is read in later statements is then settled.
+It is an advisory lock of PostgreSQL, because these locks queue: a change waits for earlier requests, and later requests
+wait for the change. Row locks do not queue: with ``FOR SHARE``, a pause of a busy campaign would wait for ever. The
+lock is held to the end of the transaction and comes before every other lock; later reads see the settled state.
 """
 
 from collections.abc import Iterable
@@ -12,23 +11,23 @@ from django.db import connection
 
 from annotation.models import Campaign
 
-CAMPAIGNS = 0x41737361  # first key of the locks: nobody else's
+CAMPAIGNS = 0x41737361  # first key of these locks
 
 
 def campaign_pass(campaign_id: int) -> None:
-    """Inside a transaction: together with other requests, and with no change of the campaign meanwhile."""
+    """Within a transaction: pass with other requests, while the campaign does not change."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(%s, %s)", [CAMPAIGNS, campaign_id % 2**31])
 
 
 def campaigns_close_gate(campaign_ids: Iterable[int]) -> None:
-    """Inside a transaction: wait until requests under way have ended, and let none in before this one has."""
+    """Within a transaction: wait until earlier requests have ended, and let later ones wait."""
     with connection.cursor() as cursor:
         for campaign_id in sorted(set(campaign_ids)):
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CAMPAIGNS, campaign_id % 2**31])
 
 
 def campaign_alone(campaign_id: int) -> Campaign:
-    """Inside a transaction: the campaign as it is, for a change that nothing may run beside."""
+    """Within a transaction: return the campaign as it is now, for a change beside which nothing runs."""
     campaigns_close_gate([campaign_id])
     return Campaign.objects.select_for_update(no_key=True).get(pk=campaign_id)

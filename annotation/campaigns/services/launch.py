@@ -1,44 +1,33 @@
-"""From a draft to units and slots: which screens there will be, in which places, written in bulk."""
+"""Turn a draft into units and slots, written in bulk."""
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
 from typing import Any
 
 from django.db import connection
-from django.db.models import Q
 
 from annotation.allocation.interleaving import interleaved
 from annotation.allocation.seeds import derive_seed
 from annotation.allocation.units import Plan, PlannedUnit, Source
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.scales import fewest_responses, with_standard
-from annotation.campaigns.selectors import rated_sources
+from annotation.campaigns.selectors import rated_sources, standards_of
 from annotation.campaigns.services.documents import criterion_document
 from annotation.campaigns.services.prepared_screens import prepared_create, prepared_hash
 from annotation.core.canonical import canonical_json
 from annotation.core.copying import allocate_ids, copy_rows
 from annotation.core.errors import AnnotationError
-from annotation.models import (
-    Campaign,
-    Item,
-    Response,
-    ResponseSource,
-    SourceKind,
-    System,
-    Target,
-    Unit,
-    UnitResponse,
-)
+from annotation.models import Campaign, Item, Response, System, Target, Unit, UnitResponse
 
 DESIGN_VERSION = 2
 
 
 def units_create(campaign: Campaign) -> Plan:
-    """Plan a campaign's units and store them with their slots; the plan comes back in the order of the positions."""
+    """Plan a campaign's units and store them with their slots. Return the plan in the order of the positions."""
     if not campaign.criteria.exists():
         raise AnnotationError("The campaign asks nothing: add a criterion before launching it.")
     plan = units_plan(campaign)
@@ -70,7 +59,7 @@ def plan_or_none(campaign: Campaign) -> Plan | None:
 
 
 def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
-    """The design as it will never change again, and its SHA-256 over canonical JSON."""
+    """Return the frozen design, and its SHA-256 over canonical JSON."""
     design = {
         "version": DESIGN_VERSION,
         "dataset": {"slug": campaign.dataset.slug, "normalisation": campaign.dataset.normalisation},
@@ -102,56 +91,40 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
 
 
 def _plain(value: object) -> object:
-    """JSON has no exact decimals: amounts are frozen as text."""
+    """Return amounts as text, since JSON has no exact decimals."""
     return str(value) if isinstance(value, Decimal) else value
 
 
 def _sources(campaign: Campaign) -> list[Source]:
-    """What is to be rated, in the order of the items; a source without a system goes by its kind."""
+    """Return what is to be rated, in the order of the items; the kind names a source that is no system."""
     rows = rated_sources(campaign).values_list("item_id", "system__name", "kind", "response_id")
     return [Source(item, system or f"({kind})", response) for item, system, kind, response in rows.iterator(5000)]
 
 
 def units_plan(campaign: Campaign, *, of: Collection[str] | None = None) -> Plan:
-    """The screens that the campaign's design asks for, of what the data set holds now; in the order of the items.
+    """Return the screens of the campaign's design for the data set as it is now, in the order of the items.
 
-    ``of`` names the systems (or kinds, in brackets) to which it is confined.
+    ``of``: only sources of these systems (or kinds, in brackets).
     """
     sources = [source for source in _sources(campaign) if of is None or source.system in of]
-    if standards := standards_of(campaign):
-        # Whoever compares with a standard is not asked about the standard itself.
+    if standards := standards_of(campaign):  # raters compare with the standard text and do not rate it
         sources = [source for source in sources if standards.get(source.item) != source.response]
     return campaign.presentation_kind.plan(sources, pairs=campaign.pairs, seed=campaign.seed)
-
-
-def standards_of(campaign: Campaign) -> dict[int, int]:
-    """Item to the response that magnitudes are relative to; empty where no criterion asks for one."""
-    criterion = with_standard(campaign.criteria.all())
-    if criterion is None:
-        return {}
-    of_kind = Q(kind=criterion.standard_source) & ~Q(kind=SourceKind.SYSTEM)
-    of_system = Q(system__name=criterion.standard_source)
-    found = ResponseSource.objects.filter(of_kind | of_system, item__dataset=campaign.dataset).order_by("-rank", "-pk")
-    return dict(found.values_list("item_id", "response_id"))  # of several, the first ranked one stays
 
 
 def _nothing_to_rate(campaign: Campaign, plan: Plan) -> str:
     if plan.n_identical_pairs:
         return "There is nothing to rate: in every pair both systems gave the same text."
-    where = f"the first {campaign.item_limit} items of " if campaign.item_limit else ""
+    items = f"the first {campaign.item_limit} items of " if campaign.item_limit else ""
     if campaign.response_list is not None:
         split = f" in the split {campaign.split!r}" if campaign.split else ""
-        return f"There is nothing to rate: {where}the list {campaign.response_list.name!r} has no response{split}."
-    wanted = {
-        Target.REFERENCES: "references",
-        Target.OUTPUTS: "system outputs",
-        Target.CHOSEN: "outputs of the chosen systems",
-    }[Target(campaign.target)]
-    return f"There is nothing to rate: {where}the data set {campaign.dataset.name!r} has no {wanted}."
+        return f"There is nothing to rate: {items}the list {campaign.response_list.name!r} has no response{split}."
+    texts = Target(campaign.target).label.lower()
+    return f"There is nothing to rate: {items}the data set {campaign.dataset.name!r} has no {texts}."
 
 
 def units_store(campaign: Campaign, units: Sequence[PlannedUnit], *, first_position: int = 0) -> list[int]:
-    """Write units with their open slots; their ids, in the order given, which is that of their positions."""
+    """Write units with their open slots. Return their ids in the order given, which is that of their positions."""
     standards = _standards_for(campaign, units)
     ids = allocate_ids(Unit, len(units))
     systems = dict(System.objects.filter(dataset=campaign.dataset).values_list("name", "pk"))
@@ -198,10 +171,8 @@ def units_store(campaign: Campaign, units: Sequence[PlannedUnit], *, first_posit
 
 def _standards_for(campaign: Campaign, units: Sequence[PlannedUnit]) -> dict[int, int]:
     standards = standards_of(campaign)
-    if with_standard(campaign.criteria.all()) is None:
-        return standards
-    without = {unit.item for unit in units} - standards.keys()
-    if without:
+    needs_standard = with_standard(campaign.criteria.all()) is not None
+    if needs_standard and (without := {unit.item for unit in units} - standards.keys()):
         raise AnnotationError(f"Magnitudes need a standard text for every item; none for {_named(without)}.")
     return standards
 
@@ -214,24 +185,20 @@ def _named(items: Collection[int]) -> str:
 
 
 def units_hash(units: Iterable[PlannedUnit]) -> str:
-    """SHA-256 over what each screen shows, by the data's own names, not this database's ids."""
-    chosen = list(units)
-    items = _column(Item, "external_id", {unit.item for unit in chosen})
-    keys = _column(Response, "text_key", {response for unit in chosen for response in unit.responses})
+    """Return SHA-256 over what each screen shows, by external ids and text keys, not this database's ids."""
+    units = list(units)
+    items = _column(Item, "external_id", {unit.item for unit in units})
+    keys = _column(Response, "text_key", {response for unit in units for response in unit.responses})
     digest = hashlib.sha256()
-    for line in _unit_lines(chosen, items, keys):
-        digest.update(line)
+    for unit in units:
+        shown = [items[unit.item], [keys[response] for response in unit.responses]]
+        digest.update(json.dumps(shown).encode() + b"\n")
     return digest.hexdigest()
 
 
 def _column(model: type[Item | Response], name: str, ids: Collection[int]) -> dict[int, str]:
-    """One column of many rows by id; the ids go as one array, where a million placeholders would take seconds."""
+    """Return one column of many rows by id. The ids go as one array: a million placeholders would take seconds."""
     table, column = connection.ops.quote_name(model._meta.db_table), connection.ops.quote_name(name)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT id, {column} FROM {table} WHERE id = ANY(%s)", [list(ids)])  # noqa: S608 - fixed names
         return dict(cursor.fetchall())
-
-
-def _unit_lines(units: Iterable[PlannedUnit], items: dict[int, str], keys: dict[int, str]) -> Iterator[bytes]:
-    for unit in units:
-        yield json.dumps([items[unit.item], [keys[response] for response in unit.responses]]).encode() + b"\n"

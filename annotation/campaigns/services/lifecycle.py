@@ -1,4 +1,4 @@
-"""The life of a campaign: launched once with its design frozen, paused, resumed, closed."""
+"""Launch a campaign once with its design frozen; pause, resume and close it."""
 
 from collections.abc import Sequence
 
@@ -16,8 +16,8 @@ from annotation.projects.services.audit import audit_record
 
 @transaction.atomic
 def campaign_launch(*, campaign: Campaign, by: User | None = None) -> Campaign:
-    """Plan the units, give each its k slots, freeze and hash the design, open for raters: all or nothing."""
-    campaign = locked(campaign)
+    """Plan the units with k slots each, freeze and hash the design, and open the campaign for raters."""
+    campaign = campaign_alone(campaign.pk)
     if campaign.imported:
         raise AnnotationError("The ratings of this campaign were collected elsewhere: there is nothing to launch.")
     if campaign.state != CampaignState.DRAFT:
@@ -41,7 +41,7 @@ def campaign_launch(*, campaign: Campaign, by: User | None = None) -> Campaign:
 
 
 def campaign_pause(*, campaign: Campaign, by: User | None = None) -> Campaign:
-    """Hand out nothing more. What raters hold they may still submit."""
+    """Hand out nothing more. Raters may still submit the units that they hold."""
     return _change(campaign, [CampaignState.RUNNING], CampaignState.PAUSED, by, "campaign.pause", "Paused")
 
 
@@ -50,7 +50,7 @@ def campaign_resume(*, campaign: Campaign, by: User | None = None) -> Campaign:
 
 
 def campaign_close(*, campaign: Campaign, by: User | None = None) -> Campaign:
-    """For good. From here on the server refuses every rating, also of units that raters still hold."""
+    """Close the campaign for good: later ratings are refused, also of units that raters still hold."""
     open_states = [CampaignState.RUNNING, CampaignState.PAUSED]
     return _change(campaign, open_states, CampaignState.CLOSED, by, "campaign.close", "Closed")
 
@@ -59,7 +59,7 @@ def _change(
     campaign: Campaign, accepted: Sequence[CampaignState], to: CampaignState, by: User | None, verb: str, done: str
 ) -> Campaign:
     with transaction.atomic():
-        campaign = locked(campaign)
+        campaign = campaign_alone(campaign.pk)
         if campaign.state not in accepted:
             raise AnnotationError(
                 f"The campaign is {campaign.get_state_display().lower()}; to become {to.label.lower()} it must be "
@@ -72,7 +72,3 @@ def _change(
         audit_record(verb=verb, summary=f"{done} “{campaign.name}”.", campaign=campaign, by=by, data={"from": before})
     campaign.refresh_from_db()
     return campaign
-
-
-def locked(campaign: Campaign) -> Campaign:
-    return campaign_alone(campaign.pk)

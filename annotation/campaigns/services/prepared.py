@@ -1,71 +1,68 @@
-"""Checks, training and test of a draft, against its scales, its presentation and its data set."""
+"""Check the prepared screens of a draft against its scales, its presentation and its data set."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
-from annotation.campaigns.design import DesignError, PreparedScreen, QualificationDesign, QualityDesign
+from annotation.campaigns.design.quality import (
+    PREPARED,
+    DesignError,
+    PreparedScreen,
+    QualificationDesign,
+    QualityDesign,
+    StoredDesign,
+)
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.presentations import PRESENTATIONS
 from annotation.campaigns.scales import SCALES, fewest_responses
-from annotation.campaigns.services.problems import Problems
+from annotation.campaigns.services.problems import FieldProblems
+from annotation.core.numbers import counted
 from annotation.models import Item, ResponseSource, SourceKind
 
+AnyDesign = TypeVar("AnyDesign", bound=StoredDesign)
+Scales = Mapping[str, CriterionDraft]
 
-def validate_prepared(draft: CampaignDraft, problems: Problems) -> None:
-    quality = QualityDesign()
-    qualification = QualificationDesign()
-    try:
-        quality = QualityDesign.from_dict(draft.quality)
-    except DesignError as error:
-        _refuse_all("quality", error, problems)
-    try:
-        qualification = QualificationDesign.from_dict(draft.qualification)
-    except DesignError as error:
-        _refuse_all("qualification", error, problems)
-    groups = [
-        ("quality.gold", quality.gold),
-        ("quality.attention", quality.attention),
-        ("qualification.training", qualification.training),
-        ("qualification.test", qualification.test),
-    ]
+
+def validate_prepared(draft: CampaignDraft, problems: FieldProblems) -> None:
+    quality = _read("quality", QualityDesign, draft, problems)
+    designs = {"quality": quality, "qualification": _read("qualification", QualificationDesign, draft, problems)}
+    screens: dict[str, PreparedScreen] = {
+        f"{kind.field}.{kind.key}.{number}": screen
+        for kind in PREPARED.values()
+        for number, screen in enumerate(getattr(designs[kind.field], kind.key), start=1)
+    }
     scales = {criterion.name: criterion.stored() for criterion in draft.criteria}
-    known = _known_items(draft, [screen for _, screens in groups for screen in screens])
-    for path, screens in groups:
-        for number, screen in enumerate(screens, start=1):
-            _validate_screen(screen, f"{path}.{number}", draft, scales, known, problems)
+    named = {screen.item for screen in screens.values() if screen.item}
+    items = Item.objects.filter(dataset=draft.dataset, external_id__in=named)
+    unknown = named - set(items.values_list("external_id", flat=True))
+    for path, screen in screens.items():
+        if screen.item in unknown:
+            lacks = f"The data set {draft.dataset.name!r} has no item {screen.item!r}"
+            problems.refuse(f"{path}.item", f"{lacks}; accepted: one of its ids, or nothing.")
+        _validate_screen(screen, path, draft.presentation, scales, problems)
     _validate_drawn(draft, quality, scales, problems)
 
 
-def _refuse_all(name: str, error: DesignError, problems: Problems) -> None:
-    for path, message in error.problems.items():
-        problems.refuse(name if path == "it" else f"{name}.{path}", message)
-
-
-def _known_items(draft: CampaignDraft, screens: Iterable[PreparedScreen]) -> set[str]:
-    wanted = {screen.item for screen in screens if screen.item}
-    found = Item.objects.filter(dataset=draft.dataset, external_id__in=wanted)
-    return set(found.values_list("external_id", flat=True))
+def _read(name: str, design: type[AnyDesign], draft: CampaignDraft, problems: FieldProblems) -> AnyDesign:
+    """Return a design of the draft, or the default with its problems added."""
+    try:
+        return design.from_dict(getattr(draft, name))
+    except DesignError as error:
+        for path, message in error.problems.items():
+            problems.refuse(name if path == "it" else f"{name}.{path}", message)
+        return design()
 
 
 def _validate_screen(
-    screen: PreparedScreen,
-    path: str,
-    draft: CampaignDraft,
-    scales: dict[str, CriterionDraft],
-    known: set[str],
-    problems: Problems,
+    screen: PreparedScreen, path: str, presentation: str, scales: Scales, problems: FieldProblems
 ) -> None:
-    if screen.item and screen.item not in known:
-        problems.refuse(
-            f"{path}.item",
-            f"The data set {draft.dataset.name!r} has no item {screen.item!r}; accepted: one of its ids, or nothing.",
-        )
-    if draft.presentation in PRESENTATIONS:
-        least, most = PRESENTATIONS[draft.presentation].texts
+    if presentation in PRESENTATIONS:
+        least, most = PRESENTATIONS[presentation].texts
         least = max(least, fewest_responses(scale for scale in scales.values() if scale.kind in SCALES))
-        if not least <= len(screen.texts) <= most:
+        n = len(screen.texts)
+        if not least <= n <= most:
             accepted = f"{least}" if least == most else f"{least} to {most}"
             problems.refuse(
-                f"{path}.texts", f"Found {_texts(len(screen.texts))}; accepted as the campaign shows them: {accepted}."
+                f"{path}.texts", f"Found {counted(n, 'text')}; accepted as the campaign shows them: {accepted}."
             )
     for number, text in enumerate(screen.texts, start=1):
         for name, (low, high) in text.expected.items():
@@ -73,10 +70,8 @@ def _validate_screen(
                 problems.refuse(f"{path}.texts.{number}.expected.{name}", problem)
 
 
-def _validate_drawn(
-    draft: CampaignDraft, quality: QualityDesign, scales: dict[str, CriterionDraft], problems: Problems
-) -> None:
-    """Checks that are made from the data set itself."""
+def _validate_drawn(draft: CampaignDraft, quality: QualityDesign, scales: Scales, problems: FieldProblems) -> None:
+    """Check what is made from the data set itself."""
     if quality.anchor_count:
         sources = ResponseSource.objects.filter(item__dataset=draft.dataset)
         if not sources.filter(kind__in=[SourceKind.SEED, SourceKind.HUMAN]).exists():
@@ -92,15 +87,11 @@ def _validate_drawn(
         problems.refuse("quality.degraded.operations", "A text from another item needs a second item; accepted: drop.")
 
 
-def _off_scale(name: str, expected: tuple[float, float], scales: dict[str, CriterionDraft]) -> Iterator[str]:
+def _off_scale(name: str, expected: tuple[float, float], scales: Scales) -> Iterator[str]:
     low, high = expected
-    scale = scales.get(name)
-    found = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-    if scale is None:
+    criterion = scales.get(name)
+    if criterion is None:
         yield f"There is no criterion {name!r}; accepted: {', '.join(scales)}."
-    elif scale.kind in SCALES and (accepted := scale.scale.expected_problem(low, high)):
+    elif criterion.kind in SCALES and (accepted := criterion.scale.expected_problem(low, high)):
+        found = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         yield f"Found {found}; accepted: {accepted}."
-
-
-def _texts(n: int) -> str:
-    return f"{n} text{'' if n == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Is a draft ready to be launched, and what would it come to? Problems stop a launch; hints do not."""
+"""Report whether a draft can be launched, and its size and cost. Problems prevent a launch; hints do not."""
 
 import math
 import re
@@ -9,13 +9,14 @@ from decimal import Decimal
 from django.db.models import Avg
 from django.db.models.functions import Length
 
-from annotation.campaigns.design import DesignError, QualificationDesign, QualityDesign
-from annotation.campaigns.fields.table import CampaignDraft
+from annotation.campaigns.design.quality import PREPARED, DesignError, QualificationDesign, QualityDesign
+from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
 from annotation.campaigns.scales import SCALES
-from annotation.campaigns.selectors import rated_sources
+from annotation.campaigns.selectors import rated_sources, standards_of
 from annotation.campaigns.services.drafts import draft_of
-from annotation.campaigns.services.launch import plan_or_none, standards_of, too_few_responses
+from annotation.campaigns.services.launch import plan_or_none, too_few_responses
 from annotation.campaigns.services.validation import draft_problems
+from annotation.core.numbers import counted
 from annotation.models import Campaign, CommentField, Item
 
 CHARACTERS_PER_SECOND = 20.0  # some 240 English words a minute, read with understanding
@@ -26,7 +27,7 @@ TO_FILL_IN = re.compile(r"\[[^\[\]\n]{3,80}\](?!\()")
 
 @dataclass(frozen=True)
 class Remark:
-    """``field`` is the one that it is about, as in ``draft_problems``; empty where it is about the campaign."""
+    """A problem or a hint. ``field`` is its path, as in ``draft_problems``; empty for the whole campaign."""
 
     text: str
     field: str = ""
@@ -34,7 +35,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class LaunchReport:
-    """``screens`` counts the checks among the work, paid like it; ``seconds`` per screen is a guess by length."""
+    """``screens`` includes the checks, which are paid like work; ``seconds`` per screen is estimated by length."""
 
     problems: list[Remark]
     hints: list[Remark]
@@ -68,8 +69,16 @@ class LaunchReport:
         return f"{self.hours:,.0f}" if self.hours >= 10 else f"{self.hours:.1f}"
 
     @property
+    def launch_text(self) -> str:
+        plan = f"{counted(self.units, 'unit')} with {counted(self.slots, 'slot')} to fill"
+        return (
+            f"The launch plans {plan}, and freezes the design: what is rated, the scale, the instructions and the "
+            "checks cannot be changed afterwards."
+        )
+
+    @property
     def pay_per_hour(self) -> Decimal | None:
-        """What a rater would earn at the guessed pace; None where nothing is paid."""
+        """Return what a rater would earn at the estimated pace; None without payment."""
         if not self.pay or not self.hours:
             return None
         return (self.pay / Decimal(self.hours)).quantize(Decimal("0.01"))
@@ -77,16 +86,16 @@ class LaunchReport:
 
 def launch_report(campaign: Campaign) -> LaunchReport:
     draft = draft_of(campaign)
-    found = draft_problems(campaign.project, draft, campaign=campaign)
-    problems = [Remark(message, field) for field, messages in found.items() for message in messages]
-    plan = None if "pairs" in found or "systems" in found else plan_or_none(campaign)
+    refused = draft_problems(campaign.project, draft, campaign=campaign)
+    problems = [Remark(message, field) for field, messages in refused.items() for message in messages]
+    plan = None if "pairs" in refused or "systems" in refused else plan_or_none(campaign)
     units = len(plan.units) if plan else 0
-    if plan and not found and (message := too_few_responses(campaign, plan)):
+    if plan and not refused and (message := too_few_responses(campaign, plan)):
         problems.append(Remark(message, "criteria"))
     problems.extend(_without_standard(campaign, draft))
     if not units and not problems:
-        where = "data set" if campaign.response_list is None else "list"
-        problems.append(Remark(f"There is nothing to rate: the {where} has no such texts.", "target"))
+        source = "data set" if campaign.response_list is None else "list"
+        problems.append(Remark(f"There is nothing to rate: the {source} has no such texts.", "target"))
     quality = _quality(draft)
     slots = units * campaign.ratings_per_unit
     checks = math.ceil(slots / (quality.every - 1)) if quality.every > 1 else 0
@@ -109,14 +118,14 @@ def launch_report(campaign: Campaign) -> LaunchReport:
 
 
 def _without_standard(campaign: Campaign, draft: CampaignDraft) -> Iterator[Remark]:
-    """Magnitudes need a standard text wherever something is rated."""
+    """Yield a problem if a rated item lacks the standard text of magnitudes."""
     if not any(criterion.kind in SCALES and criterion.scale.has_standard for criterion in draft.criteria):
         return
     rated = rated_sources(campaign).order_by().values("item")
     missing = Item.objects.filter(pk__in=rated).exclude(pk__in=standards_of(campaign))
     if n := missing.count():
         names = ", ".join(missing.order_by("position").values_list("external_id", flat=True)[:3])
-        which = f"{n:,} item{'' if n == 1 else 's'} without one: {names}{', …' if n > 3 else ''}"
+        which = f"{counted(n, 'item')} without one: {names}{', …' if n > 3 else ''}"
         yield Remark(f"Magnitudes need a standard text for every item; found {which}.", "criteria")
 
 
@@ -127,24 +136,23 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
         yield Remark("There are no instructions: raters see the questions alone.", "instructions")
     for name in ("instructions", "consent"):
         if left := TO_FILL_IN.findall(getattr(draft, name)):
-            what = "consent text" if name == "consent" else name
-            places = ", ".join(left[:4])
-            yield Remark(f"Raters would read these places as they stand, in the {what}: {places}. Fill them in.", name)
+            text = CAMPAIGN[name].label.lower()
+            yield Remark(f"The {text} still has square brackets to fill in: {', '.join(left[:4])}.", name)
     if draft.ratings_per_unit == 1:
-        yield Remark("With one rating of each unit nobody can tell how far raters agree.", "ratings_per_unit")
+        yield Remark("With one rating of each unit, the agreement of raters cannot be measured.", "ratings_per_unit")
     yield from _hints_of_quality(draft, quality)
     if not draft.payment_per_unit:
         yield Remark(
-            "No payment is set: what it costs, and what raters earn in an hour, cannot be told.", "payment_per_unit"
+            "No payment is set, so that neither the cost nor the hourly pay can be computed.", "payment_per_unit"
         )
     elif not draft.completion_code:
         yield Remark(
-            "There is no completion code: raters who come by the link have nothing to show for their work.",
+            "There is no completion code: raters who come by the link get no proof of their work.",
             "completion_code",
         )
     if draft.max_units_per_rater is None and report.units > 200:
         yield Remark(
-            "One rater may do everything: without a limit a few quick ones can outweigh all others.",
+            "There is no limit per rater: a few quick raters could give most of the ratings.",
             "max_units_per_rater",
         )
     if draft.lease_seconds < 3 * report.seconds:
@@ -153,20 +161,20 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
             "lease_seconds",
         )
     if draft.comment == CommentField.REQUIRED:
-        yield Remark("A comment is required on every screen: that takes raters far longer than the ratings.", "comment")
+        yield Remark("A comment is required on every screen: it takes raters much longer than the ratings.", "comment")
 
 
 def _hints_of_quality(draft: CampaignDraft, quality: QualityDesign) -> Iterator[Remark]:
     if not quality.every:
-        yield Remark("No checks are mixed in: spammers can be told by their times and agreement alone.", "quality")
+        yield Remark("No checks are mixed in: spammers can be recognised only by their times and agreement.", "quality")
     most = draft.max_units_per_rater
     if "repeat" in quality.mix and most is not None and most <= quality.repeat_gap:
         yield Remark(
-            f"A unit comes again after {quality.repeat_gap} screens, but a rater has at most {most}: none will.",
+            f"A unit is repeated after {quality.repeat_gap} screens, but a rater has at most {most}: none is repeated.",
             "quality.repeat_gap",
         )
-    for kind, screens in (("gold", quality.gold), ("attention", quality.attention)):
-        if screens and kind not in quality.mix:
+    for kind in (kind.key for kind in PREPARED.values() if kind.field == "quality"):
+        if (screens := getattr(quality, kind)) and kind not in quality.mix:
             yield Remark(f"{len(screens)} {kind} screens are prepared, but none are mixed in.", f"quality.mix.{kind}")
 
 
@@ -179,7 +187,7 @@ def _quality(draft: CampaignDraft) -> QualityDesign:
 
 
 def _seconds_per_screen(campaign: Campaign) -> float:
-    """Reading everything on it once, and answering each question."""
+    """Estimate the time to read everything on a screen once and to answer each question."""
     sources = rated_sources(campaign).order_by()
     text = sources.aggregate(n=Avg(Length("response__text")))["n"] or 0.0
     items = Item.objects.filter(pk__in=sources.values("item")).order_by()

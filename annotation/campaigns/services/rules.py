@@ -1,4 +1,4 @@
-"""Exclusion rules of a campaign: registered in versions."""
+"""Register exclusion rules of a campaign, in versions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from django.db.models import Max
 
 from annotation.campaigns.services.gate import campaign_alone
 from annotation.core.errors import AnnotationError
+from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, QualityRules, Rater, User
 from annotation.projects.services.audit import audit_record
 from annotation.weighting.exclusion.listed import ExcludeRaters, ExcludeRatings
@@ -18,7 +19,7 @@ MOST_RULES = 50
 
 
 def rules_read(*, campaign: Campaign, records: Sequence[Mapping[str, Any]]) -> list[ExclusionRule]:
-    """Rules from records; ``AnnotationError`` names the rule and the field."""
+    """Return the rules of records; ``AnnotationError`` names the rule and the field."""
     if not isinstance(records, Sequence) or not all(isinstance(record, Mapping) for record in records):
         raise AnnotationError.at("rules", 'Found no list of records; accepted: [{"rule": …, "version": 1, …}, …].')
     if len(records) > MOST_RULES:
@@ -29,17 +30,22 @@ def rules_read(*, campaign: Campaign, records: Sequence[Mapping[str, Any]]) -> l
         raise AnnotationError.at("rules", f"{error}.") from error
     for number, rule in enumerate(rules, start=1):
         if isinstance(rule, ExcludeRaters):
-            _check_raters(campaign, rule, number)
-        if isinstance(rule, ExcludeRatings):
-            _check_ratings(campaign, rule, number)
+            missing, accepted = _unknown_raters(campaign, rule), "pseudonyms of this project's raters"
+        elif isinstance(rule, ExcludeRatings):
+            missing, accepted = _unknown_ratings(campaign, rule), "numbers of this campaign's ratings"
+        else:
+            continue
+        if missing:
+            message = f"Rule {number} names {', '.join(missing[:5])}; accepted: {accepted}."
+            raise AnnotationError.at("rules", message)
     return rules
 
 
 @transaction.atomic
 def rules_register(*, campaign: Campaign, records: Sequence[Mapping[str, Any]], by: User | None = None) -> QualityRules:
-    """Write down the campaign's next version of rules; the same as the newest is no new version.
+    """Store the campaign's next version of rules, unless they equal the newest version.
 
-    Registered on a draft, they count as written before any rating could be known.
+    Rules registered on a draft count as written before any rating could be known.
     """
     rules = rules_read(campaign=campaign, records=records)
     campaign = campaign_alone(campaign.pk)
@@ -57,7 +63,7 @@ def rules_register(*, campaign: Campaign, records: Sequence[Mapping[str, Any]], 
     )
     audit_record(
         verb="rules.register",
-        summary=f"Version {version.version} of the rules registered: {_counted(len(plain), 'rule')}.",
+        summary=f"Version {version.version} of the rules registered: {counted(len(plain), 'rule')}.",
         campaign=campaign,
         by=by,
         data={"rules": version.version, "before_launch": version.before_launch},
@@ -65,27 +71,15 @@ def rules_register(*, campaign: Campaign, records: Sequence[Mapping[str, Any]], 
     return version
 
 
-def _check_raters(campaign: Campaign, rule: ExcludeRaters, number: int) -> None:
-    askable = [str(name) for name in rule.raters if "\x00" not in str(name)]  # PostgreSQL takes no such text
-    known = set(
-        Rater.objects.filter(project=campaign.project_id, pseudonym__in=askable).values_list("pseudonym", flat=True)
-    )
-    missing = sorted({str(name) for name in rule.raters} - known)
-    if missing:
-        raise AnnotationError.at(
-            "rules", f"Rule {number} names {', '.join(missing[:5])}; accepted: pseudonyms of this project's raters."
-        )
+def _unknown_raters(campaign: Campaign, rule: ExcludeRaters) -> list[str]:
+    names = {str(name) for name in rule.raters}
+    storable = [name for name in names if "\x00" not in name]  # PostgreSQL takes no such text
+    known = Rater.objects.filter(project=campaign.project_id, pseudonym__in=storable)
+    return sorted(names - set(known.values_list("pseudonym", flat=True)))
 
 
-def _check_ratings(campaign: Campaign, rule: ExcludeRatings, number: int) -> None:
-    numbers = [int(one) for one in rule.ratings if str(one).isdecimal() and len(str(one)) <= 18]
-    known = set(campaign.ratings.filter(pk__in=numbers).values_list("pk", flat=True))
-    missing = [str(one) for one in rule.ratings if not str(one).isdecimal() or int(one) not in known]
-    if missing:
-        raise AnnotationError.at(
-            "rules", f"Rule {number} names {', '.join(missing[:5])}; accepted: numbers of this campaign's ratings."
-        )
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def _unknown_ratings(campaign: Campaign, rule: ExcludeRatings) -> list[str]:
+    names = [str(rating) for rating in rule.ratings]
+    numbers = {name: int(name) for name in names if name.isdecimal() and len(name) <= 18}
+    known = set(campaign.ratings.filter(pk__in=numbers.values()).values_list("pk", flat=True))
+    return [name for name in names if numbers.get(name) not in known]

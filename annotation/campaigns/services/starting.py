@@ -1,60 +1,59 @@
-"""A draft from one of the designs to start from, fitted to a data set."""
+"""Create a draft from a template, fitted to a data set."""
+
+from dataclasses import replace
 
 from django.db import transaction
 
-from annotation.campaigns.design import ALL_TEMPLATES, Template
 from annotation.campaigns.design.files import draft_values, read_campaign_file
+from annotation.campaigns.design.templates import ALL_TEMPLATES, BLANK, Template
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.presentations import COMPARING
 from annotation.campaigns.services.copies import free_name
-from annotation.campaigns.services.validation import draft_validate
 from annotation.campaigns.services.writing import campaign_create
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Dataset, Project, ResponseSource, User
+from annotation.datasets.selectors.datasets import reference_choices
+from annotation.models import Campaign, Dataset, Project, Target, User
 from annotation.projects.services.audit import audit_record
+
+BY_SLUG = {template.slug: template for template in ALL_TEMPLATES}
 
 
 @transaction.atomic
 def campaign_start(
     *, project: Project, dataset: Dataset, template: str, name: str = "", by: User | None = None
 ) -> Campaign:
-    """Named after the template, unless a name is given."""
-    found = next((one for one in ALL_TEMPLATES if one.slug == template), None)
-    if found is None:
-        known = ", ".join(one.slug for one in ALL_TEMPLATES)
-        raise AnnotationError.at("template", f"Found {template!r}; accepted: {known}.")
-    draft = template_draft(found, dataset, name=name.strip() or free_name(project, found.title))
-    draft_validate(project, draft)
+    """Create a draft from a template, named after it unless a name is given."""
+    if template not in BY_SLUG:
+        raise AnnotationError.at("template", f"Found {template!r}; accepted: {', '.join(BY_SLUG)}.")
+    chosen = BY_SLUG[template]
+    draft = template_draft(chosen, dataset, name=name.strip() or free_name(project, chosen.title))
     campaign = campaign_create(project=project, draft=draft, by=by)
     audit_record(
         verb="campaign.start",
-        summary=f"Began “{campaign.name}” with “{found.title}”.",
+        summary=f"Began “{campaign.name}” with “{chosen.title}”.",
         campaign=campaign,
         by=by,
-        data={"template": found.slug},
+        data={"template": template},
     )
     return campaign
 
 
 def template_draft(template: Template, dataset: Dataset, *, name: str) -> CampaignDraft:
-    """What depends on the data set is drawn from it: who wrote the standard text, whether raters judge references."""
+    """Return the template's design for a data set, with a standard text that the data set has."""
     read = read_campaign_file({"assay_campaign": 1, "name": name, **template.design})
     values = draft_values(read, {})
     criteria = [CriterionDraft(**criterion) for criterion in read["criteria"]]
-    sources = ResponseSource.objects.filter(item__dataset=dataset).order_by()
-    kinds = set(sources.values_list("kind", flat=True).distinct())
-    standard = next((kind for kind in template.standard_kinds if kind in kinds), None)
-    if template.standard_kinds and standard is None:
-        raise AnnotationError.at(
-            "dataset",
-            f"{template.title!r} needs a text by a person or a mined one as its standard; {dataset.name!r} has none.",
-        )
-    if standard:
-        criteria = [CriterionDraft(**{**vars(one), "standard_source": standard}) for one in criteria]
-    if values["presentation"] in COMPARING and dataset.systems.count() < 2:
-        raise AnnotationError.at(
-            "dataset", f"{template.title!r} compares two systems; {dataset.name!r} has {dataset.systems.count()}."
-        )
-    if template.slug == "blank" and not dataset.systems.exists():
-        values["target"] = "references"
+    if template.standard_kinds:
+        kinds = dict(reference_choices(dataset))
+        standard = next((kind for kind in template.standard_kinds if kind in kinds), None)
+        if standard is None:
+            needs = f"{template.title!r} needs a text by a person or a mined one as its standard"
+            raise AnnotationError.at("dataset", f"{needs}; {dataset.name!r} has none.")
+        criteria = [replace(criterion, standard_source=standard) for criterion in criteria]
+    n_systems = dataset.systems.count()
+    if values["presentation"] in COMPARING and n_systems < 2:
+        message = f"{template.title!r} compares two systems; {dataset.name!r} has {n_systems}."
+        raise AnnotationError.at("dataset", message)
+    if template == BLANK and not n_systems:
+        values["target"] = Target.REFERENCES
     return CampaignDraft(dataset=dataset, criteria=criteria, **values)

@@ -3,20 +3,21 @@
 from annotation.campaigns.fields.kinds import problems_in
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
+from annotation.campaigns.services.criteria import validate_criteria
 from annotation.campaigns.services.prepared import validate_prepared
-from annotation.campaigns.services.problems import Problems, refusal
-from annotation.campaigns.services.scales import REFERENCES, validate_criteria
-from annotation.models import Campaign, Item, Project, Target
+from annotation.campaigns.services.problems import FieldProblems, refusal
+from annotation.datasets.selectors.datasets import splits_of
+from annotation.models import Campaign, Project, SourceKind, Target
 
 
 def draft_validate(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> None:
     """Raise ``AnnotationError`` with every problem. ``campaign`` is the campaign that the draft replaces, if any."""
-    if found := draft_problems(project, draft, campaign=campaign):
-        raise refusal(found)
+    if problems := draft_problems(project, draft, campaign=campaign):
+        raise refusal(problems)
 
 
-def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> dict[str, list[str]]:
-    problems = Problems()
+def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> FieldProblems:
+    problems = FieldProblems()
     if draft.dataset.project_id != project.pk and not project.is_sandbox:
         problems.refuse("dataset", f"The data set {draft.dataset.name!r} does not belong to this project.")
     _validate_name(project, draft, campaign, problems)
@@ -27,77 +28,74 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
     _validate_raters(draft, problems)
     validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
     validate_prepared(draft, problems)
-    return problems.found
+    return problems
 
 
-def _validate_name(project: Project, draft: CampaignDraft, campaign: Campaign | None, problems: Problems) -> None:
+def _validate_name(project: Project, draft: CampaignDraft, campaign: Campaign | None, problems: FieldProblems) -> None:
     if not draft.name.strip():
         problems.refuse("name", "Found nothing; accepted: a name.")
-    others = Campaign.objects.filter(project=project, name=draft.name)
-    if campaign is not None:
-        others = others.exclude(pk=campaign.pk)
+    others = Campaign.objects.filter(project=project, name=draft.name).exclude(pk=campaign.pk if campaign else 0)
     if others.exists():
-        message = f"This project has a campaign named {draft.name!r} already; choose another name."
-        problems.refuse("name", message)
+        problems.refuse("name", name_taken(draft.name))
 
 
-def _validate_what(draft: CampaignDraft, problems: Problems) -> None:
-    foreign = [system.name for system in draft.systems if system.dataset_id != draft.dataset.pk]
-    if foreign:
+def name_taken(name: str) -> str:
+    return f"This project has a campaign named {name!r} already; choose another name."
+
+
+def _validate_what(draft: CampaignDraft, problems: FieldProblems) -> None:
+    if foreign := [system.name for system in draft.systems if system.dataset_id != draft.dataset.pk]:
         problems.refuse("systems", f"{', '.join(foreign)}: not a system of the data set {draft.dataset.name!r}.")
     if draft.target == Target.CHOSEN and not draft.systems:
-        problems.refuse("systems", "Found none; choose the systems whose outputs are to be rated.")
+        problems.refuse("systems", "Found none; choose the systems whose outputs to rate.")
     _validate_list(draft, problems)
     kind = PRESENTATIONS.get(draft.presentation)
     if kind is not None and draft.target in kind.refused_targets:
         problems.refuse("presentation", kind.refused_targets[draft.target])
     if kind is not None and kind.compares_systems and draft.target == Target.CHOSEN and len(set(draft.systems)) == 1:
         problems.refuse("systems", f"Found only {draft.systems[0].name}; a pair needs two systems.")
-    unknown = [kind for kind in draft.reference_kinds if kind not in REFERENCES]
-    if unknown:
-        problems.refuse("reference_kinds", f"Found {', '.join(unknown)}; accepted: {', '.join(REFERENCES)}.")
+    known_kinds = SourceKind.of_references()
+    if unknown := [kind for kind in draft.reference_kinds if kind not in known_kinds]:
+        problems.refuse("reference_kinds", f"Found {', '.join(unknown)}; accepted: {', '.join(known_kinds)}.")
     elif draft.reference_kinds and draft.target != Target.REFERENCES:
         kinds = ", ".join(draft.reference_kinds)
-        problems.refuse("reference_kinds", f"Found {kinds}; accepted: none, as it is not references that are rated.")
-    if draft.split:
-        splits = Item.objects.filter(dataset=draft.dataset).order_by().values_list("split", flat=True).distinct()
-        if draft.split not in (known := sorted(filter(None, splits))):
-            accepted = ", ".join(known) or "nothing: its items have no splits"
-            problems.refuse("split", f"Found {draft.split!r}; accepted: {accepted}.")
+        problems.refuse("reference_kinds", f"Found {kinds}; accepted: none, since the target is not “references”.")
+    if draft.split and draft.split not in (splits := splits_of(draft.dataset)):
+        accepted = ", ".join(splits) or "nothing: its items have no splits"
+        problems.refuse("split", f"Found {draft.split!r}; accepted: {accepted}.")
 
 
-def _validate_list(draft: CampaignDraft, problems: Problems) -> None:
-    found = draft.response_list
-    if draft.target == Target.LISTED and found is None:
-        problems.refuse("response_list", "Found none; name the list of the responses that are to be rated.")
-    elif draft.target != Target.LISTED and found is not None:
-        problems.refuse("response_list", f"Found {found.name!r}; accepted: none, as it is no list that is rated.")
-    elif found is not None and found.dataset_id != draft.dataset.pk:
-        problems.refuse("response_list", f"The list {found.name!r} is not one of the data set {draft.dataset.name!r}.")
+def _validate_list(draft: CampaignDraft, problems: FieldProblems) -> None:
+    listed = draft.response_list
+    if draft.target == Target.LISTED and listed is None:
+        problems.refuse("response_list", "Found none; accepted: the list of the responses to rate.")
+    elif draft.target != Target.LISTED and listed is not None:
+        problems.refuse("response_list", f"Found {listed.name!r}; accepted: none, since the target is not “listed”.")
+    elif listed is not None and listed.dataset_id != draft.dataset.pk:
+        problems.refuse("response_list", f"The list {listed.name!r} is not one of the data set {draft.dataset.name!r}.")
 
 
-def _validate_pairs(draft: CampaignDraft, problems: Problems) -> None:
+def _validate_pairs(draft: CampaignDraft, problems: FieldProblems) -> None:
     if not draft.pairs:
         return
     if draft.presentation not in COMPARING:
-        problems.refuse("pairs", "Found pairs of systems; accepted only where two responses are shown side by side.")
+        problems.refuse("pairs", "Found pairs of systems; accepted only if two responses are shown side by side.")
         return
     rated = draft.systems if draft.target == Target.CHOSEN else draft.dataset.systems.all()
     known = sorted(system.name for system in rated)
-    seen: set[frozenset[str]] = set()
+    earlier: set[frozenset[str]] = set()
     for number, pair in enumerate(draft.pairs, start=1):
         if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
             problems.refuse("pairs", f"Pair {number}: found {list(pair)!r}; accepted: the names of two systems.")
             continue
-        missing = [name for name in pair if name not in known]
-        if missing:
+        if missing := [name for name in pair if name not in known]:
             problems.refuse("pairs", f"Pair {number}: found {missing[0]!r}; accepted: {', '.join(known) or 'none'}.")
-        if frozenset(pair) in seen:
+        if frozenset(pair) in earlier:
             problems.refuse("pairs", f"Pair {number}: {pair[0]} and {pair[1]} are paired twice.")
-        seen.add(frozenset(pair))
+        earlier.add(frozenset(pair))
 
 
-def _validate_raters(draft: CampaignDraft, problems: Problems) -> None:
+def _validate_raters(draft: CampaignDraft, problems: FieldProblems) -> None:
     most = draft.max_units_per_rater
     if most is not None and draft.min_units_per_rater > most:
         problems.refuse(

@@ -1,4 +1,4 @@
-"""Drafts are made, changed and removed here; a launched campaign's design is frozen."""
+"""Create and change drafts. The design of a launched campaign is frozen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,9 +8,9 @@ from django.db import IntegrityError, transaction
 
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.services.drafts import changed_fields, criteria_rows, draft_of, write_columns
-from annotation.campaigns.services.lifecycle import locked
+from annotation.campaigns.services.gate import campaign_alone
 from annotation.campaigns.services.problems import refusal
-from annotation.campaigns.services.validation import draft_problems, draft_validate
+from annotation.campaigns.services.validation import draft_problems, draft_validate, name_taken
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Criterion, Project, Target, User
 from annotation.projects.services.audit import audit_record
@@ -43,16 +43,16 @@ def campaign_change(
 ) -> Campaign:
     """Change some fields of a draft, as one step of its design does.
 
-    Mistakes below the paths in ``settle``, unless below those in ``leave``, are refused. Others are not: a new scale
-    may leave a gold answer off it, and one step cannot mend another. ``launch_report`` names them, and no launch
-    lets them pass.
+    Mistakes below the paths in ``settle``, unless below those in ``leave``, are refused. Other mistakes stay, since one
+    step cannot correct another: a gold answer may be off a new scale. ``launch_report`` names them, and they prevent
+    the launch.
     """
     campaign = _locked_draft(campaign)
     draft = replace(draft_of(campaign), **changes)
     problems = draft_problems(campaign.project, draft, campaign=campaign)
-    own = {path: found for path, found in problems.items() if _is_below(path, settle) and not _is_below(path, leave)}
-    if own:
-        raise refusal(own)
+    settled = {path: texts for path, texts in problems.items() if _is_below(path, settle)}
+    if refused := {path: texts for path, texts in settled.items() if not _is_below(path, leave)}:
+        raise refusal(refused)
     return _replace(campaign, draft, by)
 
 
@@ -61,7 +61,7 @@ def _is_below(path: str, roots: Sequence[str]) -> bool:
 
 
 def _locked_draft(campaign: Campaign) -> Campaign:
-    campaign = locked(campaign)
+    campaign = campaign_alone(campaign.pk)
     if campaign.state != CampaignState.DRAFT:
         raise AnnotationError(
             f"The campaign is {campaign.get_state_display().lower()}: its design was frozen at launch. "
@@ -94,8 +94,7 @@ def _store(campaign: Campaign, draft: CampaignDraft) -> Campaign:
     except IntegrityError as error:  # another request took the name since it was checked
         if "campaign_name_once_per_project" not in str(error):
             raise
-        message = f"This project has a campaign named {draft.name!r} already; choose another name."
-        raise AnnotationError.at("name", message) from error
+        raise AnnotationError.at("name", name_taken(draft.name)) from error
     campaign.systems.set(draft.systems if draft.target == Target.CHOSEN else [])
     campaign.criteria.all().delete()
     Criterion.objects.bulk_create(criteria_rows(campaign, draft.criteria))

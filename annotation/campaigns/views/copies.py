@@ -1,4 +1,4 @@
-"""Campaigns that begin somewhere: with a template, another campaign, a file; and two of them side by side."""
+"""Create a campaign from a template, another campaign or a file; export one; compare two."""
 
 import json
 from urllib.parse import urlencode
@@ -9,14 +9,16 @@ from django.urls import reverse
 from django.utils.text import get_valid_filename
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.campaigns import services
-from annotation.campaigns.design import BLANK, TEMPLATES, Change, compare_designs
-from annotation.campaigns.forms import CloneForm, ImportForm, StartForm
+from annotation.campaigns.design.compare import Change, compare_designs
+from annotation.campaigns.design.templates import BLANK, TEMPLATES
+from annotation.campaigns.forms.copies import CloneForm, ImportForm, StartForm
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.selectors import campaigns_of
+from annotation.campaigns.services import copies as services
+from annotation.campaigns.services.copies import free_name
 from annotation.campaigns.services.documents import campaign_export as export_of
+from annotation.campaigns.services.starting import campaign_start
 from annotation.core.access import may_manage
-from annotation.core.errors import AnnotationError
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, Dataset, Role
@@ -25,28 +27,17 @@ from annotation.models import Campaign, Dataset, Role
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def campaign_create(request: MemberRequest) -> HttpResponse:
-    """Choose what to begin with; the draft is made at once, and its steps follow."""
+    """Choose a template and create the draft; a campaign for a list copies another campaign instead."""
     project = request.project
-    if (listed := whole_number(request, "list")) is not None:  # what is rated is settled: only how is left to say
+    if (listed := whole_number(request, "list")) is not None:
         query = {name: request.GET[name] for name in ("ratings", "like") if request.GET.get(name)}
         address = reverse("annotation:response-list-rate", args=[project.slug, listed])
         return redirect(f"{address}?{urlencode(query)}" if query else address)
-    wanted = Dataset.objects.filter(project=project, slug=request.GET.get("dataset", "")).first()
-    form = StartForm(project, request.POST or None, initial={"dataset": wanted})
-    if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
-        try:
-            campaign = services.campaign_start(
-                project=project,
-                dataset=data["dataset"],
-                template=request.POST.get("template", BLANK.slug),
-                name=data["name"],
-                by=request.user,
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            return redirect("annotation:campaign-step", project.slug, campaign.pk, "what")
+    dataset = Dataset.objects.filter(project=project, slug=request.GET.get("dataset", "")).first()
+    form = StartForm(project, request.POST or None, initial={"dataset": dataset})
+    template = request.POST.get("template", BLANK.slug)
+    if campaign := form.submit(campaign_start, project=project, template=template, by=request.user):
+        return redirect("annotation:campaign-step", project.slug, campaign.pk, "what")
     context = {"project": project, "form": form, "templates": TEMPLATES, "blank": BLANK}
     return render(request, "annotation/campaigns/campaign_new.html", context)
 
@@ -54,22 +45,11 @@ def campaign_create(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_clone(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    form = CloneForm(campaign, request.POST or None, name=services.free_name(request.project, campaign.name))
-    if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
-        try:
-            made = services.campaign_clone(
-                campaign=campaign, name=data["name"], dataset=data["dataset"], by=request.user
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            return redirect("annotation:campaign-step", request.project.slug, made.pk, "review")
-    return render(
-        request,
-        "annotation/campaigns/campaign_clone.html",
-        {"project": request.project, "campaign": campaign, "form": form},
-    )
+    form = CloneForm(campaign, request.POST or None, name=free_name(request.project, campaign.name))
+    if draft := form.submit(services.campaign_clone, campaign=campaign, by=request.user):
+        return redirect("annotation:campaign-step", request.project.slug, draft.pk, "review")
+    context = {"project": request.project, "campaign": campaign, "form": form}
+    return render(request, "annotation/campaigns/campaign_clone.html", context)
 
 
 @require_GET
@@ -87,27 +67,15 @@ def campaign_export(request: MemberRequest, campaign: Campaign) -> HttpResponse:
 def campaign_import(request: MemberRequest) -> HttpResponse:
     project = request.project
     form = ImportForm(project, request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
-        try:
-            made = services.campaign_import(
-                project=project,
-                document=services.campaign_read(data["file"].read()),
-                dataset=data["dataset"],
-                name=data["name"],
-                by=request.user,
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            return redirect("annotation:campaign-step", project.slug, made.pk, "review")
+    if draft := form.submit(services.campaign_import, project=project, by=request.user):
+        return redirect("annotation:campaign-step", project.slug, draft.pk, "review")
     return render(request, "annotation/campaigns/campaign_import.html", {"project": project, "form": form})
 
 
 @require_GET
 @project_view(Role.VIEWER)
 def campaign_compare(request: MemberRequest) -> HttpResponse:
-    """Two campaigns of the project, field by field; only what differs, unless ``all`` is asked for."""
+    """Show two campaigns field by field: only the differences, or all fields with ``all``."""
     campaigns = list(campaigns_of(request.project).order_by("-pk"))
     known = {campaign.pk: campaign for campaign in campaigns}
     left, right = (known.get(whole_number(request, side) or 0) for side in ("left", "right"))

@@ -1,31 +1,34 @@
 """Reads over data sets: counts, pages of items, downloads."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from django.contrib.postgres.aggregates import StringAgg
-from django.db.models import Count, Exists, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import MD5, Cast, Coalesce
+from django.db.models import Count, Exists, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import MD5, Cast
 
-from annotation.models import (
-    Dataset,
-    Item,
-    Project,
-    Response,
-    ResponseSource,
-    SourceKind,
-    System,
-)
+from annotation.core.counting import count_of
+from annotation.models import Dataset, Item, Project, Response, ResponseSource, SourceKind, System
 
 PAGE_SIZE = 50
 
 
 def datasets_of(project: Project) -> QuerySet[Dataset]:
-    def count(rows: QuerySet[Item] | QuerySet[System]) -> Coalesce:
-        counted = rows.filter(dataset=OuterRef("pk")).order_by().values("dataset").annotate(n=Count("pk"))
-        return Coalesce(Subquery(counted.values("n")), 0)
+    return project.datasets.annotate(
+        n_items=count_of(Item.objects.all(), "dataset"), n_systems=count_of(System.objects.all(), "dataset")
+    )
 
-    return project.datasets.annotate(n_items=count(Item.objects.all()), n_systems=count(System.objects.all()))
+
+def reference_choices(dataset: Dataset, *, also: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Return value and label of the kinds of reference that the data set has, or that ``also`` names."""
+    sources = ResponseSource.objects.filter(item__dataset=dataset).order_by()
+    kinds = {*sources.values_list("kind", flat=True).distinct(), *also} - {SourceKind.SYSTEM}
+    return [(kind, label) for kind, label in SourceKind.choices if kind in kinds]
+
+
+def splits_of(dataset: Dataset) -> list[str]:
+    items = Item.objects.filter(dataset=dataset).exclude(split="").order_by()
+    return sorted(items.values_list("split", flat=True).distinct())
 
 
 def other_names(dataset: Dataset) -> dict[str, str]:

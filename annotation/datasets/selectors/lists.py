@@ -4,25 +4,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Prefetch, QuerySet
 
+from annotation.core.counting import count_of
 from annotation.models import Dataset, Project, Response, ResponseList, ResponseSource
 
 
 def response_lists_of(project: Project) -> QuerySet[ResponseList]:
     """Return the lists, newest first, with ``size``, the number of responses, and ``n_items``, of their items."""
-    rows: QuerySet[Any] = (
-        ResponseList.responses.through.objects.filter(responselist=OuterRef("pk")).order_by().values("responselist")
-    )
-
-    def number(total: Count) -> Coalesce:
-        return Coalesce(Subquery(rows.annotate(total=total).values("total")), 0, output_field=IntegerField())
-
+    rows: QuerySet[Any] = ResponseList.responses.through.objects.all()
     return (
         ResponseList.objects.filter(project=project)
         .select_related("dataset", "created_by")
-        .annotate(size=number(Count("response")), n_items=number(Count("response__item", distinct=True)))
+        .annotate(
+            size=count_of(rows, "responselist"),
+            n_items=count_of(rows, "responselist", "response__item", distinct=True),
+        )
         .order_by("-pk")
     )
 
@@ -59,6 +56,13 @@ def responses_named(dataset: Dataset, names: Sequence[tuple[str, str]]) -> dict[
             {"items": [item for item, _ in names], "keys": [key for _, key in names], "dataset": dataset.pk},
         )
         return {(item, key): pk for item, key, pk in cursor.fetchall()}
+
+
+def find_list(lists: Iterable[ResponseList], responses: Iterable[int]) -> ResponseList | None:
+    """Return the first of the lists that holds exactly these responses."""
+    ids = set(responses)
+    same = (each for each in lists if set(each.responses.order_by().values_list("pk", flat=True)) == ids)
+    return next(same, None)
 
 
 def foreign_responses(dataset: Dataset, responses: Iterable[int]) -> list[int]:

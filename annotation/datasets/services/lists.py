@@ -9,11 +9,7 @@ from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
 from annotation.core.problems import storable, storable_json
 from annotation.datasets.selectors.lists import foreign_responses
-from annotation.models import (
-    Dataset,
-    ResponseList,
-    User,
-)
+from annotation.models import Dataset, ResponseList, User
 from annotation.projects.services.audit import audit_record
 
 MAX_NAME = 120

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from annotation.campaigns.services import launch_report
 from annotation.campaigns.services.launch import units_plan
+from annotation.campaigns.services.readiness import launch_report
 from annotation.core.errors import AnnotationError
 from annotation.dry_runs.specification import DryRunSpecification
 from annotation.models import Campaign

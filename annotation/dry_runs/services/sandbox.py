@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from django.db import connection, models, transaction
 
-from annotation.campaigns.services import campaign_create, campaign_launch, draft_of
+from annotation.campaigns.services.drafts import draft_of
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.writing import campaign_create
 from annotation.core.jobs import Claim
 from annotation.dry_runs.services.extent import Extent
 from annotation.models import (

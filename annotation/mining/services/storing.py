@@ -7,7 +7,9 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from annotation.campaigns.services import campaign_change, campaign_start, free_name
+from annotation.campaigns.services.copies import free_name
+from annotation.campaigns.services.starting import campaign_start
+from annotation.campaigns.services.writing import campaign_change
 from annotation.core.copying import MANY
 from annotation.core.errors import AnnotationError
 from annotation.mining.selectors import kept_near_duplicates

@@ -9,8 +9,7 @@ import numpy as np
 from django.core.cache import cache
 from django.db.models import Count, Max, Q
 
-from annotation.campaigns.selectors import RaterRow as WorkRow
-from annotation.campaigns.selectors import rater_rows
+from annotation.campaigns.selectors import WorkRow, rater_rows
 from annotation.models import (
     AuditEntry,
     Campaign,

@@ -9,10 +9,10 @@ from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.campaigns import services
 from annotation.campaigns.forms import STEPS
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.selectors import rated_sources
+from annotation.campaigns.services.previews import campaign_with_changes
 from annotation.core.errors import AnnotationError
 from annotation.core.markdown import markdown
 from annotation.core.parameters import whole_number
@@ -53,7 +53,7 @@ def campaign_preview_frame(request: MemberRequest, campaign: Campaign) -> HttpRe
     number = _example(request)
     try:
         with (
-            services.campaign_imagined(campaign=campaign, changes=changes) as criteria,
+            campaign_with_changes(campaign=campaign, changes=changes) as criteria,
             translation.override(campaign.rater_language or SOURCE.code),
         ):
             response = _preview(request, campaign, criteria, number)

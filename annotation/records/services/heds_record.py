@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from annotation.campaigns.design import QualificationDesign, QualityDesign
+from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
 from annotation.models import Campaign, CommentField, Target
 from annotation.records.selectors.facts import CriterionFacts, Facts
 from annotation.records.services import wording

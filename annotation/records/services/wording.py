@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from annotation.campaigns.design import QualificationDesign, QualityDesign
+from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
 from annotation.models import Admission, Campaign
 from annotation.records.selectors.facts import CriterionFacts, Facts, Share
 from annotation.records.selectors.payment import Payment

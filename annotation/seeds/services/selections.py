@@ -9,11 +9,12 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from annotation.allocation.splits import assign_splits, split_sizes
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create
+from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.services.imports import dataset_slug
+from annotation.datasets.services.lists import response_list_create
 from annotation.hygiene.refusal import ParameterRefused
 from annotation.hygiene.steps import in_order, step_from_dict, step_to_dict
 from annotation.models import (
@@ -35,15 +36,7 @@ from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.rating.services.ratings import ratings_await
 from annotation.seeds.criteria import CRITERIA, criteria_values
-from annotation.seeds.selectors import (
-    RatedSeeds,
-    SeedRow,
-    exactly,
-    kept_at,
-    rated_seeds,
-    selection_uses,
-    thresholds,
-)
+from annotation.seeds.selectors import RatedSeeds, SeedRow, exactly, kept_at, rated_seeds, selection_uses, thresholds
 
 MOST_SAMPLED = 1_000_000
 LARGEST_SEED = 2**63 - 1

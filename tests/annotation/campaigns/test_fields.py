@@ -9,8 +9,11 @@ import pytest
 
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.campaigns.forms import STEPS
-from annotation.campaigns.services import campaign_clone, campaign_create, campaign_import, campaign_launch, draft_of
+from annotation.campaigns.services.copies import campaign_clone, campaign_import
 from annotation.campaigns.services.documents import campaign_export
+from annotation.campaigns.services.drafts import draft_of
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.writing import campaign_create
 from annotation.core.canonical import canonical_json
 from annotation.models import Campaign, Criterion, Project
 from tests.annotation.campaigns.services.test_drafts import full_draft

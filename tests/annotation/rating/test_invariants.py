@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_pause, campaign_resume
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.datasets.services.imports import dataset_import_execute
 from annotation.models import Campaign, DatasetImport, Item, JobState, Project, SeedSelecting, SeedSelection, User
 from annotation.seeds.services.selecting import seeds_select_execute

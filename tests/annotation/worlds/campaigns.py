@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Sequence
 
-from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.writing import campaign_create
 from annotation.models import (
     Campaign,
     Dataset,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.models import Campaign, Criterion, Dataset
 from tests.annotation.worlds.campaigns import make_campaign
 

@@ -1,6 +1,6 @@
 """A running campaign for every scale and presentation that raters meet, and one with training and a test."""
 
-from annotation.campaigns.services import CriterionDraft
+from annotation.campaigns.fields.table import CriterionDraft
 from annotation.models import Campaign, Project
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from annotation.campaigns.fields.table import MOST_RATINGS
-from annotation.campaigns.services import free_name
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create
+from annotation.campaigns.services.copies import free_name
+from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.errors import AnnotationError
+from annotation.datasets.services.lists import response_list_create
 from annotation.models import Campaign, Release, User
 from annotation.references.releases.selectors.releases import release_campaigns, release_name
 from annotation.references.weighing.selectors.attention import LISTS, listed_responses

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.campaigns.design import Change, compare_designs
+from annotation.campaigns.design.compare import Change, compare_designs
 
 names = st.text("abcd", min_size=1, max_size=2)
 scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["x", "y", ""])

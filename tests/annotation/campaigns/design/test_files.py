@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.campaigns.design.files import FileProblems, read_campaign_file
+from annotation.campaigns.design.files import read_campaign_file
+from annotation.campaigns.design.quality import DesignError
 
 GOOD: dict[str, Any] = {
     "assay_campaign": 1,
@@ -54,7 +55,7 @@ json_values = st.recursive(
     ],
 )
 def test_a_wrong_field_is_named(change: dict[str, Any], field: str) -> None:
-    with pytest.raises(FileProblems) as refused:
+    with pytest.raises(DesignError) as refused:
         read_campaign_file({**GOOD, **change})
     assert list(refused.value.problems) == [field]
     assert "accepted" in refused.value.problems[field]
@@ -62,7 +63,7 @@ def test_a_wrong_field_is_named(change: dict[str, Any], field: str) -> None:
 
 
 def test_every_mistake_is_named_at_once() -> None:
-    with pytest.raises(FileProblems) as refused:
+    with pytest.raises(DesignError) as refused:
         read_campaign_file({"assay_campaign": 1, "split": 3, "colour": "red"})
     expected = {"name", "target", "presentation", "criteria", "ratings_per_unit", "split", "colour"}
     assert set(refused.value.problems) == expected
@@ -72,7 +73,7 @@ def test_every_mistake_is_named_at_once() -> None:
 def test_whatever_is_in_a_file_is_read_or_refused(change: dict[str, Any]) -> None:
     try:
         read = read_campaign_file({**GOOD, **change})
-    except FileProblems:
+    except DesignError:
         return
     assert isinstance(read["name"], str)
     assert all(isinstance(one["question"], str) for one in read["criteria"])

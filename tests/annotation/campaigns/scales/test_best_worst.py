@@ -6,7 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.services import CriterionDraft, campaign_launch, launch_report
+from annotation.campaigns.fields.table import CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.readiness import launch_report
 from annotation.core.errors import AnnotationError
 from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.dry_runs.simulation.screens import ShownText

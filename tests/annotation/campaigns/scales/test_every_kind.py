@@ -7,11 +7,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.campaigns.fields.table import CriterionDraft
 from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.presentations import PRESENTATIONS
 from annotation.campaigns.scales import SCALES
-from annotation.campaigns.services import CriterionDraft, campaign_import, draft_of
+from annotation.campaigns.services.copies import campaign_import
 from annotation.campaigns.services.documents import campaign_export
+from annotation.campaigns.services.drafts import draft_of
 from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.dry_runs.simulation.screens import ShownText
 from annotation.models import Campaign, Criterion, Project, Rating, User

@@ -3,15 +3,9 @@ import json
 
 import pytest
 
-from annotation.campaigns.services import (
-    CampaignDraft,
-    CriterionDraft,
-    campaign_close,
-    campaign_launch,
-    campaign_pause,
-    campaign_resume,
-    campaign_update,
-)
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch, campaign_pause, campaign_resume
+from annotation.campaigns.services.writing import campaign_update
 from annotation.core.errors import AnnotationError
 from annotation.models import CampaignState, Project, Slot, System, Unit
 from tests.annotation.worlds.campaigns import RELEVANCE, add_response, make_campaign, make_dataset

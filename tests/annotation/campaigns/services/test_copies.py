@@ -6,17 +6,13 @@ from typing import Any
 
 import pytest
 
-from annotation.campaigns.design import ALL_TEMPLATES
-from annotation.campaigns.services import (
-    campaign_clone,
-    campaign_create,
-    campaign_import,
-    campaign_launch,
-    campaign_start,
-    draft_problems,
-    template_draft,
-)
+from annotation.campaigns.design.templates import ALL_TEMPLATES
+from annotation.campaigns.services.copies import campaign_clone, campaign_import
 from annotation.campaigns.services.documents import campaign_document, campaign_export
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.starting import campaign_start, template_draft
+from annotation.campaigns.services.validation import draft_problems
+from annotation.campaigns.services.writing import campaign_create
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Project, QualityRules, ResponseSource, User
 from annotation.weighting.exclusion.measured import GoldAccuracyBelow

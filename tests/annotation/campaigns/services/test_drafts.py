@@ -6,19 +6,13 @@ from typing import Any
 
 import pytest
 
-from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft, CriterionDraft
 from annotation.campaigns.selectors import rated_sources
-from annotation.campaigns.services import (
-    CampaignDraft,
-    CriterionDraft,
-    campaign_change,
-    campaign_create,
-    campaign_launch,
-    campaign_update,
-    draft_of,
-    draft_problems,
-    launch_report,
-)
+from annotation.campaigns.services.drafts import draft_of
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.readiness import launch_report
+from annotation.campaigns.services.validation import draft_problems
+from annotation.campaigns.services.writing import campaign_change, campaign_create, campaign_update
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion, Item, Project, ResponseSource, SourceKind, User
 from tests.annotation.worlds.campaigns import RELEVANCE, make_campaign, make_dataset

@@ -7,21 +7,18 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.selectors import rated_sources
-from annotation.campaigns.services import (
-    CampaignDraft,
-    campaign_clone,
-    campaign_create,
-    campaign_import,
-    campaign_launch,
-    campaign_update,
-    draft_of,
-    launch_report,
-)
+from annotation.campaigns.services.copies import campaign_clone, campaign_import
 from annotation.campaigns.services.documents import campaign_document, campaign_export
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create, response_list_delete
+from annotation.campaigns.services.drafts import draft_of
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.lists import campaign_for_list
+from annotation.campaigns.services.readiness import launch_report
+from annotation.campaigns.services.writing import campaign_create, campaign_update
 from annotation.core.errors import AnnotationError
 from annotation.datasets.selectors.lists import response_lists_of, responses_page
+from annotation.datasets.services.lists import response_list_create, response_list_delete
 from annotation.dry_runs.services.sandbox import sandbox_purge
 from annotation.models import Campaign, Dataset, Project, QualityRules, Response, ResponseList, Target, User
 from annotation.quality.services.operations import campaign_extend, items_add
@@ -163,8 +160,8 @@ def test_lists_show_the_listed_texts_of_an_item_together(dataset: Dataset, liste
     ("options", "field", "says"),
     [
         ({"presentation": "pair"}, "presentation", "Pairs compare systems"),
-        ({"target": "outputs"}, "response_list", "accepted: none, as it is no list"),
-        ({"listed": None}, "response_list", "Found none; name the list"),
+        ({"target": "outputs"}, "response_list", "accepted: none, since the target"),
+        ({"listed": None}, "response_list", "Found none; accepted: the list"),
     ],
 )
 def test_what_a_list_cannot_be_asked_for_is_refused_at_its_field(

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.design import ALL_TEMPLATES
+from annotation.campaigns.design.templates import ALL_TEMPLATES
 from annotation.models import Campaign, Project, User
 from tests.annotation.worlds.campaigns import RELEVANCE, make_campaign, make_dataset
 

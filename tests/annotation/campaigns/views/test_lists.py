@@ -7,8 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create
+from annotation.campaigns.services.lists import campaign_for_list
 from annotation.campaigns.views import lists as views
+from annotation.datasets.services.lists import response_list_create
 from annotation.models import Campaign, Project, ResponseList, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
@@ -172,7 +173,7 @@ def test_every_page_of_a_listed_campaign_opens(draft: Campaign, manager: User, a
         assert client.get(page("campaign-step", draft.pk, step)).status_code == 200, step
     for name in ("campaign-detail", "campaign-design", "campaign-preview", "campaign-clone", "campaign-export"):
         assert client.get(page(name, draft.pk)).status_code == 200, name
-    assert "A list of responses: <a" in client.get(page("campaign-design", draft.pk)).content.decode()
+    assert "The responses of a list" in client.get(page("campaign-design", draft.pk)).content.decode()
     frame = client.post(page("campaign-preview-frame", draft.pk), {"step": "what", "name": "x", "target": "listed"})
     assert "A book about the number 0" in frame.content.decode()
     pair = client.post(

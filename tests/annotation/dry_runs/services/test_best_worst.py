@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.campaigns.services import CriterionDraft
+from annotation.campaigns.fields.table import CriterionDraft
 from annotation.models import Campaign
 from tests.annotation.dry_runs.services.conftest import play
 

@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.core import jobs
 from annotation.core.errors import AnnotationError
 from annotation.dry_runs.services import running as module

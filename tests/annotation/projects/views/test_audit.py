@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.services import campaign_pause, campaign_resume
+from annotation.campaigns.services.lifecycle import campaign_pause, campaign_resume
 from annotation.models import Campaign, Project, User
 from annotation.projects.services.audit import audit_record
 from annotation.quality.services.decisions import rater_flag

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.campaigns.services import campaign_close
+from annotation.campaigns.services.lifecycle import campaign_close
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     AuditEntry,

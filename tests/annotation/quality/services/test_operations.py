@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from django.db import connection
 
-from annotation.campaigns.services import campaign_close, campaign_launch, campaign_pause
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch, campaign_pause
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Amendment,

@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.campaigns.services.rules import rules_read, rules_register
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision, Rating, Slot

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.services import campaign_close
+from annotation.campaigns.services.lifecycle import campaign_close
 from annotation.models import Amendment, Campaign, Project, Slot, Unit, User
 from annotation.quality.services.decisions import rater_exclude
 from annotation.quality.services.operations import system_stop

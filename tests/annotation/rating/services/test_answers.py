@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.db.models import F
 
-from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Comment, Presentation, Project, Rating, ResponseSource, Unit
 from annotation.rating.selectors.handout import Waiting, seconds_to_wait, waiting

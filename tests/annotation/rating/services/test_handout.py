@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from annotation.allocation.handout import Candidate, next_unit, systems_to_avoid
-from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_pause, campaign_resume
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,

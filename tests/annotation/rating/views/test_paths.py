@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from annotation.campaigns.services import campaign_close
+from annotation.campaigns.services.lifecycle import campaign_close
 from annotation.models import (
     AnswerDraft,
     Campaign,

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.services import campaign_close, campaign_pause
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_pause
 from annotation.models import Campaign, Participation, Presentation, PresentationOutcome, Project, Rater, Rating
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 

@@ -14,7 +14,7 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.campaigns.services import campaign_close
+from annotation.campaigns.services.lifecycle import campaign_close
 from annotation.core.errors import AnnotationError
 from annotation.core.snapshots import snapshot
 from annotation.models import Campaign, Presentation, Project, Rater, RaterIdentity, Rating, User

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.services import campaign_close
+from annotation.campaigns.services.lifecycle import campaign_close
 from annotation.models import AuditEntry, Campaign, Datasheet, Project, Rater, RaterIdentity, User
 from annotation.records.selectors.tables import TABLES
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next

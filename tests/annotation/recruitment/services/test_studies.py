@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.campaigns.services import campaign_pause
+from annotation.campaigns.services.lifecycle import campaign_pause
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Recruitment, RecruitmentState
 from annotation.recruitment import services

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.campaigns.services import campaign_launch
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.errors import AnnotationError
 from annotation.datasets.services.imports import dataset_import_execute
+from annotation.datasets.services.lists import response_list_create
 from annotation.mining.index import build_index
 from annotation.mining.selectors import corpus_folder
 from annotation.mining.triples import Triple

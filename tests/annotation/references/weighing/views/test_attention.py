@@ -6,7 +6,7 @@ import io
 import pytest
 from django.urls import reverse
 
-from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, ResponseList, Target
 from annotation.references.sets.selectors import campaigns_to_join, set_to_join

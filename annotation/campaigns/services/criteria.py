@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from annotation.campaigns.fields.kinds import problems_in
 from annotation.campaigns.fields.table import CRITERION, CriterionDraft
 from annotation.campaigns.scales import SCALES
-from annotation.campaigns.services.problems import Problems
+from annotation.campaigns.services.problems import FieldProblems
 from annotation.models import Dataset, ResponseSource, SourceKind
 
 MAX_CRITERIA = 5
-REFERENCES = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
 
 
 def validate_criteria(
-    criteria: Sequence[CriterionDraft], presentation: str, dataset: Dataset, problems: Problems
+    criteria: Sequence[CriterionDraft], presentation: str, dataset: Dataset, problems: FieldProblems
 ) -> None:
     if not 1 <= len(criteria) <= MAX_CRITERIA:
         problems.refuse("criteria", f"Found {len(criteria)} criteria; accepted: 1 to {MAX_CRITERIA}.")
@@ -27,14 +26,11 @@ def validate_criteria(
     standards = {criterion.standard_source for criterion in known if criterion.scale.has_standard}
     if len(standards) > 1:
         found = " and ".join(sorted(standards))
-        problems.refuse(
-            "criteria",
-            f"Found the standard texts {found}; accepted: the same in all criteria.",
-        )
+        problems.refuse("criteria", f"Found the standard texts {found}; accepted: the same in all criteria.")
 
 
 class _CriterionCheck:
-    def __init__(self, draft: CriterionDraft, path: str, problems: Problems) -> None:
+    def __init__(self, draft: CriterionDraft, path: str, problems: FieldProblems) -> None:
         self.draft, self.path, self.problems = draft, path, problems
 
     def refuse(self, field: str, message: str) -> None:
@@ -53,19 +49,15 @@ class _CriterionCheck:
         if not draft.scale.fits(presentation):
             self.refuse("kind", draft.scale.misfit)
         if draft.scale.has_standard:
-            _check_standard(self, dataset)
+            self._check_standard(dataset)
 
-
-def _check_standard(check: _CriterionCheck, dataset: Dataset) -> None:
-    source = check.draft.standard_source
-    sources = ResponseSource.objects.filter(item__dataset=dataset)
-    known = sources.filter(kind=source) if source in REFERENCES else sources.filter(system__name=source)
-    if not source:
-        check.refuse("standard_source", "found no standard; accepted: a system, or a kind of reference.")
-    elif not known.exists():
-        systems = ", ".join(dataset.systems.values_list("name", flat=True)[:50])
-        check.refuse(
-            "standard_source",
-            f"the data set has no text from {source!r}; accepted: {', '.join(REFERENCES)}"
-            f"{', or the systems ' + systems if systems else ''}.",
-        )
+    def _check_standard(self, dataset: Dataset) -> None:
+        source, kinds = self.draft.standard_source, SourceKind.of_references()
+        sources = ResponseSource.objects.filter(item__dataset=dataset)
+        known = sources.filter(kind=source) if source in kinds else sources.filter(system__name=source)
+        if not source:
+            self.refuse("standard_source", "found no standard; accepted: a system, or a kind of reference.")
+        elif not known.exists():
+            systems = ", ".join(dataset.systems.values_list("name", flat=True)[:50])
+            accepted = ", ".join(kinds) + (f", or the systems {systems}" if systems else "")
+            self.refuse("standard_source", f"the data set has no text from {source!r}; accepted: {accepted}.")

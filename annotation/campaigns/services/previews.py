@@ -1,4 +1,4 @@
-"""A draft as it would be with changes that nobody has saved: for the preview beside the form."""
+"""A draft with changes that are not saved, for the preview beside the form."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -7,23 +7,23 @@ from typing import Any
 
 from django.db import transaction
 
+from annotation.campaigns.services.criteria import validate_criteria
 from annotation.campaigns.services.drafts import criteria_rows, draft_of, write_columns
-from annotation.campaigns.services.problems import Problems, refusal
-from annotation.campaigns.services.scales import validate_criteria
+from annotation.campaigns.services.problems import FieldProblems, refusal
 from annotation.models import Campaign, Criterion
 
 
 @contextmanager
-def campaign_imagined(*, campaign: Campaign, changes: Mapping[str, Any]) -> Iterator[list[Criterion]]:
-    """Inside, the campaign is as changed, and these are its criteria; afterwards nothing of it is stored.
+def campaign_with_changes(*, campaign: Campaign, changes: Mapping[str, Any]) -> Iterator[list[Criterion]]:
+    """Apply changes to the campaign within the block and yield its criteria; nothing is stored afterwards.
 
-    Raises ``AnnotationError`` where a criterion could not be shown.
+    Raise ``AnnotationError`` if a criterion cannot be shown.
     """
     draft = replace(draft_of(campaign), **changes)
-    problems = Problems()
+    problems = FieldProblems()
     validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
-    if problems.found:
-        raise refusal(problems.found)
+    if problems:
+        raise refusal(problems)
     with transaction.atomic():
         write_columns(campaign, draft)
         campaign.systems.set(draft.systems)
