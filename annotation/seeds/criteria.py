@@ -1,4 +1,4 @@
-"""The criteria that a seed must meet besides its mean rating. One entry says all about a criterion."""
+"""The criteria that a seed must meet besides its mean rating, one entry each; and the limits of a random seed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,18 @@ from typing import NamedTuple
 
 from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.core.errors import AnnotationError
+
+LARGEST_SEED = 2**63 - 1
+
+
+def is_whole(value: object, low: int, high: int) -> bool:
+    """Return whether the value is a whole number from ``low`` to ``high``."""
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def check_seed(seed: int) -> None:
+    if not is_whole(seed, 0, LARGEST_SEED):
+        raise AnnotationError.at("seed", f"Found {seed}; accepted: a whole number from 0 to {LARGEST_SEED}.")
 
 
 class MeanRating(NamedTuple):
@@ -34,7 +46,7 @@ class SeedCriterion:
     failing: str  # how seeds that fail it are counted
 
     def check(self, value: object) -> None:
-        if not isinstance(value, int) or isinstance(value, bool) or not self.lowest <= value <= self.highest:
+        if not is_whole(value, self.lowest, self.highest):
             message = f"Found {value}; accepted: {self.lowest} to {self.highest}."
             raise AnnotationError.at(self.name, message)
 

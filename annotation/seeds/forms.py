@@ -9,11 +9,12 @@ from annotation.core.forms import RefusableForm, offer_rows
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.models import Campaign, Corpus, Dataset, JobState, Project
 from annotation.rating.selectors.ratings import campaign_criteria
-from annotation.seeds.criteria import CRITERIA
+from annotation.seeds.criteria import CRITERIA, LARGEST_SEED
 from annotation.seeds.fields import CorpusField
 from annotation.seeds.hygiene_forms import HygieneForm
 from annotation.seeds.selectors import seed_campaigns
-from annotation.seeds.services.selections import LARGEST_SEED, MOST_SAMPLED
+from annotation.seeds.services.sampling import MOST_SAMPLED
+from annotation.seeds.services.selections import SelectionRules
 
 RANDOM_SEED = 20150726
 PAPERS_CANDIDATES = 33_000
@@ -60,7 +61,7 @@ class SampleForm(HygieneForm):
     def hygiene_open(self) -> bool:
         return any(name in self.errors or self[name].value() for name in self.hygiene_names)
 
-    def asked(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``seeds_sample``."""
         names = ("corpus", "name", "n", "seed", "normalisation")
         return {**{name: self.cleaned_data[name] for name in names}, "hygiene": self.steps()}
@@ -123,7 +124,7 @@ class SelectForm(RefusableForm):
     def __init__(self, dataset: Dataset, data: QueryDict | None = None) -> None:
         offered = list(seed_campaigns(dataset))
         super().__init__(self._filled(data, offered))
-        self.offered = offered
+        self.dataset, self.offered = dataset, offered
         campaigns = Campaign.objects.filter(pk__in=[campaign.pk for campaign in offered])
         offer_rows(self, "campaigns", campaigns.order_by("pk"))
         for criterion in CRITERIA.values():
@@ -156,9 +157,10 @@ class SelectForm(RefusableForm):
     def numbers(self) -> list[Any]:
         return [self[name] for name in ("threshold", *CRITERIA, "shares", "seed")]
 
-    def asked(self) -> dict[str, Any]:
-        """Return the arguments of ``seeds_select_create``."""
-        return {**self.cleaned_data, "campaigns": list(self.cleaned_data["campaigns"])}
+    def rules(self) -> SelectionRules:
+        """Return the rules that valid input sets. Raise AnnotationError for a criterion out of range."""
+        values = {**self.cleaned_data, "campaigns": list(self.cleaned_data["campaigns"])}
+        return SelectionRules.of(**values, dataset=self.dataset)
 
 
 def _has_one_scale(campaign: Campaign) -> bool:

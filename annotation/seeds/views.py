@@ -1,6 +1,6 @@
 """Seeds: draw candidates from a corpus, select seeds, and show a selection with its means then and now."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -15,10 +15,10 @@ from django_htmx.http import HttpResponseClientRedirect
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.errors import AnnotationError
-from annotation.core.exports import table_response
+from annotation.core.exports import Column, object_rows, table_response
 from annotation.core.jobs import job_request_cancel
 from annotation.core.parameters import whole_number
-from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import Campaign, Dataset, Project, Role, SeedMember, SeedSelecting, SeedSelection
@@ -27,22 +27,34 @@ from annotation.seeds.charts import seed_means
 from annotation.seeds.criteria import CRITERIA, MeanRating
 from annotation.seeds.forms import SampleForm, SelectForm
 from annotation.seeds.services import selections as services
+from annotation.seeds.services.rating_again import seeds_rate_again
+from annotation.seeds.services.sampling import seeds_sample
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.seeds.tasks import seeds_select_execute
 
 PAGE = 50
-MEMBER_COLUMNS = (
-    "item_id",
-    "split",
-    "response",
-    "text",
-    "message",
-    "mean_when_selected",
-    "ratings_when_selected",
-    "mean_now",
-    "ratings_now",
-    "fell_below",
-)
+SELECTION_COLUMNS: dict[str, Column] = {
+    "dataset": "dataset.slug",
+    "threshold": "threshold",
+    "candidates": lambda selection: selection.report["candidates"],
+    "kept": "n_members",
+    "splits": lambda selection: selection.report["splits"],
+    "seed": "seed",
+    "campaigns": lambda selection: [campaign.name for campaign in selection.campaigns.all()],
+    "selected_at": "created_at",
+}
+MEMBER_COLUMNS = {
+    "item_id": "member.item.external_id",
+    "split": "member.split",
+    "response": "member.response_id",
+    "text": "member.response.text",
+    "message": "member.item.message",
+    "mean_when_selected": "member.rating_mean",
+    "ratings_when_selected": "member.n_ratings",
+    "mean_now": "mean_now",
+    "ratings_now": "n_now",
+    "fell_below": "has_fallen",
+}
 MOST_LEVELS = 20  # rows of the table of thresholds
 
 
@@ -53,21 +65,8 @@ def seed_list(request: MemberRequest) -> HttpResponseBase:
     project = request.project
     selections: QuerySet[Any] = selectors.selections_of(project)
     if file_format := request.GET.get("format"):
-        columns = ["dataset", "threshold", "candidates", "kept", "splits", "seed", "campaigns", "selected_at"]
-        rows = (
-            (
-                selection.dataset.slug,
-                selection.threshold,
-                selection.report["candidates"],
-                selection.n_members,
-                selection.report["splits"],
-                selection.seed,
-                [campaign.name for campaign in selection.campaigns.all()],
-                selection.created_at,
-            )
-            for selection in selections
-        )
-        return table_response(format=file_format, filename=f"{project.slug}-seeds", columns=columns, rows=rows)
+        name, rows = f"{project.slug}-seeds", object_rows(selections, SELECTION_COLUMNS)
+        return table_response(format=file_format, filename=name, columns=SELECTION_COLUMNS, rows=rows)
     datasets = selectors.seeded_datasets(project)
     context = {
         "project": project,
@@ -84,14 +83,9 @@ def seed_sample(request: MemberRequest) -> HttpResponse:
     project = request.project
     corpus = project.corpora.filter(slug=request.GET.get("corpus", "")).first()
     form = SampleForm(project, request.POST or None, initial={"corpus": corpus})
-    if request.method == "POST" and form.is_valid():
-        try:
-            job = services.seeds_sample(by=request.user, **form.asked())
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            dataset_import_execute.delay_on_commit(job.pk)
-            return redirect("annotation:dataset-import-detail", project.slug, job.pk)
+    if job := form.submit(seeds_sample, by=request.user):
+        dataset_import_execute.delay_on_commit(job.pk)
+        return redirect("annotation:dataset-import-detail", project.slug, job.pk)
     return render(request, "annotation/seeds/seed_sample.html", {"project": project, "form": form})
 
 
@@ -104,14 +98,12 @@ def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     form = SelectForm(dataset, sent)
     preview = None
     if form.offered and form.is_valid():
-        arguments = form.asked()
         try:
             if request.method == "POST":
-                job = seeds_select_create(dataset=dataset, again=earlier is not None, by=request.user, **arguments)
+                job = seeds_select_create(rules=form.rules(), again=earlier is not None, by=request.user)
                 seeds_select_execute.delay_on_commit(job.pk)
                 return redirect("annotation:seed-selecting", request.project.slug, dataset.slug, job.pk)
-            del arguments["seed"]
-            preview = services.seeds_preview(dataset=dataset, **arguments)
+            preview = services.seeds_preview(form.rules())
         except AnnotationError as error:
             form.add_refusal(error)
     settings = cast(QueryDict, form.data)  # as sent, or the form's defaults
@@ -229,13 +221,11 @@ def seed_chart(request: MemberRequest, dataset: Dataset, file_format: str) -> Ht
         form = SelectForm(dataset, request.GET)
         if not form.is_valid():
             raise Http404("The address names no preview.")
-        arguments = form.asked()
-        del arguments["seed"]
         try:
-            preview = services.seeds_preview(dataset=dataset, **arguments)
+            preview = services.seeds_preview(form.rules())
         except AnnotationError as error:
             raise Http404(error.message) from error
-        scale, threshold = (preview.low, preview.high), arguments["threshold"]
+        scale, threshold = (preview.low, preview.high), form.cleaned_data["threshold"]
         bars = services.bars(preview.distribution, *scale)
     else:
         selection = get_selection_or_404(dataset)
@@ -249,9 +239,12 @@ def seed_chart(request: MemberRequest, dataset: Dataset, file_format: str) -> Ht
     return chart_response(specification, file_format, f"{dataset.slug}-seed-means")
 
 
+def _selection_of(dataset: Dataset) -> SeedSelection | None:
+    return SeedSelection.objects.select_related("dataset", "created_by", "project").filter(dataset=dataset).first()
+
+
 def get_selection_or_404(dataset: Dataset) -> SeedSelection:
-    selection = SeedSelection.objects.select_related("dataset", "created_by", "project").filter(dataset=dataset).first()
-    if selection is None:
+    if (selection := _selection_of(dataset)) is None:
         raise Http404("The seeds of this data set were not selected.")
     return selection
 
@@ -261,14 +254,14 @@ def get_selection_or_404(dataset: Dataset) -> SeedSelection:
 def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     """Show a selection and its members, with their means when they were selected and now."""
     project = request.project
-    selection = SeedSelection.objects.select_related("dataset", "created_by", "project").filter(dataset=dataset).first()
-    if selection is None:
-        if may_manage(project):
-            return redirect("annotation:seed-select", project.slug, dataset.slug)
-        raise Http404("The seeds of this data set were not selected.")
+    if may_manage(project) and _selection_of(dataset) is None:
+        return redirect("annotation:seed-select", project.slug, dataset.slug)
+    selection = get_selection_or_404(dataset)
     now = selectors.means_now(selection)
     if file_format := request.GET.get("format"):
-        name, rows = f"{dataset.slug}-seeds", _member_rows(selection, now)
+        every = selection.members.select_related("item", "response").order_by("item__position")
+        members = (MemberNow(member, now.get(member.response_id)) for member in every.iterator(chunk_size=2000))
+        name, rows = f"{dataset.slug}-seeds", object_rows(members, MEMBER_COLUMNS)
         return table_response(format=file_format, filename=name, columns=MEMBER_COLUMNS, rows=rows)
     fallen = {pk for pk, mean in now.items() if selectors.has_fallen(selection, mean)}
     splits = list(selection.report["splits"].items())
@@ -298,7 +291,7 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
         "n_fallen": len(fallen),
         "cards": _selection_cards(selection, len(fallen)),
         "chart": _chart_addresses(project, dataset),
-        "members": [_shown(member, now.get(member.response_id), selection) for member in page],
+        "members": [MemberNow(member, now.get(member.response_id)) for member in page],
         "next_url": f"?{urlencode({**narrowed, 'after': following})}#members" if following is not None else "",
         "first_url": f"?{urlencode(narrowed)}#members" if request.GET.get("after") else "",
         "rated_in": selectors.comparable_campaigns(selection),
@@ -309,32 +302,24 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     return render(request, "annotation/seeds/seed_detail.html", context)
 
 
-def _shown(member: SeedMember, now: MeanRating | None, selection: SeedSelection) -> dict[str, Any]:
-    return {
-        "member": member,
-        "now": float(now.value) if now else None,
-        "n_now": now.n if now else 0,
-        "more": (now.n if now else 0) - member.n_ratings,
-        "fallen": selectors.has_fallen(selection, now),
-    }
+@dataclass(frozen=True)
+class MemberNow:
+    """A selected seed with its mean of all ratings up to now."""
 
+    member: SeedMember
+    mean: MeanRating | None
 
-def _member_rows(selection: SeedSelection, now: dict[int, MeanRating]) -> Iterator[tuple[object, ...]]:
-    members = selection.members.select_related("item", "response").order_by("item__position")
-    for member in members.iterator(chunk_size=2000):
-        mean = now.get(member.response_id)
-        yield (
-            member.item.external_id,
-            member.split,
-            member.response_id,
-            member.response.text,
-            member.item.message,
-            member.rating_mean,
-            member.n_ratings,
-            float(mean.value) if mean else None,
-            mean.n if mean else 0,
-            selectors.has_fallen(selection, mean),
-        )
+    @property
+    def mean_now(self) -> float | None:
+        return float(self.mean.value) if self.mean else None
+
+    @property
+    def n_now(self) -> int:
+        return self.mean.n if self.mean else 0
+
+    @property
+    def has_fallen(self) -> bool:
+        return selectors.has_fallen(self.member.selection, self.mean)
 
 
 @require_POST
@@ -343,7 +328,7 @@ def seed_rate(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     """Create a draft that collects two more ratings of each seed."""
     selection = get_selection_or_404(dataset)
     try:
-        campaign = services.seeds_rate_again(selection=selection, by=request.user)
+        campaign = seeds_rate_again(selection=selection, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:seed-detail", request.project.slug, dataset.slug)
@@ -354,10 +339,7 @@ def seed_rate(request: MemberRequest, dataset: Dataset) -> HttpResponse:
 @require_POST
 @object_view(dataset_or_404, Role.MANAGER)
 def seed_unselect(request: MemberRequest, dataset: Dataset) -> HttpResponse:
-    try:
-        services.seeds_unselect(selection=get_selection_or_404(dataset), by=request.user)
-    except AnnotationError as error:
-        messages.error(request, error.message)
-        return redirect("annotation:seed-detail", request.project.slug, dataset.slug)
-    messages.success(request, "The selection was deleted, and its items have no splits.")
-    return redirect("annotation:seed-list", request.project.slug)
+    done = "The selection was deleted, and its items have no splits."
+    if perform(request, services.seeds_unselect, done, selection=get_selection_or_404(dataset)):
+        return redirect("annotation:seed-list", request.project.slug)
+    return redirect("annotation:seed-detail", request.project.slug, dataset.slug)

@@ -42,7 +42,8 @@ from annotation.models import Response as Text
 from annotation.rating.services.raters import participation_start, rater_create
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
-from annotation.seeds.services.selections import seeds_rate_again, seeds_select
+from annotation.seeds.services.rating_again import seeds_rate_again
+from annotation.seeds.services.selections import SelectionRules, seeds_select
 from metrics.models import ScoreRun
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
@@ -82,9 +83,9 @@ def tour(*, by: User, items: int = 40, n: int = 15, negatives: int = 2, progress
     judged = _campaign(dataset, "Original responses", [SourceKind.SEED], ratings=3)
     answers = _rate(judged, raters)
     progress(3, "Those with a mean of 4 or more become seeds, in two splits")
-    selection = seeds_select(
-        dataset=dataset, campaigns=[judged], threshold=4, shares={"dev": 0.5, "test": 0.5}, seed=SEED, by=by
-    )
+    shares = {"dev": 0.5, "test": 0.5}
+    rules = SelectionRules.of(dataset=dataset, campaigns=[judged], threshold=4, shares=shares, seed=SEED)
+    selection = seeds_select(rules=rules, by=by)
     progress(4, "A corpus of 35,161 replies, indexed")
     corpus = _corpus(project, by)
     progress(5, f"The {n} best replies for each seed, its message, and {negatives} random replies")

@@ -19,7 +19,7 @@ from annotation.references.releases.services.releases import release_build, rele
 from annotation.references.releases.services.weights_imports import weights_import_create
 from annotation.references.sets.services import reference_set_create
 from annotation.seeds.services.selecting import seeds_select_create
-from annotation.seeds.services.selections import seeds_select
+from annotation.seeds.services.selections import SelectionRules, seeds_select
 from correlations.models import ParameterStudy
 from correlations.services.execution import study_execute
 from correlations.services.parameter_execution import parameter_study_execute
@@ -148,9 +148,9 @@ def _selected(project: Project, by: User, name: str) -> SeedSelection:
         dataset=dataset, by=by, name=f"{name}, rated", filename="ratings.jsonl", content=jsonl(rows)
     )
     rating_imports.rating_import_execute(import_id=job.pk)
-    return seeds_select(
-        dataset=dataset, campaigns=list(dataset.campaigns.all()), threshold=4, shares={"dev": 1}, seed=1, by=by
-    )
+    campaigns = list(dataset.campaigns.all())
+    rules = SelectionRules.of(dataset=dataset, campaigns=campaigns, threshold=4, shares={"dev": 1}, seed=1)
+    return seeds_select(rules=rules, by=by)
 
 
 def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
@@ -163,15 +163,11 @@ def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
             by=by,
             name=f"Theirs {n}",
         )
-        seeds_select_create(
-            dataset=selection.dataset,
-            campaigns=list(selection.campaigns.all()),
-            threshold=4,
-            shares={"dev": 1},
-            seed=n,
-            again=True,
-            by=by,
+        campaigns = list(selection.campaigns.all())
+        rules = SelectionRules.of(
+            dataset=selection.dataset, campaigns=campaigns, threshold=4, shares={"dev": 1}, seed=n
         )
+        seeds_select_create(rules=rules, again=True, by=by)
     return int(project.weights_imports.values_list("pk", flat=True)[0])
 
 

@@ -11,7 +11,7 @@ from annotation.management.base import (
     member_and_project,
     row_by_name,
 )
-from annotation.seeds.services.selections import seeds_sample
+from annotation.seeds.services.sampling import seeds_sample
 
 EPILOG = """\
 examples:

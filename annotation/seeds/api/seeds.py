@@ -1,4 +1,4 @@
-"""Candidates drawn from a corpus, and selections of seeds with their members."""
+"""The API of seeds: candidates drawn from a corpus, and selections with their members."""
 
 from typing import Any
 
@@ -17,10 +17,12 @@ from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import Campaign, Dataset, DatasetImport, Item, JobState, SeedMember, SeedSelection, User
-from annotation.seeds.criteria import CRITERIA
+from annotation.seeds.criteria import CRITERIA, LARGEST_SEED
 from annotation.seeds.selectors import has_fallen, means_now, selections_of
+from annotation.seeds.services.rating_again import seeds_rate_again
+from annotation.seeds.services.sampling import seeds_sample
 from annotation.seeds.services.selecting import seeds_select_create
-from annotation.seeds.services.selections import seeds_preview, seeds_rate_again, seeds_sample, seeds_unselect
+from annotation.seeds.services.selections import SelectionRules, seeds_preview, seeds_unselect
 from annotation.seeds.tasks import seeds_select_execute
 
 # --- Requests and answers ---------------------------------------------------------------------------------------------
@@ -30,7 +32,7 @@ class SeedSampleSerializer(Strict, serializers.Serializer[Any]):
     corpus = serializers.SlugField(help_text="Slug of a corpus whose index is done.")
     name = serializers.CharField(max_length=120, help_text="Name of the new data set.")
     n = serializers.IntegerField(min_value=1, help_text="Number of triples, drawn without replacement.")
-    seed = serializers.IntegerField(default=20150726, min_value=0, max_value=2**63 - 1)
+    seed = serializers.IntegerField(default=20150726, min_value=0, max_value=LARGEST_SEED)
     normalisation = serializers.ChoiceField(choices=list(RULES), default=DEFAULT_RULE)
     hygiene = serializers.ListField(
         child=serializers.DictField(), required=False, help_text='Such as {"step": "length", "max_tokens": 50}.'
@@ -45,7 +47,7 @@ class SeedSampleAnswerSerializer(serializers.Serializer[Any]):
     dataset_import = serializers.URLField(help_text="Poll it until its state is done; then it names the data set.")
 
 
-class SeedsAskedSerializer(Strict, serializers.Serializer[Any]):
+class SelectionRulesSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField(help_text="Slug of the data set.")
     campaigns = serializers.ListField(
         child=serializers.CharField(), help_text="Names of the campaigns that rated the seeds."
@@ -68,8 +70,8 @@ class SeedsAskedSerializer(Strict, serializers.Serializer[Any]):
         return super().get_fields() | criteria
 
 
-class SeedsSelectSerializer(SeedsAskedSerializer):
-    seed = serializers.IntegerField(default=20150726, min_value=0, max_value=2**63 - 1)
+class SeedsSelectSerializer(SelectionRulesSerializer):
+    seed = serializers.IntegerField(default=20150726, min_value=0, max_value=LARGEST_SEED)
     again = serializers.BooleanField(default=False, help_text="Replace an earlier selection that nothing uses yet.")
 
 
@@ -185,25 +187,27 @@ class SeedSelectionsViewSet(DraftingViewSet, ReadViewSet):
     def get_queryset(self) -> QuerySet[SeedSelection]:
         return selections_of(self.project)
 
-    def _arguments(self, serializer_class: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-        data = self.validated(serializer_class)
-        (dataset,) = find_named(self.project.datasets.all(), [data["dataset"]], field="dataset", by="slug")
-        campaigns = find_named(self.project.campaigns.all(), data["campaigns"], field="campaigns")
-        return data | {"dataset": dataset, "campaigns": campaigns}
+    def _rules(self, values: dict[str, Any]) -> SelectionRules:
+        dataset = self.dataset_named(values["dataset"])
+        campaigns = find_named(self.project.campaigns.all(), values["campaigns"], field="campaigns")
+        return SelectionRules.of(**values | {"dataset": dataset, "campaigns": campaigns})
 
     @extend_schema(request=SeedsSelectSerializer, responses={202: SeedSelectingAnswerSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Select the seeds with a mean at the threshold or above, and put their items into splits; a worker does it."""
-        job = seeds_select_create(by=self.user, **self._arguments(SeedsSelectSerializer))
+        values = self.validated(SeedsSelectSerializer)
+        again = values.pop("again")
+        job = seeds_select_create(rules=self._rules(values), again=again, by=self.user)
         seeds_select_execute.delay_on_commit(job.pk)
         url = reverse("api:seed-selecting-detail", args=[self.project.slug, job.pk], request=request)
         return ApiResponse({"seed_selecting": url}, status=status.HTTP_202_ACCEPTED, headers={"Location": url})
 
-    @extend_schema(request=SeedsAskedSerializer, responses=SeedPreviewSerializer)
+    @extend_schema(request=SelectionRulesSerializer, responses=SeedPreviewSerializer)
     @action(detail=False, methods=["post"])
     def preview(self, request: Request, **_: Any) -> ApiResponse:
         """Show how many seeds this threshold and others would keep. Nothing is written."""
-        return ApiResponse(SeedPreviewSerializer(seeds_preview(**self._arguments(SeedsAskedSerializer))).data)
+        preview = seeds_preview(self._rules(self.validated(SelectionRulesSerializer)))
+        return ApiResponse(SeedPreviewSerializer(preview).data)
 
     def destroy(self, request: Request, **_: Any) -> ApiResponse:
         """Delete a selection and its splits, as long as nothing was mined or rated for it."""

@@ -1,133 +1,59 @@
-"""Draw candidates for seeds from a corpus, select seeds by their ratings, put them into splits, and rate them again."""
+"""Select seeds by their ratings and put them into splits; delete a selection."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from django.db import connection, transaction
 from django.db.models import Max
 
 from annotation.allocation.splits import assign_splits, split_sizes
-from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
-from annotation.core.normalisation import DEFAULT_RULE, RULES
-from annotation.datasets.services.imports import dataset_slug
-from annotation.datasets.services.lists import response_list_create
-from annotation.hygiene.refusal import ParameterRefused
-from annotation.hygiene.steps import in_order, step_from_dict, step_to_dict
-from annotation.models import (
-    Campaign,
-    CampaignState,
-    Corpus,
-    Dataset,
-    DatasetImport,
-    Item,
-    JobState,
-    Rating,
-    ResponseList,
-    SeedMember,
-    SeedSelection,
-    User,
-)
+from annotation.models import Campaign, CampaignState, Dataset, Item, Rating, SeedMember, SeedSelection, User
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.rating.services.ratings import ratings_await
-from annotation.seeds.criteria import CRITERIA, criteria_values
+from annotation.seeds.criteria import CRITERIA, check_seed, criteria_values
 from annotation.seeds.selectors import RatedSeeds, SeedRow, exactly, kept_at, rated_seeds, selection_uses, thresholds
 
-MOST_SAMPLED = 1_000_000
-LARGEST_SEED = 2**63 - 1
 LONGEST_SPLIT = 40
 BINNING = "sha256-order/1"  # what annotation.allocation.splits.assign_splits does
 MOST_BARS = 60
 
 
-# --- Candidates from a corpus -----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class SelectionRules:
+    """What a manager sets for a selection of seeds.
 
-
-def seeds_sample(
-    *,
-    corpus: Corpus,
-    name: str,
-    n: int,
-    seed: int,
-    hygiene: Sequence[Mapping[str, Any]] = (),
-    normalisation: str = DEFAULT_RULE,
-    by: User | None = None,
-) -> DatasetImport:
-    """Queue a new data set of ``n`` random triples, drawn without replacement, each with its response as seed.
-
-    The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id.
+    A seed is kept if its mean rating is ``threshold`` or more and it meets the ``criteria``, which have the names of
+    ``annotation.seeds.criteria.CRITERIA``. ``shares`` are those of the splits, and ``seed`` the random seed of both.
     """
-    dataset_slug(corpus.project, name)
-    if corpus.state != JobState.DONE:
-        message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: a corpus whose index is done."
-        raise AnnotationError.at("corpus", message)
-    most = min(corpus.n_triples, MOST_SAMPLED)
-    if not _is_whole(n) or not 1 <= n <= most:
-        raise AnnotationError.at(
-            "n", f"Found {n}; accepted: 1 to {most:,}, of the corpus's {corpus.n_triples:,} triples."
-        )
-    _check_seed(seed)
-    if normalisation not in RULES:
-        raise AnnotationError.at("normalisation", f"Found {normalisation!r}; accepted: {', '.join(RULES)}.")
-    sample = {"corpus": corpus.pk, "n": n, "seed": seed, "hygiene": _steps(hygiene), "content": corpus.content_hash}
-    description = {
-        "description": f"{n:,} triples drawn at random from the corpus {corpus.name} with the seed {seed}.",
-        "language": corpus.language,
-        "licence": corpus.licence,
-        "attribution": corpus.attribution,
-    }
-    job = DatasetImport.objects.create(
-        project=corpus.project,
-        requested_by=by,
-        name=name,
-        filename=f"{n:,} triples of {corpus.name}"[:255],
-        file_format="jsonl",
-        content=b"",
-        options={
-            "sample": sample,
-            "normalisation": normalisation,
-            **{key: text for key, text in description.items() if text},
-        },
-    )
-    audit_record(
-        verb="seeds.sample",
-        summary=f"Requested {n:,} triples of the corpus “{corpus.name}” as “{name}”.",
-        project=corpus.project,
-        by=by,
-        data={"import": job.pk, **sample},
-    )
-    return job
 
+    dataset: Dataset
+    campaigns: Sequence[Campaign]
+    threshold: float
+    shares: Mapping[str, float]
+    seed: int
+    criteria: Mapping[str, int]
 
-def _steps(hygiene: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    steps = []
-    for index, record in enumerate(hygiene):
-        try:
-            steps.append(step_from_dict(record))
-        except ParameterRefused as error:
-            inside = error.inside(f"hygiene[{index}]")
-            raise AnnotationError.at(inside.field, str(inside)) from error
-    try:
-        return [step_to_dict(step) for step in in_order(steps)]
-    except ParameterRefused as error:
-        raise AnnotationError.at("hygiene", str(error)) from error
+    @classmethod
+    def of(cls, **values: Any) -> Self:
+        """Return the rules with these values, and with the default of each criterion that is not given."""
+        fields = {name: values.pop(name) for name in ("dataset", "campaigns", "threshold", "shares")}
+        return cls(**fields, seed=values.pop("seed", 0), criteria=criteria_values(values))
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """The rules in JSON, without data set and campaigns."""
+        shares = {name: float(share) for name, share in self.shares.items()}
+        return {"threshold": float(self.threshold), "shares": shares, "seed": self.seed, **self.criteria}
 
-def _check_seed(seed: int) -> None:
-    if not _is_whole(seed) or not 0 <= seed <= LARGEST_SEED:
-        raise AnnotationError.at("seed", f"Found {seed}; accepted: a whole number from 0 to {LARGEST_SEED}.")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-# --- Selecting --------------------------------------------------------------------------------------------------------
+    def kept(self, rated: RatedSeeds) -> list[SeedRow]:
+        return rated.kept(exactly(self.threshold), self.criteria)
 
 
 @dataclass(frozen=True)
@@ -150,35 +76,20 @@ class SeedPreview:
     distribution: list[tuple[Fraction, int]]
 
 
-def seeds_preview(
-    *,
-    dataset: Dataset,
-    campaigns: Sequence[Campaign],
-    threshold: float,
-    shares: Mapping[str, float],
-    **criteria: int,
-) -> SeedPreview:
+def seeds_preview(rules: SelectionRules) -> SeedPreview:
     """Return what ``seeds_select`` would do, and refuse what it refuses. Nothing is written."""
-    values = criteria_values(criteria)
-    scale = _check(dataset, campaigns, threshold, shares)
-    return _preview(rated_seeds(dataset, campaigns), scale, threshold, shares, values)
+    return _preview(rated_seeds(rules.dataset, rules.campaigns), rules, _check(rules))
 
 
-def _preview(
-    rated: RatedSeeds,
-    scale: tuple[float, float],
-    threshold: float,
-    shares: Mapping[str, float],
-    criteria: Mapping[str, int],
-) -> SeedPreview:
-    low, high = scale
-    qualified, kept = rated.qualified(criteria), rated.kept(exactly(threshold), criteria)
+def _preview(rated: RatedSeeds, rules: SelectionRules, scale: tuple[float, float]) -> SeedPreview:
+    criteria = rules.criteria
+    qualified, kept = rated.qualified(criteria), rules.kept(rated)
     n_rated = len(rated.qualified({}))
-    levels = sorted({*thresholds(low, high), exactly(threshold)})
+    levels = sorted({*thresholds(*scale), exactly(rules.threshold)})
     return SeedPreview(
         rated=rated,
-        low=low,
-        high=high,
+        low=scale[0],
+        high=scale[1],
         candidates=len(rated.seeds),
         qualified=len(qualified),
         unrated=len(rated.seeds) - n_rated,
@@ -187,55 +98,44 @@ def _preview(
         failing={name: n_rated - len(rated.qualified({name: value})) for name, value in criteria.items()},
         kept=len(kept),
         kept_rated_less=rated.rated_less(kept),
-        sizes=split_sizes(len(kept), shares),
+        sizes=split_sizes(len(kept), rules.shares),
         levels=kept_at(rated, criteria, levels),
         distribution=rated.distribution(criteria),
     )
 
 
 @transaction.atomic
-def seeds_select(
-    *,
-    dataset: Dataset,
-    campaigns: Sequence[Campaign],
-    threshold: float,
-    shares: Mapping[str, float],
-    seed: int,
-    again: bool = False,
-    by: User | None = None,
-    **criteria: int,
-) -> SeedSelection:
-    """Keep the items whose original response has a mean rating of ``threshold`` or more, and put them into splits.
+def seeds_select(*, rules: SelectionRules, again: bool = False, by: User | None = None) -> SeedSelection:
+    """Keep the items whose original response meets the rules, and put them into splits.
 
-    ``criteria`` are further conditions, by the names of ``annotation.seeds.criteria.CRITERIA``. A seed with fewer
-    ratings than planned is judged by those it has; a seed without any is never kept. The split of an item follows from
-    its external id and ``seed`` alone: see ``allocation.splits.assign_splits``. Items that are not kept have no split.
+    A seed with fewer ratings than planned is judged by those it has; a seed without any is never kept. The split of an
+    item follows from its external id and the random seed alone: see ``assign_splits``. Items that are not kept have no
+    split.
 
     A data set has one selection. ``again`` replaces it, which is possible until something was mined or rated for it.
     """
-    values = criteria_values(criteria)
-    dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)  # one selection at a time
-    scale, earlier = seeds_check(
-        dataset=dataset, campaigns=campaigns, threshold=threshold, shares=shares, seed=seed, again=again, **values
-    )
+    dataset, campaigns = rules.dataset, rules.campaigns
+    Dataset.objects.select_for_update().get(pk=dataset.pk)  # one selection at a time
+    scale, earlier = seeds_check(rules=rules, again=again)
     if earlier is not None:
         _remove(earlier)
     ratings_await(campaigns=campaigns)
     last = Rating.objects.filter(campaign__in=campaigns).aggregate(last=Max("id"))["last"] or 0
     rated = rated_seeds(dataset, campaigns, up_to=last)
-    preview = _preview(rated, scale, threshold, shares, values)
-    kept = rated.kept(exactly(threshold), values)
+    preview = _preview(rated, rules, scale)
+    kept = rules.kept(rated)
     if not kept:
-        raise _nothing_kept(preview, threshold, values)
-    split_of = assign_splits([row.external_id for row in kept], shares, seed)
+        raise _nothing_kept(preview, rules)
+    split_of = assign_splits([row.external_id for row in kept], rules.shares, rules.seed)
+    record = rules.record
     selection = SeedSelection.objects.create(
         project=dataset.project,
         dataset=dataset,
-        threshold=float(threshold),
-        shares={name: float(share) for name, share in shares.items()},
-        seed=seed,
+        threshold=record["threshold"],
+        shares=record["shares"],
+        seed=rules.seed,
         created_by=by,
-        report=_report(preview, campaigns, values, last),
+        report=_report(preview, rules, last),
     )
     selection.campaigns.set(campaigns)
     _set_splits([row.item_id for row in kept], [split_of[row.external_id] for row in kept])
@@ -244,52 +144,34 @@ def seeds_select(
     audit_record(
         verb="seeds.select_again" if earlier is not None else "seeds.select",
         summary=f"Selected {len(kept):,} of {preview.candidates:,} seeds of “{dataset}” with a mean of at least "
-        f"{threshold:g}: {sizes}.",
+        f"{rules.threshold:g}: {sizes}.",
         project=dataset.project,
         by=by,
-        data={
-            "dataset": dataset.slug,
-            "threshold": float(threshold),
-            "shares": selection.shares,
-            "seed": seed,
-            **values,
-            "campaigns": [campaign.name for campaign in campaigns],
-        },
+        data={"dataset": dataset.slug, **record, "campaigns": [campaign.name for campaign in campaigns]},
     )
     return selection
 
 
-def seeds_check(
-    *,
-    dataset: Dataset,
-    campaigns: Sequence[Campaign],
-    threshold: float,
-    shares: Mapping[str, float],
-    seed: int,
-    again: bool,
-    **criteria: int,
-) -> tuple[tuple[float, float], SeedSelection | None]:
+def seeds_check(*, rules: SelectionRules, again: bool) -> tuple[tuple[float, float], SeedSelection | None]:
     """Refuse what can be refused before a rating is read. Return the scale and the selection to be replaced."""
-    criteria_values(criteria)
-    scale = _check(dataset, campaigns, threshold, shares)
-    _check_seed(seed)
-    earlier = SeedSelection.objects.filter(dataset=dataset).first()
+    scale = _check(rules)
+    check_seed(rules.seed)
+    earlier = SeedSelection.objects.filter(dataset=rules.dataset).first()
     if earlier is not None:
         if not again:
-            message = f"The seeds of “{dataset}” were selected on {earlier.created_at:%Y-%m-%d}; accepted: once."
-            raise AnnotationError.at("dataset", message)
+            selected = f"The seeds of “{rules.dataset}” were selected on {earlier.created_at:%Y-%m-%d}"
+            raise AnnotationError.at("dataset", f"{selected}; accepted: once.")
         _check_unused(earlier)
     return scale, earlier
 
 
-def _nothing_kept(preview: SeedPreview, threshold: float, criteria: Mapping[str, int]) -> AnnotationError:
+def _nothing_kept(preview: SeedPreview, rules: SelectionRules) -> AnnotationError:
     if preview.qualified:
         reason = f"the best mean is {float(max(value for value, _ in preview.distribution)):g}"
     else:
-        reason = "none has " + " and ".join(
-            CRITERIA[name].requirement.format(value) for name, value in criteria.items()
-        )
-    return AnnotationError.at("threshold", f"No seed has a mean of {threshold:g} or more: {reason}.")
+        needs = (CRITERIA[name].requirement.format(value) for name, value in rules.criteria.items())
+        reason = f"none has {' and '.join(needs)}"
+    return AnnotationError.at("threshold", f"No seed has a mean of {rules.threshold:g} or more: {reason}.")
 
 
 def _create_members(
@@ -355,21 +237,19 @@ def _set_splits(items: Sequence[int], splits: Sequence[str]) -> None:
         )
 
 
-def _check(
-    dataset: Dataset, campaigns: Sequence[Campaign], threshold: float, shares: Mapping[str, float]
-) -> tuple[float, float]:
+def _check(rules: SelectionRules) -> tuple[float, float]:
     """Return the ends of the scale that the campaigns share."""
-    low, high = _check_campaigns(dataset, campaigns)
+    dataset, threshold = rules.dataset, rules.threshold
+    low, high = _check_campaigns(dataset, rules.campaigns)
     if not low <= threshold <= high:
-        raise AnnotationError.at(
-            "threshold", f"Found {threshold:g}; accepted: {low:g} to {high:g}, the campaigns' scale."
-        )
-    for name in shares:
+        message = f"Found {threshold:g}; accepted: {low:g} to {high:g}, the campaigns' scale."
+        raise AnnotationError.at("threshold", message)
+    for name in rules.shares:
         if not 1 <= len(name.strip()) <= LONGEST_SPLIT or name != name.strip():
             message = f"Found a split named {name!r}; accepted: 1 to {LONGEST_SPLIT} characters, no blanks at its ends."
             raise AnnotationError.at("shares", message)
     try:
-        split_sizes(0, shares)
+        split_sizes(0, rules.shares)
     except ValueError as error:
         raise AnnotationError.at("shares", f"{error}."[:1].upper() + f"{error}."[1:]) from error
     selected = SeedMember.objects.filter(selection__dataset=dataset).values("item")
@@ -401,9 +281,7 @@ def _check_campaigns(dataset: Dataset, campaigns: Sequence[Campaign]) -> tuple[f
     return criteria[0].scale.ends
 
 
-def _report(
-    preview: SeedPreview, campaigns: Sequence[Campaign], criteria: Mapping[str, int], last: int
-) -> dict[str, Any]:
+def _report(preview: SeedPreview, rules: SelectionRules, last: int) -> dict[str, Any]:
     """Return the record of a selection: means as decimal numbers, their distribution in at most ``MOST_BARS`` steps."""
     return {
         "binning": BINNING,
@@ -416,14 +294,15 @@ def _report(
         "kept_rated_less": preview.kept_rated_less,
         "several": preview.rated.several,
         "splits": preview.sizes,
-        **criteria,
+        **rules.criteria,
         "scale": [preview.low, preview.high],
         "distribution": bars(preview.distribution, preview.low, preview.high),
         "kept_at": [[float(level), n] for level, n in preview.levels],
         "last_rating_id": last,
-        "excluded_raters": len(excluded_rater_ids(campaigns)),
+        "excluded_raters": len(excluded_rater_ids(rules.campaigns)),
         "campaigns": [
-            {"id": campaign.pk, "name": campaign.name, "design_hash": campaign.design_hash} for campaign in campaigns
+            {"id": campaign.pk, "name": campaign.name, "design_hash": campaign.design_hash}
+            for campaign in rules.campaigns
         ],
     }
 
@@ -433,47 +312,7 @@ def bars(distribution: Sequence[tuple[Fraction, int]], low: float, high: float) 
     if len(distribution) <= MOST_BARS:
         return [[float(value), float(value), n] for value, n in distribution]
     first, step = exactly(low), (exactly(high) - exactly(low)) / (MOST_BARS // 2)
-    counts: dict[int, int] = {}
+    counts: Counter[int] = Counter()
     for value, n in distribution:
-        bar = min(int((value - first) / step), MOST_BARS // 2 - 1)  # the highest mean belongs to the last step
-        counts[bar] = counts.get(bar, 0) + n
+        counts[min(int((value - first) / step), MOST_BARS // 2 - 1)] += n  # the highest mean is in the last step
     return [[float(first + step * bar), float(first + step * (bar + 1)), n] for bar, n in sorted(counts.items())]
-
-
-# --- Rating them again ------------------------------------------------------------------------------------------------
-
-
-@transaction.atomic
-def seeds_rate_again(
-    *, selection: SeedSelection, ratings_per_unit: int = 2, like: Campaign | None = None, by: User | None = None
-) -> Campaign:
-    """Create a draft that collects more ratings of every seed, with the design of the campaign that rated them."""
-    campaigns = selection.campaigns.order_by("pk")
-    like = like or next((one for one in campaigns if not one.presentation_kind.compares_systems), None)
-    if like is None:
-        raise AnnotationError.at("like", "The seeds were rated in pairs; name the campaign whose design to use.")
-    return campaign_for_list(
-        response_list=seeds_list(selection=selection, by=by),
-        like=like,
-        ratings_per_unit=ratings_per_unit,
-        by=by,
-    )
-
-
-@transaction.atomic
-def seeds_list(*, selection: SeedSelection, by: User | None = None) -> ResponseList:
-    """Return the list of the selected seeds; create it if there is none yet."""
-    SeedSelection.objects.select_for_update().get(pk=selection.pk)
-    members = list(selection.members.order_by("pk").values_list("response_id", flat=True))
-    # An imported list may name another origin; its responses decide.
-    origin = {"kind": "seeds", "selection": selection.pk}
-    for existing in ResponseList.objects.filter(dataset=selection.dataset, origin__contains=origin).order_by("pk"):
-        if set(existing.responses.order_by().values_list("pk", flat=True)) == set(members):
-            return existing
-    return response_list_create(
-        dataset=selection.dataset,
-        name=f"Seeds of {selection.dataset.name}"[:120],
-        responses=members,
-        origin={**origin, "threshold": selection.threshold},
-        by=by,
-    )

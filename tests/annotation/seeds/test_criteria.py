@@ -5,10 +5,11 @@ from django.http import QueryDict
 
 from annotation.core.errors import AnnotationError
 from annotation.models import SeedSelecting
-from annotation.seeds.api.seeds import SeedsAskedSerializer
+from annotation.seeds.api.seeds import SelectionRulesSerializer
 from annotation.seeds.criteria import CRITERIA, SeedCriterion, criteria_values
 from annotation.seeds.forms import SelectForm
 from annotation.seeds.services.selecting import seeds_select_create, seeds_select_execute
+from annotation.seeds.services.selections import SelectionRules
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 MAX_RATINGS = SeedCriterion(
@@ -44,14 +45,15 @@ def test_the_form_and_the_api_offer_each_criterion(campaign):
     form = SelectForm(campaign.dataset, QueryDict())
     assert [field.name for field in form.numbers] == ["threshold", "min_ratings", "max_ratings", "shares", "seed"]
     assert form.is_valid()
-    assert form.asked()["max_ratings"] == 100
-    assert SeedsAskedSerializer().fields["max_ratings"].default == 100
+    assert form.rules().criteria["max_ratings"] == 100
+    assert SelectionRulesSerializer().fields["max_ratings"].default == 100
 
 
 @pytest.mark.usefixtures("_max_ratings")
 def test_a_selection_applies_and_records_each_criterion(campaign):
     settings = {"threshold": 5, "shares": {"dev": 1}, "seed": 1, "max_ratings": 1}
-    job = seeds_select_create(dataset=campaign.dataset, campaigns=[campaign], **settings)
+    rules = SelectionRules.of(dataset=campaign.dataset, campaigns=[campaign], **settings)
+    job = seeds_select_create(rules=rules)
     seeds_select_execute(selecting_id=job.pk)
     selection = SeedSelecting.objects.get().selection
     assert [member.item.external_id for member in selection.members.all()] == ["rated once"]

@@ -13,8 +13,9 @@ from django.urls import reverse
 from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.datasets.services.imports import dataset_import_execute
 from annotation.models import Campaign, DatasetImport, Item, JobState, Project, SeedSelecting, SeedSelection, User
+from annotation.seeds.services.rating_again import seeds_rate_again
 from annotation.seeds.services.selecting import seeds_select_execute
-from annotation.seeds.services.selections import seeds_rate_again, seeds_select
+from annotation.seeds.services.selections import SelectionRules, seeds_select
 from tests.annotation.seeds.services.test_selections import make_corpus, triples
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
@@ -36,9 +37,9 @@ def campaign(project: Project) -> Campaign:
 
 @pytest.fixture
 def selection(campaign: Campaign) -> SeedSelection:
-    return seeds_select(
-        dataset=campaign.dataset, campaigns=[campaign], threshold=4.0, shares={"dev": 0.5, "test": 0.5}, seed=1
-    )
+    shares = {"dev": 0.5, "test": 0.5}
+    rules = SelectionRules.of(dataset=campaign.dataset, campaigns=[campaign], threshold=4.0, shares=shares, seed=1)
+    return seeds_select(rules=rules)
 
 
 def page(name: str, *more: Any) -> str:

@@ -53,14 +53,9 @@ from annotation.seeds.selectors import (
     selection_uses,
     thresholds,
 )
-from annotation.seeds.services.selections import (
-    bars,
-    seeds_preview,
-    seeds_rate_again,
-    seeds_sample,
-    seeds_select,
-    seeds_unselect,
-)
+from annotation.seeds.services.rating_again import seeds_rate_again
+from annotation.seeds.services.sampling import seeds_sample
+from annotation.seeds.services.selections import SelectionRules, bars, seeds_preview, seeds_select, seeds_unselect
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_rater, make_response, rate
 
 HALVES = {"dev": 0.5, "test": 0.5}
@@ -227,8 +222,9 @@ def campaign(dataset: Dataset) -> Campaign:
 
 
 def select(campaign: Campaign, **options: Any) -> SeedSelection:
-    asked = {"dataset": campaign.dataset, "campaigns": [campaign], "threshold": 4.0, "shares": HALVES, "seed": 1}
-    return seeds_select(**{**asked, **options})
+    more = {name: options.pop(name) for name in ("again", "by") if name in options}
+    usual = {"dataset": campaign.dataset, "campaigns": [campaign], "threshold": 4.0, "shares": HALVES, "seed": 1}
+    return seeds_select(rules=SelectionRules.of(**{**usual, **options}), **more)
 
 
 def names(selection: SeedSelection) -> list[str]:
@@ -308,7 +304,8 @@ def test_a_least_number_of_ratings_leaves_out_what_has_fewer(campaign: Campaign)
 
 
 def test_the_preview_tells_what_each_threshold_keeps(campaign: Campaign) -> None:
-    found = seeds_preview(dataset=campaign.dataset, campaigns=[campaign], threshold=3.7, shares=HALVES)
+    rules = SelectionRules.of(dataset=campaign.dataset, campaigns=[campaign], threshold=3.7, shares=HALVES)
+    found = seeds_preview(rules)
     levels = {float(level): n for level, n in found.levels}
     assert levels == {1.5: 4, 2: 4, 2.5: 4, 3: 4, 3.5: 4, 3.7: 3, 4: 3, 4.5: 2, 5: 1}
     assert (found.kept, found.sizes, found.kept_rated_less) == (3, {"dev": 2, "test": 1}, 1)
