@@ -1,15 +1,15 @@
-"""Uploads of data sets and of ratings."""
+"""Forms to upload and edit data sets; the base of other uploads."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
-from django.conf import settings
-from django.template.defaultfilters import filesizeformat
 
 from annotation.core.forms import RefusableForm
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.core.rows import ENDINGS, FORMATS, format_of
+from annotation.core.uploads import upload_limit
+from annotation.datasets.services.datasets import DESCRIBED
 from annotation.datasets.services.files import TURN_SEPARATOR
 from annotation.models import Dataset
 
@@ -22,24 +22,17 @@ class UploadForm(RefusableForm):
         label="File",
         help_text="JSON Lines, CSV or TSV, in UTF-8.",
         widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.csv,.tsv,.tab,.txt"}),
+        validators=[upload_limit()],
     )
     file_format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, required=False)
-
-    def clean_file(self) -> Any:
-        file = self.cleaned_data["file"]
-        if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
-            found, accepted = filesizeformat(file.size), filesizeformat(settings.UPLOAD_MAX_BYTES)
-            raise forms.ValidationError(f"Found {found}; accepted: at most {accepted}.")
-        return file
 
     def clean(self) -> dict[str, object]:
         data = super().clean() or {}
         file = data.get("file")
         if file and not data.get("file_format"):
-            promised = format_of(file.name, self.endings)
-            if promised is None:
-                self.add_error("file_format", f"The name {file.name!r} does not say the format: choose one.")
-            data["file_format"] = promised
+            data["file_format"] = format_of(file.name, self.endings)
+            if data["file_format"] is None:
+                self.add_error("file_format", f"The name {file.name!r} does not tell the format: choose one.")
         return data
 
 
@@ -67,11 +60,16 @@ class DatasetUploadForm(UploadForm):
     def clean_turn_separator(self) -> str:
         return self.cleaned_data["turn_separator"] or TURN_SEPARATOR
 
+    def arguments(self) -> dict[str, Any]:
+        data = dict(self.cleaned_data)
+        file = data.pop("file")
+        return {"filename": file.name, "content": file.read(), **data}
+
 
 class DatasetEditForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
     class Meta:
         model = Dataset
-        fields = ("name", "description", "language", "licence", "attribution")
+        fields = DESCRIBED
         widgets = {
             "description": forms.Textarea(attrs={"rows": 3}),
             "attribution": forms.Textarea(attrs={"rows": 2}),

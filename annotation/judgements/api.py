@@ -13,10 +13,10 @@ from annotation.campaigns.fields.table import LONGEST_NAME
 from annotation.core.api import JobSerializer, Strict, find_named
 from annotation.datasets.api.imports import (
     IMPORT_FIELDS,
-    BadRowSerializer,
     FileSerializer,
     ImportsViewSet,
     ReportSerializer,
+    RowErrorSerializer,
     Upload,
     as_lines,
     uploaded,
@@ -114,7 +114,7 @@ class ReadSerializer(serializers.Serializer[Any]):
     criteria = serializers.ListField(child=serializers.CharField())
     counts = serializers.DictField(child=serializers.IntegerField())
     sample = serializers.ListField(child=serializers.JSONField(), help_text="The first ratings, as read.")
-    errors = BadRowSerializer(many=True)  # type: ignore[assignment] # a field of the answer, which hides errors here
+    errors = RowErrorSerializer(many=True)  # type: ignore[assignment] # a field of the answer, which hides errors here
     total = serializers.IntegerField(help_text="Number of errors; the first hundred are listed.")
     partial = serializers.BooleanField(  # type: ignore[assignment] # a field of the answer
         help_text="Whether only the beginning of the file was read."

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
-from annotation.datasets.api.imports import BadRowSerializer
+from annotation.datasets.api.imports import RowErrorSerializer
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.selectors import CandidateFilter, candidates_matching, corpus_search
 from annotation.mining.services import (
@@ -120,7 +120,7 @@ class CorpusReportSerializer(serializers.Serializer[Any]):
 
     counts = serializers.DictField(child=serializers.IntegerField(), required=False)
     other_columns = serializers.ListField(child=serializers.CharField(), required=False)
-    errors = BadRowSerializer(many=True, required=False)  # type: ignore[assignment]  # a field that hides DRF's own
+    errors = RowErrorSerializer(many=True, required=False)  # type: ignore[assignment]  # a field that hides DRF's own
     total = serializers.IntegerField(required=False)
 
 

@@ -180,8 +180,5 @@ class DatasetImport(Job):
     options = models.JSONField(default=dict, blank=True)
     report = models.JSONField(default=dict, blank=True, help_text="What was found, in numbers; or every bad row.")
 
-    class Meta(Job.Meta):
-        ordering = ("-id",)
-
     def __str__(self) -> str:
         return self.filename

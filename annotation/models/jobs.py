@@ -1,5 +1,7 @@
 """Work that a worker does: claimed by compare-and-swap, held by a lease, safe to run twice."""
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -38,6 +40,7 @@ class Job(models.Model):
 
     class Meta:
         abstract = True
+        ordering: ClassVar[tuple[str, ...]] = ("-id",)
         constraints = [
             models.CheckConstraint(condition=Q(state__in=JobState.values), name="%(class)s_state_known"),
             models.CheckConstraint(

@@ -44,7 +44,6 @@ class Corpus(Job):
     report = models.JSONField(default=dict, blank=True, help_text="What was found, in numbers; or every bad line.")
 
     class Meta(Job.Meta):
-        ordering = ("-id",)
         verbose_name_plural = "corpora"
         constraints = [
             *Job.Meta.constraints,
@@ -68,9 +67,6 @@ class MiningRun(Job):
     signature = models.CharField(max_length=600, blank=True)
     report = models.JSONField(default=dict, blank=True, help_text="Counts of candidates by kind and by what became.")
     stored_at = models.DateTimeField(null=True, blank=True, editable=False)
-
-    class Meta(Job.Meta):
-        ordering = ("-id",)
 
     def __str__(self) -> str:
         return f"Mining {self.pk}"

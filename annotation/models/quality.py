@@ -101,8 +101,5 @@ class DryRun(Job):
     )
     result = models.JSONField(default=dict, blank=True)
 
-    class Meta(Job.Meta):
-        ordering = ("-id",)
-
     def __str__(self) -> str:
         return f"dry run {self.pk}"

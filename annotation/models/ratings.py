@@ -214,8 +214,5 @@ class RatingImport(Job):
     options = models.JSONField(default=dict, blank=True)
     report = models.JSONField(default=dict, blank=True)
 
-    class Meta(Job.Meta):
-        ordering = ("-id",)
-
     def __str__(self) -> str:
         return self.filename

@@ -19,8 +19,5 @@ class SeedSelecting(Job):
     )
     report = models.JSONField(default=dict, blank=True, help_text="Of a refusal, by field.")
 
-    class Meta(Job.Meta):
-        ordering = ("-id",)
-
     def __str__(self) -> str:
         return f"Selecting seeds of {self.dataset}"

@@ -1,10 +1,10 @@
-"""Reads over seeds: the mean ratings of original responses, the seeds that a selection would keep, and selections.
+"""Reads of seeds: the mean ratings of original responses, the seeds that a selection would keep, and selections.
 
-Means are exact: a rating enters as the decimal number that it was, so a mean of 4 is exactly 4.
+Means are exact: a rating counts as the decimal number that it is written as, so that a mean of 4 is exactly 4.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -241,6 +241,31 @@ def means_now(selection: SeedSelection, response_ids: Collection[int] | None = N
 
 def has_fallen(selection: SeedSelection, mean: MeanRating | None) -> bool:
     return mean is not None and mean.value < exactly(selection.threshold)
+
+
+@dataclass(frozen=True)
+class MemberNow:
+    """A selected seed with its mean of all ratings up to now."""
+
+    member: SeedMember
+    mean: MeanRating | None
+
+    @property
+    def mean_now(self) -> float | None:
+        return float(self.mean.value) if self.mean else None
+
+    @property
+    def n_now(self) -> int:
+        return self.mean.n if self.mean else 0
+
+    @property
+    def has_fallen(self) -> bool:
+        return has_fallen(self.member.selection, self.mean)
+
+
+def members_now(selection: SeedSelection, means: Mapping[int, MeanRating]) -> Iterator[MemberNow]:
+    members = selection.members.select_related("item", "response").order_by("item__position")
+    return (MemberNow(member, means.get(member.response_id)) for member in members.iterator(chunk_size=2000))
 
 
 def members_page(

@@ -1,6 +1,5 @@
 """Seeds: draw candidates from a corpus, select seeds, and show a selection with its means then and now."""
 
-from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -21,10 +20,10 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.tasks import dataset_import_execute
-from annotation.models import Campaign, Dataset, Project, Role, SeedMember, SeedSelecting, SeedSelection
+from annotation.models import Campaign, Dataset, Project, Role, SeedSelecting, SeedSelection
 from annotation.seeds import selectors
 from annotation.seeds.charts import seed_means
-from annotation.seeds.criteria import CRITERIA, MeanRating
+from annotation.seeds.criteria import CRITERIA
 from annotation.seeds.forms import SampleForm, SelectForm
 from annotation.seeds.services import selections as services
 from annotation.seeds.services.rating_again import seeds_rate_again
@@ -259,9 +258,7 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     selection = get_selection_or_404(dataset)
     now = selectors.means_now(selection)
     if file_format := request.GET.get("format"):
-        every = selection.members.select_related("item", "response").order_by("item__position")
-        members = (MemberNow(member, now.get(member.response_id)) for member in every.iterator(chunk_size=2000))
-        name, rows = f"{dataset.slug}-seeds", object_rows(members, MEMBER_COLUMNS)
+        name, rows = f"{dataset.slug}-seeds", object_rows(selectors.members_now(selection, now), MEMBER_COLUMNS)
         return table_response(format=file_format, filename=name, columns=MEMBER_COLUMNS, rows=rows)
     fallen = {pk for pk, mean in now.items() if selectors.has_fallen(selection, mean)}
     splits = list(selection.report["splits"].items())
@@ -291,7 +288,7 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
         "n_fallen": len(fallen),
         "cards": _selection_cards(selection, len(fallen)),
         "chart": _chart_addresses(project, dataset),
-        "members": [MemberNow(member, now.get(member.response_id)) for member in page],
+        "members": [selectors.MemberNow(member, now.get(member.response_id)) for member in page],
         "next_url": f"?{urlencode({**narrowed, 'after': following})}#members" if following is not None else "",
         "first_url": f"?{urlencode(narrowed)}#members" if request.GET.get("after") else "",
         "rated_in": selectors.comparable_campaigns(selection),
@@ -300,26 +297,6 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
         "may_manage": may_manage(project),
     }
     return render(request, "annotation/seeds/seed_detail.html", context)
-
-
-@dataclass(frozen=True)
-class MemberNow:
-    """A selected seed with its mean of all ratings up to now."""
-
-    member: SeedMember
-    mean: MeanRating | None
-
-    @property
-    def mean_now(self) -> float | None:
-        return float(self.mean.value) if self.mean else None
-
-    @property
-    def n_now(self) -> int:
-        return self.mean.n if self.mean else 0
-
-    @property
-    def has_fallen(self) -> bool:
-        return selectors.has_fallen(self.member.selection, self.mean)
 
 
 @require_POST

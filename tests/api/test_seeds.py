@@ -61,7 +61,7 @@ def test_a_list_is_made_read_rated_and_kept(dataset: Dataset, manager: APIClient
     assert (draft["ratings_per_unit"], draft["criteria"][0]["question"]) == (3, "How good?")
     assert manager.post(f"{rated['Location']}launch/").json()["n_units"] == 2
     refused = manager.delete(made["Location"])
-    assert (refused.status_code, refused.json()["detail"].split(":")[0]) == (400, "“Again” is what Again asks about")
+    assert (refused.status_code, refused.json()["detail"].split(";")[0]) == (400, "“Again” is rated in Again")
 
 
 @pytest.mark.parametrize(

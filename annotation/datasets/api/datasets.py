@@ -10,11 +10,9 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ReadViewSet, Strict
-from annotation.datasets.selectors.datasets import Facts, dataset_facts, datasets_of
-from annotation.datasets.services.datasets import dataset_update
+from annotation.datasets.selectors.datasets import dataset_facts, datasets_of
+from annotation.datasets.services.datasets import DESCRIBED, dataset_update
 from annotation.models import Dataset, Item, Response, ResponseSource, System
-
-DESCRIBED = ("name", "description", "language", "licence", "attribution")
 
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
@@ -52,8 +50,7 @@ class DatasetDetailSerializer(DatasetSerializer):
 
     @extend_schema_field(FactsSerializer)
     def get_facts(self, dataset: Dataset) -> dict[str, Any]:
-        facts: Facts = dataset_facts(dataset)
-        return FactsSerializer(facts).data
+        return FactsSerializer(dataset_facts(dataset)).data
 
 
 class DatasetRequestSerializer(Strict, serializers.ModelSerializer[Any]):
@@ -111,8 +108,7 @@ class DatasetsViewSet(ReadViewSet):
         dataset = self.get_object()
         serializer = DatasetRequestSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        values = {name: getattr(dataset, name) for name in DESCRIBED} | serializer.validated_data
-        return self.answer(dataset_update(dataset=dataset, **values))
+        return self.answer(dataset_update(dataset=dataset, **serializer.validated_data))
 
 
 class InDatasetViewSet(ReadViewSet):

@@ -1,10 +1,9 @@
-"""Endpoints of imports: a file or JSON is checked and stored by a worker, or refused with every row error."""
+"""The API of imports: a worker stores a file or JSON, or refuses it with every row error."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -16,6 +15,8 @@ from rest_framework.response import Response as ApiResponse
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, user_of
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.rows import FORMATS
+from annotation.core.uploads import in_bytes, upload_limit
+from annotation.datasets.services.datasets import DESCRIBED
 from annotation.datasets.services.imports import dataset_import_create
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import Dataset, DatasetImport
@@ -33,17 +34,12 @@ class Upload(NamedTuple):
 
 
 class FileSerializer(Strict):
-    file = serializers.FileField(help_text="JSON Lines, CSV or TSV, in UTF-8.")
+    file = serializers.FileField(
+        help_text="JSON Lines, CSV or TSV, in UTF-8.", validators=[upload_limit(write=in_bytes)]
+    )
     file_format = serializers.ChoiceField(
         choices=list(FORMATS.items()), required=False, help_text="Needed if the file's name does not end in one."
     )
-
-    def validate_file(self, file: "UploadedFile[bytes]") -> "UploadedFile[bytes]":
-        if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
-            raise serializers.ValidationError(
-                f"Found {file.size} bytes; accepted: at most {settings.UPLOAD_MAX_BYTES}."
-            )
-        return file
 
 
 class DatasetImportRequestSerializer(Strict, serializers.ModelSerializer[Any]):
@@ -55,7 +51,7 @@ class DatasetImportRequestSerializer(Strict, serializers.ModelSerializer[Any]):
 
     class Meta:
         model = Dataset
-        fields: tuple[str, ...] = ("name", "description", "language", "licence", "attribution", "normalisation")
+        fields: tuple[str, ...] = (*DESCRIBED, "normalisation")
 
 
 class DatasetFileSerializer(FileSerializer, DatasetImportRequestSerializer):
@@ -92,7 +88,7 @@ def as_lines(name: str, records: Sequence[Mapping[str, Any]]) -> Upload:
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
 
-class BadRowSerializer(serializers.Serializer[Any]):
+class RowErrorSerializer(serializers.Serializer[Any]):
     file = serializers.CharField()
     line = serializers.IntegerField(allow_null=True)
     field = serializers.CharField()
@@ -104,7 +100,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     """``counts`` of a finished import; ``errors`` (the first hundred of ``total``) of a failed one."""
 
     counts = serializers.DictField(child=serializers.IntegerField(), required=False)
-    errors = BadRowSerializer(many=True, required=False)  # type: ignore[assignment] # the report's field of this name
+    errors = RowErrorSerializer(many=True, required=False)  # type: ignore[assignment] # the report's field of this name
     total = serializers.IntegerField(required=False)
     preview = serializers.JSONField(required=False, help_text="Of an upload in a browser that is not confirmed yet.")
 

@@ -1,13 +1,15 @@
 """Reads over data sets: counts, pages of items, downloads."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.postgres.aggregates import StringAgg
 from django.db.models import Count, Exists, Func, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import MD5, Cast
 
 from annotation.core.counting import count_of
+from annotation.core.exports import Column
 from annotation.models import Dataset, Item, Project, Response, ResponseSource, SourceKind, System
 
 PAGE_SIZE = 50
@@ -36,11 +38,8 @@ def other_names(dataset: Dataset) -> dict[str, str]:
     outputs = MD5(StringAgg(Cast("response_id", TextField()), Value(","), order_by="item_id"))
     rows = ResponseSource.objects.filter(system__dataset=dataset).values_list("system__name").order_by("system__name")
     first: dict[str, str] = {}
-    originals = {}
-    for name, digest in rows.annotate(digest=outputs):
-        if first.setdefault(digest, name) != name:
-            originals[name] = first[digest]
-    return originals
+    names = {name: first.setdefault(digest, name) for name, digest in rows.annotate(digest=outputs)}
+    return {name: original for name, original in names.items() if original != name}
 
 
 @dataclass
@@ -51,7 +50,7 @@ class SystemRow:
 
 
 @dataclass
-class Facts:
+class DatasetFacts:
     items: int
     responses: int
     outputs: int
@@ -65,9 +64,9 @@ class Facts:
         return f"{self.distinct_outputs:,} distinct texts"
 
 
-def dataset_facts(dataset: Dataset) -> Facts:
+def dataset_facts(dataset: Dataset) -> DatasetFacts:
     sources = ResponseSource.objects.filter(item__dataset=dataset).order_by()
-    kinds = dict(sources.values("kind").annotate(n=Count("pk")).values_list("kind", "n"))
+    kinds = dict(sources.values_list("kind").annotate(n=Count("pk")))
     other = ResponseSource.objects.filter(response=OuterRef("response"), system__isnull=False).exclude(
         system=OuterRef("system")
     )
@@ -78,12 +77,12 @@ def dataset_facts(dataset: Dataset) -> Facts:
         .values("system")
         .annotate(n=Count("pk"), shared=Count("pk", filter=Q(also=True)))
     }
-    return Facts(
+    return DatasetFacts(
         items=dataset.items.count(),
         responses=Response.objects.filter(item__dataset=dataset).count(),
         outputs=kinds.get(SourceKind.SYSTEM, 0),
         distinct_outputs=sources.filter(kind=SourceKind.SYSTEM).values("response").distinct().count(),
-        references=sum(count for kind, count in kinds.items() if kind != SourceKind.SYSTEM),
+        references=sum(kinds.values()) - kinds.get(SourceKind.SYSTEM, 0),
         kinds=[(kind.label, kinds[kind]) for kind in SourceKind if kind in kinds],
         systems=[
             SystemRow(system, row["n"], row["shared"])
@@ -139,13 +138,8 @@ def item_page(
 ) -> ItemPage:
     """Return a page of items by position, with their numbers of responses; earlier items are not read."""
     rows, earlier, later = items_between(items_matching(dataset, search), after=after, before=before, size=size)
-    counts = dict(
-        Response.objects.filter(item__in=rows)
-        .order_by()
-        .values("item")
-        .annotate(n=Count("pk"))
-        .values_list("item", "n")
-    )
+    responses = Response.objects.filter(item__in=rows).order_by()
+    counts = dict(responses.values_list("item").annotate(n=Count("pk")))
     for item in rows:
         item.n_responses = counts.get(item.pk, 0)  # type: ignore[attr-defined]
     return ItemPage(items=rows, previous=earlier, following=later)
@@ -153,41 +147,46 @@ def item_page(
 
 # --- Downloads --------------------------------------------------------------------------------------------------------
 
-ITEM_COLUMNS = ("item_id", "context", "message", "meaning_representation", "split", "responses")
-RESPONSE_COLUMNS = (
-    "item_id",
-    "response",
-    "system",
-    "kind",
-    "text",
-    "rank",
-    "score",
-    "source_context",
-    "source_message",
-)
+ITEM_COLUMNS = {
+    "item_id": "external_id",
+    "context": "context",
+    "message": "message",
+    "meaning_representation": "meaning_representation",
+    "split": "split",
+    "responses": "n",
+}
+RESPONSE_COLUMNS: dict[str, Column] = {
+    "item_id": "item.external_id",
+    "response": "response_id",
+    "system": lambda source: source.system.name if source.system else None,
+    "kind": "kind",
+    "text": lambda source: source.raw_text or source.response.text,
+    "rank": "rank",
+    "score": "score",
+    "source_context": "source_context",
+    "source_message": "source_message",
+}
+SYSTEM_COLUMNS = {"system": "system.name", "outputs": "outputs", "identical_to_another_system": "shared"}
 
 
-def item_table(dataset: Dataset) -> Iterator[tuple[object, ...]]:
+def items_counted(dataset: Dataset) -> Iterator[Item]:
+    """Yield the items with ``n``, their number of responses."""
     items = Item.objects.filter(dataset=dataset).annotate(n=Count("responses")).order_by("position")
-    for item in items.iterator(chunk_size=2000):
-        yield item.external_id, item.context, item.message, item.meaning_representation, item.split, item.n
+    return items.iterator(chunk_size=2000)
 
 
-def response_table(dataset: Dataset) -> Iterator[tuple[object, ...]]:
-    """Yield each response with its source and original text; a response with two sources has two rows."""
+def sources_in_order(dataset: Dataset) -> Iterator[ResponseSource]:
+    """Yield the sources of all responses; a response with two sources comes twice."""
     sources = ResponseSource.objects.filter(item__dataset=dataset).select_related("item", "response", "system")
-    for source in sources.order_by("item__position", "pk").iterator(chunk_size=2000):
-        yield (
-            source.item.external_id,
-            source.response_id,
-            source.system.name if source.system else None,
-            source.kind,
-            source.raw_text or source.response.text,
-            source.rank,
-            source.score,
-            source.source_context,
-            source.source_message,
-        )
+    return sources.order_by("item__position", "pk").iterator(chunk_size=2000)
+
+
+# The tables of a data set that can be downloaded: their columns, and what their rows show.
+TABLES: dict[str, tuple[Mapping[str, Column], Callable[[Dataset], Iterable[Any]]]] = {
+    "items": (ITEM_COLUMNS, items_counted),
+    "responses": (RESPONSE_COLUMNS, sources_in_order),
+    "systems": (SYSTEM_COLUMNS, lambda dataset: dataset_facts(dataset).systems),
+}
 
 
 def has_seeds(dataset: Dataset) -> bool:

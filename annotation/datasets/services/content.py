@@ -1,5 +1,6 @@
-"""What a data set file says, checked while it is gathered and before anything is stored."""
+"""The content of a data set file, checked while it is read and before anything is stored."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -7,7 +8,6 @@ from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems
 from annotation.models import SourceKind
 
-REFERENCE_KINDS = [kind.value for kind in SourceKind if kind != SourceKind.SYSTEM]
 DEFAULT_REFERENCE_KIND = SourceKind.HUMAN.value
 LENGTHS = {"id": 200, "item_id": 200, "split": 40, "system": 120, "rater": 200}
 
@@ -40,7 +40,7 @@ class ItemDraft:
 
 @dataclass
 class DatasetContent:
-    """Items in the order of the file, and what is known of them in numbers."""
+    """The items of a file, in its order, and their counts."""
 
     items: dict[str, ItemDraft] = field(default_factory=dict)
     empty_references: int = 0
@@ -55,7 +55,7 @@ class DatasetContent:
         return True
 
     def add_source(self, item: ItemDraft, source: SourceDraft, problems: Problems) -> None:
-        """An empty reference is counted and left out; an empty output is an answer and stays."""
+        """Add a text to an item. An empty reference is only counted; an empty output is an answer and stays."""
         empty = not source.text.strip()
         if source.system is None:
             self.empty_references += empty
@@ -73,28 +73,13 @@ class DatasetContent:
 
     @property
     def systems(self) -> list[str]:
-        """In order of first appearance."""
-        return list(
-            dict.fromkeys(source.system for item in self.items.values() for source in item.sources if source.system)
-        )
+        """Return the names of the systems in order of first appearance."""
+        systems = (source.system for item in self.items.values() for source in item.sources)
+        return list(dict.fromkeys(filter(None, systems)))
 
     def counts(self, rule: str) -> dict[str, int]:
-        """What there is, and what the normalisation rule makes one."""
-        counts = dict.fromkeys(
-            [
-                "items",
-                "systems",
-                "outputs",
-                "references",
-                "responses",
-                "identical_outputs",
-                "identical_references",
-                "output_equals_reference",
-                "items_without_references",
-                "items_without_outputs",
-            ],
-            0,
-        )
+        """Return the numbers of items, systems and texts, and of the texts that the normalisation rule makes one."""
+        counts = Counter({"items": len(self.items), "systems": len(self.systems)})
         for item in self.items.values():
             outputs = [text_key(source.text, rule) for source in item.sources if source.system]
             references = [text_key(source.text, rule) for source in item.sources if not source.system]
@@ -106,24 +91,24 @@ class DatasetContent:
             counts["output_equals_reference"] += len(set(outputs) & set(references))
             counts["items_without_references"] += not references
             counts["items_without_outputs"] += not outputs
-        counts |= {"items": len(self.items), "systems": len(self.systems)}
-        return counts | {"empty_references": self.empty_references, "empty_outputs": self.empty_outputs}
+        return dict(counts) | {"empty_references": self.empty_references, "empty_outputs": self.empty_outputs}
 
 
 def check_text(value: object, line: int, name: str, problems: Problems) -> str:
-    """A text that PostgreSQL can store, within the length of its field; '' for None. Problems are added, not raised."""
+    """Return a text that PostgreSQL can store, '' for None or a wrong value; add what is wrong to the problems."""
     if value is None:
         return ""
     if not isinstance(value, str):
         problems.add(line, name, value, "a text")
         return ""
     if "\x00" in value:
-        problems.add(line, name, f"a NUL character at place {value.index(chr(0)) + 1}", "text without NUL characters")
+        position = value.index("\x00") + 1
+        problems.add(line, name, f"a NUL character at position {position}", "text without NUL characters")
         return ""
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        problems.add(line, name, f"half a surrogate pair at place {error.start + 1}", "whole Unicode characters")
+        problems.add(line, name, f"half a surrogate pair at position {error.start + 1}", "whole Unicode characters")
         return ""
     limit = LENGTHS.get(name)
     if limit is not None and len(value) > limit:

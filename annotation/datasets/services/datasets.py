@@ -1,13 +1,16 @@
-"""What may be changed about a data set after its import: its description. Its items and responses are fixed."""
+"""Change the description of a data set. Its items and responses are fixed."""
 
 from annotation.models import Dataset
 
+DETAILS = ("description", "language", "licence", "attribution")
+DESCRIBED = ("name", *DETAILS)
 
-def dataset_update(
-    *, dataset: Dataset, name: str, description: str, language: str, licence: str, attribution: str
-) -> Dataset:
-    """Its address and its normalisation stay: responses were made one by it."""
-    dataset.name, dataset.description, dataset.language = name, description, language
-    dataset.licence, dataset.attribution = licence, attribution
-    dataset.save(update_fields=["name", "description", "language", "licence", "attribution"])
+
+def dataset_update(*, dataset: Dataset, **described: str) -> Dataset:
+    """Change columns of ``DESCRIBED``; the address and the normalisation rule stay."""
+    if unknown := described.keys() - set(DESCRIBED):
+        raise TypeError(f"unknown columns: {', '.join(sorted(unknown))}")
+    for name, value in described.items():
+        setattr(dataset, name, value)
+    dataset.save(update_fields=list(described))
     return dataset

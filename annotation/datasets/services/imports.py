@@ -1,4 +1,4 @@
-"""Imports as jobs: checked and queued by a person, executed by a worker, whole or not at all."""
+"""Imports as jobs: checked and queued for a user, done by a worker, whole or not at all."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,18 +12,18 @@ from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.progress import Beat, Progress, noop
 from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.datasets.services.content import DatasetContent
+from annotation.datasets.services.datasets import DETAILS
 from annotation.datasets.services.files import TURN_SEPARATOR, read_dataset
 from annotation.datasets.services.store import store_dataset
 from annotation.models import Dataset, DatasetImport, Project, User
 
 STEPS = 2  # reading, storing
-# Where a data set's content comes from if not from its file, by the name of the option; rooms above register theirs.
+# Sources of content other than a file, by the name of the import's option; rooms above register theirs.
 CONTENT_SOURCES: dict[str, Callable[[Mapping[str, Any], Beat], tuple[DatasetContent, dict[str, int]]]] = {}
-DETAILS = ("description", "language", "licence", "attribution")
 
 
 def resolve_format(filename: str, file_format: str | None, *, endings: Mapping[str, str] = ENDINGS) -> str:
-    """The format asked for, or the one that the file's name promises."""
+    """Return the given format, or else that of the file's name."""
     resolved = file_format or format_of(filename, endings)
     if resolved is None or resolved not in endings.values():
         found = file_format or filename
@@ -34,11 +34,8 @@ def resolve_format(filename: str, file_format: str | None, *, endings: Mapping[s
     return resolved
 
 
-# --- Data sets --------------------------------------------------------------------------------------------------------
-
-
 def dataset_slug(project: Project, name: str) -> str:
-    """The address of a new data set; refused where another one of the project has it."""
+    """Return the address of a new data set, unless another data set of the project has it."""
     slug = slug_of(name)
     if Dataset.objects.filter(project=project, slug=slug).exists():
         raise AnnotationError.at("name", f"Name: this project has a data set {slug!r} already; choose another name.")
@@ -53,15 +50,17 @@ def dataset_import_create(
     filename: str,
     content: bytes,
     file_format: str | None = None,
-    normalisation: str = DEFAULT_RULE,
-    turn_separator: str = TURN_SEPARATOR,
-    **details: str,
+    **options: str,
 ) -> DatasetImport:
-    """Queue a file. The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id."""
+    """Queue a file. The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id.
+
+    ``options`` are the normalisation rule, the turn separator, and ``DETAILS`` of the data set.
+    """
     dataset_slug(project, name)
+    normalisation = options.get("normalisation", DEFAULT_RULE)
     if normalisation not in RULES:
         raise AnnotationError.at("normalisation", f"Rule: found {normalisation!r}; accepted: {', '.join(RULES)}.")
-    options = {"normalisation": normalisation, "turn_separator": turn_separator}
+    reading = {"normalisation": normalisation, "turn_separator": options.get("turn_separator", TURN_SEPARATOR)}
     return DatasetImport.objects.create(
         project=project,
         requested_by=by,
@@ -69,7 +68,7 @@ def dataset_import_create(
         filename=filename[:255],
         content=content,
         file_format=resolve_format(filename, file_format),
-        options=options | {key: value for key, value in details.items() if key in DETAILS and value},
+        options=reading | {name: options[name] for name in DETAILS if options.get(name)},
     )
 
 
@@ -79,7 +78,7 @@ def dataset_import_execute(*, import_id: int, progress: Progress = noop) -> None
 
 
 def reading_beat(claim: Claim, note: str) -> Beat:
-    """Return the callback by which reading a file reports that it goes on."""
+    """Return the callback by which reading a file reports progress."""
     return lambda: claim.progress(0, STEPS, note)
 
 
@@ -88,17 +87,13 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
         note = f"Reading {job.filename}"
         claim.progress(0, STEPS, note)
         separator = job.options.get("turn_separator", TURN_SEPARATOR)
+        beat = reading_beat(claim, note)
         if source := next((name for name in CONTENT_SOURCES if name in job.options), None):
-            read, found = CONTENT_SOURCES[source](job.options[source], reading_beat(claim, note))
+            read, other_counts = CONTENT_SOURCES[source](job.options[source], beat)
         else:
-            read, oddities = read_dataset(
-                bytes(job.content),
-                filename=job.filename,
-                file_format=job.file_format,
-                turn_separator=separator,
-                beat=reading_beat(claim, note),
-            )
-            found = oddities.counts()
+            file = {"filename": job.filename, "file_format": job.file_format, "turn_separator": separator}
+            read, oddities = read_dataset(bytes(job.content), **file, beat=beat)
+            other_counts = oddities.counts()
         claim.progress(1, STEPS, f"Storing {len(read.items)} items")
         with transaction.atomic():
             claim.lock()
@@ -109,7 +104,7 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
                 normalisation=job.options.get("normalisation", DEFAULT_RULE),
                 **{key: job.options[key] for key in DETAILS if key in job.options},
             )
-            counts = read.counts(dataset.normalisation) | found
+            counts = read.counts(dataset.normalisation) | other_counts
             claim.finish(dataset=dataset, report={"counts": counts}, progress_total=STEPS)
 
     run_and_report_row_errors(claim, work)
@@ -137,12 +132,9 @@ def dataset_create(
     normalisation: str = DEFAULT_RULE,
     **details: str,
 ) -> Dataset:
-    """A data set with everything in ``content``."""
+    """Create a data set with everything in ``content``."""
     dataset = Dataset.objects.create(
         project=project, name=name, slug=slug or dataset_slug(project, name), normalisation=normalisation, **details
     )
     store_dataset(content, dataset)
     return dataset
-
-
-# --- Ratings ----------------------------------------------------------------------------------------------------------

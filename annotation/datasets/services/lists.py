@@ -1,4 +1,4 @@
-"""Lists of responses, written down once: nothing here knows of campaigns beyond their names."""
+"""Create and delete lists of responses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,6 +7,7 @@ from django.db import transaction
 
 from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
+from annotation.core.numbers import counted
 from annotation.core.problems import storable, storable_json
 from annotation.datasets.selectors.lists import foreign_responses
 from annotation.models import Dataset, ResponseList, User
@@ -24,9 +25,9 @@ def response_list_create(
     origin: Mapping[str, Any],
     by: User | None = None,
 ) -> ResponseList:
-    """Write a list down. ``responses``: ids, a repeated one counts once. ``origin`` is plain JSON that says who chose.
+    """Create a list, which is never changed afterwards.
 
-    A list is never changed afterwards: what a campaign asked about stays what it was.
+    ``responses`` are ids; a repeated id counts once. ``origin`` is JSON that says how they were chosen.
     """
     name, origin = storable(name.strip()), storable_json(dict(origin))
     if not 1 <= len(name) <= MAX_NAME:
@@ -35,36 +36,35 @@ def response_list_create(
     if not chosen:
         raise AnnotationError.at("responses", "Found none; a list has at least one response.")
     if foreign := foreign_responses(dataset, chosen):
-        raise AnnotationError.at(
-            "responses",
-            f"Found {len(foreign):,} that are no responses of the data set {dataset.name!r}: "
-            f"{', '.join(map(str, foreign[:5]))}{' …' if len(foreign) > 5 else ''}.",
-        )
-    made = ResponseList.objects.create(
+        ids = f"{', '.join(map(str, foreign[:5]))}{' …' if len(foreign) > 5 else ''}"
+        message = f"Found {len(foreign):,} that are no responses of the data set {dataset.name!r}: {ids}."
+        raise AnnotationError.at("responses", message)
+    response_list = ResponseList.objects.create(
         project=dataset.project, dataset=dataset, name=name, origin=origin, created_by=by
     )
-    copy_rows(ResponseList.responses.through, ["responselist_id", "response_id"], ((made.pk, pk) for pk in chosen))
+    rows = ((response_list.pk, pk) for pk in chosen)
+    copy_rows(ResponseList.responses.through, ["responselist_id", "response_id"], rows)
     audit_record(
         verb="response_list.create",
-        summary=f"Listed {len(chosen):,} response{'' if len(chosen) == 1 else 's'} of “{dataset.name}” as “{name}”.",
+        summary=f"Listed {counted(len(chosen), 'response')} of “{dataset.name}” as “{name}”.",
         project=dataset.project,
         by=by,
-        data={"list": made.pk, "responses": len(chosen), "origin": origin},
+        data={"list": response_list.pk, "responses": len(chosen), "origin": origin},
     )
-    return made
+    return response_list
 
 
 @transaction.atomic
 def response_list_delete(*, response_list: ResponseList, by: User | None = None) -> None:
-    """Only a list that no campaign asks about."""
-    held = ResponseList.objects.select_for_update().get(pk=response_list.pk)
-    if names := list(held.campaigns.values_list("name", flat=True)[:3]):
-        raise AnnotationError(f"“{held}” is what {', '.join(names)} asks about: it stays for as long as there is that.")
+    """Delete a list that no campaign rates."""
+    locked = ResponseList.objects.select_for_update().get(pk=response_list.pk)
+    if names := list(locked.campaigns.values_list("name", flat=True)[:3]):
+        raise AnnotationError(f"“{locked}” is rated in {', '.join(names)}; accepted: a list that no campaign rates.")
     audit_record(
         verb="response_list.delete",
-        summary=f"Deleted the list “{held.name}”.",
-        project=held.project,
+        summary=f"Deleted the list “{locked.name}”.",
+        project=locked.project,
         by=by,
-        data={"list": held.pk},
+        data={"list": locked.pk},
     )
-    held.delete()
+    locked.delete()

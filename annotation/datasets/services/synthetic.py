@@ -8,7 +8,7 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -77,24 +77,6 @@ class SyntheticSize:
             raise ValueError(f"pairs: found {self.pairs}; accepted: at most {most} with {self.systems} systems.")
 
 
-@dataclass(frozen=True)
-class SyntheticFiles:
-    """Ready to be uploaded: see docs/data-formats.md."""
-
-    items_jsonl: bytes
-    reference_ratings_csv: bytes
-    output_ratings_csv: bytes
-    design_json: bytes
-
-    def named(self) -> dict[str, bytes]:
-        return {
-            "items.jsonl": self.items_jsonl,
-            "reference-ratings.csv": self.reference_ratings_csv,
-            "output-ratings.csv": self.output_ratings_csv,
-            "design.json": self.design_json,
-        }
-
-
 class _Speaker:
     """Draws sentences; a low quality is off topic or says nothing."""
 
@@ -111,7 +93,7 @@ class _Speaker:
         return self.topics[self.rng.integers(len(self.topics))]
 
     def pick(self, words: Sequence[str]) -> str:
-        """The first words of a list are the common ones: frequencies fall as in natural text (Zipf)."""
+        """Return a word; the first words of a list are the common ones, as in natural text (Zipf)."""
         frequency = 1.0 / np.arange(1, len(words) + 1)
         return words[self.rng.choice(len(words), p=frequency / frequency.sum())]
 
@@ -130,14 +112,16 @@ class _Speaker:
         return f"{sentence} . {self.pick(GENERIC)}" if self.rng.random() < 0.2 else sentence
 
 
-def synthetic_files(size: SyntheticSize) -> SyntheticFiles:
-    """The same size and seed give the same bytes."""
+def synthetic_files(size: SyntheticSize) -> dict[str, bytes]:
+    """Return files by name, ready to be uploaded (docs/data-formats.md); the same size and seed give the same bytes."""
     rng = np.random.default_rng(size.seed)
     speaker = _Speaker(rng)
     names = [f"System{number + 1:02d}" for number in range(size.systems)]
     skills = np.linspace(0.15, 0.85, size.systems)
     leniency = rng.normal(0, 0.4, size.raters)
-    items, references, outputs = [], _rating_file("text"), _rating_file("system")
+    items: list[str] = []
+    references: list[Sequence[object]] = [("rater", "item", "text", CRITERION)]
+    outputs: list[Sequence[object]] = [("rater", "item", "system", CRITERION)]
     for number in range(size.items):
         external_id, topic = f"c{number + 1:05d}", speaker.topic()
         qualities = rng.beta(2, 2, size.references)
@@ -147,23 +131,23 @@ def synthetic_files(size: SyntheticSize) -> SyntheticFiles:
             "id": external_id,
             "context": [speaker.fill(speaker.pick(QUESTIONS), topic)],
             "message": speaker.fill(speaker.pick(ON_TOPIC), topic),
-            "references": [{"text": text, "kind": "mined" if place else "seed"} for place, text in enumerate(texts)],
+            "references": [{"text": text, "kind": "mined" if index else "seed"} for index, text in enumerate(texts)],
             "outputs": {name: speaker.response(topic, gift) for name, gift in zip(names, gifts, strict=True)},
         }
         items.append(json.dumps(item, ensure_ascii=False))
-        _rate(references, external_id, texts, qualities, leniency, size, rng)
-        _rate(outputs, external_id, names, gifts, leniency, size, rng)
+        references += _ratings(external_id, dict(zip(texts, qualities, strict=True)), leniency, size, rng)
+        outputs += _ratings(external_id, dict(zip(names, gifts, strict=True)), leniency, size, rng)
     design = asdict(size) | {"criterion": CRITERION, "scale": [1, 5], "compare": _pairs(names, size.pairs, rng)}
-    return SyntheticFiles(
-        items_jsonl=("\n".join(items) + "\n").encode(),
-        reference_ratings_csv=references.getvalue().encode(),
-        output_ratings_csv=outputs.getvalue().encode(),
-        design_json=(json.dumps(design, indent=2) + "\n").encode(),
-    )
+    return {
+        "items.jsonl": ("\n".join(items) + "\n").encode(),
+        "reference-ratings.csv": _csv(references),
+        "output-ratings.csv": _csv(outputs),
+        "design.json": (json.dumps(design, indent=2) + "\n").encode(),
+    }
 
 
 def _different_texts(speaker: _Speaker, topic: str, qualities: npt.NDArray[np.float64]) -> list[str]:
-    """A text of each quality, none twice."""
+    """Return a text of each quality, none twice."""
     texts: dict[str, None] = {}
     for quality in qualities:
         text = speaker.response(topic, quality)
@@ -178,34 +162,21 @@ def _pairs(names: list[str], count: int, rng: np.random.Generator) -> list[list[
     return [list(every[index]) for index in sorted(rng.permutation(len(every))[:count].tolist())]
 
 
-def _rating_file(what: str) -> io.StringIO:
+def _csv(rows: Sequence[Sequence[object]]) -> bytes:
     file = io.StringIO(newline="")
-    csv.writer(file).writerow(["rater", "item", what, CRITERION])
-    return file
+    csv.writer(file).writerows(rows)
+    return file.getvalue().encode()
 
 
-def _rate(
-    file: io.StringIO,
+def _ratings(
     external_id: str,
-    names: Sequence[str],
-    qualities: npt.NDArray[np.float64],
-    leniency: npt.NDArray[np.float64],
-    size: SyntheticSize,
-    rng: np.random.Generator,
-) -> None:
-    """Every response by ``ratings`` different raters, on 1 to 5."""
-    csv.writer(file).writerows(_rows(external_id, names, qualities, leniency, size, rng))
-
-
-def _rows(
-    external_id: str,
-    names: Sequence[str],
-    qualities: npt.NDArray[np.float64],
+    qualities: Mapping[str, float],
     leniency: npt.NDArray[np.float64],
     size: SyntheticSize,
     rng: np.random.Generator,
 ) -> Iterator[tuple[str, str, str, int]]:
-    for name, quality in zip(names, qualities, strict=True):
+    """Yield each response's ratings by ``size.ratings`` different raters, on 1 to 5."""
+    for name, quality in qualities.items():
         raters = rng.permutation(size.raters)[: size.ratings]
         felt = 1 + 4 * quality + leniency[raters] + rng.normal(0, 0.6, size.ratings)
         for rater, value in zip(raters.tolist(), np.clip(np.rint(felt), 1, 5).astype(int).tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Uploads: the form, then a page that follows the import until it is done or refused."""
+"""Import data sets: the form, and a page that shows the progress and the result of an import."""
 
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.jobs import job_request_cancel
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetUploadForm
-from annotation.datasets.services import imports as services_imports
+from annotation.datasets.services.imports import dataset_import_create
 from annotation.datasets.services.report import report_rows
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import DatasetImport, JobState, Project, RatingImport, Role
@@ -42,25 +41,13 @@ def example_file(request: HttpRequest, filename: str) -> FileResponse:
     return FileResponse((EXAMPLES / filename).open("rb"), as_attachment=True, content_type="text/plain; charset=utf-8")
 
 
-# --- Data sets --------------------------------------------------------------------------------------------------------
-
-
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def dataset_import(request: MemberRequest) -> HttpResponseBase:
     form = DatasetUploadForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        data = dict(form.cleaned_data)
-        file = data.pop("file")
-        try:
-            job = services_imports.dataset_import_create(
-                project=request.project, by=request.user, filename=file.name, content=file.read(), **data
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            dataset_import_execute.delay_on_commit(job.pk)
-            return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
+    if job := form.submit(dataset_import_create, project=request.project, by=request.user):
+        dataset_import_execute.delay_on_commit(job.pk)
+        return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
     context = {"project": request.project, "form": form, "examples": DATASET_EXAMPLES}
     return render(request, "annotation/datasets/dataset_import.html", context)
 
@@ -87,19 +74,13 @@ def dataset_import_cancel(request: MemberRequest, job: DatasetImport) -> HttpRes
 
 
 def import_page(
-    request: MemberRequest,
-    job: DatasetImport | RatingImport,
-    *,
-    kind: str,
-    made_url: str,
-    made_label: str,
+    request: MemberRequest, job: DatasetImport | RatingImport, *, kind: str, made_url: str, made_label: str
 ) -> HttpResponseBase:
-    """The page, or its live part; whoever watched an import succeed is taken to what it made."""
+    """Show the page or its live part, which redirects to the result when the import is done."""
     project = request.project
-    if wanted := request.GET.get("format"):
-        return _report_download(job, wanted)
-    watching = request.htmx
-    if watching and job.state == JobState.DONE and made_url:
+    if file_format := request.GET.get("format"):
+        return _report_download(job, file_format)
+    if request.htmx and job.state == JobState.DONE and made_url:
         return HttpResponseClientRedirect(made_url)
     errors = job.report.get("errors", [])
     dataset_slug = job.dataset.slug if job.dataset else ""
@@ -119,14 +100,14 @@ def import_page(
         "made_url": made_url,
         "made_label": made_label,
     }
-    template = "import_status" if watching else "import_detail"
+    template = "import_status" if request.htmx else "import_detail"
     return render(request, f"annotation/datasets/dataset_{template}.html", context)
 
 
-def _report_download(job: DatasetImport | RatingImport, wanted: str) -> HttpResponseBase:
+def _report_download(job: DatasetImport | RatingImport, file_format: str) -> HttpResponseBase:
     if "errors" in job.report:
         columns = ["file", "line", "field", "found", "accepted"]
         rows = [[error[column] for column in columns] for error in job.report["errors"]]
-        return table_response(format=wanted, filename=f"import-{job.pk}-errors", columns=columns, rows=rows)
-    found = report_rows(job.report.get("counts", {}))
-    return table_response(format=wanted, filename=f"import-{job.pk}", columns=["what", "count"], rows=found)
+        return table_response(format=file_format, filename=f"import-{job.pk}-errors", columns=columns, rows=rows)
+    counts = report_rows(job.report.get("counts", {}))
+    return table_response(format=file_format, filename=f"import-{job.pk}", columns=["what", "count"], rows=counts)

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 
 from annotation.core.progress import Progress
 from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
-from annotation.datasets.services.synthetic import SyntheticFiles, SyntheticSize, synthetic_files
+from annotation.datasets.services.synthetic import SyntheticSize, synthetic_files
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.management.base import AssayCommand, member_and_project, progress_bar
 from annotation.models import DatasetImport, JobState, RatingImport
@@ -58,7 +58,7 @@ class Command(AssayCommand):
         with progress_bar() as progress:
             progress(0, 4, "Making up conversations")
             files = synthetic_files(size)
-            made: dict[str, Any] = {"design": json.loads(files.design_json)}
+            made: dict[str, Any] = {"design": json.loads(files["design.json"])}
             if options["out"]:
                 made["files"] = self._write(files, options["out"])
             if options["project"]:
@@ -66,33 +66,32 @@ class Command(AssayCommand):
             progress(4, 4, "Done")
         self._print(made, as_json=options["json"])
 
-    def _write(self, files: SyntheticFiles, folder: Path) -> list[str]:
+    def _write(self, files: dict[str, bytes], folder: Path) -> list[str]:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for name, content in files.named().items():
+            for name, content in files.items():
                 (folder / name).write_bytes(content)
         except OSError as error:
             raise CommandError(f"--out: found {folder} ({error.strerror}); accepted: a folder to write to.") from error
-        return [str(folder / name) for name in files.named()]
+        return [str(folder / name) for name in files]
 
-    def _import(self, files: SyntheticFiles, options: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    def _import(self, files: dict[str, bytes], options: dict[str, Any], progress: Progress) -> dict[str, Any]:
         user, project = member_and_project(options)
         progress(1, 4, "Importing the data set")
         job = dataset_import_create(
-            project=project, by=user, name=options["name"], filename="items.jsonl", content=files.items_jsonl
+            project=project, by=user, name=options["name"], filename="items.jsonl", content=files["items.jsonl"]
         )
         dataset_import_execute(import_id=job.pk)
         _check_done(job)
         dataset = job.dataset
         assert dataset is not None  # noqa: S101 - a finished import has one
         campaigns = []
-        for step, (kind, content) in enumerate(
-            [("reference", files.reference_ratings_csv), ("output", files.output_ratings_csv)], start=2
-        ):
+        for step, kind in enumerate(("reference", "output"), start=2):
             progress(step, 4, f"Importing the {kind} ratings")
             name = f"{options['name']}: {kind} ratings"
+            filename = f"{kind}-ratings.csv"
             ratings = rating_import_create(
-                dataset=dataset, by=user, name=name, filename=f"{kind}-ratings.csv", content=content
+                dataset=dataset, by=user, name=name, filename=filename, content=files[filename]
             )
             rating_import_execute(import_id=ratings.pk)
             _check_done(ratings)

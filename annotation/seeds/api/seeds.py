@@ -16,9 +16,9 @@ from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.tasks import dataset_import_execute
-from annotation.models import Campaign, Dataset, DatasetImport, Item, JobState, SeedMember, SeedSelection, User
+from annotation.models import Campaign, Dataset, DatasetImport, JobState, SeedMember, SeedSelection, User
 from annotation.seeds.criteria import CRITERIA, LARGEST_SEED
-from annotation.seeds.selectors import has_fallen, means_now, selections_of
+from annotation.seeds.selectors import MemberNow, means_now, selections_of
 from annotation.seeds.services.rating_again import seeds_rate_again
 from annotation.seeds.services.sampling import seeds_sample
 from annotation.seeds.services.selecting import seeds_select_create
@@ -118,44 +118,22 @@ class SeedSelectionSerializer(serializers.ModelSerializer[SeedSelection]):
         read_only_fields = fields
 
 
-class SeedMemberSerializer(serializers.ModelSerializer[SeedMember]):
-    item = serializers.SlugRelatedField[Item](slug_field="external_id", read_only=True)
-    text = serializers.CharField(source="response.text", read_only=True)
-    mean_now = serializers.SerializerMethodField(help_text="Mean of all ratings up to now; null if none counts.")
-    ratings_now = serializers.SerializerMethodField()
-    fell_below = serializers.SerializerMethodField(
-        help_text="Whether its mean is now below the threshold; the seed stays selected."
+class SeedMemberSerializer(serializers.Serializer[Any]):
+    item = serializers.CharField(source="member.item.external_id", read_only=True)
+    response = serializers.IntegerField(source="member.response_id", read_only=True)
+    text = serializers.CharField(source="member.response.text", read_only=True)
+    split = serializers.CharField(source="member.split", read_only=True)
+    rating_mean = serializers.FloatField(source="member.rating_mean", read_only=True)
+    n_ratings = serializers.IntegerField(source="member.n_ratings", read_only=True)
+    mean_now = serializers.FloatField(
+        read_only=True, allow_null=True, help_text="Mean of all ratings up to now; null if none counts."
     )
-
-    class Meta:
-        model = SeedMember
-        fields = (
-            "item",
-            "response",
-            "text",
-            "split",
-            "rating_mean",
-            "n_ratings",
-            "mean_now",
-            "ratings_now",
-            "fell_below",
-        )
-        read_only_fields = fields
-
-    def _now(self, member: SeedMember) -> Any:
-        return self.context["view"].now.get(member.response_id)
-
-    @extend_schema_field(serializers.FloatField(allow_null=True))
-    def get_mean_now(self, member: SeedMember) -> float | None:
-        now = self._now(member)
-        return float(now.value) if now else None
-
-    def get_ratings_now(self, member: SeedMember) -> int:
-        now = self._now(member)
-        return now.n if now else 0
-
-    def get_fell_below(self, member: SeedMember) -> bool:
-        return has_fallen(self.context["view"].selection, self._now(member))
+    ratings_now = serializers.IntegerField(source="n_now", read_only=True)
+    fell_below = serializers.BooleanField(
+        source="has_fallen",
+        read_only=True,
+        help_text="Whether its mean is now below the threshold; the seed stays selected.",
+    )
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
@@ -230,7 +208,6 @@ class SeedMembersViewSet(mixins.ListModelMixin, ProjectViewSet):
     queryset = SeedMember.objects.all()
     serializer_class = SeedMemberSerializer
     selection: SeedSelection
-    now: dict[int, Any]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -243,9 +220,9 @@ class SeedMembersViewSet(mixins.ListModelMixin, ProjectViewSet):
         return members.filter(split=split) if split else members
 
     def paginate_queryset(self, queryset: Any) -> Any:
-        page = super().paginate_queryset(queryset)
-        self.now = means_now(self.selection, [member.response_id for member in page or []])
-        return page
+        members = super().paginate_queryset(queryset) or []
+        now = means_now(self.selection, [member.response_id for member in members])
+        return [MemberNow(member, now.get(member.response_id)) for member in members]
 
     @extend_schema(parameters=[OpenApiParameter("split", str, description="Only seeds of this split.")])
     def list(self, request: Request, **kwargs: Any) -> ApiResponse:

@@ -278,20 +278,16 @@ def test_members_show_their_means_then_and_now_and_the_fallen_are_marked(
     for rater, value in (("x", 4), ("y", 3)):
         rate(more, rater, b, value)
     answer = as_user(viewer).get(page("seed-detail", "replies"))
-    rows = {row["member"].item.external_id: row for row in answer.context["members"]}
-    assert (rows["b"]["member"].rating_mean, rows["b"]["now"], rows["b"]["n_now"], rows["b"]["fallen"]) == (
-        4,
-        3.8,
-        5,
-        True,
-    )
-    assert not any(rows[name]["fallen"] for name in "ad")
+    rows = {row.member.item.external_id: row for row in answer.context["members"]}
+    b_row = rows["b"]
+    assert (b_row.member.rating_mean, b_row.mean_now, b_row.n_now, b_row.has_fallen) == (4, 3.8, 5, True)
+    assert not any(rows[name].has_fallen for name in "ad")
     assert answer.content.decode().count("fell below</span>") == 1
     fallen = as_user(viewer).get(page("seed-detail", "replies"), {"fallen": "1"})
-    assert [row["member"].item.external_id for row in fallen.context["members"]] == ["b"]
+    assert [row.member.item.external_id for row in fallen.context["members"]] == ["b"]
     split = selection.members.get(item__external_id="a").split
     in_split = as_user(viewer).get(page("seed-detail", "replies"), {"split": split})
-    assert {row["member"].split for row in in_split.context["members"]} == {split}
+    assert {row.member.split for row in in_split.context["members"]} == {split}
 
 
 def test_tables_and_chart_are_downloaded(selection: SeedSelection, viewer: User, as_user: AsUser) -> None:

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet
-from annotation.datasets.api.imports import BadRowSerializer
+from annotation.datasets.api.imports import RowErrorSerializer
 from annotation.models import Dataset, WeightsImport
 from annotation.references.releases.selectors.releases import release_name
 from annotation.references.tasks import weights_import_execute
@@ -17,7 +17,7 @@ from annotation.references.tasks import weights_import_execute
 class RefusalSerializer(serializers.Serializer[Any]):
     """Where the file was refused: the first hundred bad rows, of ``total``."""
 
-    errors = BadRowSerializer(many=True, required=False)  # type: ignore[assignment]  # not Serializer.errors
+    errors = RowErrorSerializer(many=True, required=False)  # type: ignore[assignment]  # not Serializer.errors
     total = serializers.IntegerField(required=False)
 
 

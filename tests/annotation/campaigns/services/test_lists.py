@@ -231,7 +231,7 @@ def test_a_list_is_deleted_only_while_no_campaign_asks_about_it(
         dataset=listed.dataset, name="Free", responses=listed.responses.values_list("pk", flat=True), origin={}
     )
     campaign_for_list(response_list=listed, like=like, ratings_per_unit=2)
-    with pytest.raises(AnnotationError, match="“Unsure” is what Unsure asks about"):
+    with pytest.raises(AnnotationError, match="“Unsure” is rated in Unsure"):
         response_list_delete(response_list=listed, by=manager)
     response_list_delete(response_list=free, by=manager)
     assert ResponseList.objects.get() == listed

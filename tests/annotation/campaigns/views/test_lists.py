@@ -119,7 +119,7 @@ def test_a_list_is_deleted_while_nothing_asks_about_it(
     assert client.get(page("response-list-delete", listed.pk)).status_code == 405
     made = campaign_for_list(response_list=listed, like=like, ratings_per_unit=2)
     kept = client.post(page("response-list-delete", listed.pk), follow=True)
-    assert "is what Unsure asks about" in kept.content.decode()
+    assert "is rated in Unsure" in kept.content.decode()
     assert "Delete the list" not in kept.content.decode()
     Campaign.objects.filter(pk=made.pk).update(target="outputs", response_list=None)
     client.post(page("response-list-delete", listed.pk))

@@ -20,20 +20,20 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not() -> None:
 
 def test_the_files_have_the_shape_that_was_asked_for() -> None:
     files = synthetic_files(SMALL)
-    content, _ = read_dataset(files.items_jsonl, filename="i.jsonl", file_format="jsonl")
+    content, _ = read_dataset(files["items.jsonl"], filename="i.jsonl", file_format="jsonl")
     counts = content.counts("exact")
     assert (counts["items"], counts["systems"], counts["references"], counts["outputs"]) == (30, 3, 120, 90)
     assert counts["identical_references"] == 0
-    for file, responses in ((files.reference_ratings_csv, 120), (files.output_ratings_csv, 90)):
+    for file, responses in ((files["reference-ratings.csv"], 120), (files["output-ratings.csv"], 90)):
         ratings = read_ratings(file, filename="r.csv", file_format="csv", options=RatingOptions())
         judged = {(one.item, one.system or one.text, one.rater) for one in ratings.judgements}
         assert len(judged) == len(ratings.judgements) == 5 * responses
-    assert len(json.loads(files.design_json)["compare"]) == 2
+    assert len(json.loads(files["design.json"])["compare"]) == 2
 
 
 def test_a_more_skilful_system_is_rated_higher() -> None:
     files = synthetic_files(SMALL)
-    ratings = read_ratings(files.output_ratings_csv, filename="r.csv", file_format="csv", options=RatingOptions())
+    ratings = read_ratings(files["output-ratings.csv"], filename="r.csv", file_format="csv", options=RatingOptions())
     means = [
         np.mean([one.values[0] for one in ratings.judgements if one.system == name])
         for name in ("System01", "System02", "System03")
