@@ -32,7 +32,7 @@ class UploadForm(RefusableForm):
         if file and not data.get("file_format"):
             data["file_format"] = format_of(file.name, self.endings)
             if data["file_format"] is None:
-                self.add_error("file_format", f"The name {file.name!r} does not tell the format: choose one.")
+                self.add_error("file_format", f"The name {file.name!r} does not say the format: choose one.")
         return data
 
 

@@ -18,7 +18,8 @@ class Role(models.TextChoices):
 
     @property
     def rank(self) -> int:
-        return {"viewer": 0, "manager": 1, "owner": 2}[self.value]
+        """The position among the roles: a higher one may do more."""
+        return list(reversed(Role)).index(self)
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
@@ -27,7 +28,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
 
 class Project(models.Model):
-    """A workspace. Everything else belongs to one; to outsiders it does not exist."""
+    """A workspace. Everything else belongs to one; outsiders cannot see that it exists."""
 
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=60, unique=True)

@@ -1,4 +1,4 @@
-"""Who did what, when. Append-only: a trigger in the database refuses updates and deletes."""
+"""The log of acts. Append-only: a trigger in the database refuses updates and deletes."""
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,7 @@ from annotation.models.ratings import Rater
 
 
 class AuditEntry(models.Model):
-    """One act that changed something: of a person with an account, of a rater, or of the system itself."""
+    """An act that changed something, by a user, a rater or the system itself."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="audit_entries")
     campaign = models.ForeignKey(

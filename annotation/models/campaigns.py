@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from annotation.allocation.checks import CHECK_KINDS
 from annotation.campaigns.fields.choices import Admission, CommentField, Target
 from annotation.campaigns.fields.kinds import REQUIRED, Amount, Field, Object, Pairs, Text, Texts
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
@@ -43,7 +44,7 @@ def _column(name: str, table: Mapping[str, Field] = CAMPAIGN) -> dict[str, Any]:
 
 
 class Campaign(models.Model):
-    """One question asked of raters about the responses of one data set. Its design is frozen and hashed at launch."""
+    """Questions to raters about the responses of one data set. The design is frozen and hashed at launch."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="campaigns")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="campaigns")
@@ -139,13 +140,13 @@ class Campaign(models.Model):
 
     @property
     def invitation(self) -> str:
-        """What a rater will do, in the rater's language: as the scales say it if they all say the same."""
+        """Return what a rater will do, in the rater's language: as the scales say it if they all say the same."""
         sentences = {criterion.scale.invitation for criterion in self.criteria.all()}
         return (sentences.pop() if len(sentences) == 1 else "") or self.presentation_kind.invitation
 
 
 class Criterion(models.Model):
-    """One question with its scale, whose kind says what the columns mean and which values are stored."""
+    """A question with its scale, whose kind says what the columns mean and which values are stored."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="criteria")
     name = models.SlugField(**_column("name", CRITERION))
@@ -237,7 +238,7 @@ class SlotState(models.TextChoices):
 
 
 class Slot(models.Model):
-    """One of the k places of a unit. ``open`` and ``returned`` are free; so is ``leased`` past its expiry."""
+    """One of the k slots of a unit. ``open`` and ``returned`` are free, and so is ``leased`` after its expiry."""
 
     # Served by the constraints and partial indexes below; a million slots are written without indexes of their own.
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots", db_index=False)
@@ -301,11 +302,11 @@ class Purpose(models.TextChoices):
     TEST = "test", "Qualification test"
 
 
-MIXED_IN = (Purpose.REPEAT, Purpose.GOLD, Purpose.ATTENTION, Purpose.DEGRADED, Purpose.ANCHOR)
+MIXED_IN = tuple(map(Purpose, CHECK_KINDS))
 
 
 class CheckUnit(models.Model):
-    """One prepared screen that is no work: a check, a training screen, a question of the qualification test.
+    """A prepared screen that is no work: a check, a training screen, a question of the qualification test.
 
     ``texts`` lists what is rated, ``{"text", "role", "response", "expected"}``: the role (gold, attention, degraded,
     anchor, plain), the response it was made from or null, and per criterion the inclusive range of accepted values.
@@ -337,7 +338,7 @@ class CheckUnit(models.Model):
 
 
 class Presentation(models.Model):
-    """One screen in front of one rater, in one order. Never deleted; an imported judgement has one too.
+    """A screen shown to a rater, in one order. Never deleted; an imported judgement has one, too.
 
     Work fills a slot of its unit. A repeat shows a unit again and a check shows a ``check_unit``; neither takes a slot.
     """
@@ -417,7 +418,7 @@ class Presentation(models.Model):
 
     @property
     def seconds(self) -> float | None:
-        """From shown to ended; None where that is not known."""
+        """Return the seconds from shown to ended; None if unknown."""
         if self.shown_at is None or self.ended_at is None:
             return self.seconds_given
         return (self.ended_at - self.shown_at).total_seconds()

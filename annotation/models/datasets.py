@@ -1,4 +1,4 @@
-"""What is evaluated: items, their responses, and where each response came from."""
+"""Data sets: items, their responses, and the sources of each response."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -10,12 +10,12 @@ from django.db.models.functions import Left, Now
 from annotation.models.accounts import Project
 from annotation.models.jobs import Job
 
-# PostgreSQL's search vectors hold 1 MiB at most: of a longer text the first part can be found.
+# PostgreSQL's search vectors hold 1 MiB at most: only the first part of a longer text is searched.
 SEARCHED_CHARACTERS = 100_000
 
 
 def searched(field: str) -> SearchVector:
-    """The words of a text as they are, whatever the language. Indexed: filter by this very expression."""
+    """Return the words of a text, unchanged in every language. Indexed: filter by this very expression."""
     return SearchVector(Left(field, SEARCHED_CHARACTERS), config="simple")
 
 
@@ -111,7 +111,7 @@ class SourceKind(models.TextChoices):
 
 
 class ResponseSource(models.Model):
-    """Where a response came from. Identical outputs of several systems are one response with several sources."""
+    """A source of a response. Identical outputs of several systems are one response with several sources."""
 
     response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="sources")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="sources")
@@ -147,7 +147,7 @@ class ResponseSource(models.Model):
 
 
 class ResponseList(models.Model):
-    """Responses chosen one by one, to be rated (again): what a campaign with the target “listed” asks about."""
+    """Responses that were chosen to be rated (again), by a campaign with the target “listed”."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="response_lists")
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="response_lists")
@@ -167,7 +167,7 @@ class ResponseList(models.Model):
 
 
 class DatasetImport(Job):
-    """One uploaded file on its way into a data set: whole, or not at all."""
+    """An uploaded file that becomes a data set: whole, or not at all."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="dataset_imports")
     dataset = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""What a manager wrote into a campaign's datasheet; everything else in it comes from the record."""
+"""The answers of a manager in a campaign's datasheet; all others come from the record."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from annotation.models.campaigns import Campaign
 
 
 class Datasheet(models.Model):
-    """Answers by the number of their question; of a criterion's questions, by number and name: ``4.3.2:relevance``."""
+    """Answers by number of the question, such as ``4.3.2``, or number and criterion, such as ``4.3.2:relevance``."""
 
     campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="datasheet")
     answers = models.JSONField(default=dict, blank=True)

@@ -1,4 +1,4 @@
-"""Work that a worker does: claimed by compare-and-swap, held by a lease, safe to run twice."""
+"""Work of workers: claimed by compare-and-swap, held by a lease, safe to run twice."""
 
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ FINISHED_STATES = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 class Job(models.Model):
-    """Base of everything a worker executes. Written only through ``annotation.core.jobs``."""
+    """Base of everything that a worker executes. Written only through ``annotation.core.jobs``."""
 
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
     progress_done = models.PositiveIntegerField(default=0)

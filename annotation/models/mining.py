@@ -58,7 +58,7 @@ class Corpus(Job):
 
 
 class MiningRun(Job):
-    """Candidates for every seed of a data set, from one corpus. ``stored_at``: when they became references."""
+    """Candidates for every seed of a data set, from one corpus. At ``stored_at`` they became references."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="mining_runs")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="mining_runs")
@@ -73,7 +73,7 @@ class MiningRun(Job):
 
 
 class MiningShard(Job):
-    """Some seeds of a run: the piece that one worker takes. What is done stays done when a worker dies."""
+    """Some seeds of a run, which one worker takes. Finished shards stay finished if a worker dies."""
 
     run = models.ForeignKey(MiningRun, on_delete=models.CASCADE, related_name="shards")
     number = models.PositiveIntegerField()
@@ -97,7 +97,7 @@ class CandidateFate(models.TextChoices):
 
 
 class MinedCandidate(models.Model):
-    """One text that a run found for one seed, and what became of it: nothing is dropped in silence."""
+    """A text that a run found for a seed, and whether it was kept."""
 
     run = models.ForeignKey(MiningRun, on_delete=models.CASCADE, related_name="candidates")
     shard = models.ForeignKey(MiningShard, on_delete=models.CASCADE, related_name="candidates")
@@ -140,7 +140,7 @@ class MinedCandidate(models.Model):
 
 
 class SeedSelection(models.Model):
-    """Items whose original response raters found good enough, binned at random into splits."""
+    """Items whose original response is rated well enough, put into splits at random."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="seed_selections")
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="seed_selections")
@@ -161,7 +161,7 @@ class SeedSelection(models.Model):
 
 
 class SeedMember(models.Model):
-    """A seed as it was selected. A mean that falls below the threshold later is marked where it is shown; it stays."""
+    """A seed as it was selected. It stays, marked, if its mean falls below the threshold later."""
 
     selection = models.ForeignKey(SeedSelection, on_delete=models.CASCADE, related_name="members")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="seed_memberships")

@@ -1,4 +1,4 @@
-"""Decisions about raters, and the rules they follow: kept for good, so that both can be replayed."""
+"""Decisions about raters, and their rules: append-only, so that both can be replayed."""
 
 from django.conf import settings
 from django.db import models
@@ -39,7 +39,7 @@ class DecisionAction(models.TextChoices):
 
 
 class RaterDecision(models.Model):
-    """A rater excluded, flagged or taken back in. Append-only; ``Participation`` holds where it led."""
+    """A rater is excluded, restored or flagged. Append-only; ``Participation`` holds the present state."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="decisions")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="decisions")
@@ -75,7 +75,7 @@ class CampaignPace(models.Model):
 
 
 class CampaignSnapshot(models.Model):
-    """A campaign's figures as of one rating, computed by a worker where they take longer than a page may."""
+    """A campaign's statistics up to a rating, computed by a worker if they take too long for a page."""
 
     campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="snapshot")
     last_rating_id = models.BigIntegerField(default=0)
@@ -87,7 +87,7 @@ class CampaignSnapshot(models.Model):
 
 
 class DryRun(Job):
-    """Simulated raters at work on a throw-away copy of a campaign, over HTTP, and what they foretell."""
+    """Simulated raters at work on a throw-away copy of a campaign, over HTTP, and their forecast."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="dry_runs")
     specification = models.JSONField(default=dict, help_text="How many raters of what kind, and the seed.")

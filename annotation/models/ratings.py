@@ -1,4 +1,4 @@
-"""Raters and what they said. Ratings are append-only: a trigger in the database refuses updates and deletes."""
+"""Raters and their answers. Ratings are append-only: a trigger in the database refuses updates and deletes."""
 
 import uuid
 
@@ -84,7 +84,7 @@ class Participation(models.Model):
 
 
 class Rating(models.Model):
-    """One value on one criterion for one response by one rater. A correction is a new row with a higher revision."""
+    """A value on a criterion for a response by a rater. A correction is a new row with a higher revision."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="ratings", db_index=False)
     presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="ratings")
@@ -134,7 +134,7 @@ class Rating(models.Model):
 
 
 class CheckAnswer(models.Model):
-    """One value on one criterion for one text of a screen that is no work. Append-only like ratings; never weighed."""
+    """A value on a criterion for a text of a screen that is no work. Append-only like ratings; never weighed."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="check_answers", db_index=False)
     presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="check_answers")
@@ -169,7 +169,7 @@ class CheckAnswer(models.Model):
 
 
 class Comment(models.Model):
-    """What a rater wrote about a screen. Append-only; a changed comment is a new revision."""
+    """A rater's comment on a screen. Append-only; a changed comment is a new revision."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="comments")
     presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="comments")
@@ -187,7 +187,7 @@ class Comment(models.Model):
 
 
 class AnswerDraft(models.Model):
-    """What a rater has filled in on a screen and not sent yet, so that another browser can go on."""
+    """Answers on a screen that are not sent yet, so that the rater can continue in another browser."""
 
     presentation = models.OneToOneField(Presentation, on_delete=models.CASCADE, related_name="draft")
     fields = models.JSONField(default=dict)
@@ -198,7 +198,7 @@ class AnswerDraft(models.Model):
 
 
 class RatingImport(Job):
-    """One uploaded file of judgements on its way into an imported campaign: whole, or not at all."""
+    """An uploaded file of judgements that becomes an imported campaign: whole, or not at all."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rating_imports")
     campaign = models.ForeignKey(

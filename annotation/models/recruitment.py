@@ -1,4 +1,4 @@
-"""Raters who come through a provider: the provider account, a campaign's recruitment, each submission, each event."""
+"""Raters from a provider: provider accounts, the recruitments of campaigns, submissions, events."""
 
 import uuid
 
@@ -101,7 +101,7 @@ class SubmissionStatus(models.TextChoices):
 
 
 class Submission(models.Model):
-    """One rater's stay at the provider."""
+    """A rater's submission at the provider."""
 
     recruitment = models.ForeignKey(Recruitment, on_delete=models.PROTECT, related_name="submissions")
     rater = models.ForeignKey(Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
@@ -129,7 +129,7 @@ class Submission(models.Model):
 
 
 class ProviderEvent(models.Model):
-    """A signed message from a provider, taken in once."""
+    """A signed message from a provider, handled once."""
 
     account = models.ForeignKey(ProviderAccount, on_delete=models.CASCADE, related_name="events")
     event_id = models.CharField(max_length=120)

@@ -40,7 +40,7 @@ class ReferenceSet(models.Model):
         return self.name
 
 
-IMPORTED = "imported"  # the method of weights that were made elsewhere: the judgements behind them are not here
+IMPORTED = "imported"  # the method of weights that were made elsewhere; their judgements are not stored
 
 
 class Release(Job):
@@ -89,7 +89,7 @@ class Release(Job):
         return self.method == IMPORTED
 
 
-# Where a weight without interval, or without spread, stands among the others when they are sorted: below all.
+# The sort keys of a weight without interval or without spread: below all others.
 NO_WIDTH, NO_SPREAD = -1.0, -1.0
 
 
@@ -168,7 +168,7 @@ class ReleaseFigures(Job):
 
 
 class WeightsImport(Job):
-    """One uploaded file of weights that were made elsewhere, on its way to a release: whole, or not at all."""
+    """An uploaded file of weights that were made elsewhere, which becomes a release: whole, or not at all."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="weights_imports")
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="weights_imports")

@@ -1,4 +1,4 @@
-"""Work on seeds that a worker does."""
+"""Jobs of seeds."""
 
 from django.db import models
 
@@ -9,7 +9,7 @@ from annotation.models.mining import SeedSelection
 
 
 class SeedSelecting(Job):
-    """A selection on its way: what was asked for, by the names of the service's arguments."""
+    """A queued selection; ``asked`` holds its rules."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="seed_selectings")
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="seed_selectings")

@@ -59,7 +59,7 @@ def test_a_file_above_the_limit_is_refused(imports: str, manager: User, api: Api
     answer = api(manager).post(
         imports, {"name": "Chats", "file": SimpleUploadedFile("c.jsonl", b"x" * 11)}, format="multipart"
     )
-    assert answer.json()["fields"] == {"file": ["Found 11 bytes; accepted: at most 10."]}
+    assert answer.json()["fields"] == {"file": ["Found 11 bytes; accepted: at most 10 bytes."]}
 
 
 def test_a_name_that_is_taken_is_refused_with_the_field(

@@ -315,22 +315,35 @@ def range_message(low: int, high: int) -> str:
     return gettext("Please give a number from %(low)s to %(high)s.") % {"low": low, "high": high}
 
 
-def end_problems(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield the first end of a scale that lies too far out."""
-    for end, value in (("scale_min", settings.scale_min), ("scale_max", settings.scale_max)):
-        if not -1000 <= value <= 1000:
-            yield end, f"its scale has an end at {value}; accepted: -1000 to 1000."
-            return
-
-
-def label_problems(settings: Settings, wanted: int, what: str, which: str) -> Iterator[tuple[str, str]]:
-    if len(settings.labels) not in (0, wanted):
+def label_problems(settings: Settings, number: int, what: str, which: str) -> Iterator[tuple[str, str]]:
+    if len(settings.labels) not in (0, number):
         yield "labels", f"found {len(settings.labels)} labels for {what}; accepted: none, or {which}."
 
 
-def labelled_ends(settings: Settings) -> tuple[str, str]:
-    low, high, labels = settings.scale_min, settings.scale_max, settings.labels
-    return (f"{low} ({labels[0]})", f"{high} ({labels[-1]})") if labels else (str(low), str(high))
+class RangeScale(Scale):
+    """A scale from a lowest to a highest value, with or without labels at both ends."""
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        for column in ("scale_min", "scale_max"):
+            end = getattr(self.settings, column)
+            if not -1000 <= end <= 1000:
+                yield column, f"its scale has an end at {end}; accepted: -1000 to 1000."
+                return
+        yield from self.range_problems()
+
+    @abstractmethod
+    def range_problems(self) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with the settings if both ends are accepted."""
+
+    @property
+    def ends_labels(self) -> tuple[str, str] | None:
+        labels = self.settings.labels
+        return (str(labels[0]), str(labels[-1])) if any(labels) else None
+
+    @property
+    def labelled_range(self) -> str:
+        low, high, labels = self.settings.scale_min, self.settings.scale_max, self.settings.labels
+        return f"{low} ({labels[0]}) to {high} ({labels[-1]})" if labels else f"{low} to {high}"
 
 
 def bars(values: FloatArray, edges: FloatArray) -> list[tuple[float, int]]:

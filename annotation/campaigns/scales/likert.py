@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from annotation.campaigns.scales.base import Scale, end_problems, label_problems, labelled_ends, position_keys
+from annotation.campaigns.scales.base import RangeScale, label_problems, position_keys
 
 MAX_POINTS = 25
 MOST_LABELLED = 7  # points whose labels are all shown
@@ -10,19 +10,17 @@ SHORT_LABEL = 9  # characters that fit under a point on a phone
 SHORT_ROW = 5  # points of which each has room for a short label on a phone
 
 
-class Likert(Scale):
+class Likert(RangeScale):
     key = "likert"
     label = "Points, one of which is chosen"
     choice = "Points, one of which is chosen"
     required = ("scale_min", "scale_max")
     optional = ("labels",)
 
-    def problems(self) -> Iterator[tuple[str, str]]:
+    def range_problems(self) -> Iterator[tuple[str, str]]:
         low, high = self.settings.scale_min, self.settings.scale_max
         points = high - low + 1
-        if ends := list(end_problems(self.settings)):
-            yield from ends
-        elif not 2 <= points <= MAX_POINTS:
+        if not 2 <= points <= MAX_POINTS:
             accepted = f"2 to {MAX_POINTS} points, from low to high. A slider takes more."
             yield "scale_max", f"its scale goes from {low} to {high}; accepted: {accepted}"
         else:
@@ -55,11 +53,6 @@ class Likert(Scale):
         return "row" if fits else "list"
 
     @property
-    def ends_labels(self) -> tuple[str, str] | None:
-        labels = self.settings.labels
-        return (str(labels[0]), str(labels[-1])) if any(labels) else None
-
-    @property
     def accepted(self) -> str:
         return f"a whole number from {self.settings.scale_min} to {self.settings.scale_max}"
 
@@ -68,9 +61,8 @@ class Likert(Scale):
 
     @property
     def sentence(self) -> str:
-        ends = labelled_ends(self.settings)
         n = self.settings.scale_max - self.settings.scale_min + 1
-        return f"a scale of {n} points from {ends[0]} to {ends[1]}"
+        return f"a scale of {n} points from {self.labelled_range}"
 
     @property
     def sizes(self) -> tuple[str, str]:

@@ -10,11 +10,9 @@ from django.utils.translation import gettext
 from annotation.campaigns.scales.base import (
     BARS,
     FloatArray,
-    Scale,
+    RangeScale,
     bars,
-    end_problems,
     label_problems,
-    labelled_ends,
     range_message,
     three_decimals,
 )
@@ -23,7 +21,7 @@ from annotation.dry_runs.simulation import Ladder
 TENTHS = 10  # "one point" is a tenth of the slider's length
 
 
-class Slider(Scale):
+class Slider(RangeScale):
     key = "slider"
     label = "Slider between two ends"
     choice = "A slider between two ends"
@@ -32,12 +30,9 @@ class Slider(Scale):
     has_points = False
     heds_form = (3,)
 
-    def problems(self) -> Iterator[tuple[str, str]]:
+    def range_problems(self) -> Iterator[tuple[str, str]]:
         low, high, step = self.settings.scale_min, self.settings.scale_max, self.settings.step
         span = high - low
-        if ends := list(end_problems(self.settings)):
-            yield from ends
-            return
         if span < 1:
             yield "scale_max", f"its scale goes from {low} to {high}; accepted: from low to high."
             return
@@ -54,11 +49,6 @@ class Slider(Scale):
     def summary(self) -> str:
         step = f"steps of {three_decimals(self.settings.step)}" if self.settings.step else "any number"
         return f"slider, {self.settings.scale_min} to {self.settings.scale_max}, {step}"
-
-    @property
-    def ends_labels(self) -> tuple[str, str] | None:
-        labels = self.settings.labels
-        return (str(labels[0]), str(labels[-1])) if any(labels) else None
 
     @property
     def step(self) -> str:
@@ -98,9 +88,8 @@ class Slider(Scale):
 
     @property
     def sentence(self) -> str:
-        ends = labelled_ends(self.settings)
         step = "any number" if self.settings.step == 0 else f"steps of {self.settings.step:g}"
-        return f"a slider from {ends[0]} to {ends[1]}, {step}"
+        return f"a slider from {self.labelled_range}, {step}"
 
     @property
     def sizes(self) -> tuple[str, str]:
