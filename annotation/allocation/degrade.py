@@ -1,4 +1,4 @@
-"""Texts made worse on purpose: a rater who pays attention rates them lower than the texts they were made from."""
+"""Degraded texts: attentive raters rate them lower than the texts they are made from."""
 
 import math
 import re
@@ -17,7 +17,7 @@ UNSPACED = ("CJK ", "HIRAGANA ", "KATAKANA ", "THAI ", "LAO ", "KHMER ", "MYANMA
 
 
 class Degraded(NamedTuple):
-    """A text made worse, and by which of ``OPERATIONS``."""
+    """A degraded text, and which of ``OPERATIONS`` made it."""
 
     text: str
     operation: str
@@ -27,8 +27,7 @@ class Degraded(NamedTuple):
 class _Words:
     """A text cut into words, or into characters where its script has no spaces.
 
-    Word i is followed by ``gaps[i]``, so that line breaks stay where they are: a text that lost them would give the
-    check away.
+    Word i is followed by ``gaps[i]``, so that line breaks stay: a text without them would give the check away.
     """
 
     words: tuple[str, ...]
@@ -42,21 +41,21 @@ class _Words:
         return "".join(word + gap for word, gap in zip(self.words, self.gaps, strict=True)).strip()
 
     def inner(self, least: int) -> range:
-        """Places that may change: neither the first nor the last where enough others are left."""
+        """Return the indices that may change: neither the first nor the last, if enough others are left."""
         return range(1, len(self) - 1) if len(self) - 2 >= least else range(len(self))
 
 
 def degrade(
     text: str, *, seed: int, other_text: str | None = None, operations: Sequence[str] = OPERATIONS
 ) -> Degraded | None:
-    """A worse version of a text: still of its language and about its length, so that only reading it gives it away.
+    """Make a text worse, in its language and at about its length, so that only reading it gives it away.
 
     ``drop`` leaves out a quarter of the words, at least one, longer words more likely than shorter ones. ``swap``
     shuffles a stretch of half the words. ``foreign`` replaces a stretch by one of the same length from another item's
     text, as in the WMT evaluations [1]_: of 1 word 1, of 2 to 5 words 2, of 6 to 8 words 3, of 9 to 15 words 4, of 16
     to 20 words 5, of more a quarter, rounded down; twice as many characters in a script without spaces. The first and
-    the last word stay in place where the text is long enough, as in [1]_. Words are cut at white space alone; nothing
-    depends on the language.
+    the last word stay if the text is long enough, as in [1]_. Words are separated only by white space; nothing depends
+    on the language.
 
     Parameters
     ----------
@@ -66,14 +65,14 @@ def degrade(
     other_text : str, optional
         A text of another item, for ``foreign``.
     operations : sequence of str
-        The operations to draw from; one that cannot change this text gives way to the others. One word can only be
-        replaced.
+        The operations to draw from; an operation that cannot change this text gives way to the others. A single word
+        can only be replaced.
 
     Returns
     -------
     Degraded or None
-        Never the same text but for case, white space and punctuation, and never an empty one; None when no operation
-        can bring that about, as when ``other_text`` is shorter than the stretch to replace.
+        Never the same text except for case, white space and punctuation, and never an empty text; None if no
+        operation achieves that, as when ``other_text`` is shorter than the stretch to replace.
 
     Raises
     ------
@@ -106,8 +105,8 @@ def degrade(
         "foreign": lambda draw: _foreign(words, other, draw),
     }
     listed = [operation for operation in OPERATIONS if operation in operations]
-    for place in permutation(derive_seed(seed, "operation"), len(listed)):
-        operation = listed[place]
+    for index in permutation(derive_seed(seed, "operation"), len(listed)):
+        operation = listed[index]
         for attempt in range(ATTEMPTS):
             worse = attempts[operation](derive_seed(seed, operation, attempt))
             if worse is not None and _differs(worse, text):
@@ -116,7 +115,7 @@ def degrade(
 
 
 def replaced_words(n_words: int) -> int:
-    """How many of so many words ``foreign`` replaces; the table of WMT 2017.
+    """Return how many of so many words ``foreign`` replaces, by the table of WMT 2017.
 
     >>> [replaced_words(n) for n in (1, 2, 5, 6, 9, 16, 20, 21, 40)]
     [1, 2, 2, 3, 4, 5, 5, 5, 10]
@@ -131,17 +130,17 @@ def _drop(words: _Words, seed: int) -> str | None:
     if len(words) < 2:
         return None
     n = max(1, len(words) // 4)
-    inner = [place for place in words.inner(least=n) if _said(words.words[place])]
+    inner = [index for index in words.inner(least=n) if _content(words.words[index])]
     # The n smallest of exponential variables with rates w are a draw without replacement in proportion to w.
-    chance = {place: -math.log(_uniform(derive_seed(seed, place))) / len(words.words[place]) for place in inner}
-    gone = set(sorted(inner, key=lambda place: chance[place])[:n])
-    kept = [place for place in range(len(words)) if place not in gone]
-    gaps = {place: words.gaps[place] for place in kept}
-    for place in sorted(gone):  # a line that loses its last word still ends
-        before = max((left for left in kept if left < place), default=None)
-        if before is not None and "\n" in words.gaps[place]:
-            gaps[before] = words.gaps[place]
-    return _Words(tuple(words.words[place] for place in kept), tuple(gaps.values()), words.characters).text()
+    chance = {index: -math.log(_uniform(derive_seed(seed, index))) / len(words.words[index]) for index in inner}
+    dropped = set(sorted(inner, key=lambda index: chance[index])[:n])
+    rest = [index for index in range(len(words)) if index not in dropped]
+    gaps = {index: words.gaps[index] for index in rest}
+    for index in sorted(dropped):  # a line that loses its last word still ends
+        before = max((earlier for earlier in rest if earlier < index), default=None)
+        if before is not None and "\n" in words.gaps[index]:
+            gaps[before] = words.gaps[index]
+    return _Words(tuple(words.words[index] for index in rest), tuple(gaps.values()), words.characters).text()
 
 
 def _swap(words: _Words, seed: int) -> str | None:
@@ -151,20 +150,20 @@ def _swap(words: _Words, seed: int) -> str | None:
     size = min(max(2, -(-len(words) // 2)), len(inner))
     start = inner[derive_seed(seed, "start") % (len(inner) - size + 1)]
     order = list(words.words)
-    order[start : start + size] = [order[start + place] for place in permutation(seed, size)]
+    order[start : start + size] = [order[start + offset] for offset in permutation(seed, size)]
     return _Words(tuple(order), words.gaps, words.characters).text()
 
 
 def _foreign(words: _Words, other: _Words, seed: int) -> str | None:
-    wanted = replaced_words(len(words)) * (2 if words.characters else 1)
-    inner = words.inner(least=min(wanted, max(len(words) - 2, 2)))
-    size = min(wanted, len(inner))
+    replaced = replaced_words(len(words)) * (2 if words.characters else 1)
+    inner = words.inner(least=min(replaced, max(len(words) - 2, 2)))
+    size = min(replaced, len(inner))
     if not 1 <= size <= len(other):
         return None
     start = inner[derive_seed(seed, "start") % (len(inner) - size + 1)]
     source = derive_seed(seed, "source") % (len(other) - size + 1)
     end = start + size
-    # The stretch keeps the spacing of the text it comes from: the scripts may differ.
+    # The stretch keeps its own spacing: the scripts may differ.
     span = _Words(other.words[source : source + size], other.gaps[source : source + size], other.characters).text()
     span = re.sub(r"\s+", " ", span)
     return _Words(
@@ -197,17 +196,17 @@ def _is_unspaced(text: str) -> bool:
 
 
 def _differs(worse: str, text: str) -> bool:
-    """Whether it says something, and something else: case, white space and punctuation do not count."""
-    said, before = _said(worse), _said(text)
-    if said or before:
-        return bool(said) and said != before
+    """Return whether a text has content that differs; case, white space and punctuation do not count."""
+    content, before = _content(worse), _content(text)
+    if content or before:
+        return bool(content) and content != before
     return "".join(worse.split()) not in ("", "".join(text.split()))
 
 
-def _said(text: str) -> str:
+def _content(text: str) -> str:
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def _uniform(seed: int) -> float:
-    """In (0, 1]."""
+    """Return a number in (0, 1]."""
     return (seed + 1) / SEED_LIMIT

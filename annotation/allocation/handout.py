@@ -1,11 +1,11 @@
-"""Which unit a rater gets next: the rule, stated once in Python and once for the database.
+"""The rule for the next unit of a rater, in Python and for the database.
 
-A rater is given, of the units that still want ratings and that the rater has not seen,
+A rater gets, of the units that still need ratings and that the rater has not seen,
 
 1. one of those with the fewest filled slots, so that ratings spread evenly;
 2. among them one that shows none of the systems to avoid (:func:`systems_to_avoid`), so that no system's outputs come
-   in a run as long as there is any choice;
-3. among those the first in the rater's own order, a hash of the rater's seed and the unit's position in the campaign:
+   in a run while there is any choice;
+3. among those the first in the rater's order, a hash of the rater's seed and the unit's position in the campaign:
    the same design and seeds give the same order in any database.
 
 The same rule as an ``ORDER BY`` of PostgreSQL, with ``unit.systems`` and ``avoid`` arrays of one type (``avoid`` is
@@ -27,7 +27,7 @@ from annotation.allocation.units import System
 
 UInt32Array = npt.NDArray[np.uint32]
 
-_START = np.uint32((0x9E3779B9 + 4 + 3923095) % 2**32)  # golden ratio + key length in bytes + PostgreSQL's own salt
+_START = np.uint32((0x9E3779B9 + 4 + 3923095) % 2**32)  # golden ratio + key length in bytes + PostgreSQL's salt
 _MIX = (4, 6, 8, 16, 19, 4)
 _FINAL = (14, 11, 25, 16, 4, 14, 24)
 
@@ -41,7 +41,7 @@ class Candidate(NamedTuple):
 
 
 def next_unit(candidates: Iterable[Candidate], *, rater_seed: int, avoid: Collection[System] = ()) -> Candidate | None:
-    """The candidate the rule gives this rater; None when there is none.
+    """Return the candidate that the rule gives this rater; None without candidates.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def next_unit(candidates: Iterable[Candidate], *, rater_seed: int, avoid: Collec
 
 
 def systems_to_avoid(shown: Sequence[Collection[System]], *, n_responses: int, n_systems: int) -> frozenset[System]:
-    """Systems whose outputs the next unit should not show, given those of the rater's last units.
+    """Return the systems whose outputs the next unit should not show, given those of the rater's last units.
 
-    These are the systems of the last unit. Where units of several responses would then leave no real choice (with four
+    These are the systems of the last unit. If units of several responses would then leave no real choice (with four
     systems, only one pair avoids both systems of the last pair, and two pairs would alternate for ever), they are the
     systems shown in both of the last two units.
 
@@ -91,14 +91,14 @@ def systems_to_avoid(shown: Sequence[Collection[System]], *, n_responses: int, n
 
 
 def order_keys(rater_seed: int, units: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Sort keys of units in one rater's own order: ``hashint8extended(unit, rater_seed)`` of PostgreSQL.
+    """Return sort keys of units in a rater's order: ``hashint8extended(unit, rater_seed)`` of PostgreSQL.
 
     Parameters
     ----------
     rater_seed : int
         A bigint: -2**63 to 2**63 - 1.
     units : int array, shape (U,)
-        Positions of units, or ids of whatever is to be put in order.
+        Positions of units, or any ids to be put in order.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def _rotate(values: UInt32Array, bits: int) -> UInt32Array:
 
 
 def _mix(a: UInt32Array, b: UInt32Array, c: UInt32Array) -> tuple[UInt32Array, UInt32Array, UInt32Array]:
-    for bits in _MIX:  # the three words change places after each step
+    for bits in _MIX:  # the three words rotate after each step
         a = (a - c) ^ _rotate(c, bits)
         c = c + b
         a, b, c = b, c, a
@@ -154,5 +154,5 @@ def _final(a: UInt32Array, b: UInt32Array, c: UInt32Array) -> tuple[UInt32Array,
     for bits in _FINAL:
         c = (c ^ b) - _rotate(b, bits)
         a, b, c = b, c, a
-    # Seven steps turn the places by one; turn them back.
+    # Seven steps rotate the words by one; rotate them back.
     return c, a, b

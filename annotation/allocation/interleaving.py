@@ -1,4 +1,4 @@
-"""A standing order of a campaign's units in which no system's outputs come in a run."""
+"""The order of a campaign's units, in which no system's outputs come in a run."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def interleaved(units: Sequence[PlannedUnit], *, seed: int) -> list[PlannedUnit]:
-    """The units in a random order in which no system's outputs come in a run, as far as that can be.
+    """Put the units in a random order in which no system's outputs come in a run, as far as possible.
 
     The next unit is drawn at random among those that show none of :func:`systems_to_avoid`; a system that more than
     half of the remaining units show goes first, so that it does not pile up at the end. When every unit shows the
@@ -30,7 +30,7 @@ def interleaved(units: Sequence[PlannedUnit], *, seed: int) -> list[PlannedUnit]
     Returns
     -------
     list of PlannedUnit
-        The same units; the place in the list is the unit's position.
+        The same units; the index in the list is the unit's position.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def interleaved(units: Sequence[PlannedUnit], *, seed: int) -> list[PlannedUnit]
     if not units:
         return []
     sets = list(dict.fromkeys(frozenset(unit.systems) for unit in units))
-    column = {system: place for place, system in enumerate(dict.fromkeys(chain(*(unit.systems for unit in units))))}
+    column = {system: index for index, system in enumerate(dict.fromkeys(chain(*(unit.systems for unit in units))))}
     shows = np.array([[system in group for system in column] for group in sets], dtype=np.bool_)
     waiting, keys = _queues(units, sets, seed)
     head = np.array([keys[queue[0]] for queue in waiting])
@@ -77,10 +77,10 @@ def _draw(count: IntArray, allowed: BoolArray, head: IntArray, shows: BoolArray,
 def _queues(
     units: Sequence[PlannedUnit], sets: Sequence[frozenset[System]], seed: int
 ) -> tuple[list[deque[int]], IntArray]:
-    """Places of the units that show each set of systems, in random order, and the random key of every place."""
+    """Return the indices of the units that show each set of systems, in random order, and the random key of each."""
     keys = order_keys(seed, np.arange(len(units)))
-    number = {group: place for place, group in enumerate(sets)}
+    number = {group: index for index, group in enumerate(sets)}
     queues: list[deque[int]] = [deque() for _ in sets]
-    for place in np.argsort(keys).tolist():
-        queues[number[frozenset(units[place].systems)]].append(place)
+    for index in np.argsort(keys).tolist():
+        queues[number[frozenset(units[index].systems)]].append(index)
     return queues, keys

@@ -1,4 +1,4 @@
-"""How long a rater may hold a unit, from how long units take in this very campaign."""
+"""How long a rater may hold a unit, from the times of units in the same campaign."""
 
 import math
 
@@ -18,19 +18,19 @@ def adaptive_lease(
     minimum_n: int = MINIMUM,
     factor: float = FACTOR,
 ) -> int:
-    """Lease in whole seconds: ``factor`` times the median time of the units answered so far, within [low, high].
+    """Return the lease in whole seconds: ``factor`` times the median time of the answered units, within [low, high].
 
-    A lease that is too long keeps a place from others after a rater has left; one that is too short takes it from
-    people who are still reading. Times per screen are close to log-normal [1]_, with a heavy tail: of raters whose log
+    A lease that is too long keeps a slot from others after a rater has left; a lease that is too short takes it from
+    raters who are still reading. Times per screen are close to log-normal [1]_, with a heavy tail: of raters whose log
     times have a standard deviation of 0.5, 0.7, 1.0, a lease of five medians runs out on 0.06, 1.1, 5.4 % of the
-    screens, and their answers are kept all the same. The median, unlike a mean or a high percentile, hardly moves
-    when some raters go for lunch with a unit open or others click through.
+    screens, and their answers are kept. The median, unlike a mean or a high percentile, hardly moves when some raters
+    leave a unit open for an hour or others click through.
 
     Parameters
     ----------
     seconds : float array, shape (n,)
-        From shown to sent, of the campaign's answered units, answers after the lease ran out included: without them, a
-        lease that is too short would only ever see short times. NaN where unknown.
+        From shown to sent, of the campaign's answered units, including answers after the end of the lease: without
+        them, a lease that is too short would only see short times. NaN where unknown.
     low, high : float
         Bounds in seconds, 0 < low <= high.
     initial : float
@@ -76,5 +76,5 @@ def adaptive_lease(
     if bad.size:
         raise ValueError(f"seconds[{bad[0]}] is {taken[bad[0]]}; accepted: 0 or more, NaN where unknown")
     known = taken[~np.isnan(taken)]
-    wanted = initial if len(known) < minimum_n else factor * float(np.median(known))
-    return math.ceil(min(max(wanted, low), high))
+    lease = initial if len(known) < minimum_n else factor * float(np.median(known))
+    return math.ceil(min(max(lease, low), high))

@@ -1,17 +1,17 @@
-"""In which order the responses of a unit are shown, balanced over the unit's slots."""
+"""The order in which the responses of a unit are shown, balanced over the unit's slots."""
 
 from annotation.allocation.seeds import derive_seed, permutation
 
 
 def draw_order(unit_seed: int, slot_number: int, n_responses: int, k: int) -> tuple[int, ...]:
-    """Which response stands at each position when this slot of the unit is shown.
+    """Return the response at each position when this slot of the unit is shown.
 
-    Slots are taken in blocks of ``n_responses``; within a block every response stands at every position exactly once.
-    Over the first j slots of a unit, for any j, how often a response stands at a position therefore differs by at most
-    one between any two (response, position) cells: a pair shown k times is in either order floor(k/2) or ceil(k/2)
-    times, and stays balanced when a campaign ends early. Which responses and slots get which row is drawn from the
-    unit's seed. A complete block of an even number of responses, or two blocks of an odd number, also has each
-    response directly after each other one equally often.
+    Slots are taken in blocks of ``n_responses``; within a block every response is at every position exactly once. Over
+    the first j slots of a unit, for any j, how often a response is at a position therefore differs by at most one
+    between any two (response, position) cells: a pair shown k times is in either order floor(k/2) or ceil(k/2) times,
+    and stays balanced when a campaign ends early. Which responses and slots get which row is drawn from the unit's
+    seed. A complete block of an even number of responses, or two blocks of an odd number, also has each response
+    directly after each other one equally often.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def draw_order(unit_seed: int, slot_number: int, n_responses: int, k: int) -> tu
         Responses the unit shows, 1 or more.
     k : int
         Slots of the unit, 1 or more. It bounds ``slot_number`` and changes nothing else: when k is raised later, the
-        orders of the earlier slots stay what they were.
+        orders of the earlier slots stay the same.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def draw_order(unit_seed: int, slot_number: int, n_responses: int, k: int) -> tu
         raise ValueError(f"k is {k}; accepted: 1 or more")
     if not 0 <= slot_number < k:
         raise ValueError(f"slot_number is {slot_number}; accepted: 0 to {k - 1} for {k} slots")
-    block, place = divmod(slot_number, n_responses)
-    row = permutation(derive_seed(unit_seed, "rows", block), n_responses)[place]
-    # Blocks 2j and 2j + 1 share a naming: only together do the rows of an odd number balance who follows whom.
+    block, index = divmod(slot_number, n_responses)
+    row = permutation(derive_seed(unit_seed, "rows", block), n_responses)[index]
+    # Blocks 2j and 2j + 1 share names: only together do the rows of an odd number balance which response follows which.
     names = permutation(derive_seed(unit_seed, "names", block // 2), n_responses)
     sequence = [(step + row) % n_responses for step in _zigzag(n_responses)]
     if block % 2:
@@ -63,5 +63,5 @@ def draw_order(unit_seed: int, slot_number: int, n_responses: int, k: int) -> tu
 
 
 def _zigzag(n: int) -> list[int]:
-    """0, n-1, 1, n-2, ...: for even n every difference modulo n between neighbours occurs once."""
-    return [place // 2 if place % 2 == 0 else n - (place + 1) // 2 for place in range(n)]
+    """Return 0, n-1, 1, n-2, ...: for even n every difference modulo n between neighbours occurs once."""
+    return [step // 2 if step % 2 == 0 else n - (step + 1) // 2 for step in range(n)]

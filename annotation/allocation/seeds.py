@@ -7,7 +7,7 @@ SEED_LIMIT = 2**63  # fits PostgreSQL's bigint
 
 
 def derive_seed(root: int, *labels: str | int) -> int:
-    """A seed in [0, 2**63) of its own for each label path, computed from the root with SHA-256.
+    """Return a seed in [0, 2**63) for a label path, computed from the root with SHA-256.
 
     Seeds of different paths are unrelated; ``("a", "b")`` and ``("ab",)`` are different paths, and so are ``1`` and
     ``"1"``.
@@ -26,19 +26,19 @@ def derive_seed(root: int, *labels: str | int) -> int:
     """
     if isinstance(root, bool) or not isinstance(root, int):
         raise ValueError(f"root is {root!r}; accepted: a whole number")
-    for place, label in enumerate(labels, start=1):
+    for number, label in enumerate(labels, start=1):
         if isinstance(label, bool) or not isinstance(label, int | str):
-            raise ValueError(f"label {place} is {label!r}; accepted: a whole number or text")
+            raise ValueError(f"label {number} is {label!r}; accepted: a whole number or text")
     path = json.dumps([root, *labels]).encode()
     return int.from_bytes(hashlib.sha256(path).digest()[:8]) % SEED_LIMIT
 
 
 def permutation(seed: int, size: int) -> tuple[int, ...]:
-    """A random order of ``0..size-1`` that only the seed decides.
+    """Return a random order of ``0..size-1`` that only the seed decides.
 
     >>> sorted(permutation(3, 4))
     [0, 1, 2, 3]
     """
     if size < 0:
         raise ValueError(f"size is {size}; accepted: 0 or more")
-    return tuple(sorted(range(size), key=lambda place: derive_seed(seed, place)))
+    return tuple(sorted(range(size), key=lambda number: derive_seed(seed, number)))

@@ -1,4 +1,4 @@
-"""Which rows are drawn, and which split each falls into: decided by a seed and by names alone, the same everywhere."""
+"""Random draws of rows and their splits, decided only by a seed and by names, the same everywhere."""
 
 from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
@@ -9,11 +9,11 @@ SHARES_OFF_BY = Fraction(1, 1000)  # thirds are written 0.333
 
 
 def draws(seed: int, size: int) -> Iterator[int]:
-    """Every number of ``0..size-1`` once, in a random order that only the seed decides; drawn one by one.
+    """Yield every number of ``0..size-1`` once, in a random order that only the seed decides.
 
-    Fisher and Yates' shuffle as Durstenfeld (1964) gives it, on a row of numbers of which only those that moved are
-    kept: the first 33,000 of 29 million take no more memory than 33,000 of 40,000. The number that changes places with
-    the i-th is ``i + derive_seed(seed, "draw", i) mod (size - i)``.
+    Fisher and Yates' shuffle by Durstenfeld (1964), on a row of numbers of which only those that moved are in memory:
+    the first 33,000 of 29 million take no more memory than 33,000 of 40,000. The number swapped with the i-th is ``i +
+    derive_seed(seed, "draw", i) mod (size - i)``.
 
     Parameters
     ----------
@@ -37,18 +37,18 @@ def draws(seed: int, size: int) -> Iterator[int]:
     if size < 0:
         raise ValueError(f"size is {size}; accepted: 0 or more")
     moved: dict[int, int] = {}
-    for place in range(size):
-        other = place + derive_seed(seed, "draw", place) % (size - place)
+    for step in range(size):
+        other = step + derive_seed(seed, "draw", step) % (size - step)
         drawn = moved.get(other, other)
-        moved[other] = moved.pop(place, place)
+        moved[other] = moved.pop(step, step)
         yield drawn
 
 
 def split_sizes(total: int, shares: Mapping[str, float]) -> dict[str, int]:
-    """How many of ``total`` each split gets: as near to its share as whole numbers allow.
+    """Divide ``total`` among the splits, as near to their shares as whole numbers allow.
 
-    Each gets its share rounded down; what is then left goes one by one to the largest remainders (Hamilton's method),
-    of equal ones to the first by name. So equal shares differ by at most one.
+    Each gets its share rounded down; the rest goes, one each, to the largest remainders (Hamilton's method), among
+    equal remainders to the first by name. So equal shares differ by at most one.
 
     Parameters
     ----------
@@ -89,20 +89,20 @@ def split_sizes(total: int, shares: Mapping[str, float]) -> dict[str, int]:
     whole = sum(exact.values(), Fraction(0))
     if abs(whole - 1) > SHARES_OFF_BY:
         raise ValueError(f"the shares add up to {float(whole):g}; accepted: 1")
-    wanted = {name: total * share / whole for name, share in exact.items()}
-    sizes = {name: int(number) for name, number in wanted.items()}
-    for name in sorted(wanted, key=lambda one: (sizes[one] - wanted[one], one))[: total - sum(sizes.values())]:
+    quotas = {name: total * share / whole for name, share in exact.items()}
+    sizes = {name: int(quota) for name, quota in quotas.items()}
+    for name in sorted(quotas, key=lambda name: (sizes[name] - quotas[name], name))[: total - sum(sizes.values())]:
         sizes[name] += 1
     return sizes
 
 
 def assign_splits(names: Collection[str], shares: Mapping[str, float], seed: int) -> dict[str, str]:
-    """A split for every name, at random, of the sizes that ``split_sizes`` gives.
+    """Assign every name to a split at random, in the sizes of ``split_sizes``.
 
-    To do it again elsewhere: sort the names by code point; number them from 0; put number p at the place that its key
-    has among all keys, the key being the first 8 bytes, as a big-endian number, modulo 2**63, of the SHA-256 of the
-    JSON text ``[seed, p]`` (with a blank behind the comma). The first so many of that order are of the first split by
-    name, the next of the second, and so on.
+    To repeat it elsewhere: sort the names by code point; number them from 0; sort the numbers p by their keys, the key
+    being the first 8 bytes, as a big-endian number, modulo 2**63, of the SHA-256 of the JSON text ``[seed, p]`` (with a
+    blank after the comma). The first numbers of that order belong to the first split by name, the next to the second,
+    and so on.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def assign_splits(names: Collection[str], shares: Mapping[str, float], seed: int
     Raises
     ------
     ValueError
-        A name that is there twice, or shares as in ``split_sizes``.
+        A name given twice, or shares as in ``split_sizes``.
 
     Examples
     --------
@@ -125,5 +125,5 @@ def assign_splits(names: Collection[str], shares: Mapping[str, float], seed: int
         raise ValueError("found a name twice; accepted: each once")
     sizes = split_sizes(len(ordered), shares)
     labels = [label for label, size in sizes.items() for _ in range(size)]
-    shuffled = (ordered[place] for place in permutation(seed, len(ordered)))
+    shuffled = (ordered[index] for index in permutation(seed, len(ordered)))
     return dict(zip(shuffled, labels, strict=True))

@@ -1,7 +1,6 @@
-"""What the screens of a campaign show: single responses, pairs, or lists; identical texts once.
+"""Plans of a campaign's units: single responses, pairs, or lists; identical texts once.
 
-A response stands for one text of one item. Systems that wrote the same text share the response, so everything that is
-the same text is recognised by its response id.
+A response is a text of an item. Systems that wrote the same text share the response, so its id identifies the text.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +16,7 @@ System = str | int  # a name or an id, one kind throughout
 
 
 class Source(NamedTuple):
-    """One system's (or other origin's) response to one item."""
+    """The response of a system (or another origin) to an item."""
 
     item: int
     system: System
@@ -25,7 +24,7 @@ class Source(NamedTuple):
 
 
 class PlannedUnit(NamedTuple):
-    """One screen: the responses of an item it shows, and every system it thereby shows the output of."""
+    """A screen: the shown responses of an item, and all systems that gave them."""
 
     item: int
     responses: tuple[int, ...]
@@ -34,16 +33,16 @@ class PlannedUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The units of a campaign and what identical texts saved.
+    """The units of a campaign, and what identical texts saved.
 
     Attributes
     ----------
     units : in the order in which their items were given; ``interleaving.interleaved`` mixes them.
     n_responses : different responses shown.
-    n_shared : sources beyond the first of their response: outputs rated under another system's name too.
-    n_identical_pairs : system pairs whose two outputs are one text; no unit, they are tied.
+    n_shared : sources beyond the first of their response: outputs also rated under another system's name.
+    n_identical_pairs : system pairs with identical outputs; they are tied without a unit.
     n_repeated_pairs : system pairs whose two texts another pair of the same item already shows.
-    n_missing_pairs : system pairs of which one system has no response to the item.
+    n_missing_pairs : system pairs of which a system has no response to the item.
     n_split_items : items whose responses needed more than one list.
     """
 
@@ -74,7 +73,7 @@ class _Item:
 
 
 def plan_singles(sources: Iterable[Source]) -> Plan:
-    """One unit per different response.
+    """Plan a unit per different response.
 
     >>> plan = plan_singles([Source(1, "A", 10), Source(1, "B", 10), Source(1, "C", 11)])
     >>> plan.units[0]
@@ -83,12 +82,12 @@ def plan_singles(sources: Iterable[Source]) -> Plan:
     (2, 1)
     """
     items = _by_item(sources)
-    units = [found.unit(item, [response]) for item, found in items.items() for response in found.systems_of]
+    units = [entry.unit(item, [response]) for item, entry in items.items() for response in entry.systems_of]
     return _plan(items, units)
 
 
 def plan_pairs(sources: Iterable[Source], pairs: Sequence[tuple[System, System]]) -> Plan:
-    """One unit per item and pair of systems, unless both wrote the same text or another pair shows the same two texts.
+    """Plan a unit per item and pair of systems, unless both texts are the same or another pair shows the same two.
 
     Parameters
     ----------
@@ -98,8 +97,8 @@ def plan_pairs(sources: Iterable[Source], pairs: Sequence[tuple[System, System]]
     Raises
     ------
     ValueError
-        A pair of a system with itself, a pair given twice, a system no source names, or a system with several
-        responses to one item.
+        A pair of a system with itself, a pair given twice, a system without sources, or a system with several responses
+        to an item.
 
     Examples
     --------
@@ -114,25 +113,25 @@ def plan_pairs(sources: Iterable[Source], pairs: Sequence[tuple[System, System]]
     _check_pairs(items, pairs)
     units: list[PlannedUnit] = []
     identical = repeated = missing = 0
-    for item, found in items.items():
+    for item, entry in items.items():
         planned: set[frozenset[int]] = set()
         for first, second in pairs:
-            if first not in found.responses_of or second not in found.responses_of:
+            if first not in entry.responses_of or second not in entry.responses_of:
                 missing += 1
                 continue
-            both = (_only_response(item, found, first), _only_response(item, found, second))
+            both = (_only_response(item, entry, first), _only_response(item, entry, second))
             if both[0] == both[1]:
                 identical += 1
             elif frozenset(both) in planned:
                 repeated += 1
             else:
                 planned.add(frozenset(both))
-                units.append(found.unit(item, both))
+                units.append(entry.unit(item, both))
     return _plan(items, units, n_identical_pairs=identical, n_repeated_pairs=repeated, n_missing_pairs=missing)
 
 
 def plan_lists(sources: Iterable[Source], *, seed: int, max_size: int = MAX_LIST) -> Plan:
-    """One unit per item with all its different responses, split at random into even parts above ``max_size``.
+    """Plan a unit per item with all its different responses, split at random into even parts above ``max_size``.
 
     Parameters
     ----------
@@ -158,18 +157,18 @@ def plan_lists(sources: Iterable[Source], *, seed: int, max_size: int = MAX_LIST
     items = _by_item(sources)
     units: list[PlannedUnit] = []
     split = 0
-    for item, found in items.items():
-        responses = list(found.systems_of)
+    for item, entry in items.items():
+        responses = list(entry.systems_of)
         parts = -(-len(responses) // max_size)
         if parts > 1:
             split += 1
-            responses = [responses[place] for place in permutation(derive_seed(seed, "list", item), len(responses))]
-        units.extend(found.unit(item, responses[part::parts]) for part in range(parts))
+            responses = [responses[index] for index in permutation(derive_seed(seed, "list", item), len(responses))]
+        units.extend(entry.unit(item, responses[part::parts]) for part in range(parts))
     return _plan(items, units, n_split_items=split)
 
 
 def all_pairs(systems: Sequence[System]) -> list[tuple[System, System]]:
-    """Every pair of the systems, each once.
+    """Return every pair of the systems, each once.
 
     >>> all_pairs(["A", "B", "C"])
     [('A', 'B'), ('A', 'C'), ('B', 'C')]
@@ -194,7 +193,7 @@ def _by_item(sources: Iterable[Source]) -> dict[int, _Item]:
 
 
 def _check_pairs(items: dict[int, _Item], pairs: Sequence[tuple[System, System]]) -> None:
-    known = {system for found in items.values() for system in found.responses_of}
+    known = {system for entry in items.values() for system in entry.responses_of}
     seen: set[frozenset[System]] = set()
     for first, second in pairs:
         for system in (first, second):
@@ -209,30 +208,15 @@ def _check_pairs(items: dict[int, _Item], pairs: Sequence[tuple[System, System]]
         seen.add(frozenset((first, second)))
 
 
-def _only_response(item: int, found: _Item, system: System) -> int:
-    responses = found.responses_of[system]
+def _only_response(item: int, entry: _Item, system: System) -> int:
+    responses = entry.responses_of[system]
     if len(responses) > 1:
         raise ValueError(f"item {item}: {system!r} has {len(responses)} responses; accepted in pairs: one per system")
     return responses[0]
 
 
-def _plan(
-    items: dict[int, _Item],
-    units: list[PlannedUnit],
-    *,
-    n_identical_pairs: int = 0,
-    n_repeated_pairs: int = 0,
-    n_missing_pairs: int = 0,
-    n_split_items: int = 0,
-) -> Plan:
+def _plan(items: dict[int, _Item], units: list[PlannedUnit], **counts: int) -> Plan:
     shown = {response for unit in units for response in unit.responses}
-    systems_of = {response: systems for found in items.values() for response, systems in found.systems_of.items()}
-    return Plan(
-        units=tuple(units),
-        n_responses=len(shown),
-        n_shared=sum(len(systems_of[response]) - 1 for response in shown),
-        n_identical_pairs=n_identical_pairs,
-        n_repeated_pairs=n_repeated_pairs,
-        n_missing_pairs=n_missing_pairs,
-        n_split_items=n_split_items,
-    )
+    systems_of = {response: systems for entry in items.values() for response, systems in entry.systems_of.items()}
+    n_shared = sum(len(systems_of[response]) - 1 for response in shown)
+    return Plan(tuple(units), len(shown), n_shared, **counts)

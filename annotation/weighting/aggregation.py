@@ -1,7 +1,7 @@
-"""From what each rating says to one weight per response, and how far other raters could have moved it.
+"""Weights of responses from the scores of their ratings, and how far other raters could have moved them.
 
-Every scheme is described by a score and a precision per rating; resampling raters is then one matrix product for
-means, and one cumulative sum for medians.
+A scheme gives each rating a score and a precision. Resampling raters is then a matrix product for means, and a
+cumulative sum for medians.
 """
 
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ BLOCK_CELLS = 4_000_000  # replicates x rows held at once: 32 MB of float64
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Rating i says ``score[i] / unit`` about its response, with weight ``precision[i] > 0``.
+    """Rating i gives its response the score ``score[i] / unit``, with weight ``precision[i] > 0``.
 
-    Keeping the divisor apart leaves integer ratings integer: sums are exact and each weight is rounded once.
+    The separate divisor keeps integer ratings integer: sums are exact and each weight is rounded once.
     """
 
     table: RatingTable  # the ratings that count
     score: FloatArray
     precision: FloatArray
     unit: float
-    unusable: str = ""  # why ratings were left out, said where none of a response's ratings counts
+    unusable: str = ""  # why ratings were left out, for responses none of whose ratings counts
 
 
 def weigh(
@@ -44,11 +44,11 @@ def weigh(
     n_bootstrap: int,
     rng: np.random.Generator | None,
 ) -> WeightResult:
-    """Weights, errors and intervals of all responses of ``everything`` from the ratings that count."""
+    """Compute weights, errors and intervals of all responses of ``everything`` from the ratings that count."""
     if n_bootstrap < 0:
         raise ValueError(f"n_bootstrap is {n_bootstrap}; accepted: 0 (no interval) or more")
     table = parts.table
-    n = np.bincount(table.response, minlength=table.n_responses)
+    n = table.counts()
     n_raters = np.bincount(_clusters(table)[0] // max(table.n_raters, 1), minlength=table.n_responses)
     centred = _means(parts) if centre == "mean" else _medians(parts)
     low, high, spread = _intervals(parts, centre, n_bootstrap, rng or np.random.default_rng(0))
@@ -60,7 +60,7 @@ def weigh(
         weights=np.clip(centred, -1.0, 1.0),
         n=n,
         n_raters=n_raters,
-        mean=_group_mean(everything),
+        mean=everything.means(),
         standard_error=error,
         low=low,
         high=high,
@@ -70,7 +70,7 @@ def weigh(
 
 
 def replicate_weights(parts: Contributions, centre: Centre, drawn: FloatArray) -> FloatArray:
-    """Weights under resampled raters; ``drawn[k, b]`` says how often rater k is in replicate b. Shape (R, B).
+    """Compute weights under resampled raters, shape (R, B); ``drawn[k, b]`` is how often rater k is in replicate b.
 
     NaN where none of a response's raters was drawn.
     """
@@ -92,26 +92,19 @@ def _clusters(table: RatingTable) -> tuple[IntArray, IntArray]:
     return pairs, inverse
 
 
-def _group_mean(table: RatingTable) -> FloatArray:
-    n = np.bincount(table.response, minlength=table.n_responses)
-    return ratio(np.bincount(table.response, table.value, minlength=table.n_responses), n)
-
-
 def _means(parts: Contributions) -> FloatArray:
-    table = parts.table
-    total = np.bincount(table.response, parts.precision * parts.score, minlength=table.n_responses)
-    mass = np.bincount(table.response, parts.precision, minlength=table.n_responses)
+    total, mass = parts.table.sums(parts.precision * parts.score), parts.table.sums(parts.precision)
     return ratio(total, parts.unit * mass)
 
 
 def _mean_errors(parts: Contributions, means: FloatArray) -> FloatArray:
-    """Standard error of a precision-weighted mean with the rater as the independent unit.
+    """Return standard errors of precision-weighted means with the rater as the independent unit.
 
     sqrt(m / (m - 1) * sum_raters (sum p (s - mean))^2) / sum p, for m raters: s / sqrt(n) when every rater rated once
     and precisions are equal (Cameron & Miller, A practitioner's guide to cluster-robust inference, 2015, eq. 11-12).
     """
     table = parts.table
-    mass = np.bincount(table.response, parts.precision, minlength=table.n_responses)
+    mass = table.sums(parts.precision)
     deviation = parts.precision * (parts.score / parts.unit - means[table.response])
     pairs, pair_of = _clusters(table)
     response_of_pair = pairs // max(table.n_raters, 1)
@@ -146,7 +139,7 @@ def _intervals(
 
 
 def _sorted_quantile(block: FloatArray, valid: IntArray, q: float) -> FloatArray:
-    """Quantile (linear between order statistics) of the first ``valid`` entries of each sorted row."""
+    """Return the quantile (linear between order statistics) of the first ``valid`` entries of each sorted row."""
     position = q * np.maximum(valid - 1, 0)
     below = np.floor(position).astype(np.int64)
     above = np.minimum(below + 1, np.maximum(valid - 1, 0))
@@ -157,7 +150,7 @@ def _sorted_quantile(block: FloatArray, valid: IntArray, q: float) -> FloatArray
 
 
 def _replicate_blocks(parts: Contributions, centre: Centre, drawn: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-    """Replicates of consecutive responses, a block that fits in memory at a time."""
+    """Yield the replicates of consecutive responses, in blocks that fit in memory."""
     table = parts.table
     order = np.lexsort((parts.score, table.response))
     start = np.searchsorted(table.response[order], np.arange(table.n_responses + 1))
@@ -181,7 +174,7 @@ def _mean_block(parts: Contributions, rows: IntArray, offsets: IntArray, drawn: 
 
 
 def _median_block(parts: Contributions, rows: IntArray, offsets: IntArray, drawn: FloatArray) -> FloatArray:
-    """Medians of ratings repeated as often as their rater was drawn; ``rows`` ascend in score within a response."""
+    """Return medians of ratings repeated as often as their rater was drawn; ``rows`` ascend in score in a response."""
     result = np.full((len(offsets) - 1, drawn.shape[1]), np.nan)
     filled = np.flatnonzero(np.diff(offsets))
     if not filled.size:
@@ -203,10 +196,9 @@ def _median_block(parts: Contributions, rows: IntArray, offsets: IntArray, drawn
 
 
 def _reasons(everything: RatingTable, unusable: str, n: IntArray, n_raters: IntArray, n_bootstrap: int) -> TextArray:
-    rated = np.bincount(everything.response, minlength=everything.n_responses) > 0
     return reasons(
         [
-            (~rated, "no rating"),
+            (everything.counts() == 0, "no rating"),
             (n == 0, f"no usable rating: {unusable}"),
             (n_raters < 2, "one rater: no standard error, no interval"),
             (np.full(len(n), n_bootstrap == 0), "no interval asked for"),

@@ -22,7 +22,7 @@ class AlphaResult:
     n_ratings: int  # of those responses
     n_repeats: int  # earlier ratings of a response by the same rater, left out
     reason: str
-    low: float = np.nan  # ends of the bootstrap interval; NaN where none was asked for or alpha is undefined
+    low: float = np.nan  # ends of the bootstrap interval; NaN if none was requested or alpha is undefined
     high: float = np.nan
 
 
@@ -30,17 +30,17 @@ class AlphaResult:
 class IccResult:
     """One-way intraclass correlation of single ratings and of mean ratings, each with its interval."""
 
-    icc_1: float
-    icc_1_low: float
-    icc_1_high: float
-    icc_k: float
-    icc_k_low: float
-    icc_k_high: float
-    k: float  # ratings per response (k0 when they differ)
-    f: float
     df_between: int
     df_within: int
-    reason: str
+    reason: str = ""
+    icc_1: float = np.nan
+    icc_1_low: float = np.nan
+    icc_1_high: float = np.nan
+    icc_k: float = np.nan
+    icc_k_low: float = np.nan
+    icc_k_high: float = np.nan
+    k: float = np.nan  # ratings per response (k0 when they differ)
+    f: float = np.nan
 
 
 def krippendorff_alpha(
@@ -51,7 +51,7 @@ def krippendorff_alpha(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> AlphaResult:
-    """Agreement of any number of raters with any ratings missing.
+    """Compute the agreement of any number of raters with any ratings missing.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def krippendorff_alpha(
     check_confidence(confidence)
     everything = as_table(ratings)
     table = everything.latest_per_rater()
-    per_response = np.bincount(table.response, minlength=table.n_responses)
+    per_response = table.counts()
     table = table.select(per_response[table.response] >= 2)
     n_repeats = len(everything) - int(per_response.sum())
     n_responses = int(np.count_nonzero(per_response >= 2))
@@ -112,16 +112,16 @@ def krippendorff_alpha(
 def _bootstrap_ends(
     values: FloatArray, rated: FloatArray, level: Level, n_bootstrap: int, rng: np.random.Generator, confidence: float
 ) -> tuple[float, float]:
-    """Percentile interval of alpha over resampled responses; NaN where no sample has an alpha."""
+    """Return the percentile interval of alpha over resampled responses; NaN if no sample has an alpha."""
     draws = rng.multinomial(len(rated), np.full(len(rated), 1 / len(rated)), size=n_bootstrap).astype(np.float64)
     if level == "interval":
-        found = _interval_alphas(values, rated, draws)
+        alphas = _interval_alphas(values, rated, draws)
     else:
-        found = np.array([_alpha(values, rated, level, times) for times in draws])
-    if np.isnan(found).all():
+        alphas = np.array([_alpha(values, rated, level, times) for times in draws])
+    if np.isnan(alphas).all():
         return np.nan, np.nan
     tail = 50 * (1 - confidence)
-    low, high = np.nanpercentile(found, [tail, 100 - tail])
+    low, high = np.nanpercentile(alphas, [tail, 100 - tail])
     return float(low), float(high)
 
 
@@ -136,7 +136,7 @@ def _rated(table: RatingTable) -> tuple[FloatArray, FloatArray, str]:
 
 
 def _alpha(values: FloatArray, rated: FloatArray, level: Level, times: FloatArray) -> float:
-    """Alpha where each response is there ``times`` times; NaN where all ratings are then equal."""
+    """Return alpha if each response counts ``times`` times; NaN if all ratings are then equal."""
     pairable = times[:, None] * rated / (rated.sum(axis=1, keepdims=True) - 1)
     # Coincidences of values c and k: sum over responses of the ordered pairs (c, k), each response over m - 1.
     observed = rated.T @ pairable - np.diag(pairable.sum(axis=0))
@@ -149,7 +149,7 @@ def _alpha(values: FloatArray, rated: FloatArray, level: Level, times: FloatArra
 
 
 def _interval_alphas(values: FloatArray, rated: FloatArray, draws: FloatArray) -> FloatArray:
-    """Alphas of interval values in many resamples at once: their squared differences follow from sums of squares."""
+    """Return alphas of interval values in many resamples at once: squared differences follow from sums of squares."""
     n, total, squares = rated.sum(axis=1), rated @ values, rated @ values**2
     observed = draws @ ((n * squares - total**2) / (n - 1))
     all_n, all_total, all_squares = draws @ n, draws @ total, draws @ squares
@@ -167,7 +167,7 @@ def _squared_difference(values: FloatArray, n_value: FloatArray, level: Level) -
 
 
 def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
-    """ICC(1) and ICC(k): the share of rating variance that lies between responses, raters taken as interchangeable.
+    """Compute ICC(1) and ICC(k), the share of rating variance between responses, with interchangeable raters.
 
     Responses may have different numbers of ratings. ICC(k) is then the reliability of a mean of k0 ratings,
     ``k0 = (N - sum n_i^2 / N) / (R - 1)``, and the interval, exact for equal numbers, is approximate.
@@ -204,15 +204,15 @@ def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
     """
     check_confidence(confidence)
     table = as_table(ratings)
-    n = np.bincount(table.response, minlength=table.n_responses)
+    n = table.counts()
     total, responses = len(table), int(np.count_nonzero(n))
     df_between, df_within = responses - 1, total - responses
     if df_between < 1:
-        return _undefined_icc(df_between, df_within, "fewer than two responses have ratings")
+        return IccResult(df_between, df_within, "fewer than two responses have ratings")
     if df_within < 1:
-        return _undefined_icc(df_between, df_within, "no response has two ratings")
+        return IccResult(df_between, df_within, "no response has two ratings")
     if np.ptp(table.value) == 0:
-        return _undefined_icc(df_between, df_within, "every rating is the same")
+        return IccResult(df_between, df_within, "every rating is the same")
     between, within = _mean_squares(table, n, df_between, df_within)
     k0 = (total - float((n.astype(np.float64) ** 2).sum()) / total) / df_between
     ratio = between / within if within > 0 else np.inf
@@ -220,6 +220,8 @@ def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
     ratio_low = ratio / float(f_distribution.isf(tail, df_between, df_within))
     ratio_high = ratio * float(f_distribution.isf(tail, df_within, df_between))
     return IccResult(
+        df_between,
+        df_within,
         icc_1=_icc_single(ratio, k0),
         icc_1_low=_icc_single(ratio_low, k0),
         icc_1_high=_icc_single(ratio_high, k0),
@@ -228,9 +230,6 @@ def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
         icc_k_high=_icc_mean(ratio_high),
         k=k0,
         f=ratio,
-        df_between=df_between,
-        df_within=df_within,
-        reason="",
     )
 
 
@@ -254,8 +253,3 @@ def _icc_mean(ratio: float) -> float:
     if ratio == 0:
         return -np.inf
     return 1 - 1 / ratio
-
-
-def _undefined_icc(df_between: int, df_within: int, reason: str) -> IccResult:
-    nan = float("nan")
-    return IccResult(nan, nan, nan, nan, nan, nan, nan, nan, df_between, df_within, reason)

@@ -1,4 +1,4 @@
-"""What raters made of the checks mixed into their work: known answers and repeats of their own units."""
+"""Raters' answers to the checks mixed into their work: known answers, and repeats of earlier units."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -26,30 +26,31 @@ RangeKind = Literal["gold", "attention", "anchor"]
 
 CHECK_KINDS: tuple[CheckKind, ...] = get_args(CheckKind)
 RANGE_KINDS: tuple[RangeKind, ...] = get_args(RangeKind)
-MIN_REPEATS = 5  # for an interval of kappa; below, the delta method has nothing to stand on
+MIN_REPEATS = 5  # for an interval of kappa; below, the jackknife has too little data
 _ROUNDING = 1e-9  # of a scale's unit: 0.1 + 0.2 is within 0.3
 
 
 class CheckLog:
-    """Answers to checks, one entry per current answer and criterion.
+    """Answers to checks, an entry per current answer and criterion.
 
     Parameters
     ----------
     rater : array of str or int, shape (m,)
-        Rater identifiers, the same kind as in the ratings they stand beside.
+        Rater identifiers, of the same kind as in the ratings.
     kind : array of str, shape (m,)
-        "gold" and "attention" (a known answer), "anchor" (a text known to be good), "repeat" (a unit of the rater's
-        own, shown again), "degraded" (a text made worse on purpose; undegraded ones beside it on screen are no checks).
+        "gold" and "attention" (a known answer), "anchor" (a text known to be good), "repeat" (an earlier unit
+        of the rater, shown again), "degraded" (a text made worse on purpose; undegraded ones on its screen are no
+        checks).
     value : float array, shape (m,)
-        What the rater gave; NaN for "cannot judge".
+        The answer; NaN for "cannot judge".
     criterion : array of str or int, shape (m,), optional
-        By default all on one.
+        By default a single criterion.
     low, high : float arrays, shape (m,), optional
-        Expected range, both ends included; NaN where none.
+        Expected range, both ends included; NaN without.
     first : float array, shape (m,), optional
-        Repeats: what the rater gave the first time; NaN elsewhere.
+        Repeats: the first answer; NaN elsewhere.
     point : float or float array, shape (m,)
-        What "one point" is on the scale of the answer; > 0.
+        The length of "one point" on the scale of the answer; > 0.
 
     Raises
     ------
@@ -124,16 +125,8 @@ class CheckLog:
         return self._with(rater, slice(None))
 
     def _with(self, rater: npt.NDArray[np.generic], keep: BoolArray | slice) -> "CheckLog":
-        return CheckLog(
-            rater[keep],
-            kind=self.kind[keep],
-            value=self.value[keep],
-            criterion=self.criterion[keep],
-            low=self.low[keep],
-            high=self.high[keep],
-            first=self.first[keep],
-            point=self.point[keep],
-        )
+        columns = {name: getattr(self, name)[keep] for name in self.__slots__ if name != "rater"}
+        return CheckLog(rater[keep], **columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +137,8 @@ class CheckAccuracy:
     ----------
     n : answers that count.
     share : of them inside the range, ends included; in [0, 1], NaN where n is 0.
-    low, high : 95% interval of the share (Wilson) unless another confidence was asked for.
-    n_unjudged : "cannot judge". Among ``n``, as outside, for attention checks alone: they ask for no judgement.
+    low, high : interval of the share (Wilson).
+    n_unjudged : "cannot judge". Only for attention checks these are among ``n``, as outside: they need no judgement.
     reason : why ``share`` is NaN; empty where it is not.
     """
 
@@ -193,7 +186,7 @@ class SelfConsistency:
 
 
 def check_accuracy(checks: CheckLog, kind: RangeKind, n_raters: int, *, confidence: float = 0.95) -> CheckAccuracy:
-    """Share of each rater's answers to checks of a kind that lie in the expected range.
+    """Compute the share of each rater's answers to checks of a kind that lie in the expected range.
 
     Parameters
     ----------
@@ -207,7 +200,7 @@ def check_accuracy(checks: CheckLog, kind: RangeKind, n_raters: int, *, confiden
     Returns
     -------
     CheckAccuracy
-        Answers on several criteria of one screen count one each, and the interval takes them as independent.
+        Answers on several criteria of a screen count separately, and the interval takes them as independent.
 
     Raises
     ------
@@ -226,12 +219,12 @@ def check_accuracy(checks: CheckLog, kind: RangeKind, n_raters: int, *, confiden
     """
     if kind not in RANGE_KINDS:
         raise ValueError(f"kind is {kind!r}; accepted: {', '.join(RANGE_KINDS)}")
-    mine = checks.of(kind)
-    rater = checked_codes(mine.rater, n_raters)
-    ranged = ~np.isnan(mine.low) | ~np.isnan(mine.high)
-    unjudged = ranged & np.isnan(mine.value)
-    slack = _ROUNDING * mine.point
-    inside = ~unjudged & ~(mine.value < mine.low - slack) & ~(mine.value > mine.high + slack)
+    answers = checks.of(kind)
+    rater = checked_codes(answers.rater, n_raters)
+    ranged = ~np.isnan(answers.low) | ~np.isnan(answers.high)
+    unjudged = ranged & np.isnan(answers.value)
+    slack = _ROUNDING * answers.point
+    inside = ~unjudged & ~(answers.value < answers.low - slack) & ~(answers.value > answers.high + slack)
     counts = ranged if kind == "attention" else ranged & ~unjudged
     n = np.bincount(rater[counts], minlength=n_raters)
     hits = np.bincount(rater[counts & inside], minlength=n_raters)
@@ -284,10 +277,10 @@ def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.9
     >>> result.exact.tolist(), result.within.tolist(), result.kappa.round(3).tolist()
     ([0.75], [1.0], [0.947])
     """
-    mine = checks.of("repeat")
-    mine = mine.select(~np.isnan(mine.value) & ~np.isnan(mine.first))
-    rater = checked_codes(mine.rater, n_raters)
-    apart = np.abs(mine.value - mine.first) / mine.point
+    repeats = checks.of("repeat")
+    repeats = repeats.select(~np.isnan(repeats.value) & ~np.isnan(repeats.first))
+    rater = checked_codes(repeats.rater, n_raters)
+    apart = np.abs(repeats.value - repeats.first) / repeats.point
     n = np.bincount(rater, minlength=n_raters)
     n_exact = np.bincount(rater[apart <= _ROUNDING], minlength=n_raters)
     n_within = np.bincount(rater[apart <= 1 + _ROUNDING], minlength=n_raters)
@@ -296,10 +289,10 @@ def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.9
     difference, spread = mean_and_spread(apart, rater, n)
     spread[spread < _ROUNDING] = 0.0
     difference_interval = mean_interval(difference, spread, n, confidence=confidence)
-    kappa, error = _quadratic_kappas(mine, rater, n_raters)
+    kappa, error = _quadratic_kappas(repeats, rater, n_raters)
     usable = (n >= MIN_REPEATS) & (error > 0)  # an error of 0 allows no interval
     kappa_ends = _kappa_ends(np.where(usable, kappa, np.nan), error, n, confidence)
-    none = "no repeat judged both times"
+    no_repeat = "no repeat judged both times"
     return SelfConsistency(
         n=n,
         exact=ratio(n_exact, n),
@@ -315,13 +308,13 @@ def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.9
         kappa_low=kappa_ends.low,
         kappa_high=kappa_ends.high,
         kappa_error=error,
-        reason=reasons([(n == 0, none)], n_raters),
+        reason=reasons([(n == 0, no_repeat)], n_raters),
         kappa_reason=reasons(
             [
-                (n == 0, none),
+                (n == 0, no_repeat),
                 (np.isnan(kappa), "all answers equal: chance agreement is perfect too"),
                 (n < MIN_REPEATS, f"no interval below {MIN_REPEATS} repeats"),
-                (np.isnan(error), "no interval: it hangs on one repeat, without which all answers are equal"),
+                (np.isnan(error), "no interval: without one of the repeats all answers are equal"),
                 (~usable, "no interval: the repeats do not vary in how far they agree"),
             ],
             n_raters,
@@ -333,7 +326,7 @@ _KIND_WORDS = {"gold": "a gold check", "attention": "an attention check", "ancho
 
 
 def _kappa_ends(kappa: FloatArray, error: FloatArray, n: IntArray, confidence: float) -> Intervals:
-    """Interval of each kappa; NaN where that is."""
+    """Return the interval of each kappa; NaN where kappa is."""
     # [3] On z = atanh(kappa) the error is that of kappa over 1 - kappa^2.
     z = np.arctanh(kappa)
     half = student_quantile(n - 1, confidence) * ratio(error, 1 - np.nan_to_num(kappa) ** 2)
@@ -341,7 +334,7 @@ def _kappa_ends(kappa: FloatArray, error: FloatArray, n: IntArray, confidence: f
 
 
 def _quadratic_kappas(repeats: CheckLog, rater: IntArray, n_raters: int) -> tuple[FloatArray, FloatArray]:
-    """Kappa and its standard error per rater, from first and second answers."""
+    """Return kappa and its standard error per rater, from first and second answers."""
     stratum, owner = compact(crossed(rater, codes_of(repeats.criterion)), rater)
     size = np.bincount(stratum)
     first, second = repeats.first / repeats.point, repeats.value / repeats.point
@@ -350,7 +343,7 @@ def _quadratic_kappas(repeats: CheckLog, rater: IntArray, n_raters: int) -> tupl
         total: FloatArray = np.bincount(stratum, column, minlength=len(size)).astype(np.float64)
         return total
 
-    # m times E (x - y')^2 over all pairs of answers of a stratum of m, from sums about a centre of its own.
+    # m times E (x - y')^2 over all pairs of answers of a stratum of m, from sums about the stratum's centre.
     centre = summed(first) / size
     left, right = first - centre[stratum], second - centre[stratum]
     squares, sum_left, sum_right = summed(left**2 + right**2), summed(left), summed(right)

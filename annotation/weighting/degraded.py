@@ -1,6 +1,7 @@
-"""Whether raters tell degraded texts from others: the test that direct assessment keeps or drops raters by."""
+"""The degraded test, by which direct assessment keeps or drops raters: are degraded texts rated lower?"""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,7 @@ class DegradedTest:
     auc : probability that an undegraded text is rated above a degraded one, ties one half; 0.5 is no difference.
     auc_low, auc_high : its interval (Newcombe's fifth method).
     exact : whether the p-value comes from the exact distribution of U.
-    reason : why the figures are NaN; empty where they are not.
+    reason : why the numbers are NaN; empty where they are not.
     """
 
     n_degraded: IntArray
@@ -102,13 +103,13 @@ def degraded_test(
     ([1.0], [0.0286], [True])
     """
     degraded = checks.of("degraded")
-    ordinary, who, about = _checked(value, rater, criterion, degraded)
-    codes = np.concatenate([checked_codes(degraded.rater, n_raters), checked_codes(who, n_raters)])
+    ordinary, raters, criteria = _ordinary_columns(value, rater, criterion, degraded)
+    codes = np.concatenate([checked_codes(degraded.rater, n_raters), checked_codes(raters, n_raters)])
     values = np.concatenate([degraded.value, ordinary])
     is_degraded = np.arange(len(values)) < len(degraded)
     known = ~np.isnan(values)
-    about = codes_of(np.concatenate([degraded.criterion, about]))
-    strata, keep = _comparable(crossed(codes, about), is_degraded, known)
+    criterion_codes = codes_of(np.concatenate([degraded.criterion, criteria]))
+    strata, keep = _comparable(crossed(codes, criterion_codes), is_degraded, known)
     codes, values, is_degraded = codes[keep], values[keep], is_degraded[keep]
     u, m, n, spread, owner = _stratum_u(strata, values, is_degraded, codes)
 
@@ -145,22 +146,22 @@ def degraded_test(
     )
 
 
-def _checked(
+def _ordinary_columns(
     value: npt.ArrayLike, rater: npt.ArrayLike, criterion: npt.ArrayLike | None, degraded: CheckLog
 ) -> tuple[FloatArray, npt.NDArray[np.generic], npt.NDArray[np.generic]]:
-    """Columns of the ordinary ratings, refused unless they are aligned and name criteria as the checks do."""
+    """Return the columns of the ordinary ratings, checked: they align, and name criteria as the checks do."""
     ordinary = np.asarray(value, dtype=np.float64)
-    who = np.asarray(rater)
-    about = np.zeros(ordinary.shape, np.int64) if criterion is None else np.asarray(criterion)
-    for name, column in (("rater", who), ("criterion", about)):
+    raters = np.asarray(rater)
+    criteria = np.zeros(ordinary.shape, np.int64) if criterion is None else np.asarray(criterion)
+    for name, column in (("rater", raters), ("criterion", criteria)):
         aligned(name, column, ordinary.shape)
-    if len(degraded) and len(about) and (degraded.criterion.dtype.kind in "US") != (about.dtype.kind in "US"):
+    if len(degraded) and len(criteria) and (degraded.criterion.dtype.kind in "US") != (criteria.dtype.kind in "US"):
         raise ValueError("criterion names criteria by text and the checks by number, or the reverse; accepted: alike")
-    return ordinary, who, about
+    return ordinary, raters, criteria
 
 
 def _normal_pvalues(total: FloatArray, pairs: FloatArray, variance: FloatArray) -> FloatArray:
-    """P-values of U by the normal distribution; 1 where nothing varies."""
+    """Return p-values of U by the normal distribution; 1 where nothing varies."""
     # [1] The continuity correction shrinks the distance from the mean by one half.
     z = ratio(total - pairs / 2 + 0.5, np.sqrt(variance))
     pvalue: FloatArray = np.where(variance > 0, ndtr(np.nan_to_num(z)), 1.0)
@@ -168,7 +169,7 @@ def _normal_pvalues(total: FloatArray, pairs: FloatArray, variance: FloatArray) 
 
 
 def _comparable(strata: IntArray, is_degraded: BoolArray, known: BoolArray) -> tuple[IntArray, BoolArray]:
-    """Dense codes of the strata that hold known ratings of both sorts, and the mask of their ratings."""
+    """Return dense codes of the strata with known ratings of both sorts, and the mask of their ratings."""
     code = codes_of(strata)
     both = (np.bincount(code, is_degraded & known) > 0) & (np.bincount(code, ~is_degraded & known) > 0)
     keep: BoolArray = both[code] & known
@@ -179,7 +180,7 @@ def _comparable(strata: IntArray, is_degraded: BoolArray, known: BoolArray) -> t
 def _stratum_u(
     strata: IntArray, values: FloatArray, is_degraded: BoolArray, codes: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
-    """Per stratum: U, both sizes, the variance of U with ties, and whose stratum it is."""
+    """Return per stratum: U, both sizes, the variance of U with ties, and the rater."""
     m = np.bincount(strata, is_degraded).astype(np.float64)
     size = np.bincount(strata).astype(np.float64)
     n = size - m
@@ -199,15 +200,12 @@ def _stratum_u(
 
 
 def _exact_pvalues(pvalue: FloatArray, raters: IntArray, u: FloatArray, m: IntArray, n: IntArray) -> None:
-    """Put the exact p-values in place; they depend on U and the sizes alone, so any samples with that U do."""
-    known: dict[tuple[float, int, int], float] = {}
+    """Set the exact p-values in ``pvalue``; they depend only on U and the sizes, so any samples with this U do."""
     for rater in raters.tolist():
-        key = (float(u[rater]), int(m[rater]), int(n[rater]))
-        if key not in known:
-            known[key] = _exact_pvalue(*key)
-        pvalue[rater] = known[key]
+        pvalue[rater] = _exact_pvalue(float(u[rater]), int(m[rater]), int(n[rater]))
 
 
+@lru_cache(maxsize=1024)
 def _exact_pvalue(u: float, m: int, n: int) -> float:
     # Lift the top of m bottom ranks past n others until u pairs are reversed.
     whole, rest = divmod(round(u), n)

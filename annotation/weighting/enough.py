@@ -1,4 +1,4 @@
-"""Are these enough ratings? The width of the weights' intervals now, and what a narrower one would take."""
+"""The width of the weights' intervals, and how many more ratings a narrower interval takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,33 +21,33 @@ class Sufficiency:
     Attributes
     ----------
     target : the half-width aimed at.
-    spread : pooled standard deviation of what single ratings say of a weight, within responses.
+    spread : pooled standard deviation of the scores of single ratings within responses.
     df : degrees of freedom behind it.
     half_width : mean over rated responses of the half-width that ``spread`` and the response's own ratings give.
     half_widths : float array, shape (R,)
         The same, response by response; NaN where unrated.
-    interval_half_width : mean half-width of the intervals that were passed in as ``weights``; NaN without.
+    interval_half_width : mean half-width of the intervals of the argument ``weights``; NaN without it.
     expected : ((k', half-width with k' ratings per response), ...).
     needed : ratings per response that reach the target; None where undefined.
     more : int array, shape (R,)
         Further ratings each response needs.
     more_total : their sum.
     n_reached : responses that need none.
-    reason : why figures are NaN; empty where they are not.
+    reason : why numbers are NaN; empty where they are not.
     """
 
     target: float
-    spread: float
     df: int
-    half_width: float
     half_widths: FloatArray
     interval_half_width: float
     expected: tuple[tuple[int, float], ...]
-    needed: int | None
     more: IntArray
-    more_total: int
-    n_reached: int
-    reason: str
+    spread: float = np.nan
+    half_width: float = np.nan
+    needed: int | None = None
+    more_total: int = 0
+    n_reached: int = 0
+    reason: str = ""
 
 
 def sufficiency(
@@ -69,14 +69,14 @@ def sufficiency(
     Parameters
     ----------
     ratings : RatingTable, or R sequences of ratings
-        Of a rater's ratings of one response the latest counts: a second one is no independent evidence. Responses
-        without ratings, which a table may hold, need all of theirs.
+        Of a rater's ratings of a response the latest counts: a second is no independent evidence. Responses without
+        ratings, which a table may hold, need all of theirs.
     low, high : float
         Ends of the scale, as in ``linear_weights``.
     target : float
         Half-width of the interval of a weight to reach, > 0.
     k : sequence of int
-        Ratings per response to tell the half-width for, each >= 1.
+        Ratings per response to compute the half-width for, each >= 1.
     scheme : str
         A key of ``SCHEMES``, with its default parameters. Under ``reliability`` further raters are taken to be as
         precise as those seen, on average.
@@ -114,22 +114,28 @@ def sufficiency(
     chosen = get_scheme(scheme)
     parts = chosen.contributions(as_table(ratings).latest_per_rater(), low, high)
     table = parts.table
-    said, r = parts.score / parts.unit, table.n_responses
-    mass = np.bincount(table.response, parts.precision, minlength=r)
-    mean = ratio(np.bincount(table.response, parts.precision * said, minlength=r), mass)
-    squares = float((parts.precision * (said - mean[table.response]) ** 2).sum())
+    score, mass = parts.score / parts.unit, table.sums(parts.precision)
+    mean = ratio(table.sums(parts.precision * score), mass)
+    squares = float((parts.precision * (score - mean[table.response]) ** 2).sum())
     df = len(table) - int(np.count_nonzero(mass))
     observed = _mean_half_width(weights)
     if df < 1:
-        return _unknown(target, df, r, observed, k)
+        return Sufficiency(
+            target=target,
+            df=df,
+            half_widths=np.full(table.n_responses, np.nan),
+            interval_half_width=observed,
+            expected=tuple((int(count), np.nan) for count in k),
+            more=np.zeros(table.n_responses, dtype=np.int64),
+            reason="no response has ratings of two raters",
+        )
     # [1] s pooled within responses; [2] for a median
     unit_spread = float(np.sqrt(squares / df)) * (_MEDIAN_FACTOR if chosen.centre == "median" else 1.0)
     precision = float(parts.precision.mean())
     reach = float(student_quantile(float(df), confidence)) * unit_spread
-    half_widths = reach * np.sqrt(ratio(np.ones(r), mass))
-    wanted = (reach / target) ** 2  # [1] in units of precision
-    counted = np.bincount(table.response, minlength=r)
-    more = np.maximum(_ceil(np.maximum(wanted - mass, 0.0) / precision), FEWEST - counted)
+    half_widths = reach * np.sqrt(ratio(np.ones(table.n_responses), mass))
+    needed = (reach / target) ** 2  # [1] in units of precision
+    more = np.maximum(_ceil(np.maximum(needed - mass, 0.0) / precision), FEWEST - table.counts())
     return Sufficiency(
         target=target,
         spread=unit_spread / float(np.sqrt(precision)),
@@ -138,11 +144,10 @@ def sufficiency(
         half_widths=half_widths,
         interval_half_width=observed,
         expected=tuple((int(count), reach / float(np.sqrt(count * precision))) for count in k),
-        needed=max(int(_ceil(np.asarray(wanted / precision))), FEWEST),
+        needed=max(int(_ceil(np.asarray(needed / precision))), FEWEST),
         more=np.maximum(more, 0),
         more_total=int(np.maximum(more, 0).sum()),
         n_reached=int((more <= 0).sum()),
-        reason="",
     )
 
 
@@ -152,24 +157,6 @@ def _check(target: float, k: Sequence[int], confidence: float) -> None:
     if any(count < 1 for count in k):
         raise ValueError(f"k holds {min(k)}; accepted: 1 or more")
     check_confidence(confidence)
-
-
-def _unknown(target: float, df: int, n_responses: int, observed: float, k: Sequence[int]) -> Sufficiency:
-    """Return the result if no response has ratings of two raters: their spread is unknown."""
-    return Sufficiency(
-        target=target,
-        spread=np.nan,
-        df=df,
-        half_width=np.nan,
-        half_widths=np.full(n_responses, np.nan),
-        interval_half_width=observed,
-        expected=tuple((int(count), np.nan) for count in k),
-        needed=None,
-        more=np.zeros(n_responses, dtype=np.int64),
-        more_total=0,
-        n_reached=0,
-        reason="no response has ratings of two raters",
-    )
 
 
 def _ceil(ratings: FloatArray) -> IntArray:

@@ -1,17 +1,16 @@
-"""What a weight rests on, to be shown beside it: how far its judgements differ, and a histogram of them."""
+"""The evidence of a weight: how far its judgements differ, and a histogram of them."""
 
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from annotation.weighting.groups import mean_and_spread
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, scale_is_open
 
 MOST_BINS = 11
 EQUAL_BINS = 10
 MOST_DOUBLINGS = 5  # of an open scale: the outermost bins hold everything from 32 times and from a 32nd
-CountArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -21,8 +20,8 @@ class Bins:
     Attributes
     ----------
     kind : str
-        ``points``, one bin per point of the scale; ``equal``, bins of equal width between its ends; ``ratios``, one
-        bin per doubling of the ratio to the standard, where the scale has no ends.
+        ``points``, a bin per point of the scale; ``equal``, bins of equal width between its ends; ``ratios``, a bin
+        per doubling of the ratio to the standard, if the scale has no ends.
     inner : tuple of float
         The edges between neighbouring bins, ascending; a value on an edge belongs to the bin above it.
     labels : tuple of str
@@ -36,7 +35,7 @@ class Bins:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Per response, in the order of the table's codes.
+    """The evidence of each response, in the order of the table's codes.
 
     Attributes
     ----------
@@ -47,7 +46,7 @@ class Evidence:
     """
 
     spread: FloatArray
-    counts: CountArray
+    counts: IntArray
 
 
 def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
@@ -56,15 +55,15 @@ def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
     Parameters
     ----------
     low, high : float
-        Ends of the scale; both NaN for one without ends, whose values are natural logarithms of ratios.
+        Ends of the scale; both NaN for a scale without ends, whose values are natural logarithms of ratios.
     has_points : bool
-        Whether raters chose among whole numbers. False for a slider, which stands anywhere between its ends.
+        Whether raters chose among whole numbers. False for a slider.
 
     Returns
     -------
     Bins
-        A bin per point where there are 11 points at most: a value between two, such as a mean over criteria, belongs
-        to the nearer one, and half way to the upper one. Else 10 bins of equal width; the last holds the upper end,
+        A bin per point if there are 11 points at most: a value between two, such as a mean over criteria, belongs
+        to the nearer, and half way to the upper. Else 10 bins of equal width; the last holds the upper end,
         too. Without ends, a bin per doubling: from a 32nd of the standard or less to 32 times of it or more.
 
     Raises
@@ -94,32 +93,22 @@ def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
 
 
 def response_evidence(table: RatingTable, bins: Bins) -> Evidence:
-    """Spread and histogram of every response's judgements; judgements count once each, also two of one rater.
+    """Compute the spread and the histogram of every response's judgements; two judgements of a rater count as two.
 
     Examples
     --------
     >>> table = RatingTable([0, 0, 0, 1], [0, 1, 2, 0], [2, 4, 4, 5])
-    >>> found = response_evidence(table, histogram_bins(1, 5))
-    >>> found.counts.tolist()
+    >>> evidence = response_evidence(table, histogram_bins(1, 5))
+    >>> evidence.counts.tolist()
     [[0, 1, 0, 2, 0], [0, 0, 0, 0, 1]]
-    >>> found.spread.round(3).tolist()
+    >>> evidence.spread.round(3).tolist()
     [1.155, nan]
     """
     n_bins = len(bins.labels)
-    place = np.searchsorted(np.array(bins.inner), table.value, side="right")
-    counts = np.bincount(table.response * n_bins + place, minlength=table.n_responses * n_bins)
-    return Evidence(_spread(table), counts.reshape(table.n_responses, n_bins))
-
-
-def _spread(table: RatingTable) -> FloatArray:
-    n: IntArray = np.bincount(table.response, minlength=table.n_responses)
-    out: FloatArray = np.full(table.n_responses, np.nan)
-    total = np.bincount(table.response, table.value, minlength=table.n_responses)
-    mean = np.divide(total, n, out=np.zeros(table.n_responses), where=n > 0)
-    # About the mean, in two passes: no digits are lost where values are large and close together.
-    squares = np.bincount(table.response, (table.value - mean[table.response]) ** 2, minlength=table.n_responses)
-    np.divide(squares, n - 1, out=out, where=n > 1)
-    return np.sqrt(out)
+    bin_index = np.searchsorted(np.array(bins.inner), table.value, side="right")
+    counts = np.bincount(table.response * n_bins + bin_index, minlength=table.n_responses * n_bins)
+    _, spread = mean_and_spread(table.value, table.response, table.counts())
+    return Evidence(spread, counts.reshape(table.n_responses, n_bins))
 
 
 def _ratio_label(power: int) -> str:

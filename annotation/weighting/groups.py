@@ -1,4 +1,4 @@
-"""Small tools for figures of many groups at once."""
+"""Statistics of many groups at once."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,41 +10,41 @@ TextArray = npt.NDArray[np.str_]
 
 
 def compact(group: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
-    """Groups as dense codes in ascending order, and the owner of each group."""
+    """Return groups as dense codes in ascending order, and the owner of each group."""
     _, first, code = np.unique(group, return_index=True, return_inverse=True)
     return code, owner[first]
 
 
 def codes_of(column: npt.NDArray[np.generic]) -> IntArray:
-    """Dense codes of a column's distinct values."""
+    """Return dense codes of a column's distinct values."""
     code: IntArray = np.unique(column, return_inverse=True)[1]
     return code
 
 
 def crossed(outer: IntArray, inner: IntArray) -> IntArray:
-    """Codes of the pairs of two columns of codes, ascending in the first, then in the second."""
+    """Return codes of the pairs of two columns of codes, ascending in the first, then in the second."""
     pair: IntArray = outer * (inner.max(initial=0) + 1) + inner
     return pair
 
 
 def centred(values: FloatArray, group: IntArray, n: IntArray) -> FloatArray:
-    """Values less the mean of their group, of groups of ``n`` values."""
+    """Return values less the mean of their group, of groups of ``n`` values."""
     mean = np.bincount(group, values, minlength=len(n)) / np.maximum(n, 1)
     deviation: FloatArray = values - mean[group]
     return deviation
 
 
 def mean_and_spread(values: FloatArray, group: IntArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation (n - 1 in the denominator) of groups of ``n`` values; NaN where these allow none."""
+    """Return mean and standard deviation (n - 1 in the denominator) of groups of ``n`` values; NaN if undefined."""
     mean = ratio(np.bincount(group, values, minlength=len(n)), n)
     squares = np.bincount(group, (values - mean[group]) ** 2, minlength=len(n))
     return mean, np.sqrt(ratio(squares, n - 1))
 
 
 def jackknife_error(without: FloatArray, group: IntArray, n: IntArray, times: IntArray | int = 1) -> FloatArray:
-    """Standard error of a figure of groups of ``n`` observations, from what it is without each in turn.
+    """Return the standard error of a statistic of groups of ``n`` observations, from its values without each in turn.
 
-    ``times`` says for how many observations an entry of ``without`` stands. Efron & Tibshirani, An Introduction to the
+    An entry of ``without`` stands for ``times`` observations. Efron & Tibshirani, An Introduction to the
     Bootstrap, 1993, eq. 11.5.
     """
     mean = ratio(np.bincount(group, times * without, minlength=len(n)), n)
@@ -54,7 +54,7 @@ def jackknife_error(without: FloatArray, group: IntArray, n: IntArray, times: In
 
 
 def checked_codes(column: npt.NDArray[np.generic], n_raters: int) -> IntArray:
-    """Raters as they are, refused unless they are codes 0..n_raters - 1."""
+    """Return raters as integer codes; raise a ValueError unless they are 0..n_raters - 1."""
     if len(column) == 0:
         return np.zeros(0, dtype=np.int64)
     if column.dtype.kind not in "iu":

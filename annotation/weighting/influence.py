@@ -1,4 +1,4 @@
-"""What each rater does to the weights: the weights without that rater, for all raters at once."""
+"""The influence of each rater on the weights: the weights without that rater, for all raters at once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ BLOCK_ROWS = 2_000_000  # references of the items of some raters, held at once
 class Influence:
     """Leave-one-rater-out influence of K raters on the weights of R references in I items. Weights are unitless.
 
-    The last four arrays hold one entry per pair of a rater and a response that the rater's ratings weigh, by rater.
+    The last four arrays hold an entry per pair of a rater and a response that the rater's ratings weigh, by rater.
 
     Attributes
     ----------
     weights : float array, shape (R,)
-        With everybody, under the scheme; NaN where no rating counts.
+        With all raters, under the scheme; NaN where no rating counts.
     n_ratings, n_responses : int array, shape (K,)
         The rater's ratings that count, and of how many responses.
     mean_change, max_change : float array, shape (K,)
@@ -37,9 +37,9 @@ class Influence:
     n_to_or_from_zero : int array, shape (K,)
         References that come to 0 or leave it.
     n_best_changed : int array, shape (K,)
-        Items none of whose best references is best without the rater.
+        Items none of whose best references stays best without the rater.
     n_without : int array, shape (K,)
-        Responses that nobody else's rating weighs.
+        Responses that no other rater's rating weighs.
     pair_rater, pair_response : int array
     pair_weight : float array
         Weight without the rater; NaN where none is left.
@@ -77,8 +77,7 @@ def leave_one_rater_out(
     Exact for ``linear`` and ``median``: the same weights as weighing again without the rater's ratings. Exact for
     ``zscore``, too: a rater is standardised by that rater's own ratings, which others' absence does not change. For
     ``reliability`` the biases and the precisions of the other raters are held at what all ratings say, as the
-    intervals of that scheme hold them; the weights are then what the model gives without this rater's say, not what it
-    would be if it had never met the rater.
+    intervals of that scheme hold them: the model is not fitted again without the rater.
 
     Parameters
     ----------
@@ -115,8 +114,8 @@ def leave_one_rater_out(
 
     >>> from annotation.weighting.table import RatingTable
     >>> table = RatingTable([0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [5, 5, 2, 5, 3])
-    >>> found = leave_one_rater_out(table, 1, 5, [0, 0])
-    >>> found.weights.round(2).tolist(), found.n_reversed.tolist(), found.max_change.round(3).tolist()
+    >>> result = leave_one_rater_out(table, 1, 5, [0, 0])
+    >>> result.weights.round(2).tolist(), result.n_reversed.tolist(), result.max_change.round(3).tolist()
     ([1.0, 0.17], [0, 1, 0], [0.333, 0.417, 0.083])
     """
     table = as_table(ratings)
@@ -132,56 +131,54 @@ def leave_one_rater_out(
     weights, without = without_rater(parts, response, pair_of)
     k = table.n_raters
     before, after = signs(weights)[response], signs(without)
-    kept = np.isfinite(without)
-    change = np.where(kept, weights[response] - without, 0.0)
-    n_kept = np.bincount(rater, kept, minlength=k)
+    weighed = np.isfinite(without)
+    change = np.where(weighed, weights[response] - without, 0.0)
+    n_weighed = np.bincount(rater, weighed, minlength=k)
     largest = np.zeros(k)
     np.maximum.at(largest, rater, np.abs(change))
-    turned = kept & (before * after < 0)
+    reversed_sign = weighed & (before * after < 0)
     best_changed = _best_changed(weights, codes, size, rater, response, without, k)
     return Influence(
         weights=weights,
         n_ratings=np.bincount(parts.table.rater, minlength=k),
         n_responses=np.bincount(rater, minlength=k),
-        mean_change=ratio(np.bincount(rater, np.abs(change), minlength=k), n_kept),
-        max_change=np.where(n_kept > 0, largest, np.nan),
-        pull=ratio(np.bincount(rater, change, minlength=k), n_kept),
-        n_reversed=_count(rater[turned], k),
-        n_to_or_from_zero=_count(rater[kept & ((before == 0) != (after == 0))], k),
+        mean_change=ratio(np.bincount(rater, np.abs(change), minlength=k), n_weighed),
+        max_change=np.where(n_weighed > 0, largest, np.nan),
+        pull=ratio(np.bincount(rater, change, minlength=k), n_weighed),
+        n_reversed=_count(rater[reversed_sign], k),
+        n_to_or_from_zero=_count(rater[weighed & ((before == 0) != (after == 0))], k),
         n_best_changed=best_changed,
-        n_without=_count(rater[~kept], k),
+        n_without=_count(rater[~weighed], k),
         pair_rater=rater,
         pair_response=response,
         pair_weight=without,
-        pair_reversed=turned,
+        pair_reversed=reversed_sign,
     )
 
 
 def _without_mean(parts: Contributions, response: IntArray, pair_of: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Weighted means with everybody, and for each pair without its rater: sums less the rater's own."""
+    """Return weighted means with all raters, and for each pair without its rater: sums less those of the rater."""
     table, size = parts.table, len(response)
-    said = parts.precision * parts.score
-    total = np.bincount(table.response, said, minlength=table.n_responses)
-    mass = np.bincount(table.response, parts.precision, minlength=table.n_responses)
-    n = np.bincount(table.response, minlength=table.n_responses)
-    left = n[response] - np.bincount(pair_of, minlength=size)
-    rest = total[response] - np.bincount(pair_of, said, minlength=size)
+    score = parts.precision * parts.score
+    total, mass = table.sums(score), table.sums(parts.precision)
+    left = table.counts()[response] - np.bincount(pair_of, minlength=size)
+    rest = total[response] - np.bincount(pair_of, score, minlength=size)
     rest_mass = np.where(left > 0, mass[response] - np.bincount(pair_of, parts.precision, minlength=size), 0.0)
     weights, without = ratio(total, parts.unit * mass), ratio(rest, parts.unit * rest_mass)
     return np.clip(weights, -1.0, 1.0), np.clip(without, -1.0, 1.0)
 
 
 def _without_median(parts: Contributions, response: IntArray, pair_of: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Medians with everybody, and for each pair without its rater: the middle of the order that skips the rater's."""
+    """Return medians with all raters, and for each pair without its rater: the middle of the other ratings."""
     table = parts.table
     order = np.lexsort((parts.score, table.response))
     start = np.searchsorted(table.response[order], np.arange(table.n_responses + 1))
-    place = np.empty(len(table), dtype=np.int64)
-    place[order] = np.arange(len(table))
+    rank = np.empty(len(table), dtype=np.int64)
+    rank[order] = np.arange(len(table))
     score, n = parts.score[order], np.diff(start)
     weights = _middle(score, start[:-1], n, parts.unit, [])
-    # The places of each pair's ratings, ascending: by_pair[first[p]], ... ; a pair has one rating, seldom several.
-    by_pair = place[np.lexsort((place, pair_of))]
+    # The ranks of each pair's ratings, ascending: by_pair[first[p]], ... ; a pair has one rating, seldom several.
+    by_pair = rank[np.lexsort((rank, pair_of))]
     times = np.bincount(pair_of, minlength=len(response))
     first = np.cumsum(times) - times
     skipped = []
@@ -193,14 +190,14 @@ def _without_median(parts: Contributions, response: IntArray, pair_of: IntArray)
 
 
 def _middle(score: FloatArray, start: IntArray, n: IntArray, unit: float, skipped: list[IntArray]) -> FloatArray:
-    """Median of the n scores that follow each start, but for the skipped places, ascending; NaN where n is 0."""
+    """Return the median of the n scores after each start, without the skipped ranks (ascending); NaN where n is 0."""
     if not len(score):
         return np.full(len(start), np.nan)
     ends = []
     for rank in ((n - 1) // 2, n // 2):
         at = np.maximum(rank, 0)
-        for place in skipped:
-            at = at + (at >= place)
+        for skipped_rank in skipped:
+            at = at + (at >= skipped_rank)
         ends.append(score[np.minimum(start + at, len(score) - 1)])
     return np.where(n > 0, (ends[0] + ends[1]) / (2 * unit), np.nan)
 
@@ -214,7 +211,7 @@ def _best_changed(
     without: FloatArray,
     n_raters: int,
 ) -> IntArray:
-    """Items per rater none of whose best references is best without the rater. Pairs ascend by rater, response."""
+    """Count per rater the items none of whose best references stays best. Pairs ascend by rater, response."""
     by_item = np.argsort(item, kind="stable")
     first = np.searchsorted(item[by_item], np.arange(n_items + 1))
     size = np.diff(first)
@@ -227,18 +224,18 @@ def _best_changed(
     block_of = rows // BLOCK_ROWS
     for block in np.unique(block_of):
         group = touched[block_of == block]
-        who, which = np.divmod(group, n_items)
-        times = size[which]
+        group_rater, group_item = np.divmod(group, n_items)
+        times = size[group_item]
         owner = np.repeat(np.arange(len(group)), times)
         within = np.arange(len(owner)) - np.repeat(np.cumsum(times) - times, times)
-        reference = by_item[first[which][owner] + within]
-        wanted = who[owner] * n + reference
-        at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
-        now = np.where(key[at] == wanted, without[at], weights[reference])
+        reference = by_item[first[group_item][owner] + within]
+        pair_key = group_rater[owner] * n + reference
+        at = np.minimum(np.searchsorted(key, pair_key), len(key) - 1)
+        now = np.where(key[at] == pair_key, without[at], weights[reference])
         highest = best_weights(now, owner, len(group))
         still = best[reference] & (now >= highest[owner] - SAME)
-        kept = np.bincount(owner, still, minlength=len(group)) > 0
-        changed += _count(who[~kept & np.isfinite(highest)], n_raters)
+        unchanged = np.bincount(owner, still, minlength=len(group)) > 0
+        changed += _count(group_rater[~unchanged & np.isfinite(highest)], n_raters)
     return changed
 
 

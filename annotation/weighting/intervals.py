@@ -1,4 +1,4 @@
-"""Confidence intervals of simple figures, many at once: each as good as the number of observations allows.
+"""Confidence intervals of simple statistics, many at once.
 
 Every function takes arrays that broadcast, and returns NaN at both ends where the observations allow no interval.
 """
@@ -24,7 +24,7 @@ class Intervals(NamedTuple):
 
 
 def wilson_interval(successes: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95) -> Intervals:
-    """Wilson's score interval of a share.
+    """Compute Wilson's score interval of a share.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def wilson_interval(successes: npt.ArrayLike, n: npt.ArrayLike, *, confidence: f
 def mean_interval(
     mean: npt.ArrayLike, spread: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95
 ) -> Intervals:
-    """Student's interval of a mean from its sample's mean, standard deviation (n - 1 in the denominator) and size.
+    """Compute Student's interval of a mean from mean, standard deviation (n - 1 in the denominator) and sample size.
 
     Returns
     -------
@@ -100,13 +100,13 @@ def mean_interval(
 
 
 def correlation_interval(r: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95) -> Intervals:
-    """Interval of a correlation through Fisher's z, with standard error 1 / sqrt(n - 3).
+    """Compute the interval of a correlation through Fisher's z, with standard error 1 / sqrt(n - 3).
 
     Parameters
     ----------
     r : float array, in [-1, 1] or NaN
     n : array
-        Observations behind it; for a partial correlation less one for each variable held fixed.
+        Observations behind it; for a partial correlation, less the number of variables held fixed.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def correlation_interval(r: npt.ArrayLike, n: npt.ArrayLike, *, confidence: floa
 def median_interval(
     ordered: FloatArray, first: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95
 ) -> Intervals:
-    """Distribution-free interval of the medians of groups: from one order statistic to its mirror image.
+    """Compute the distribution-free interval of the medians of groups: from one order statistic to its mirror image.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def median_interval(
 def auc_interval(
     auc: npt.ArrayLike, n_first: npt.ArrayLike, n_second: npt.ArrayLike, *, confidence: float = 0.95
 ) -> Intervals:
-    """Score interval of the probability that a value of one sample exceeds one of the other.
+    """Compute the score interval of the probability that a value of one sample exceeds one of the other.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def auc_interval(
 
 
 def student_quantile(df: npt.ArrayLike, confidence: float) -> FloatArray:
-    """Two-sided quantile of Student's t; NaN below one degree of freedom."""
+    """Return the two-sided quantile of Student's t; NaN below one degree of freedom."""
     check_confidence(confidence)
     degrees = np.asarray(df, np.float64)
     quantile = stdtrit(np.where(degrees >= 1, degrees, np.nan), 0.5 + confidence / 2)
@@ -243,13 +243,13 @@ def student_quantile(df: npt.ArrayLike, confidence: float) -> FloatArray:
 
 
 def normal_quantile(confidence: float) -> float:
-    """Two-sided quantile of the standard normal distribution: 1.96 for 0.95."""
+    """Return the two-sided quantile of the standard normal distribution: 1.96 for 0.95."""
     check_confidence(confidence)
     return float(ndtri(0.5 + confidence / 2))
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is none."""
+    """Raise a ValueError for a confidence outside (0, 1)."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; accepted: above 0 and below 1")
 

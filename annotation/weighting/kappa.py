@@ -1,4 +1,4 @@
-"""Weighted kappa of every two raters who share responses."""
+"""Weighted kappa of pairs of raters who share responses."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -31,20 +31,20 @@ class PairwiseKappaResult:
     reason : why ``kappa``, or else its interval, is NaN; empty where neither is.
     """
 
-    kappa: float
-    low: float
-    high: float
     weighting: Weighting
-    n_pairs: int
     n_pairs_left_out: int
-    n_responses: int
     n_repeats: int
     reason: str
+    kappa: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    n_pairs: int = 0
+    n_responses: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
-    """List every response that a pair of raters shares, pair after pair: raters, response, both ratings."""
+    """The responses that pairs of raters share, pair after pair: pair, response, both ratings."""
 
     pair: IntArray
     response: IntArray
@@ -68,7 +68,7 @@ def pairwise_weighted_kappa(
     n_bootstrap: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> PairwiseKappaResult:
-    """Cohen's weighted kappa of each two raters, averaged with the number of responses they share as weight.
+    """Average Cohen's weighted kappa over pairs of raters, weighted by the number of responses they share.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def pairwise_weighted_kappa(
     Returns
     -------
     PairwiseKappaResult
-        A pair of raters who both give one and the same value has no kappa. In a resample the pairs stay the same and
+        A pair of raters who both give the same single value has no kappa. In a resample the pairs stay the same and
         are weighted by the responses drawn.
 
     Raises
@@ -105,7 +105,7 @@ def pairwise_weighted_kappa(
     >>> rows = [[1, 1], [2, 3], [5, 5], [4, 4], [3, 2]]
     >>> result = pairwise_weighted_kappa(rows, n_bootstrap=0)
     >>> round(result.kappa, 3), result.n_pairs, result.reason
-    (0.9, 1, 'no interval asked for')
+    (0.9, 1, 'no interval requested')
     """
     if weighting not in get_args(Weighting):
         raise ValueError(f"weighting is {weighting!r}; accepted: {', '.join(get_args(Weighting))}")
@@ -116,45 +116,42 @@ def pairwise_weighted_kappa(
     everything = as_table(ratings)
     table = everything.latest_per_rater()
     n_repeats = len(everything) - len(table)
-    found = _shared(table)
-    enough = np.bincount(found.pair, minlength=found.n_pairs) >= min_shared
-    shared = found.select(enough)
+    all_pairs = _shared(table)
+    enough = np.bincount(all_pairs.pair, minlength=all_pairs.n_pairs) >= min_shared
+    shared = all_pairs.select(enough)
     once = np.ones((table.n_responses, 1))
     defined = ~np.isnan(_pair_kappas(shared, once, weighting)[0][:, 0])
     shared = shared.select(defined)
-    left_out = found.n_pairs - shared.n_pairs
+    left_out = all_pairs.n_pairs - shared.n_pairs
     if shared.n_pairs == 0:
-        reason = _reason(found, enough, min_shared)
-        return PairwiseKappaResult(np.nan, np.nan, np.nan, weighting, 0, left_out, 0, n_repeats, reason)
+        return PairwiseKappaResult(weighting, left_out, n_repeats, _reason(all_pairs, enough, min_shared))
     kappa = float(_mean_kappas(shared, once, weighting)[0])
     rated = np.unique(shared.response)
     low, high, reason = _interval(shared, rated, table.n_responses, weighting, n_bootstrap, rng)
-    return PairwiseKappaResult(kappa, low, high, weighting, shared.n_pairs, left_out, len(rated), n_repeats, reason)
+    numbers = (kappa, low, high, shared.n_pairs, len(rated))
+    return PairwiseKappaResult(weighting, left_out, n_repeats, reason, *numbers)
 
 
-def _reason(found: _Shared, enough: np.ndarray, min_shared: int) -> str:
-    if found.n_pairs == 0:
+def _reason(shared: _Shared, enough: np.ndarray, min_shared: int) -> str:
+    if shared.n_pairs == 0:
         return "no two raters rated the same response"
     if not enough.any():
         return f"no two raters share {min_shared} responses"
-    return "every pair of raters gave one and the same value: chance agreement is perfect too"
+    return "every pair of raters gave the same single value: chance agreement is perfect too"
 
 
 def _shared(table: RatingTable) -> _Shared:
     order = np.lexsort((table.rater, table.response))
     response, rater, value = table.response[order], table.rater[order], table.value[order]
     # Row i pairs with each later row of its response: step 1 further, step 2 further, and so on.
-    firsts, seconds = [], []
-    step = 1
-    while True:
-        place = np.flatnonzero(response[step:] == response[:-step]) if step < len(response) else np.zeros(0, np.int64)
-        if not place.size:
+    firsts, seconds = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for step in range(1, len(response)):
+        rows = np.flatnonzero(response[step:] == response[:-step])
+        if not rows.size:
             break
-        firsts.append(place)
-        seconds.append(place + step)
-        step += 1
-    first = np.concatenate(firsts) if firsts else np.zeros(0, np.int64)
-    second = np.concatenate(seconds) if seconds else np.zeros(0, np.int64)
+        firsts.append(rows)
+        seconds.append(rows + step)
+    first, second = np.concatenate(firsts), np.concatenate(seconds)
     pairs, pair = np.unique(rater[first] * max(table.n_raters, 1) + rater[second], return_inverse=True)
     by_pair = np.argsort(pair, kind="stable")
     first, second = first[by_pair], second[by_pair]
@@ -170,7 +167,7 @@ def _interval(
     rng: np.random.Generator | None,
 ) -> tuple[float, float, str]:
     if n_bootstrap == 0:
-        return np.nan, np.nan, "no interval asked for"
+        return np.nan, np.nan, "no interval requested"
     generator = rng or np.random.default_rng(0)
     means = []
     for done in range(0, n_bootstrap, BLOCK):
@@ -195,7 +192,7 @@ def _mean_kappas(shared: _Shared, times: FloatArray, weighting: Weighting) -> Fl
 
 
 def _pair_kappas(shared: _Shared, times: FloatArray, weighting: Weighting) -> tuple[FloatArray, FloatArray]:
-    """Kappa and shared responses of each pair in each resample; ``times[r, b]`` is how often response r is in it."""
+    """Return kappa and shared responses of each pair in each resample, which has response r ``times[r, b]`` times."""
     first, second = shared.first, shared.second
     start = np.searchsorted(shared.pair, np.arange(shared.n_pairs + 1))
 

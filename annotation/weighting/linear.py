@@ -19,7 +19,7 @@ def linear_weights(
     n_bootstrap: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> WeightResult:
-    """Mean rating of each response, mapped linearly from its scale to [-1, +1].
+    """Weigh each response by its mean rating, mapped linearly from its scale to [-1, +1].
 
     ``w = 2 (m - low) / (high - low) - 1`` for the mean rating m, computed from the sum of the ratings with a single
     rounding: five integer ratings on a five-point scale give exact multiples of 0.1.
@@ -27,7 +27,7 @@ def linear_weights(
     Parameters
     ----------
     ratings : RatingTable, or R sequences of ratings
-        Nested ratings hold one row per response and one column per rater; rows may differ in length.
+        Nested ratings hold a row per response and a column per rater; rows may differ in length.
     low, high : float
         Ends of the rating scale, ``low < high``.
     n_bootstrap : int
@@ -38,8 +38,8 @@ def linear_weights(
     Returns
     -------
     WeightResult
-        A response without ratings has weight NaN, one with a single rater no interval; ``reasons`` says so. A resample
-        that holds none of a response's raters is left out of that response's interval.
+        A response without ratings has weight NaN, a response with a single rater no interval; ``reasons`` says so. A
+        resample that holds none of a response's raters is left out of that response's interval.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def median_weights(
     n_bootstrap: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> WeightResult:
-    """Median rating of each response, mapped linearly from its scale to [-1, +1].
+    """Weigh each response by its median rating, mapped linearly from its scale to [-1, +1].
 
     An even number of ratings has the mean of the two middle ones as its median. The standard error is the standard
     deviation of the bootstrap replicates. Parameters, result and errors as in :func:`linear_weights`.

@@ -1,4 +1,4 @@
-"""Whether the place on the screen moves ratings: pairs, forced choices and lists."""
+"""Position bias: whether the position on the screen moves ratings of pairs, forced choices and lists."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -19,71 +19,71 @@ _BLOCK_CELLS = 4_000_000
 
 @dataclass(frozen=True)
 class PairBias:
-    """First less second place over presentations of pairs; NaN with a reason where undefined.
+    """Ratings at the first position less those at the second, in pairs; NaN with a reason where undefined.
 
     Attributes
     ----------
-    difference, low, high : mean difference in points, with its interval (Student), 95% unless asked otherwise.
+    difference, low, high : mean difference in points, with its interval (Student).
     pvalue : two-sided paired t-test of no difference.
     rank_pvalue : Wilcoxon's signed-rank test of the same, two-sided, equal ratings left out.
     n : presentations with both ratings.
-    n_first, n_second, n_equal : of them with the higher rating on the first place, on the second, on neither.
+    n_first, n_second, n_equal : of them with the higher rating at the first position, at the second, at neither.
     reason : why something is NaN; empty where nothing is.
     """
 
     difference: float
-    low: float
-    high: float
-    pvalue: float
-    rank_pvalue: float
     n: int
     n_first: int
     n_second: int
     n_equal: int
-    reason: str
+    reason: str = ""
+    low: float = np.nan
+    high: float = np.nan
+    pvalue: float = np.nan
+    rank_pvalue: float = np.nan
 
 
 @dataclass(frozen=True)
 class PreferenceBias:
-    """Share of forced choices that fell on the first place; NaN with a reason where there were none.
+    """Share of forced choices for the first position; NaN with a reason if there were none.
 
     Attributes
     ----------
-    share, low, high : of the choices that chose, with its interval (Wilson), 95% unless asked otherwise.
+    share, low, high : of the choices of a side, with its interval (Wilson).
     pvalue : exact two-sided binomial test of one half.
-    n, n_ties : choices that chose, and that did not.
+    n, n_ties : choices of a side, and of neither.
     reason : why the others are NaN; empty where they are not.
     """
 
-    share: float
-    low: float
-    high: float
-    pvalue: float
     n: int
     n_ties: int
-    reason: str
+    reason: str = ""
+    share: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    pvalue: float = np.nan
 
 
 @dataclass(frozen=True, eq=False)
 class ListBias:
-    """Ratings by place in lists; NaN with a reason where undefined.
+    """Ratings by position in lists; NaN with a reason where undefined.
 
     Attributes
     ----------
-    places : int array, shape (P,)
-        The places, ascending.
+    positions : int array, shape (P,)
+        The positions, ascending.
     n : int array, shape (P,)
         Ratings at each.
     deviation, low, high : float arrays, shape (P,)
-        Mean of the rating less the mean of its list, in points, with its interval (Student, 95% unless told otherwise).
-    statistic, df : quadratic form of the deviations' sums, chi-square with ``df`` where places do not matter.
+        Mean of the rating less the mean of its list, in points, with its interval (Student).
+    statistic, df : quadratic form of the deviations' sums, chi-square with ``df`` if positions do not matter.
     pvalue : that ratings within a list are exchangeable.
-    method : "permutation" or "asymptotic": where the p-value comes from.
-    n_lists : lists with two or more different ratings, which alone tell something.
+    method : "permutation" or "asymptotic": the source of the p-value.
+    n_lists : lists with two or more different ratings; the others are uninformative.
     reason : why statistic and p-value are NaN; empty where they are not.
     """
 
-    places: IntArray
+    positions: IntArray
     n: IntArray
     deviation: FloatArray
     low: FloatArray
@@ -97,14 +97,14 @@ class ListBias:
 
 
 def pair_position_bias(first: npt.ArrayLike, second: npt.ArrayLike, *, confidence: float = 0.95) -> PairBias:
-    """Test whether the text on the first place is rated differently because it is there.
+    """Test whether the text at the first position is rated differently because of the position.
 
-    Which of two texts comes first is drawn, so that without a bias the mean difference is zero, whatever the texts.
+    Which of two texts comes first is random, so that without a bias the mean difference is zero, whatever the texts.
 
     Parameters
     ----------
     first, second : float arrays, shape (n,)
-        Ratings of the texts on the first and the second place, one entry per presentation; pairs with a NaN do not
+        Ratings of the texts at the first and the second position, an entry per presentation; pairs with a NaN do not
         count.
     confidence : float
         In (0, 1).
@@ -133,36 +133,36 @@ def pair_position_bias(first: npt.ArrayLike, second: npt.ArrayLike, *, confidenc
     aligned("second", right, left.shape, per="presentation")
     apart = left - right
     apart = apart[~np.isnan(apart)]
-    n, nan = len(apart), float("nan")
-    difference = float(apart.mean()) if n else nan
+    n = len(apart)
+    difference = float(apart.mean()) if n else np.nan
     counts = int((apart > 0).sum()), int((apart < 0).sum()), int((apart == 0).sum())
-    spread = float(apart.std(ddof=1)) if n > 1 else nan
+    spread = float(apart.std(ddof=1)) if n > 1 else np.nan
     ends = mean_interval(difference, spread, n, confidence=confidence)
     if n < 2:
-        return PairBias(difference, nan, nan, nan, nan, n, *counts, "fewer than two pairs were rated")
-    rank_pvalue = float(wilcoxon(apart[apart != 0]).pvalue) if counts[2] < n else nan
+        return PairBias(difference, n, *counts, "fewer than two pairs were rated")
+    rank_pvalue = float(wilcoxon(apart[apart != 0]).pvalue) if counts[2] < n else np.nan
     if np.ptp(apart) == 0:
-        return PairBias(difference, nan, nan, nan, rank_pvalue, n, *counts, "every pair differs by the same")
+        return PairBias(difference, n, *counts, "every pair differs by the same", rank_pvalue=rank_pvalue)
     pvalue = float(ttest_1samp(apart, 0.0).pvalue)
-    return PairBias(difference, float(ends.low), float(ends.high), pvalue, rank_pvalue, n, *counts, "")
+    return PairBias(difference, n, *counts, "", float(ends.low), float(ends.high), pvalue, rank_pvalue)
 
 
 def preference_position_bias(
     first_chosen: int, second_chosen: int, *, ties: int = 0, confidence: float = 0.95
 ) -> PreferenceBias:
-    """Test whether choices fall on the first place more or less often than on the second.
+    """Test whether the first position is chosen more or less often than the second.
 
     Parameters
     ----------
     first_chosen, second_chosen, ties : int
-        Choices of the text on the first place, of that on the second, and of neither.
+        Choices of the text at the first position, at the second, and of neither.
     confidence : float
         In (0, 1).
 
     Returns
     -------
     PreferenceBias
-        Ties tell nothing of a side and are left out, as in the sign test.
+        Ties are left out, as in the sign test.
 
     Raises
     ------
@@ -183,17 +183,17 @@ def preference_position_bias(
         if count < 0:
             raise ValueError(f"{name} is {count}; accepted: 0 or more")
     check_confidence(confidence)
-    n, nan = first_chosen + second_chosen, float("nan")
+    n = first_chosen + second_chosen
     if n == 0:
-        return PreferenceBias(nan, nan, nan, nan, 0, ties, "nobody chose a side")
+        return PreferenceBias(0, ties, "no rater chose a side")
     test = binomtest(first_chosen, n)
     low, high = test.proportion_ci(confidence_level=confidence, method="wilson")
-    return PreferenceBias(first_chosen / n, float(low), float(high), float(test.pvalue), n, ties, "")
+    return PreferenceBias(n, ties, "", first_chosen / n, float(low), float(high), float(test.pvalue))
 
 
 def list_position_bias(
     presentation: npt.ArrayLike,
-    place: npt.ArrayLike,
+    position: npt.ArrayLike,
     value: npt.ArrayLike,
     *,
     method: Method = "auto",
@@ -201,14 +201,14 @@ def list_position_bias(
     rng: np.random.Generator | None = None,
     confidence: float = 0.95,
 ) -> ListBias:
-    """Test whether the place in a list moves ratings; lists may differ in length.
+    """Test whether the position in a list moves ratings; lists may differ in length.
 
     Parameters
     ----------
     presentation : array, shape (n,)
-        Which list each rating belongs to.
-    place : int array, shape (n,)
-        Its place there.
+        The list of each rating.
+    position : int array, shape (n,)
+        Its position there.
     value : float array, shape (n,)
         Ratings on one criterion; NaN does not count.
     method : {"auto", "permutation", "asymptotic"}
@@ -228,7 +228,7 @@ def list_position_bias(
     Raises
     ------
     ValueError
-        Columns of different length, a place twice in one list, an unknown method, ``n_permutations`` below 1, or
+        Columns of different length, a position twice in a list, an unknown method, ``n_permutations`` below 1, or
         ``confidence`` outside (0, 1).
 
     References
@@ -247,75 +247,65 @@ def list_position_bias(
         raise ValueError(f"method is {method!r}; accepted: {', '.join(get_args(Method))}")
     if n_permutations < 1:
         raise ValueError(f"n_permutations is {n_permutations}; accepted: 1 or more")
-    values, where = np.asarray(value, dtype=np.float64), np.asarray(place)
+    values, shown_at = np.asarray(value, dtype=np.float64), np.asarray(position)
     lists = np.asarray(presentation)
-    for name, column in (("presentation", lists), ("place", where)):
+    for name, column in (("presentation", lists), ("position", shown_at)):
         aligned(name, column, values.shape, per="rating")
     known = ~np.isnan(values)
     lists, values = codes_of(lists[known]), values[known]
-    places, code = np.unique(where[known].astype(np.int64), return_inverse=True)
-    _refuse_twice(lists, code, places)
+    positions, code = np.unique(shown_at[known].astype(np.int64), return_inverse=True)
+    _refuse_repeats(lists, code, positions)
     size = np.bincount(lists)
     deviation, shared = centred(values, lists, size), size[lists] > 1
-    n = np.bincount(code[shared], minlength=len(places))
+    n = np.bincount(code[shared], minlength=len(positions))
     mean, spread = mean_and_spread(deviation[shared], code[shared], n)
     ends = mean_interval(mean, spread, n, confidence=confidence)
-    telling = (np.bincount(lists, deviation**2) > 1e-18)[lists] if len(lists) else known[:0]
-    table = _Lists.of(codes_of(lists[telling]), code[telling], deviation[telling], len(places))
+    varied = (np.bincount(lists, deviation**2) > 1e-18)[lists] if len(lists) else known[:0]
+    table = _Lists.of(codes_of(lists[varied]), code[varied], deviation[varied], len(positions))
     statistic, df = table.statistic(), table.rank
     permute = method == "permutation" or (method == "auto" and len(values) <= PERMUTED_ROWS)
+    pvalue = np.nan
+    if df > 0 and permute:
+        pvalue = table.permuted_pvalue(statistic, n_permutations, rng or np.random.default_rng(0))
+    elif df > 0:
+        pvalue = float(chi2.sf(statistic, df))
+    source: Literal["permutation", "asymptotic"] = "permutation" if permute else "asymptotic"
     reason = "" if df > 0 else "no list holds two different ratings"
-    pvalue = float("nan")
-    if df > 0:
-        pvalue = (
-            table.permuted_pvalue(statistic, n_permutations, rng or np.random.default_rng(0))
-            if permute
-            else float(chi2.sf(statistic, df))
-        )
-    return ListBias(
-        places,
-        n,
-        mean,
-        ends.low,
-        ends.high,
-        statistic,
-        df,
-        pvalue,
-        "permutation" if permute else "asymptotic",
-        len(table.deviation),
-        reason,
-    )
+    test = (statistic, df, pvalue, source, len(table.deviation), reason)
+    return ListBias(positions, n, mean, ends.low, ends.high, *test)
 
 
 @dataclass(frozen=True, eq=False)
 class _Lists:
-    """Deviations list by list, padded to the longest with zeros at a place of their own, P."""
+    """Deviations list by list, padded to the longest with zeros at the additional position P."""
 
     deviation: FloatArray  # (lists, longest)
     code: IntArray  # (lists, longest)
     filled: npt.NDArray[np.bool_]
-    inverse: FloatArray  # of the covariance of the places' sums, (P, P)
+    inverse: FloatArray  # of the covariance of the positions' sums, (P, P)
     rank: int
 
     @classmethod
-    def of(cls, lists: IntArray, code: IntArray, deviation: FloatArray, n_places: int) -> "_Lists":
+    def of(cls, lists: IntArray, code: IntArray, deviation: FloatArray, n_positions: int) -> "_Lists":
         size = np.bincount(lists)
         order = np.argsort(lists, kind="stable")
         column = np.arange(len(lists)) - (np.cumsum(size) - size)[lists[order]] if len(lists) else lists
         shape = (len(size), int(size.max(initial=0)))
-        padded, where = np.zeros(shape), np.full(shape, n_places)
+        padded, codes = np.zeros(shape), np.full(shape, n_positions)
         padded[lists[order], column] = deviation[order]
-        where[lists[order], column] = code[order]
+        codes[lists[order], column] = code[order]
         # [1] Under exchange within a list of L, Var = S / L and Cov = -S / (L (L - 1)), S its sum of squares.
         scale = np.bincount(lists, deviation**2) / np.maximum(size - 1, 1)
-        covariance = np.zeros((n_places, n_places))
-        at = np.zeros((len(size), n_places))
+        covariance = np.zeros((n_positions, n_positions))
+        at = np.zeros((len(size), n_positions))
         at[lists, code] = 1.0
         covariance -= at.T @ (at * (scale / np.maximum(size, 1))[:, None])
-        covariance[np.diag_indices(n_places)] += at.T @ scale
-        rank = int(np.linalg.matrix_rank(covariance, hermitian=True)) if n_places else 0
-        inverse: FloatArray = np.linalg.pinv(covariance, hermitian=True).astype(np.float64) if n_places else covariance
-        return cls(padded, where, where < n_places, inverse, rank)
+        covariance[np.diag_indices(n_positions)] += at.T @ scale
+        rank = int(np.linalg.matrix_rank(covariance, hermitian=True)) if n_positions else 0
+        inverse: FloatArray = (
+            np.linalg.pinv(covariance, hermitian=True).astype(np.float64) if n_positions else covariance
+        )
+        return cls(padded, codes, codes < n_positions, inverse, rank)
 
     def statistic(self) -> float:
         if self.rank == 0:
@@ -334,16 +324,16 @@ class _Lists:
         return (reached + 1) / (n_permutations + 1)
 
     def _forms(self, deviations: FloatArray) -> FloatArray:
-        n, n_places = len(deviations), len(self.inverse)
-        cell = np.arange(n)[:, None, None] * (n_places + 1) + self.code
-        sums = np.bincount(cell.ravel(), deviations.ravel(), minlength=n * (n_places + 1))
-        sums = sums.reshape(n, n_places + 1)[:, :n_places]
+        n, n_positions = len(deviations), len(self.inverse)
+        cell = np.arange(n)[:, None, None] * (n_positions + 1) + self.code
+        sums = np.bincount(cell.ravel(), deviations.ravel(), minlength=n * (n_positions + 1))
+        sums = sums.reshape(n, n_positions + 1)[:, :n_positions]
         forms: FloatArray = np.einsum("bp,pq,bq->b", sums, self.inverse, sums, optimize=True)
         return forms
 
 
-def _refuse_twice(lists: IntArray, code: IntArray, places: IntArray) -> None:
+def _refuse_repeats(lists: IntArray, code: IntArray, positions: IntArray) -> None:
     cells, times = np.unique(crossed(lists, code), return_counts=True)
     if (times > 1).any():
-        place = int(places[cells[times > 1][0] % len(places)])
-        raise ValueError(f"place {place} appears twice in one presentation; accepted: each place once")
+        position = int(positions[cells[times > 1][0] % len(positions)])
+        raise ValueError(f"position {position} appears twice in a presentation; accepted: each position once")

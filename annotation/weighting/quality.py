@@ -51,18 +51,10 @@ def rater_quality(
     confidence : float
         In (0, 1).
 
-    Returns
-    -------
-    RaterQuality
-
     Raises
     ------
     ValueError
         As in ``summarise_raters``, ``check_accuracy``, ``self_consistency`` and ``degraded_test``.
-
-    References
-    ----------
-    As in these four.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One line per rater: what they gave, how fast, and how it goes with what the others gave."""
+"""A summary of each rater: values, times, and agreement with the other raters."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,23 +21,21 @@ MIN_ENTROPY = 10  # answers for an interval of the entropy
 
 @dataclass(frozen=True, eq=False)
 class RaterSummary:
-    """Figures of K raters, every array of shape (K,); NaN where undefined.
-
-    Intervals are at 95% unless another confidence was asked for.
+    """Statistics of K raters, every array of shape (K,); NaN where undefined.
 
     Attributes
     ----------
     n : ratings given.
     mean, spread : mean and standard deviation (n - 1 in the denominator) of the ratings.
     agreement : Pearson correlation of the ratings with the mean rating the other raters gave the same responses.
-    n_compared : ratings behind ``agreement``: those of responses somebody else rated too.
+    n_compared : ratings behind ``agreement``: those of responses that another rater rated too.
     entropy : of the distribution of answers, in bits; 0 for a rater who always gives the same.
     median_seconds : median time per rating, of the ratings whose time is known.
     agreement_reason : why ``agreement`` is NaN; empty where it is not.
     mean_low, mean_high : interval of the mean (Student); NaN below two ratings and where all are equal.
     agreement_low, agreement_high : interval of ``agreement`` (Fisher); NaN below four ratings, and at -1 and 1.
     entropy_low, entropy_high : interval of ``entropy`` (jackknife); NaN below ten ratings, and where all answers are
-        equal or each as frequent as the others, of which the method knows no spread.
+        equal or equally frequent, for which the method has no spread.
     n_timed : ratings whose time is known.
     seconds_low, seconds_high : interval of ``median_seconds`` (order statistics); NaN below six times.
     """
@@ -76,7 +74,7 @@ def summarise_raters(
     seconds : float array, shape (n,), optional
         Time per rating in seconds; NaN where unknown.
     criterion : array of int or str, shape (n,), optional
-        What each rating is about, where a table holds several criteria. ``agreement`` is then the correlation within
+        The criterion of each rating, if a table holds several. ``agreement`` is then the correlation within
         criteria (each scaled by the standard deviation of its ratings, so that no scale outweighs another) and
         ``entropy`` the mean of the criteria's, by ratings; mean and spread are those of all ratings together.
     confidence : float
@@ -148,34 +146,34 @@ def _rounding(table: RatingTable) -> float:
 def _agreement(
     table: RatingTable, about: IntArray, n_criteria: int
 ) -> tuple[FloatArray, IntArray, IntArray, npt.NDArray[np.str_]]:
-    """Correlation, ratings behind it, criterion means estimated beyond one, and why the first is NaN."""
+    """Return the correlation, ratings behind it, criterion means estimated beyond one, and why it is NaN."""
     k = table.n_raters
     value = _unit_spread(table.value, about) if n_criteria > 1 else table.value
     cell = codes_of(crossed(table.response, about))
     pair = codes_of(crossed(cell, table.rater))
-    # What others gave: everything on the response, less all this rater gave it.
+    # Ratings by others: all ratings of the response, less those of this rater.
     n_others = np.bincount(cell)[cell] - np.bincount(pair)[pair]
     sum_others = np.bincount(cell, value)[cell] - np.bincount(pair, value)[pair]
     shared = n_others > 0
-    rater, own = table.rater[shared], value[shared]
+    rater, ratings = table.rater[shared], value[shared]
     others = sum_others[shared] / n_others[shared]
     n = np.bincount(rater, minlength=k)
     group = rater * n_criteria + about[shared]
     n_group = np.bincount(group, minlength=k * n_criteria)
-    own, others = centred(own, group, n_group), centred(others, group, n_group)
-    own_squares = np.bincount(rater, own**2, minlength=k)
+    ratings, others = centred(ratings, group, n_group), centred(others, group, n_group)
+    rating_squares = np.bincount(rater, ratings**2, minlength=k)
     other_squares = np.bincount(rater, others**2, minlength=k)
     # A constant column centred in floating point leaves about 1e-30; ratings differ by far more.
-    constant_own, constant_others = own_squares < 1e-20, other_squares < 1e-20
+    constant_ratings, constant_others = rating_squares < 1e-20, other_squares < 1e-20
     held_fixed = np.maximum((n_group.reshape(k, n_criteria) > 0).sum(axis=1) - 1, 0)
     few = n - held_fixed < 3
-    defined = ~few & ~constant_own & ~constant_others
-    product = np.where(defined, own_squares * other_squares, 0.0)
-    correlation = ratio(np.bincount(rater, own * others, minlength=k), np.sqrt(product))
+    defined = ~few & ~constant_ratings & ~constant_others
+    product = np.where(defined, rating_squares * other_squares, 0.0)
+    correlation = ratio(np.bincount(rater, ratings * others, minlength=k), np.sqrt(product))
     reason = reasons(
         [
             (few, "fewer than three responses rated by others too"),
-            (constant_own, "all ratings equal"),
+            (constant_ratings, "all ratings equal"),
             (constant_others, "the others' means are all equal"),
         ],
         k,
@@ -196,7 +194,7 @@ def _entropy(
     k = table.n_raters
     values, code = np.unique(table.value, return_inverse=True)
     width = max(len(values), 1)
-    # Only answers that were given: sliders and magnitudes have more values than a dense table would bear.
+    # Only answers that were given: sliders and magnitudes have too many values for a dense table.
     cells, times = np.unique((table.rater * n_criteria + about) * width + code, return_counts=True)
     group = cells // width
     rater = group // n_criteria

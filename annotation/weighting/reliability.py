@@ -35,10 +35,10 @@ def reliability_weights(
     n_bootstrap: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> WeightResult:
-    """Mean of bias-corrected ratings, each weighted by its rater's precision, mapped linearly to [-1, +1].
+    """Weigh each response by the mean of its bias-corrected ratings, weighted by their raters' precision.
 
-    Bias and noise of each rater come from :func:`fit_rater_model`. A weight that the correction moves out of [-1, +1]
-    is cut to it.
+    The mean is mapped linearly to [-1, +1]. Bias and noise of each rater come from :func:`fit_rater_model`. A weight
+    that the correction moves out of [-1, +1] is cut to it.
 
     Parameters
     ----------
@@ -48,23 +48,15 @@ def reliability_weights(
         As in ``linear_weights``. A resampled rater keeps the bias and noise estimated from
         all ratings, so the interval holds the choice of raters, not the estimation of their parameters.
 
-    Returns
-    -------
-    WeightResult
-
     Raises
     ------
     ValueError
         As in ``linear_weights`` and ``fit_rater_model``.
 
-    References
-    ----------
-    As in :func:`fit_rater_model`.
-
     Examples
     --------
-    The third rater is one point too generous everywhere, so is corrected and, as what is left, trusted less (the mean
-    rating would give -0.83, 0.17, 0.67):
+    The third rater is one point too generous everywhere, so is corrected and trusted less (the mean rating would give
+    -0.83, 0.17, 0.67):
 
     >>> reliability_weights([[1, 1, 2], [3, 3, 4], [4, 4, 5]], 1, 5).weights.round(2).tolist()
     [-0.89, 0.11, 0.61]
@@ -83,7 +75,7 @@ def reliability_contributions(
     check_scale(table, low, high)
     model = fit_rater_model(table, prior_ratings=prior_ratings)
     smallest = np.nanmin(model.noise, initial=np.inf)
-    # Only ratios of precisions matter; the most precise rater counts 1, and all do when nobody ever disagrees.
+    # Only ratios of precisions matter; the most precise rater counts 1, and all do if no rater ever disagrees.
     relative = np.ones(table.n_raters) if not 0 < smallest < np.inf else (smallest / model.noise) ** 2
     score = 2 * (table.value - model.bias[table.rater]) - (low + high)
     return Contributions(table, score, relative[table.rater], float(high - low))
@@ -142,16 +134,14 @@ def fit_rater_model(ratings: Ratings, *, prior_ratings: float = PRIOR_RATINGS.de
             variance = (by_rater + prior_ratings * pooled) / (n_rater + prior_ratings)
         previous, quality = quality, _weighted_quality(table, bias, variance)
         converged = bool(np.nanmax(np.abs(quality - previous)) <= TOLERANCE)
-    seen = n_rater > 0
+    rated = n_rater > 0
     noise = np.sqrt(variance) if len(table) and pooled > 0 else np.zeros(table.n_raters)
-    return RaterModel(quality, np.where(seen, bias, np.nan), np.where(seen, noise, np.nan), iterations, converged)
+    return RaterModel(quality, np.where(rated, bias, np.nan), np.where(rated, noise, np.nan), iterations, converged)
 
 
 def _weighted_quality(table: RatingTable, bias: FloatArray, variance: FloatArray) -> FloatArray:
     precision = 1 / variance[table.rater]
-    total = np.bincount(table.response, precision * (table.value - bias[table.rater]), minlength=table.n_responses)
-    mass = np.bincount(table.response, precision, minlength=table.n_responses)
-    return ratio(total, mass)
+    return ratio(table.sums(precision * (table.value - bias[table.rater])), table.sums(precision))
 
 
 def _explain(response: WeighedResponse) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a weighting scheme returns."""
+"""The result of a weighting scheme."""
 
 from dataclasses import dataclass
 
@@ -44,12 +44,12 @@ class WeightResult:
 
     @property
     def tenths(self) -> IntArray | None:
-        """Ten times each weight as integers when every weight is a multiple of 0.1, else None."""
+        """Return ten times each weight as integers if every weight is a multiple of 0.1, else None."""
         return exact_tenths(self.weights)
 
 
 def exact_tenths(weights: npt.ArrayLike) -> IntArray | None:
-    """Ten times each weight as integers when every weight is the double nearest to a multiple of 0.1, else None.
+    """Return ten times each weight as integers if every weight is the double nearest to a multiple of 0.1, else None.
 
     Sums of these integers are exact and do not depend on their order.
 

@@ -80,7 +80,7 @@ class Scheme:
     method, formula : a sentence for documents, and what it computes.
     weights : ratings in, weights with intervals out.
     contributions : what each rating says; takes the table, both ends of the scale and the parameters.
-    centre : what is taken of a response's contributions.
+    centre : mean or median of a response's contributions.
     explain : the steps from a response's judgements to its weight, a line each.
     influence : how exact the weights without a rater are.
     histograms : what histograms hold beyond the judgements that weigh; empty if nothing.
@@ -112,7 +112,7 @@ class Scheme:
 
 
 def two_decimals(value: float, *, plus: bool = False) -> str:
-    """Write a number with a real minus sign, and with a plus sign if wanted; 0 has no sign.
+    """Write a number with a real minus sign, and with a plus sign on request; 0 has no sign.
 
     >>> two_decimals(-0.5), two_decimals(0.5, plus=True), two_decimals(-0.001)
     ('−0.50', '+0.50', '0.00')

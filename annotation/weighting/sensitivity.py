@@ -1,4 +1,4 @@
-"""What a release's weights would be had they been made otherwise: how far each moves, and whose sign changes."""
+"""The sensitivity of a release's weights to the scheme: how far each moves, and whose sign changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from annotation.weighting.groups import BoolArray
 from annotation.weighting.scheme import Scheme
 from annotation.weighting.schemes import SCHEMES
 from annotation.weighting.standing import best_weights, is_best, signs
-from annotation.weighting.table import FloatArray, IntArray, RatingTable, check_scale, ratio
+from annotation.weighting.table import FloatArray, IntArray, RatingTable, check_scale
 from annotation.weighting.zscore import check_ends
 
 
@@ -23,7 +23,7 @@ class Alternative:
     name: str
     parameters: Mapping[str, float]
     weights: FloatArray
-    reason: str = ""  # why there are none at all
+    reason: str = ""  # why no reference has a weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +67,7 @@ class Movement:
 
 
 def alternatives(
-    table: RatingTable | None,
-    low: float,
-    high: float,
-    own: npt.ArrayLike,
+    table: RatingTable | None, low: float, high: float, release_weights: npt.ArrayLike
 ) -> list[Alternative]:
     """Weigh the same references by every scheme, with its defaults, and by every variant.
 
@@ -78,16 +75,16 @@ def alternatives(
     ----------
     table : RatingTable of R responses, or None
         The judgements that count; None for imported weights, whose judgements are unknown. Then the schemes are
-        left out, and only what follows from the weights themselves is given.
+        left out.
     low, high : float
         Ends of the scale, as in ``linear_weights``.
-    own : float array, shape (R,)
+    release_weights : float array, shape (R,)
         The release's weights; NaN where a reference has none.
 
     Returns
     -------
     list of Alternative
-        The schemes; then ``shrunken``, the mean rating without what is noise of its ratings (see
+        The schemes; then ``shrunken``, the mean rating without the noise of its ratings (see
         :func:`shrunken_means`), on the scale of the linear scheme; ``no_negatives``, the release's weights without
         those below 0; ``ones``, every reference at 1, as in BLEU with several references. A scheme that refuses the
         scale has no weights and says why.
@@ -95,29 +92,31 @@ def alternatives(
     Raises
     ------
     ValueError
-        ``own`` has another shape than the table's responses.
+        ``release_weights`` has another shape than the table's responses.
 
     Examples
     --------
     >>> table = RatingTable([0, 0, 1, 1], [0, 1, 0, 1], [4, 5, 1, 2])
-    >>> found = alternatives(table, 1, 5, [0.75, -0.75])
-    >>> [(one.name, one.weights.round(2).tolist()) for one in found if one.name in ("median", "shrunken", "ones")]
+    >>> others = {other.name: other for other in alternatives(table, 1, 5, [0.75, -0.75])}
+    >>> [(name, others[name].weights.round(2).tolist()) for name in ("median", "shrunken", "ones")]
     [('median', [0.75, -0.75]), ('shrunken', [0.71, -0.71]), ('ones', [1.0, 1.0])]
     """
-    weights = np.asarray(own, dtype=np.float64)
+    weights = np.asarray(release_weights, dtype=np.float64)
     if table is not None and weights.shape != (table.n_responses,):
-        raise ValueError(f"own has shape {weights.shape}; accepted: ({table.n_responses},), one weight per response")
-    found = [] if table is None else [_scheme_weights(scheme, table, low, high) for scheme in SCHEMES.values()]
-    if table is not None:
-        found.append(_shrunken(table, low, high))
-    negative = signs(weights) < 0
-    found.append(Alternative("no_negatives", {}, np.where(negative, np.nan, weights)))
-    found.append(Alternative("ones", {}, np.where(np.isfinite(weights), 1.0, np.nan)))
-    return found
+        accepted = f"({table.n_responses},), one weight per response"
+        raise ValueError(f"release_weights has shape {weights.shape}; accepted: {accepted}")
+    others = [
+        Alternative("no_negatives", {}, np.where(signs(weights) < 0, np.nan, weights)),
+        Alternative("ones", {}, np.where(np.isfinite(weights), 1.0, np.nan)),
+    ]
+    if table is None:
+        return others
+    schemes = [_scheme_weights(scheme, table, low, high) for scheme in SCHEMES.values()]
+    return [*schemes, _shrunken(table, low, high), *others]
 
 
 def shrunken_means(table: RatingTable) -> tuple[FloatArray, float]:
-    """Mean ratings, each drawn to the mean of all by the share of its variance that is noise of single ratings.
+    """Shrink each mean rating to the mean of all by the share of its variance that is noise of single ratings.
 
     With r the reliability of one rating, a mean of n ratings has the reliability ``n r / (1 + (n - 1) r)`` [2, 3]; the
     estimate is ``mean of all + reliability * (mean - mean of all)`` [1]. Few ratings that say something extreme are
@@ -141,8 +140,7 @@ def shrunken_means(table: RatingTable) -> tuple[FloatArray, float]:
     >>> means.round(3).tolist(), round(r, 3)
     ([4.417, 1.583], 0.895)
     """
-    n = np.bincount(table.response, minlength=table.n_responses)
-    mean = ratio(np.bincount(table.response, table.value, minlength=table.n_responses), n)
+    n, mean = table.counts(), table.means()
     single = icc(table).icc_1
     if not np.isfinite(single):
         return np.full(table.n_responses, np.nan), np.nan
@@ -153,12 +151,14 @@ def shrunken_means(table: RatingTable) -> tuple[FloatArray, float]:
     return means, r
 
 
-def movement(own: npt.ArrayLike, other: Alternative, item: npt.ArrayLike, n_items: int | None = None) -> Movement:
+def movement(
+    release_weights: npt.ArrayLike, other: Alternative, item: npt.ArrayLike, n_items: int | None = None
+) -> Movement:
     """Compare other weights with the release's, by reference and by item.
 
     Parameters
     ----------
-    own : float array, shape (R,)
+    release_weights : float array, shape (R,)
         The release's weights; NaN where a reference has none.
     other : Alternative
         Its weights have the same shape.
@@ -182,11 +182,11 @@ def movement(own: npt.ArrayLike, other: Alternative, item: npt.ArrayLike, n_item
     >>> round(moved.max_change, 2), moved.reversed_sign.tolist(), moved.best_changed.tolist()
     (0.3, [False, False, True], [True, False])
     """
-    weights, codes = np.asarray(own, dtype=np.float64), np.asarray(item, dtype=np.int64)
+    weights, codes = np.asarray(release_weights, dtype=np.float64), np.asarray(item, dtype=np.int64)
     if not weights.shape == other.weights.shape == codes.shape:
         raise ValueError(
-            f"own, the other weights and item have shapes {weights.shape}, {other.weights.shape}, {codes.shape}; "
-            "accepted: one entry per reference in each"
+            f"release_weights, the other weights and item have shapes {weights.shape}, {other.weights.shape}, "
+            f"{codes.shape}; accepted: one entry per reference in each"
         )
     size = int(codes.max(initial=-1)) + 1 if n_items is None else n_items
     had, has = np.isfinite(weights), np.isfinite(other.weights)
@@ -195,7 +195,7 @@ def movement(own: npt.ArrayLike, other: Alternative, item: npt.ArrayLike, n_item
     correlation, reason = _rank_correlation(weights[both], other.weights[both])
     before, after = signs(weights), signs(other.weights)
     best, other_best = is_best(weights, codes, size), is_best(other.weights, codes, size)
-    kept = np.bincount(codes, best & other_best, minlength=size) > 0
+    same_best = np.bincount(codes, best & other_best, minlength=size) > 0
     n_best = np.bincount(codes, other_best, minlength=size)
     had_best = np.bincount(codes, best, minlength=size) > 0
     positive, other_positive = _any_positive(weights, codes, size), _any_positive(other.weights, codes, size)
@@ -212,7 +212,7 @@ def movement(own: npt.ArrayLike, other: Alternative, item: npt.ArrayLike, n_item
         rank_reason=reason,
         reversed_sign=both & (before * after < 0),
         to_or_from_zero=both & ((before == 0) != (after == 0)),
-        best_changed=had_best & (n_best > 0) & ~kept,
+        best_changed=had_best & (n_best > 0) & ~same_best,
         lost_positive=positive & ~other_positive,
         gained_positive=~positive & other_positive,
         n_tied=int((n_best > 1).sum()),

@@ -1,4 +1,4 @@
-"""Where references stand within their items: the signs of weights, and the best of each item.
+"""The signs of weights, and the best references of each item.
 
 Weights of the mean of five ratings are sums of tenths; under a rater model they are not, and rounding must neither make
 a sign nor break a tie. Weights closer than ``SAME`` to each other, or to 0, count as equal.
@@ -16,7 +16,7 @@ SignArray = npt.NDArray[np.int8]
 
 
 def signs(weights: FloatArray) -> SignArray:
-    """-1, 0 or +1; 0 where there is no weight, too."""
+    """Return -1, 0 or +1; 0 also where there is no weight."""
     known = np.where(np.isfinite(weights), weights, 0.0)
     return np.where(known > SAME, 1, np.where(known < -SAME, -1, 0)).astype(np.int8)
 
@@ -32,5 +32,5 @@ def best_weights(weights: FloatArray, item: IntArray, n_items: int) -> FloatArra
 def is_best(weights: FloatArray, item: IntArray, n_items: int) -> BoolArray:
     """Return which references are the best of their item; several if they tie."""
     best = best_weights(weights, item, n_items)
-    found: BoolArray = weights >= best[item] - SAME  # False where either is NaN
-    return found
+    is_highest: BoolArray = weights >= best[item] - SAME  # False where either is NaN
+    return is_highest

@@ -1,4 +1,4 @@
-"""Ratings in long form: one row per rating, the input shared by everything in this package."""
+"""Ratings in long form, a row per rating: the input of everything in this package."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -63,6 +63,18 @@ class RatingTable:
     def select(self, keep: npt.NDArray[np.bool_]) -> "RatingTable":
         """Return the rows of a mask, with the same codes and counts."""
         return RatingTable(self.response[keep], self.rater[keep], self.value[keep], self.n_responses, self.n_raters)
+
+    def counts(self) -> IntArray:
+        """Return the number of ratings of each response."""
+        return np.bincount(self.response, minlength=self.n_responses)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sums over each response of values that stand beside the ratings."""
+        return np.bincount(self.response, values, minlength=self.n_responses).astype(np.float64, copy=False)
+
+    def means(self) -> FloatArray:
+        """Return the mean rating of each response; NaN without ratings."""
+        return ratio(self.sums(self.value), self.counts())
 
     def latest_per_rater(self) -> "RatingTable":
         """Keep only each rater's latest rating of each response."""

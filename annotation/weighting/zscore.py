@@ -20,18 +20,18 @@ def zscore_weights(
     n_bootstrap: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> WeightResult:
-    """Mean of the per-rater z-scores of each response, each clipped to [-clip, +clip] and divided by ``clip``.
+    """Weigh each response by the mean of its per-rater z-scores, clipped to [-clip, +clip] and divided by ``clip``.
 
-    Weight 0 is then what its raters give on average, not the middle of the scale. A rater whose ratings are all equal
+    Weight 0 is then the raters' average, not the middle of the scale. A rater whose ratings are all equal
     (or who gave only one) has no z-scores and does not count; ``n`` shows it.
 
     Parameters
     ----------
     clip : float
-        Largest |z| kept, in standard deviations (n - 1 in the denominator) of a rater's own ratings; > 0.
+        Largest |z| kept, in standard deviations (n - 1 in the denominator) of a rater's ratings; > 0.
     ratings, low, high, n_bootstrap, rng
-        As in ``linear_weights``; both ends NaN for a scale that has none, such as magnitudes
-        relative to a standard, whose logarithms are the ratings: log(value / standard). A resampled rater keeps the
+        As in ``linear_weights``; both ends NaN for a scale without ends, such as magnitudes relative to
+        a standard, whose logarithms are the ratings: log(value / standard). A resampled rater keeps the
         mean and standard deviation estimated from all of that rater's ratings.
 
     Returns
@@ -77,9 +77,9 @@ def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: f
     keep = (highest > lowest)[table.rater]
     spread = np.sqrt(squares / np.maximum(n - 1, 1))
     z = deviation[keep] / spread[table.rater[keep]]
-    kept = table.select(keep)
+    counted = table.select(keep)
     unusable = "every rater of this response gave one value throughout"
-    return Contributions(kept, np.clip(z, -clip, clip), np.ones(len(kept)), clip, unusable)
+    return Contributions(counted, np.clip(z, -clip, clip), np.ones(len(counted)), clip, unusable)
 
 
 def check_ends(low: float, high: float, *, scheme: str) -> None:
@@ -108,9 +108,9 @@ ZSCORE = Scheme(
     contributions=zscore_contributions,
     centre="mean",
     explain=_explain,
-    influence="Exact: each rater is standardised by their own ratings, whoever else is there.",
-    histograms="hold every judgement of a reference, its n those that weigh it: z-scores leave out a rater all of "
-    "whose ratings are equal, or who gave one",
+    influence="Exact: each rater is standardised by their own ratings, whatever the other raters.",
+    histograms="hold every judgement of a reference, its n those that weigh it: z-scores leave out raters all of "
+    "whose ratings are equal, or who gave only one",
     parameters=(CLIP,),
     needs_ends=False,
 )

@@ -124,7 +124,7 @@ class ExcludeExtra(ExclusionRule):
 
     @property
     def sentence(self) -> str:
-        return "Exclude late ratings, whose place had gone to somebody else."
+        return "Exclude late ratings, whose slot had gone to another rater."
 
 
 def _ratings_ruling(log: RatingLog, ratings: BoolArray) -> Ruling:

@@ -185,7 +185,7 @@ def test_two_raters_meet_their_checks_at_different_places(first, second, every):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: check_at(1, -1, every=5, mix=ONE), "place is -1; accepted: 0 or more"),
+        (lambda: check_at(1, -1, every=5, mix=ONE), "position is -1; accepted: 0 or more"),
         (lambda: check_at(1, 0, every=1, mix=ONE), "every is 1; accepted: 2 to 1000"),
         (lambda: check_at(1, 0, every=1001, mix=ONE), "every is 1001"),
         (lambda: check_at(1, 0, every=5, mix={}), "mix holds 0 checks in all; accepted: 1 to 1000"),
@@ -196,7 +196,7 @@ def test_two_raters_meet_their_checks_at_different_places(first, second, every):
         (lambda: check_at(1, 0, every=5, mix={"silver": 1}), "kind is 'silver'; accepted: gold, attention, repeat"),
         (lambda: pick_check(1, "silver", [1], []), "kind is 'silver'"),
         (lambda: pick_repeat(1, 3, [1], [], gap=0), "gap is 0; accepted: 1 or more"),
-        (lambda: pick_repeat(1, -3, [1], [], gap=1), "place is -3"),
+        (lambda: pick_repeat(1, -3, [1], [], gap=1), "position is -3"),
         (lambda: repeat_order([0, 0], seed=1), r"order is \(0, 0\); accepted: every response once"),
     ],
 )

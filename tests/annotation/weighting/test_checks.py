@@ -126,7 +126,7 @@ def test_kappa_of_several_criteria_takes_chance_within_each():
     [
         ([NAN, 3], [2, NAN], "no repeat judged both times"),
         ([1, 2, 3], [1, 2, 4], "no interval below 5 repeats"),
-        ([3, 3, 3, 3, 3], [3, 3, 3, 3, 4], "no interval: it hangs on one repeat, without which all answers are equal"),
+        ([3, 3, 3, 3, 3], [3, 3, 3, 3, 4], "no interval: without one of the repeats all answers are equal"),
         ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], "no interval: the repeats do not vary in how far they agree"),
     ],
 )

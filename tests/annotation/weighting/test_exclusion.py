@@ -65,7 +65,7 @@ def test_every_rule_says_what_it_does():
         "Exclude 2 ratings: 4, 5.",
         "Exclude ratings given in less than 1.5 s.",
         "Exclude raters with fewer than 3 ratings.",
-        "Exclude late ratings, whose place had gone to somebody else.",
+        "Exclude late ratings, whose slot had gone to another rater.",
     ]
     assert sentences[5] == "Exclude raters whose gold accuracy is below 0.6, after 5 gold answers."
     assert sentences[10] == "Flag raters whose median time is below percentile 2 of all times, after 10 timed ratings."

@@ -81,8 +81,8 @@ def test_a_raters_latest_rating_of_a_response_counts():
         ([], "no two raters rated the same response"),
         ([[1], [2]], "no two raters rated the same response"),
         ([[1, 2], [2, 3]], "no two raters share 5 responses"),
-        ([[3, 3]] * 6, "every pair of raters gave one and the same value: chance agreement is perfect too"),
-        ([[0.1, 0.1]] * 6, "every pair of raters gave one and the same value: chance agreement is perfect too"),
+        ([[3, 3]] * 6, "every pair of raters gave the same single value: chance agreement is perfect too"),
+        ([[0.1, 0.1]] * 6, "every pair of raters gave the same single value: chance agreement is perfect too"),
     ],
 )
 def test_what_cannot_be_known_is_nan_with_a_reason(rows, reason):

@@ -48,7 +48,7 @@ def test_pairs_that_tell_nothing_say_why(first, second, reason):
 def test_choices_have_scipys_binomial_test(first, second, ties):
     result = preference_position_bias(first, second, ties=ties)
     if first + second == 0:
-        assert result.reason == "nobody chose a side"
+        assert result.reason == "no rater chose a side"
         return
     oracle = binomtest(first, first + second, 0.5)
     ends = oracle.proportion_ci(method="wilson")
@@ -137,7 +137,7 @@ def test_deviations_are_from_the_mean_of_the_list_with_students_interval():
 
 def test_ratings_not_given_and_lists_of_one_do_not_count():
     result = list_position_bias([0, 0, 0, 1, 2, 2], [1, 2, 3, 1, 1, 2], [5, NAN, 3, 4, 2, 2])
-    assert result.places.tolist() == [1, 2, 3]
+    assert result.positions.tolist() == [1, 2, 3]
     assert result.n.tolist() == [2, 1, 1]
     assert result.n_lists == 1  # the third list holds one value twice
 
@@ -152,7 +152,7 @@ def test_lists_that_tell_nothing_say_why(columns):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: list_position_bias([0, 0], [1, 1], [3, 4]), "place 1 appears twice in one presentation"),
+        (lambda: list_position_bias([0, 0], [1, 1], [3, 4]), "position 1 appears twice in a presentation"),
         (lambda: list_position_bias([0], [0, 1], [3, 4]), r"presentation has shape \(1,\)"),
         (lambda: list_position_bias([0], [0], [3], method="exact"), "method is 'exact'"),
         (lambda: list_position_bias([0], [0], [3], n_permutations=0), "n_permutations is 0"),

@@ -124,7 +124,7 @@ def test_the_best_of_an_item_are_those_that_tie_but_for_rounding():
 
 
 def test_it_names_the_shapes_that_differ():
-    with pytest.raises(ValueError, match=r"own has shape \(1,\); accepted: \(2,\)"):
+    with pytest.raises(ValueError, match=r"release_weights has shape \(1,\); accepted: \(2,\)"):
         alternatives(RatingTable([0, 1], [0, 0], [1, 2]), 1, 5, [0.5])
     with pytest.raises(ValueError, match="one entry per reference in each"):
         movement([0.5], Alternative("x", {}, np.array([0.5])), [0, 0])

@@ -4,7 +4,7 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.weighting.sequence import drift, sequence_places
+from annotation.weighting.sequence import drift, sequence_positions
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def work():
     """Twelve raters of different length and level, whose ratings fall by 0.02 a screen."""
     rng = np.random.default_rng(1)
     rater = np.repeat(np.arange(12), rng.integers(10, 40, 12))
-    place = sequence_places(rater, np.arange(len(rater)))
+    place = sequence_positions(rater, np.arange(len(rater)))
     value = 3 + rng.normal(0, 1, 12)[rater] - 0.02 * place + rng.normal(0, 0.5, len(rater))
     return value, rater, place.astype(float)
 
@@ -66,9 +66,9 @@ def test_the_slope_follows_the_units(shift, scale):
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        (([], [], []), "no rater has ratings at two different places"),
-        (([1, 2], [0, 1], [0, 5]), "no rater has ratings at two different places"),
-        (([1, 2, np.nan], [0, 0, 1], [3, 3, 4]), "no rater has ratings at two different places"),
+        (([], [], []), "no rater has ratings at two different positions"),
+        (([1, 2], [0, 1], [0, 5]), "no rater has ratings at two different positions"),
+        (([1, 2, np.nan], [0, 0, 1], [3, 3, 4]), "no rater has ratings at two different positions"),
         (([1, 2, 4], [0, 0, 0], [0, 1, 2]), "one rater: no interval, no p-value"),
         (([1, 2, 5, 6], [0, 0, 1, 1], [0, 1, 0, 1]), "every rater has exactly this slope"),
         (([3, 3, 3, 3], [0, 0, 1, 1], [0, 1, 0, 1]), "every rater has exactly this slope"),
@@ -81,10 +81,10 @@ def test_what_cannot_be_known_is_nan_with_a_reason(columns, reason):
 
 
 def test_places_count_each_raters_own_screens():
-    assert sequence_places(["b", "a", "b", "b", "a"], [7, 1, 5, 5, 9]).tolist() == [1, 0, 0, 0, 1]
-    assert sequence_places([], []).tolist() == []
+    assert sequence_positions(["b", "a", "b", "b", "a"], [7, 1, 5, 5, 9]).tolist() == [1, 0, 0, 0, 1]
+    assert sequence_positions([], []).tolist() == []
 
 
 def test_columns_must_align():
-    with pytest.raises(ValueError, match=r"place has shape \(1,\); accepted: \(2,\)"):
+    with pytest.raises(ValueError, match=r"position has shape \(1,\); accepted: \(2,\)"):
         drift([1, 2], [0, 0], [1])

@@ -29,7 +29,7 @@ from annotation.rating.selectors.ratings import (
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.groups import codes_of
 from annotation.weighting.kappa import PairwiseKappaResult, pairwise_weighted_kappa
-from annotation.weighting.sequence import DriftResult, drift, sequence_places
+from annotation.weighting.sequence import DriftResult, drift, sequence_positions
 from annotation.weighting.table import RatingTable
 
 RESAMPLES = 300
@@ -266,7 +266,7 @@ def _criterion_statistics(
     rater = ratings.rater_id
     value = scale_values(ratings.value, ratings.criterion_id, [criterion])
     table = RatingTable(codes_of(shown.unit if scale.mirrored else ratings.response_id), codes_of(rater), value)
-    in_sequence = sequence_places(rater, ratings.presentation_id).astype(np.float64)
+    in_sequence = sequence_positions(rater, ratings.presentation_id).astype(np.float64)
     if not ordered:  # lines of a file: the order of rating is unknown
         in_sequence[:] = np.nan
     hours = shown.hours if np.nanmax(shown.hours, initial=0.0) >= LEAST_HOURS else np.full(len(value), np.nan)
