@@ -1,4 +1,4 @@
-"""The API of the whole product: every app's endpoints in one router, one shape of error, one schema."""
+"""The API of the product: the endpoints of all apps in one router, with one format of errors and one schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ urlpatterns = [path("token/", TokenView.as_view(), name="token"), *router.urls]
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Whatever was wrong, ``detail`` says it in words; ``fields`` ties it to what was sent, ``rows`` to a file."""
+    """Return the error as ``detail`` in words, with ``fields`` of the request or ``rows`` of a file."""
     if isinstance(error, ImportRefused):
         body = {"detail": error.message, "rows": error.rows, "total": error.total}
         return Response(body, status=status.HTTP_400_BAD_REQUEST)
@@ -43,17 +43,17 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         fields: dict[str, list[str]] = {}
         for name, message in _messages(error.detail):
             fields.setdefault(name, []).append(message)
-        told = (f"{name}: {message}" if name else message for name, found in fields.items() for message in found)
-        response.data = {"detail": " ".join(told), "fields": fields}
+        parts = (f"{name}: {text}" if name else text for name, messages in fields.items() for text in messages)
+        response.data = {"detail": " ".join(parts), "fields": fields}
     return response
 
 
 def _messages(detail: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """(field, message) of a nested refusal; fields inside fields are joined with dots."""
+    """Yield field and message of a nested error; names of nested fields are joined with dots."""
     if isinstance(detail, Mapping):
         for key, value in detail.items():
-            own = "" if key == "non_field_errors" else str(key)
-            yield from _messages(value, ".".join(part for part in (name, own) if part))
+            parts = (name, "" if key == "non_field_errors" else str(key))
+            yield from _messages(value, ".".join(filter(None, parts)))
     elif isinstance(detail, Sequence) and not isinstance(detail, str):
         for index, value in enumerate(detail):
             yield from _messages(value, f"{name}.{index}" if isinstance(value, Mapping) else name)
@@ -86,7 +86,7 @@ REFUSALS = {
 
 
 def document_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Say in the schema how each operation refuses: the exception handler above is the same for all."""
+    """Add to the schema how each operation refuses a request."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     for address, operations in result["paths"].items():
         for method, operation in operations.items():
@@ -112,5 +112,5 @@ def _refusals(address: str, method: str) -> Iterator[str]:
 
 
 def in_this_version(endpoints: list[tuple[str, str, str, Any]], **_: Any) -> list[tuple[str, str, str, Any]]:
-    """Only the API itself: not its schema, nor any page."""
+    """Return the endpoints of the API, without its schema and the pages."""
     return [endpoint for endpoint in endpoints if endpoint[0].startswith("/api/v1/")]

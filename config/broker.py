@@ -9,7 +9,7 @@ from pgmq.install import get_embedded_install_sql
 
 
 def install_after_migrate(*, using: str, **_: Any) -> None:
-    """Give the database that was just migrated a message queue, once."""
+    """Install the message queue in a database after its first migration."""
     if not settings.BROKER_IS_DATABASE:
         return
     connection = connections[using]

@@ -14,8 +14,8 @@ app.autodiscover_tasks()
 
 
 @setup_logging.connect
-def keep_our_logs(**_: Any) -> None:
-    """Connected so that Celery leaves the logging that Django's settings configured alone."""
+def keep_logging(**_: Any) -> None:
+    """Keep the logging of Django's settings: Celery configures none if this signal has a receiver."""
 
 
 @worker_init.connect
@@ -27,7 +27,7 @@ def check_before_work(**_: Any) -> None:
     try:
         refuse_demo_in_production()
     except ImproperlyConfigured as refusal:
-        # Celery logs and swallows what a signal's receiver raises, but for this.
+        # Celery logs and swallows all other exceptions of a signal's receiver.
         raise SystemExit(str(refusal)) from refusal
 
 
@@ -35,17 +35,17 @@ stopping = threading.Event()
 
 
 @worker_ready.connect
-def keep_saying_alive(**_: Any) -> None:
-    """From a thread of the worker's own process: tasks may keep its pool busy for long."""
-    threading.Thread(target=say_alive_until_stopped, name="heartbeat", daemon=True).start()
+def start_heartbeat(**_: Any) -> None:
+    """Beat in a thread of the worker's process: long tasks can keep its pool busy."""
+    threading.Thread(target=beat_until_stopped, name="heartbeat", daemon=True).start()
 
 
 @worker_shutting_down.connect
-def fall_silent(**_: Any) -> None:
+def stop_heartbeat(**_: Any) -> None:
     stopping.set()
 
 
-def say_alive_until_stopped() -> None:
+def beat_until_stopped() -> None:
     from django.conf import settings
     from django.db import DatabaseError, connection
 

@@ -1,4 +1,4 @@
-"""A production start refuses what only a demo may have."""
+"""Checks that refuse a production start with settings of the demo."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def production_secrets(**_: Any) -> list[CheckMessage]:
 
 
 def refuse_demo_in_production() -> None:
-    """Called by the servers before they serve: needs the database, which system checks may not."""
+    """Refuse to serve. Servers call this at start, since it needs the database, which system checks must not use."""
     problems = [problem.msg for problem in production_secrets()]
     if not settings.DEBUG:
         users = get_user_model().objects.filter(username__in=DEMO_USERNAMES, is_active=True)

@@ -1,4 +1,4 @@
-"""What every template may say about the product itself."""
+"""Values about the product for all templates."""
 
 from django.conf import settings
 from django.http import HttpRequest

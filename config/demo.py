@@ -1,4 +1,4 @@
-"""The demo's doors: printed when everything is up."""
+"""The addresses of the demo, printed when all processes are up."""
 
 from annotation.models import Campaign, CampaignState
 from config.checks import DEMO_PASSWORD

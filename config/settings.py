@@ -1,4 +1,4 @@
-"""The one file that reads the environment. Every setting has a working default; NAME_FILE names a secret's file."""
+"""The only file that reads the environment. Every setting has a working default; NAME_FILE names a secret's file."""
 
 import secrets
 from pathlib import Path
@@ -18,7 +18,7 @@ env.read_env(BASE_DIR / ".env")
 
 
 def secret(name: str, default: str = "") -> str:
-    """Value of NAME, or the content of the file that NAME_FILE names."""
+    """Return the value of NAME, or the content of the file that NAME_FILE names."""
     path = env.path(f"{name}_FILE", None)
     return path.read_text().strip() if path else env.str(name, default)
 
@@ -36,8 +36,8 @@ BEHIND_TLS = env.bool("BEHIND_TLS", False)
 DEVELOPMENT_SECRET_KEY = "development-only-and-refused-in-production-0123456789"  # noqa: S105
 
 
-def own_secret_key() -> str:
-    """A key made for this installation alone, kept beside its data."""
+def generated_secret_key() -> str:
+    """Return a key generated for this installation and stored with its data."""
     path = DATA_DIR / "secret_key"
     if not path.exists():
         DATA_DIR.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def own_secret_key() -> str:
     return path.read_text().strip()
 
 
-SECRET_KEY = secret("SECRET_KEY") or (DEVELOPMENT_SECRET_KEY if DEBUG else own_secret_key())
+SECRET_KEY = secret("SECRET_KEY") or (DEVELOPMENT_SECRET_KEY if DEBUG else generated_secret_key())
 
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", [])  # former keys: what they signed or encrypted stays readable
 
@@ -68,7 +68,7 @@ CELERY_BROKER_URL = secret("CELERY_BROKER_URL") or urlunsplit(urlsplit(DATABASE_
 BROKER_IS_DATABASE = CELERY_BROKER_URL.startswith("pgmq:")
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
-        # Named, because the client would otherwise prefer DATABASE_URL from the environment to the broker's address.
+        # Given, because the client would otherwise prefer DATABASE_URL to the broker's address.
         "conn_string": urlunsplit(urlsplit(CELERY_BROKER_URL)._replace(scheme="postgresql")),
         "init_extension": False,  # the SQL is installed by config.broker after migrate
         "visibility_timeout": env.int("CELERY_VISIBILITY_TIMEOUT", 120),
@@ -203,7 +203,7 @@ CONTENT_SECURITY_POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 
-# --- Mail: only to reset a password; without a server that is not offered --------------------------------------------
+# --- Mail: to reset a password; without a server this is not offered ------------------------------------------------
 
 EMAIL_HOST = env.str("EMAIL_HOST", "")
 EMAIL_PORT = env.int("EMAIL_PORT", 587)
@@ -213,9 +213,9 @@ EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "assay@localhost")
 
-# --- Providers of raters: their own addresses unless said otherwise ---------------------------------------------------
+# --- Providers of raters: their addresses by default ------------------------------------------------------------------
 
-PROVIDER_ENDPOINTS = env.list("PROVIDER_ENDPOINTS", [])  # further APIs that an account may name, to practise with
+PROVIDER_ENDPOINTS = env.list("PROVIDER_ENDPOINTS", [])  # other APIs that an account may name, for practice
 PROVIDER_SETTINGS = {  # declared by each provider, by the name of the variable
     each.variable: (env.list if isinstance(each.default, tuple) else env.str)(each.variable, each.default)
     for provider in PROVIDERS.values()
@@ -237,7 +237,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "config.api.exception_handler",
     "DEFAULT_THROTTLE_RATES": {"token-address": "10/min", "token-username": "30/hour"},
-    # Proxies to trust about the caller's address; with none, X-Forwarded-For could be made up to evade the throttle.
+    # Proxies trusted to name the caller's address: an invented X-Forwarded-For must not evade the throttle.
     "NUM_PROXIES": env.int("NUM_PROXIES", 1 if BEHIND_TLS else 0),
 }
 SPECTACULAR_SETTINGS = {

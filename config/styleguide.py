@@ -9,7 +9,7 @@ from annotation.core.charts import Spec, Theme, palette, themed
 
 
 class ExampleForm(forms.Form):
-    """One widget of each kind, sent with mistakes, so that the page shows errors too."""
+    """A widget of each kind, bound to invalid data, so that the page shows errors, too."""
 
     name = forms.CharField(help_text="Shown to members, never to raters.", initial="Replies, pilot")
     scale_high = forms.IntegerField(label="Highest point of the scale", min_value=2, max_value=100)

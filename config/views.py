@@ -1,4 +1,4 @@
-"""Pages that belong to no app: home, health, page not found."""
+"""Pages of no app: home, health, page not found."""
 
 from django.conf import settings
 from django.contrib.auth.views import PasswordResetView
@@ -18,7 +18,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 when web, database and worker are alive; 503 with the part that is not."""
+    """Return 200 if web, database and worker are alive; else 503 with the part that is not."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -38,7 +38,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def password_reset(request: HttpRequest) -> HttpResponse:
-    """Django's own page, where mail can be sent; a page that promises a letter nobody sends would be a lie."""
+    """Show Django's page if mail can be sent, else 404: it must not promise a message that is never sent."""
     if not settings.EMAIL_HOST:
         raise Http404("No mail server is set; an administrator can set passwords.")
     return PasswordResetView.as_view()(request)

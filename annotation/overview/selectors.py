@@ -3,22 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
-from annotation.models import (
-    Campaign,
-    Dataset,
-    DatasetImport,
-    JobState,
-    Presentation,
-    PresentationOutcome,
-    Project,
-    Purpose,
-    ReferenceSet,
-    Release,
-    Slot,
-    SlotState,
-)
+from annotation import models
 from annotation.references.releases.selectors.releases import latest_deprecation
 
 SHOWN = 6
@@ -26,7 +13,7 @@ SHOWN = 6
 
 @dataclass
 class CampaignRow:
-    campaign: Campaign
+    campaign: models.Campaign
     slots: int
     done: int
     judgements: int
@@ -55,10 +42,10 @@ class Step:
 
 @dataclass
 class Overview:
-    datasets: list[Dataset]
-    imports: list[DatasetImport]
+    datasets: list[models.Dataset]
+    imports: list[models.DatasetImport]
     campaigns: list[CampaignRow]
-    reference_sets: list[ReferenceSet]
+    reference_sets: list[models.ReferenceSet]
     runs: list[Any]
     studies: list[Any]
     parameter_studies: list[Any]
@@ -75,24 +62,24 @@ class Overview:
         return next((step for step in self.steps if step.count == 0), None) if self.has_data else None
 
 
-def project_overview(project: Project) -> Overview:
+def project_overview(project: models.Project) -> Overview:
     # Apps above this one hold score runs and studies, so the project's relations reach them.
     runs: Any = project.score_runs.order_by("-pk").only("metric", "subset", "state", "created_at")
     studies: Any = project.studies.order_by("-pk").only("name", "state", "created_at")
     parameter_studies: Any = project.parameter_studies.order_by("-pk").only("name", "state", "created_at")
-    releases = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
+    releases = models.Release.objects.filter(reference_set__project=project, state=models.JobState.DONE)
     counts = {
         "datasets": project.datasets.count(),
         "campaigns": project.campaigns.count(),
         "raters": project.raters.count(),
-        "judgements": Presentation.objects.filter(
+        "judgements": models.Presentation.objects.filter(
             campaign__project=project,
-            purpose=Purpose.WORK,
-            outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED],
+            purpose=models.Purpose.WORK,
+            outcome__in=[models.PresentationOutcome.SUBMITTED, models.PresentationOutcome.IMPORTED],
         ).count(),
         "releases": releases.count(),
-        "runs": runs.filter(state=JobState.DONE).count(),
-        "studies": studies.filter(state=JobState.DONE).count(),
+        "runs": runs.filter(state=models.JobState.DONE).count(),
+        "studies": studies.filter(state=models.JobState.DONE).count(),
     }
     return Overview(
         datasets=list(project.datasets.annotate(n_items=Count("items")).order_by("-pk")[:SHOWN]),
@@ -107,75 +94,66 @@ def project_overview(project: Project) -> Overview:
     )
 
 
-def _open_imports(project: Project) -> QuerySet[DatasetImport]:
+def _open_imports(project: models.Project) -> QuerySet[models.DatasetImport]:
     """Return imports that run, or that ended without a data set and were not repeated; newest first."""
-    repeated = project.dataset_imports.filter(state=JobState.DONE, name=OuterRef("name"), pk__gt=OuterRef("pk"))
-    open_imports = project.dataset_imports.exclude(state=JobState.DONE).exclude(Exists(repeated))
+    repeated = project.dataset_imports.filter(state=models.JobState.DONE, name=OuterRef("name"), pk__gt=OuterRef("pk"))
+    open_imports = project.dataset_imports.exclude(state=models.JobState.DONE).exclude(Exists(repeated))
     return open_imports.defer("content", "report").order_by("-pk")
 
 
-def _reference_sets(project: Project) -> QuerySet[ReferenceSet]:
-    done = Release.objects.filter(reference_set=OuterRef("pk"), state=JobState.DONE).order_by("-number")
+def _reference_sets(project: models.Project) -> QuerySet[models.ReferenceSet]:
+    done = models.Release.objects.filter(reference_set=OuterRef("pk"), state=models.JobState.DONE).order_by("-number")
     latest = Subquery(done.values("number")[:1])
     return project.reference_sets.annotate(latest=latest, deprecation=latest_deprecation()).order_by("-pk")
 
 
-def campaign_rows(project: Project, *, limit: int) -> list[CampaignRow]:
+def campaign_rows(project: models.Project, *, limit: int) -> list[CampaignRow]:
     """Return the newest campaigns with their progress: slots filled, or judgements imported."""
     campaigns = list(project.campaigns.order_by("-pk")[:limit])
-    slots = _by_campaign(Slot.objects.filter(campaign__in=campaigns), Count("pk"))
-    done = _by_campaign(Slot.objects.filter(campaign__in=campaigns, state=SlotState.DONE), Count("pk"))
-    imported = [campaign for campaign in campaigns if campaign.imported]
-    judgements = _by_campaign(Presentation.objects.filter(campaign__in=imported), Count("pk"))
-    return [
-        CampaignRow(row, slots.get(row.pk, 0), done.get(row.pk, 0), judgements.get(row.pk, done.get(row.pk, 0)))
-        for row in campaigns
-    ]
+    slots = models.Slot.objects.filter(campaign__in=campaigns).order_by()
+    rows = slots.values_list("campaign").annotate(
+        n=Count("pk"), n_done=Count("pk", filter=Q(state=models.SlotState.DONE))
+    )
+    counts = {campaign: (n, n_done) for campaign, n, n_done in rows}
+    imported = models.Presentation.objects.filter(campaign__in=campaigns, campaign__imported=True).order_by()
+    judgements = dict(imported.values_list("campaign").annotate(n=Count("pk")))
+    result = []
+    for campaign in campaigns:
+        n, n_done = counts.get(campaign.pk, (0, 0))
+        result.append(CampaignRow(campaign, n, n_done, judgements.get(campaign.pk, n_done)))
+    return result
 
 
-def _by_campaign(rows: QuerySet[Any], aggregate: Count) -> dict[int, int]:
-    return dict(rows.order_by().values("campaign").annotate(n=aggregate).values_list("campaign", "n"))
+STEPS = (  # name, count and its words, what to do if it is zero, and where
+    (
+        "Rate",
+        ("judgements", "judgement of a rater", "judgements of raters"),
+        "Draft a campaign and share its link, or import ratings into a data set.",
+        ("Campaigns", "annotation:campaign-list"),
+    ),
+    (
+        "Weigh",
+        ("releases", "release of weights", "releases of weights"),
+        "Turn ratings into reference weights from −1 to +1.",
+        ("Reference sets", "annotation:reference-set-list"),
+    ),
+    (
+        "Score",
+        ("runs", "finished score run", "finished score runs"),
+        "Score the systems with metrics that use the weights.",
+        ("Score runs", "metrics:run-list"),
+    ),
+    (
+        "Correlate",
+        ("studies", "finished study", "finished studies"),
+        "Compare the metrics with the same raters' ratings.",
+        ("Studies", "correlations:study-list"),
+    ),
+)
 
 
 def _steps(counts: dict[str, int]) -> list[Step]:
-    def hint(name: str, singular: str, plural: str) -> str:
-        return singular if counts[name] == 1 else plural
-
     return [
-        Step(
-            1,
-            "Rate",
-            hint("judgements", "judgement of a rater", "judgements of raters"),
-            "Draft a campaign and share its link, or import ratings into a data set.",
-            "Campaigns",
-            "annotation:campaign-list",
-            counts["judgements"],
-        ),
-        Step(
-            2,
-            "Weigh",
-            hint("releases", "release of weights", "releases of weights"),
-            "Turn ratings into reference weights from −1 to +1.",
-            "Reference sets",
-            "annotation:reference-set-list",
-            counts["releases"],
-        ),
-        Step(
-            3,
-            "Score",
-            hint("runs", "finished score run", "finished score runs"),
-            "Score the systems with metrics that use the weights.",
-            "Score runs",
-            "metrics:run-list",
-            counts["runs"],
-        ),
-        Step(
-            4,
-            "Correlate",
-            hint("studies", "finished study", "finished studies"),
-            "Compare the metrics with the same raters' ratings.",
-            "Studies",
-            "correlations:study-list",
-            counts["studies"],
-        ),
+        Step(number, name, singular if counts[key] == 1 else plural, advice, action, url_name, counts[key])
+        for number, (name, (key, singular, plural), advice, (action, url_name)) in enumerate(STEPS, start=1)
     ]

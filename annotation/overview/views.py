@@ -13,17 +13,16 @@ from annotation.campaigns.views.campaigns import CLOSE_TEXT
 from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role
-from annotation.overview import selectors as overview_selectors
+from annotation.overview.selectors import project_overview
+from annotation.quality.views.operations import OPERATIONS
 from annotation.references.sets.selectors import set_to_join
 
 
 @require_GET
 @project_view(Role.VIEWER)
 def project_detail(request: MemberRequest) -> HttpResponse:
-    overview = overview_selectors.project_overview(request.project)
-    return render(
-        request, "annotation/projects/project_detail.html", {"project": request.project, "overview": overview}
-    )
+    context = {"project": request.project, "overview": project_overview(request.project)}
+    return render(request, "annotation/projects/project_detail.html", context)
 
 
 @require_GET
@@ -34,6 +33,7 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "campaign": campaign,
         "may_manage": may_manage(request.project),
         "close_text": CLOSE_TEXT,
+        "operations": [(name, operation) for name, operation in OPERATIONS.items() if operation.is_offered(campaign)],
     }
     if campaign.state == CampaignState.DRAFT:
         context["report"] = launch_report(campaign)

@@ -14,13 +14,7 @@ from rest_framework.viewsets import GenericViewSet
 from annotation.core.access import get_project_or_404
 from annotation.core.api import ReadViewSet, Strict, user_of
 from annotation.models import Membership, Project, Role
-from annotation.projects.services.projects import (
-    member_add,
-    member_change,
-    member_remove,
-    project_create,
-    project_update,
-)
+from annotation.projects.services import projects as services
 
 
 class ProjectSerializer(serializers.ModelSerializer[Project]):
@@ -57,7 +51,7 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project
         """Create a project; you become its owner."""
         serializer = ProjectRequestSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        project = project_create(by=user_of(request), **serializer.validated_data)
+        project = services.project_create(by=user_of(request), **serializer.validated_data)
         return self._answer(project, status.HTTP_201_CREATED)
 
     @extend_schema(request=ProjectRequestSerializer)
@@ -67,7 +61,7 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project
         serializer = ProjectRequestSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
         values = {"name": project.name, "description": project.description} | serializer.validated_data
-        return self._answer(project_update(project=project, **values), status.HTTP_200_OK)
+        return self._answer(services.project_update(project=project, **values), status.HTTP_200_OK)
 
 
 class MemberSerializer(Strict, serializers.ModelSerializer[Any]):
@@ -107,7 +101,7 @@ class MembersViewSet(ReadViewSet):
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Add a user of this server."""
         data = self.validated(MemberSerializer)
-        member = member_add(project=self.project, username=data["user"]["username"], role=Role(data["role"]))
+        member = services.member_add(project=self.project, username=data["user"]["username"], role=Role(data["role"]))
         return ApiResponse(self.get_serializer(member).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=RoleSerializer)
@@ -115,10 +109,10 @@ class MembersViewSet(ReadViewSet):
         """Change a member's role. The last owner cannot be changed."""
         member = self.get_object()
         role = Role(self.validated(RoleSerializer)["role"])
-        return ApiResponse(self.get_serializer(member_change(membership=member, role=role)).data)
+        return ApiResponse(self.get_serializer(services.member_change(membership=member, role=role)).data)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, **_: Any) -> ApiResponse:
         """Remove a member. The last owner cannot be removed."""
-        member_remove(membership=self.get_object())
+        services.member_remove(membership=self.get_object())
         return ApiResponse(status=status.HTTP_204_NO_CONTENT)

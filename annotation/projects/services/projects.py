@@ -20,8 +20,7 @@ def project_create(*, by: User, name: str, description: str = "") -> Project:
             continue
         Membership.objects.create(project=project, user=by, role=Role.OWNER)
         return project
-    message = f"Name: there are too many projects named {name!r}; choose another name."
-    raise AnnotationError.at("name", message)
+    raise AnnotationError.at("name", f"Name: there are too many projects named {name!r}; choose another name.")
 
 
 def project_update(*, project: Project, name: str, description: str) -> Project:
@@ -34,12 +33,11 @@ def project_update(*, project: Project, name: str, description: str) -> Project:
 def member_add(*, project: Project, username: str, role: Role) -> Membership:
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        message = f"Username: found {username!r}; accepted: a username on this server."
-        raise AnnotationError.at("username", message)
+        raise AnnotationError.at("username", f"Username: found {username!r}; accepted: a username on this server.")
     membership, created = Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
     if not created:
-        message = f"{username} is already a member, as {membership.get_role_display().lower()}."
-        raise AnnotationError.at("username", message)
+        role_name = membership.get_role_display().lower()
+        raise AnnotationError.at("username", f"{username} is already a member, as {role_name}.")
     return membership
 
 

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
@@ -45,22 +45,18 @@ def _log(request: MemberRequest, campaign: Campaign | None) -> HttpResponseBase:
         name = f"{project.slug}-campaign-{campaign.pk}-audit" if campaign else f"{project.slug}-audit"
         return table_response(format=file_format, filename=name, columns=AUDIT_COLUMNS, rows=audit_rows(entries))
     page, older = newest_page(entries, before=whole_number(request, "before"), size=PAGE)
-    return _page(
-        request,
-        campaign,
-        {
-            "entries": page,
-            "chosen": audit_filter,
-            "narrowed": bool(narrowed),
-            "csv_url": f"?{narrowed}&format=csv".replace("?&", "?"),
-            "older_url": f"?{narrowed}&before={older}".replace("?&", "?") if older else "",
-            "newest_url": f"?{narrowed}" if "before" in request.GET else "",
-        },
-    )
-
-
-def _page(request: MemberRequest, campaign: Campaign | None, context: dict[str, object]) -> HttpResponse:
-    verbs, actors = audit_choices(request.project, campaign)
-    context |= {"project": request.project, "campaign": campaign, "verbs": verbs, "actors": actors, "system": SYSTEM}
-    template = "annotation/projects/campaign_audit.html" if campaign else "annotation/projects/project_audit.html"
-    return render(request, template, context)
+    verbs, actors = audit_choices(project, campaign)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "verbs": verbs,
+        "actors": actors,
+        "system": SYSTEM,
+        "entries": page,
+        "chosen": audit_filter,
+        "narrowed": bool(narrowed),
+        "csv_url": f"?{narrowed}&format=csv".replace("?&", "?"),
+        "older_url": f"?{narrowed}&before={older}".replace("?&", "?") if older else "",
+        "newest_url": f"?{narrowed}" if "before" in request.GET else "",
+    }
+    return render(request, f"annotation/projects/{'campaign' if campaign else 'project'}_audit.html", context)

@@ -5,53 +5,44 @@ from collections.abc import Iterable
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import (
-    Campaign,
-    Participation,
-    Presentation,
-    PresentationOutcome,
-    Purpose,
-    Rater,
-    RaterDecision,
-    Rating,
-)
+from annotation import models
 
 
-def excluded_raters(campaigns: Iterable[Campaign]) -> QuerySet[Rater]:
+def excluded_raters(campaigns: Iterable[models.Campaign]) -> QuerySet[models.Rater]:
     """Return the raters who are excluded now in any of these campaigns."""
     campaign_ids = [campaign.pk for campaign in campaigns]
-    excluded = Participation.objects.filter(campaign__in=campaign_ids, excluded_at__isnull=False)
-    return Rater.objects.filter(pk__in=excluded.values("rater")).order_by("pk")
+    excluded = models.Participation.objects.filter(campaign__in=campaign_ids, excluded_at__isnull=False)
+    return models.Rater.objects.filter(pk__in=excluded.values("rater")).order_by("pk")
 
 
-def excluded_rater_ids(campaigns: Iterable[Campaign]) -> list[int]:
+def excluded_rater_ids(campaigns: Iterable[models.Campaign]) -> list[int]:
     return list(excluded_raters(campaigns).values_list("pk", flat=True))
 
 
-def decisions(campaign: Campaign, rater: Rater | None = None) -> QuerySet[RaterDecision]:
+def decisions(campaign: models.Campaign, rater: models.Rater | None = None) -> QuerySet[models.RaterDecision]:
     """Return the decisions, newest first."""
-    rows = RaterDecision.objects.filter(campaign=campaign).select_related("rater", "rules", "decided_by")
+    rows = models.RaterDecision.objects.filter(campaign=campaign).select_related("rater", "rules", "decided_by")
     return (rows if rater is None else rows.filter(rater=rater)).order_by("-pk")
 
 
-def filled(campaign: Campaign) -> QuerySet[Presentation]:
+def filled(campaign: models.Campaign) -> QuerySet[models.Presentation]:
     """Return the presentations that fill a slot."""
-    return Presentation.objects.filter(
-        campaign=campaign, purpose=Purpose.WORK, outcome=PresentationOutcome.SUBMITTED, slot__isnull=False
+    return models.Presentation.objects.filter(
+        campaign=campaign, purpose=models.Purpose.WORK, outcome=models.PresentationOutcome.SUBMITTED, slot__isnull=False
     )
 
 
-def replaceable(campaign: Campaign, rater: Rater | None = None) -> QuerySet[Presentation]:
+def replaceable(campaign: models.Campaign, rater: models.Rater | None = None) -> QuerySet[models.Presentation]:
     """Return the presentations whose slots replacing reopens: of all excluded raters, or of one."""
     slots = filled(campaign).filter(rater__in=_excluded(campaign).values("rater"))
     return slots if rater is None else slots.filter(rater=rater)
 
 
-def _excluded(campaign: Campaign) -> QuerySet[Participation]:
-    return Participation.objects.filter(campaign=campaign, excluded_at__isnull=False)
+def _excluded(campaign: models.Campaign) -> QuerySet[models.Participation]:
+    return models.Participation.objects.filter(campaign=campaign, excluded_at__isnull=False)
 
 
-def to_reopen(campaign: Campaign, per_unit: int) -> list[Presentation]:
+def to_reopen(campaign: models.Campaign, per_unit: int) -> list[models.Presentation]:
     """Return the earliest unjudged presentations of each unit, up to ``per_unit`` reopened slots of it in all.
 
     An answer is unjudged if its latest revision lacks a value. Slots of excluded raters are left to ``replaceable``.
@@ -59,10 +50,12 @@ def to_reopen(campaign: Campaign, per_unit: int) -> list[Presentation]:
     unjudged = (
         filled(campaign).filter(_lacks_a_value()).exclude(rater__in=_excluded(campaign).values("rater")).order_by("pk")
     )
-    by_unit: defaultdict[int | None, list[Presentation]] = defaultdict(list)
+    by_unit: defaultdict[int | None, list[models.Presentation]] = defaultdict(list)
     for presentation in unjudged.filter(unit__isnull=False):
         by_unit[presentation.unit_id].append(presentation)
-    replaced = Presentation.objects.filter(campaign=campaign, unit__in=by_unit, outcome=PresentationOutcome.REPLACED)
+    replaced = models.Presentation.objects.filter(
+        campaign=campaign, unit__in=by_unit, outcome=models.PresentationOutcome.REPLACED
+    )
     reopened = dict(replaced.filter(_lacks_a_value()).order_by().values_list("unit").annotate(n=Count("pk")))
     chosen = [
         presentation
@@ -73,10 +66,10 @@ def to_reopen(campaign: Campaign, per_unit: int) -> list[Presentation]:
 
 
 def _lacks_a_value() -> Q:
-    later = Rating.objects.filter(
+    later = models.Rating.objects.filter(
         presentation=OuterRef("presentation"),
         response=OuterRef("response"),
         criterion=OuterRef("criterion"),
         revision__gt=OuterRef("revision"),
     )
-    return Q(Exists(Rating.objects.filter(~Exists(later), presentation=OuterRef("pk"), value__isnull=True)))
+    return Q(Exists(models.Rating.objects.filter(~Exists(later), presentation=OuterRef("pk"), value__isnull=True)))

@@ -6,18 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from annotation.models import (
-    MIXED_IN,
-    Campaign,
-    CheckAnswer,
-    Comment,
-    Criterion,
-    Presentation,
-    Purpose,
-    Rater,
-    Rating,
-    UnitResponse,
-)
+from annotation import models
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 
 
@@ -50,13 +39,13 @@ class Text:
 
 @dataclass(frozen=True)
 class ShownItem:
-    presentation: Presentation
+    presentation: models.Presentation
     texts: list[Text]
     comment: str = ""
 
     @property
     def is_check(self) -> bool:
-        return self.presentation.purpose in (*MIXED_IN, *BEFORE_WORK)
+        return self.presentation.purpose in (*models.MIXED_IN, *BEFORE_WORK)
 
     @property
     def seconds(self) -> float | None:
@@ -70,7 +59,9 @@ class ShownItem:
 class _Answers:
     """Revisions in order, by presentation and response or number of the text, then by criterion."""
 
-    def __init__(self, model: type[Rating] | type[CheckAnswer], presentations: Sequence[int], text: str) -> None:
+    def __init__(
+        self, model: type[models.Rating] | type[models.CheckAnswer], presentations: Sequence[int], text: str
+    ) -> None:
         self.texts: defaultdict[tuple[int, int], dict[int, list[Any]]] = defaultdict(dict)
         for answer in model._default_manager.filter(presentation__in=presentations).order_by("revision"):
             criteria = self.texts[answer.presentation_id, getattr(answer, text)]
@@ -81,12 +72,12 @@ class _Answers:
 class _Page:
     """What a page of presentations needs, read at once."""
 
-    criteria: list[Criterion]
+    criteria: list[models.Criterion]
     ratings: _Answers
     checks: _Answers
-    responses: Mapping[int, Mapping[int, UnitResponse]]  # by unit and number
+    responses: Mapping[int, Mapping[int, models.UnitResponse]]  # by unit and number
 
-    def texts(self, presentation: Presentation) -> list[Text]:
+    def texts(self, presentation: models.Presentation) -> list[Text]:
         check, unit = presentation.check_unit, self.responses.get(presentation.unit_id or 0, {})
         result = []
         for position, number in enumerate(presentation.order or sorted(unit), start=1):
@@ -97,7 +88,7 @@ class _Page:
                 result.append(Text(text["text"], position, text.get("role", "plain"), values))
                 continue
             response = unit[number]
-            if presentation.purpose == Purpose.REPEAT:
+            if presentation.purpose == models.Purpose.REPEAT:
                 first = self.ratings.texts.get((presentation.repeats_id or 0, response.response_id), {})
                 values = self.values(checked, first=first)
             else:
@@ -132,24 +123,24 @@ class _Page:
 
 
 def rater_items(
-    campaign: Campaign, rater: Rater, *, after: int = 0, size: int = 50
+    campaign: models.Campaign, rater: models.Rater, *, after: int = 0, size: int = 50
 ) -> tuple[list[ShownItem], int | None]:
     """Return the rater's items in the order shown, and the id to continue from if there are more."""
-    shown = Presentation.objects.filter(campaign=campaign, rater=rater, pk__gt=after).order_by("pk")
+    shown = models.Presentation.objects.filter(campaign=campaign, rater=rater, pk__gt=after).order_by("pk")
     presentations = list(shown.select_related("check_unit", "unit__item", "repeats")[: size + 1])
     page, more = presentations[:size], len(presentations) > size
     ids = [pk for presentation in page for pk in (presentation.pk, presentation.repeats_id) if pk]
-    responses: defaultdict[int, dict[int, UnitResponse]] = defaultdict(dict)
+    responses: defaultdict[int, dict[int, models.UnitResponse]] = defaultdict(dict)
     units = [presentation.unit_id for presentation in page if presentation.unit_id]
-    for response in UnitResponse.objects.filter(unit__in=units).select_related("response"):
+    for response in models.UnitResponse.objects.filter(unit__in=units).select_related("response"):
         responses[response.unit_id][response.number] = response
     data = _Page(
-        list(Criterion.objects.filter(campaign=campaign)),
-        _Answers(Rating, ids, "response_id"),
-        _Answers(CheckAnswer, ids, "number"),
+        list(models.Criterion.objects.filter(campaign=campaign)),
+        _Answers(models.Rating, ids, "response_id"),
+        _Answers(models.CheckAnswer, ids, "number"),
         responses,
     )
-    comments = Comment.objects.filter(presentation__in=ids).order_by("revision")
+    comments = models.Comment.objects.filter(presentation__in=ids).order_by("revision")
     texts = dict(comments.values_list("presentation_id", "text"))
     items = [ShownItem(presentation, data.texts(presentation), texts.get(presentation.pk, "")) for presentation in page]
     return items, page[-1].pk if more else None

@@ -9,17 +9,8 @@ import numpy as np
 from django.core.cache import cache
 from django.db.models import Count, Max, Q
 
+from annotation import models
 from annotation.campaigns.selectors import WorkRow, rater_rows
-from annotation.models import (
-    AuditEntry,
-    Campaign,
-    Criterion,
-    DecisionAction,
-    Participation,
-    QualityRules,
-    Rater,
-    RaterDecision,
-)
 from annotation.quality.selectors.checks import check_log, quality_log, second_halves
 from annotation.quality.selectors.measures import MEASURES, WITHOUT_ANSWERS, Measure, measures_of
 from annotation.rating.selectors.ratings import rating_columns
@@ -52,7 +43,7 @@ class Moment(NamedTuple):
 class Verdict:
     """A rule's result for a rater."""
 
-    rater: Rater
+    rater: models.Rater
     action: str  # exclude or flag
     number: int  # of the rule, from 1
     sentence: str
@@ -61,8 +52,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class RaterRow:
-    rater: Rater
-    participation: Participation | None
+    rater: models.Rater
+    participation: models.Participation | None
     measures: dict[str, Measure]
     work: WorkRow | None  # counts of the units shown to the rater
 
@@ -74,41 +65,41 @@ class RaterRow:
         return "excluded" if joined.excluded_at else "flagged" if joined.flagged_at else str(joined.stage)
 
 
-def moment(campaign: Campaign) -> Moment:
+def moment(campaign: models.Campaign) -> Moment:
     """Return where the campaign's logs end now."""
     logs = (campaign.ratings, campaign.check_answers, campaign.decisions)
     return Moment(*(rows.aggregate(last=Max("id"))["last"] or 0 for rows in logs))
 
 
-def current_rules(campaign: Campaign) -> QualityRules | None:
+def current_rules(campaign: models.Campaign) -> models.QualityRules | None:
     """Return the newest version of the rules."""
-    return QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
+    return models.QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
 
 
-def excluded_as_of(campaign: Campaign, decision: int, key: str = "rater__pseudonym") -> list[Any]:
+def excluded_as_of(campaign: models.Campaign, decision: int, key: str = "rater__pseudonym") -> list[Any]:
     """Return the pseudonyms, or another key, of the raters whom the decisions up to one left excluded."""
-    actions = [DecisionAction.EXCLUDE, DecisionAction.INCLUDE]
-    rows = RaterDecision.objects.filter(campaign=campaign, pk__lte=decision, action__in=actions)
+    actions = [models.DecisionAction.EXCLUDE, models.DecisionAction.INCLUDE]
+    rows = models.RaterDecision.objects.filter(campaign=campaign, pk__lte=decision, action__in=actions)
     latest = dict(rows.order_by("pk").values_list(key, "action"))
-    return sorted(rater for rater, action in latest.items() if action == DecisionAction.EXCLUDE)
+    return sorted(rater for rater, action in latest.items() if action == models.DecisionAction.EXCLUDE)
 
 
-def campaign_log(campaign: Campaign, at: Moment) -> RatingLog:
+def campaign_log(campaign: models.Campaign, at: Moment) -> RatingLog:
     """Return what the rules read, as of a moment: counted ratings, one per choice, and answers to checks."""
-    criteria = list(Criterion.objects.filter(campaign=campaign))
+    criteria = list(models.Criterion.objects.filter(campaign=campaign))
     ratings = rating_columns([campaign], up_to=at.rating)
     ratings = ratings.select(~second_halves(ratings, criteria))
     return quality_log(ratings, criteria, check_log([campaign], criteria, up_to=at.check))
 
 
-def verdicts(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment) -> list[Verdict]:
+def verdicts(campaign: models.Campaign, rules: Sequence[ExclusionRule], at: Moment) -> list[Verdict]:
     """Judge raters by the rules as of a moment, without those excluded by then: they are in no mean."""
     log = campaign_log(campaign, at)
     excluded = excluded_as_of(campaign, at.decision)
     before: list[ExclusionRule] = [ExcludeRaters(raters=tuple(excluded))] if excluded else []
     results = [result for result in judge_raters([*before, *rules], log) if result.rule >= len(before)]
     names = {str(result.rater) for result in results}
-    rows = Rater.objects.filter(project=campaign.project_id, pseudonym__in=names)
+    rows = models.Rater.objects.filter(project=campaign.project_id, pseudonym__in=names)
     raters = {rater.pseudonym: rater for rater in rows}
     return [
         Verdict(
@@ -126,7 +117,7 @@ def verdicts(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment) -> 
 class Replay:
     """An application of rules, judged again on the log as it was then."""
 
-    entry: AuditEntry
+    entry: models.AuditEntry
     then: list[list[Any]]  # rater id, action, number of the rule
     again: list[list[Any]]
 
@@ -135,15 +126,19 @@ class Replay:
         return self.then == self.again
 
 
-def applications(campaign: Campaign) -> list[AuditEntry]:
+def applications(campaign: models.Campaign) -> list[models.AuditEntry]:
     """Return the times that rules were applied, the latest first."""
-    return list(AuditEntry.objects.filter(campaign=campaign, verb=APPLIED).select_related("actor").order_by("-pk"))
+    return list(
+        models.AuditEntry.objects.filter(campaign=campaign, verb=APPLIED).select_related("actor").order_by("-pk")
+    )
 
 
-def replay(entry: AuditEntry) -> Replay:
+def replay(entry: models.AuditEntry) -> Replay:
     """Judge again as of the moment, and by the version of the rules, that the entry names."""
     data = entry.data
-    rules = QualityRules.objects.select_related("campaign").get(campaign=entry.campaign_id, version=data["rules"])
+    rules = models.QualityRules.objects.select_related("campaign").get(
+        campaign=entry.campaign_id, version=data["rules"]
+    )
     again = verdicts(rules.campaign, rules_from_data(rules.rules), Moment(**data["as_of"]))
     return Replay(entry, data["verdicts"], verdict_record(again))
 
@@ -156,20 +151,22 @@ def verdict_record(results: Sequence[Verdict]) -> list[list[Any]]:
 # --- Measures ---------------------------------------------------------------------------------------------------------
 
 
-def rater_quality_rows(campaign: Campaign, at: Moment | None = None) -> list[RaterRow]:
+def rater_quality_rows(campaign: models.Campaign, at: Moment | None = None) -> list[RaterRow]:
     """Return all who joined or rated, with all measures, which are cached until an answer or a decision arrives."""
     at = at or moment(campaign)
     key = f"campaign-raters-by-id-{campaign.pk}-{at.version}"
     measured: dict[int, dict[str, Measure]] | None = cache.get(key)
     if measured is None:
         named = _measured(campaign, at)
-        ids = Rater.objects.filter(project=campaign.project_id, pseudonym__in=named).values_list("pk", "pseudonym")
+        ids = models.Rater.objects.filter(project=campaign.project_id, pseudonym__in=named).values_list(
+            "pk", "pseudonym"
+        )
         # By id: an erasure may rename a rater meanwhile, and no former name may be stored.
         measured = {pk: named[name] for pk, name in ids}
         cache.set(key, measured, CACHE_SECONDS)
-    participations = Participation.objects.filter(campaign=campaign).select_related("rater")
+    participations = models.Participation.objects.filter(campaign=campaign).select_related("rater")
     joined = {participation.rater_id: participation for participation in participations}
-    others = Rater.objects.filter(pk__in=measured).exclude(pk__in=joined)
+    others = models.Rater.objects.filter(pk__in=measured).exclude(pk__in=joined)
     raters = [*(participation.rater for participation in joined.values()), *others]
     work = {row.rater_id: row for row in rater_rows(campaign)}
     return [
@@ -178,7 +175,7 @@ def rater_quality_rows(campaign: Campaign, at: Moment | None = None) -> list[Rat
     ]
 
 
-def _measured(campaign: Campaign, at: Moment) -> dict[str, dict[str, Measure]]:
+def _measured(campaign: models.Campaign, at: Moment) -> dict[str, dict[str, Measure]]:
     log = campaign_log(campaign, at)
     names = log.raters.astype(np.str_)
     excluded = np.isin(names, excluded_as_of(campaign, at.decision))
@@ -201,11 +198,11 @@ def _quality(log: RatingLog, keep: np.ndarray) -> RaterQuality:
     return rater_quality(table, checks=checks, seconds=log.need("seconds", "quality")[keep], criterion=criterion)
 
 
-def stage_counts(campaign: Campaign) -> dict[str, int]:
+def stage_counts(campaign: models.Campaign) -> dict[str, int]:
     """Count the raters in each stage, excluded raters apart."""
     is_out = Q(excluded_at__isnull=False)
     stages = {name: Count("pk", filter=~is_out & Q(stage=name)) for name in ("training", "test", "work", "failed")}
-    joined = Participation.objects.filter(campaign=campaign)
+    joined = models.Participation.objects.filter(campaign=campaign)
     return joined.aggregate(**stages, excluded=Count("pk", filter=is_out), all=Count("pk"))
 
 

@@ -15,29 +15,16 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from annotation import models
 from annotation.campaigns.services.gate import campaign_alone, campaign_pass
 from annotation.core.errors import AnnotationError
-from annotation.models import (
-    Campaign,
-    DecisionAction,
-    Participation,
-    Presentation,
-    PresentationOutcome,
-    QualityRules,
-    Rater,
-    RaterDecision,
-    Slot,
-    SlotState,
-    Unit,
-    User,
-)
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.decisions import replaceable, to_reopen
 from annotation.quality.services.amendments import amendable_check
 from annotation.rating.selectors.handout import BEFORE_WORK
 
 LONGEST_REASON = 300
-REOPENED = {"state": SlotState.RETURNED, "rater": None, "token": None, "expires_at": None}
+REOPENED = {"state": models.SlotState.RETURNED, "rater": None, "token": None, "expires_at": None}
 
 
 @dataclass(frozen=True)
@@ -53,7 +40,7 @@ class Act:
 
 
 ACTS = {
-    DecisionAction.EXCLUDE: Act(
+    models.DecisionAction.EXCLUDE: Act(
         "excluded_at",
         True,
         "Rater excluded.",
@@ -61,7 +48,7 @@ ACTS = {
         "Exclude",
         "The rater gets no more work. The ratings are left out of statistics and new releases, and stay in the log.",
     ),
-    DecisionAction.INCLUDE: Act(
+    models.DecisionAction.INCLUDE: Act(
         "excluded_at",
         False,
         "Rater restored.",
@@ -69,10 +56,10 @@ ACTS = {
         "Restore",
         "The ratings count again, and the rater gets work again.",
     ),
-    DecisionAction.FLAG: Act(
+    models.DecisionAction.FLAG: Act(
         "flagged_at", True, "Rater flagged.", "flagged", "Flag", "Marks the rater for review; nothing else changes."
     ),
-    DecisionAction.UNFLAG: Act(
+    models.DecisionAction.UNFLAG: Act(
         "flagged_at", False, "Flag removed.", "no longer flagged", "Remove the flag", "Nothing else changes."
     ),
 }
@@ -82,20 +69,20 @@ ACTS = {
 class Decided:
     """The result of a decision. ``decision`` is None if nothing changed: nothing was written."""
 
-    decision: RaterDecision | None
+    decision: models.RaterDecision | None
     released: int = 0  # units taken from the rater, unanswered
     reopened: int = 0  # filled slots given to others
 
 
 @transaction.atomic
 def rater_decide(
-    action: DecisionAction,
+    action: models.DecisionAction,
     *,
-    campaign: Campaign,
-    rater: Rater,
+    campaign: models.Campaign,
+    rater: models.Rater,
     reason: str,
-    by: User | None = None,
-    rules: QualityRules | None = None,
+    by: models.User | None = None,
+    rules: models.QualityRules | None = None,
     evidence: Mapping[str, Any] | None = None,
     replace: bool = False,
 ) -> Decided:
@@ -111,9 +98,9 @@ def rater_decide(
         amendable_check(participation.campaign, act="replace ratings")
     is_new = (getattr(participation, act.field) is None) == act.sets
     if is_new:
-        Participation.objects.filter(pk=participation.pk).update(**{act.field: Now() if act.sets else None})
+        models.Participation.objects.filter(pk=participation.pk).update(**{act.field: Now() if act.sets else None})
     released = reopened = 0
-    if action == DecisionAction.EXCLUDE:
+    if action == models.DecisionAction.EXCLUDE:
         released = _release(participation)
         reopened = _reopen(replaceable(participation.campaign, rater).order_by("pk")) if replace else 0
     if not is_new and not reopened:
@@ -122,42 +109,44 @@ def rater_decide(
     return Decided(decision, released, reopened)
 
 
-rater_exclude = partial(rater_decide, DecisionAction.EXCLUDE)
-rater_include = partial(rater_decide, DecisionAction.INCLUDE)
-rater_flag = partial(rater_decide, DecisionAction.FLAG)
-rater_unflag = partial(rater_decide, DecisionAction.UNFLAG)
+rater_exclude = partial(rater_decide, models.DecisionAction.EXCLUDE)
+rater_include = partial(rater_decide, models.DecisionAction.INCLUDE)
+rater_flag = partial(rater_decide, models.DecisionAction.FLAG)
+rater_unflag = partial(rater_decide, models.DecisionAction.UNFLAG)
 
 
 @transaction.atomic
-def rater_leaves(*, campaign: Campaign, rater: Rater) -> int:
+def rater_leaves(*, campaign: models.Campaign, rater: models.Rater) -> int:
     """Return a departed rater's open units, and how many there were. This is no decision about the rater."""
     return _release(_participation_lock(campaign, rater))
 
 
 @transaction.atomic
-def raters_replace(*, campaign: Campaign, by: User | None = None) -> int:
+def raters_replace(*, campaign: models.Campaign, by: models.User | None = None) -> int:
     """Reopen all slots that excluded raters have filled, and return how many.
 
     Each of these raters gets a decision with the number of reopened slots.
     """
     campaign_pass(campaign.pk)
-    campaign = Campaign.objects.get(pk=campaign.pk)
+    campaign = models.Campaign.objects.get(pk=campaign.pk)
     amendable_check(campaign, act="replace ratings")
-    participations = Participation.objects.filter(campaign=campaign, rater__in=replaceable(campaign).values("rater"))
+    participations = models.Participation.objects.filter(
+        campaign=campaign, rater__in=replaceable(campaign).values("rater")
+    )
     ids = _lock_rows(participations)
     total = 0
-    for participation in Participation.objects.filter(pk__in=ids, excluded_at__isnull=False).select_related(
+    for participation in models.Participation.objects.filter(pk__in=ids, excluded_at__isnull=False).select_related(
         "rater", "campaign"
     ):
         reopened = _reopen(replaceable(campaign, participation.rater).order_by("pk"))
         if reopened:
-            _record(participation, DecisionAction.EXCLUDE, reopened, reason="Slots reopened for others.", by=by)
+            _record(participation, models.DecisionAction.EXCLUDE, reopened, reason="Slots reopened for others.", by=by)
         total += reopened
     return total
 
 
 @transaction.atomic
-def cannot_judge_reopen(*, campaign: Campaign, per_unit: int = 1, by: User | None = None) -> int:
+def cannot_judge_reopen(*, campaign: models.Campaign, per_unit: int = 1, by: models.User | None = None) -> int:
     """Reopen slots whose rater could not judge everything on screen, and return how many.
 
     At most ``per_unit`` slots of a unit are ever reopened in this way, so that units that no one can judge come to an
@@ -193,11 +182,11 @@ def _checked_reason(reason: str) -> str:
     return text
 
 
-def _participation_lock(campaign: Campaign, rater: Rater) -> Participation:
+def _participation_lock(campaign: models.Campaign, rater: models.Rater) -> models.Participation:
     """Return the participation locked: the rater's requests wait, and the campaign keeps its state."""
     campaign_pass(campaign.pk)
-    ids = _lock_rows(Participation.objects.filter(campaign=campaign, rater=rater))
-    participation = Participation.objects.select_related("rater", "campaign").filter(pk__in=ids).first()
+    ids = _lock_rows(models.Participation.objects.filter(campaign=campaign, rater=rater))
+    participation = models.Participation.objects.select_related("rater", "campaign").filter(pk__in=ids).first()
     if participation is None:
         raise AnnotationError(f"{rater} has not taken part in “{campaign}”.")
     return participation
@@ -208,46 +197,48 @@ def _lock_rows(rows: QuerySet[Any]) -> list[int]:
     return list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
 
-def _release(participation: Participation) -> int:
+def _release(participation: models.Participation) -> int:
     """Return the rater's open units: their slots are free at once. As after a lapse, a unit may come back."""
     mine = {"campaign": participation.campaign_id, "rater": participation.rater_id}
-    _free(Slot.objects.filter(**mine, state=SlotState.LEASED))
-    shown = Presentation.objects.filter(**mine, outcome=PresentationOutcome.SHOWN).exclude(purpose__in=BEFORE_WORK)
-    return shown.update(outcome=PresentationOutcome.LAPSED, ended_at=Now())
+    _free(models.Slot.objects.filter(**mine, state=models.SlotState.LEASED))
+    shown = models.Presentation.objects.filter(**mine, outcome=models.PresentationOutcome.SHOWN).exclude(
+        purpose__in=BEFORE_WORK
+    )
+    return shown.update(outcome=models.PresentationOutcome.LAPSED, ended_at=Now())
 
 
-def _free(slots: QuerySet[Slot]) -> None:
+def _free(slots: QuerySet[models.Slot]) -> None:
     _lock_rows(slots)
     slots.update(**REOPENED)
 
 
-def _reopen(presentations: Iterable[Presentation]) -> int:
+def _reopen(presentations: Iterable[models.Presentation]) -> int:
     """Free the slots that these presentations fill, and return how many."""
     replaced = list(presentations)
-    _free(Slot.objects.filter(pk__in=[presentation.slot_id for presentation in replaced]))
+    _free(models.Slot.objects.filter(pk__in=[presentation.slot_id for presentation in replaced]))
     ids = [presentation.pk for presentation in replaced]
-    Presentation.objects.filter(pk__in=ids).update(outcome=PresentationOutcome.REPLACED)
+    models.Presentation.objects.filter(pk__in=ids).update(outcome=models.PresentationOutcome.REPLACED)
     fewer = Counter(presentation.unit_id for presentation in replaced if presentation.unit_id is not None)
-    _lock_rows(Unit.objects.filter(pk__in=fewer))
+    _lock_rows(models.Unit.objects.filter(pk__in=fewer))
     units: defaultdict[int, list[int]] = defaultdict(list)
     for unit, n in fewer.items():
         units[n].append(unit)
     for n, pks in sorted(units.items()):
-        Unit.objects.filter(pk__in=pks).update(done_slots=F("done_slots") - n)
+        models.Unit.objects.filter(pk__in=pks).update(done_slots=F("done_slots") - n)
     return len(replaced)
 
 
 def _record(
-    participation: Participation,
-    action: DecisionAction,
+    participation: models.Participation,
+    action: models.DecisionAction,
     reopened: int,
     *,
     reason: str,
-    by: User | None,
-    rules: QualityRules | None = None,
+    by: models.User | None,
+    rules: models.QualityRules | None = None,
     evidence: Mapping[str, Any] | None = None,
-) -> RaterDecision:
-    decision = RaterDecision.objects.create(
+) -> models.RaterDecision:
+    decision = models.RaterDecision.objects.create(
         campaign_id=participation.campaign_id,
         rater=participation.rater,
         action=action,

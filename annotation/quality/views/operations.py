@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
@@ -35,6 +36,7 @@ class Operation:
     effects: Callable[[Campaign, Choices], list[str]]
     service: Callable[..., object]
     done: str
+    is_offered: Callable[[Campaign], object] = lambda campaign: True
 
 
 def _cost(campaign: Campaign, n_slots: int) -> list[str]:
@@ -131,11 +133,21 @@ OPERATIONS: dict[str, Operation] = {
         operations.campaign_extend,
         "The slots are added and are being handed out.",
     ),
+    "add-items": Operation(
+        "Add items",
+        "Plans the data set as it is now, by the same design, and adds what is missing.",
+        "Add items",
+        "layers",
+        forms.ItemsForm,
+        _items_effects,
+        operations.items_add,
+        "The items are added and are being handed out.",
+    ),
     "stop-system": Operation(
         "Stop a system",
         "Its texts are no longer handed out. You can resume it at any time.",
         "Stop",
-        "pause-circle",
+        "stop-circle",
         forms.SystemForm,
         _stop_effects,
         operations.system_stop,
@@ -151,21 +163,11 @@ OPERATIONS: dict[str, Operation] = {
         operations.system_resume,
         "Resumed.",
     ),
-    "add-items": Operation(
-        "Add items",
-        "Plans the data set as it is now, by the same design, and adds what is missing.",
-        "Add items",
-        "layers",
-        forms.ItemsForm,
-        _items_effects,
-        operations.items_add,
-        "The items are added and are being handed out.",
-    ),
     "replace-excluded": Operation(
         "Replace excluded raters",
         "Other raters rate what excluded raters have rated.",
         "Reopen slots",
-        "arrow-repeat",
+        "people",
         forms.OperationForm,
         _replace_effects,
         decisions.raters_replace,
@@ -175,11 +177,12 @@ OPERATIONS: dict[str, Operation] = {
         "Reopen items that could not be judged",
         "If a rater could not judge an item, another rater can try.",
         "Reopen slots",
-        "arrow-repeat",
+        "arrow-clockwise",
         forms.ReopenForm,
         _reopen_effects,
         decisions.cannot_judge_reopen,
         "The slots are open for others.",
+        attrgetter("cannot_judge_reasons"),
     ),
 }
 

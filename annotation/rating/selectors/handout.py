@@ -8,23 +8,11 @@ from functools import lru_cache
 from django.db import connection
 from django.db.models import Count
 
+from annotation import models
 from annotation.allocation.checks import checks_among
-from annotation.models import (
-    MIXED_IN,
-    Campaign,
-    CampaignState,
-    CheckUnit,
-    Participation,
-    Presentation,
-    PresentationOutcome,
-    Purpose,
-    Rater,
-    Stage,
-    Unit,
-)
 
-ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE, PresentationOutcome.REPLACED)
-BEFORE_WORK = (Purpose.TRAINING, Purpose.TEST)
+ANSWERED = (models.PresentationOutcome.SUBMITTED, models.PresentationOutcome.LATE, models.PresentationOutcome.REPLACED)
+BEFORE_WORK = (models.Purpose.TRAINING, models.Purpose.TEST)
 COUNTED_UP_TO = 300  # remaining units; more are not worth a scan
 
 
@@ -70,10 +58,10 @@ class RaterRecord:
         """Return the index of the next item in the rater's sequence, from 0."""
         return self.answered + self.given_back
 
-    def at_limit(self, campaign: Campaign) -> bool:
+    def at_limit(self, campaign: models.Campaign) -> bool:
         return campaign.max_units_per_rater is not None and self.answered >= campaign.max_units_per_rater
 
-    def seconds_to_wait(self, campaign: Campaign) -> int:
+    def seconds_to_wait(self, campaign: models.Campaign) -> int:
         """Return the seconds until the next item may be handed out; 0 if it may be now."""
         if not campaign.seconds_between_units or self.seconds_since is None:
             return 0
@@ -95,7 +83,7 @@ _LAST_UNITS = """
 """
 
 
-def rater_record(*, campaign: Campaign, rater: Rater) -> RaterRecord:
+def rater_record(*, campaign: models.Campaign, rater: models.Rater) -> RaterRecord:
     parameters = {"campaign": campaign.pk, "rater": rater.pk}
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, parameters)
@@ -105,7 +93,7 @@ def rater_record(*, campaign: Campaign, rater: Rater) -> RaterRecord:
     return RaterRecord(answered, given_back, seconds, [row[0] for row in last], last[0][1] if last else 1)
 
 
-def seconds_to_wait(*, campaign: Campaign, rater: Rater) -> int:
+def seconds_to_wait(*, campaign: models.Campaign, rater: models.Rater) -> int:
     return rater_record(campaign=campaign, rater=rater).seconds_to_wait(campaign)
 
 
@@ -129,21 +117,23 @@ _PROGRESS = """
 """
 
 
-def participation_of(*, campaign: Campaign, rater: Rater | None) -> Participation | None:
-    return Participation.objects.filter(campaign=campaign, rater=rater).first() if rater else None
+def participation_of(*, campaign: models.Campaign, rater: models.Rater | None) -> models.Participation | None:
+    return models.Participation.objects.filter(campaign=campaign, rater=rater).first() if rater else None
 
 
-def presentation_before(*, campaign: Campaign, rater: Rater, current: Presentation | None) -> Presentation | None:
+def presentation_before(
+    *, campaign: models.Campaign, rater: models.Rater, current: models.Presentation | None
+) -> models.Presentation | None:
     """Return the rater's answered item before the current one, or the last of all: where "back" leads."""
     if current is not None and current.purpose in BEFORE_WORK:
         return None
-    answered = Presentation.objects.filter(campaign=campaign, rater=rater, outcome__in=ANSWERED)
+    answered = models.Presentation.objects.filter(campaign=campaign, rater=rater, outcome__in=ANSWERED)
     if current is not None:
         answered = answered.filter(pk__lt=current.pk)
     return answered.exclude(purpose__in=BEFORE_WORK).order_by("-pk").first()
 
 
-def progress(*, campaign: Campaign, rater: Rater) -> Progress:
+def progress(*, campaign: models.Campaign, rater: models.Rater) -> Progress:
     """Count the items done and left. Checks count, too: raters cannot tell them from work."""
     parameters = {"campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit, "most": COUNTED_UP_TO}
     with connection.cursor() as cursor:
@@ -159,7 +149,7 @@ def progress(*, campaign: Campaign, rater: Rater) -> Progress:
     return Progress(done, left if limit is None else max(min(limit - done, left), 0), limit)
 
 
-def _checks_among(campaign: Campaign, rater_seed: int, units: int) -> int:
+def _checks_among(campaign: models.Campaign, rater_seed: int, units: int) -> int:
     every = campaign.quality.get("every", 0)
     if not every:
         return 0
@@ -171,18 +161,20 @@ def _checks_among(campaign: Campaign, rater_seed: int, units: int) -> int:
 @lru_cache(maxsize=64)
 def _prepared(campaign_id: int, _design_hash: str) -> dict[str, int]:
     """Count the prepared checks of each kind, which are those of the launch."""
-    counted = CheckUnit.objects.filter(campaign=campaign_id).order_by().values_list("kind").annotate(n=Count("pk"))
-    return dict.fromkeys((kind.value for kind in MIXED_IN if kind != Purpose.REPEAT), 0) | dict(counted)
+    counted = (
+        models.CheckUnit.objects.filter(campaign=campaign_id).order_by().values_list("kind").annotate(n=Count("pk"))
+    )
+    return dict.fromkeys((kind.value for kind in models.MIXED_IN if kind != models.Purpose.REPEAT), 0) | dict(counted)
 
 
-def waiting(*, campaign: Campaign, rater: Rater) -> Waiting:
+def waiting(*, campaign: models.Campaign, rater: models.Rater) -> Waiting:
     """Return why ``unit_request`` gave nothing; OTHERS: other raters hold the units that are left for this rater."""
-    if campaign.state != CampaignState.RUNNING:
+    if campaign.state != models.CampaignState.RUNNING:
         return Waiting(campaign.state)
     if participation := participation_of(campaign=campaign, rater=rater):
         if participation.excluded_at is not None:
             return Waiting.EXCLUDED
-        if participation.stage == Stage.FAILED:
+        if participation.stage == models.Stage.FAILED:
             return Waiting.FAILED
     record = rater_record(campaign=campaign, rater=rater)
     if record.at_limit(campaign):
@@ -192,10 +184,10 @@ def waiting(*, campaign: Campaign, rater: Rater) -> Waiting:
     return Waiting.PAUSE_BETWEEN if record.seconds_to_wait(campaign) else Waiting.OTHERS
 
 
-def has_work(*, campaign: Campaign, rater: Rater) -> bool:
+def has_work(*, campaign: models.Campaign, rater: models.Rater) -> bool:
     """Return whether a unit lacks ratings that this rater neither answered nor returned, even if others hold it now."""
-    over = Presentation.objects.filter(
-        campaign=campaign, rater=rater, unit__isnull=False, outcome__in=[*ANSWERED, PresentationOutcome.RETURNED]
+    over = models.Presentation.objects.filter(
+        campaign=campaign, rater=rater, unit__isnull=False, outcome__in=[*ANSWERED, models.PresentationOutcome.RETURNED]
     )
-    unfilled = Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit)
+    unfilled = models.Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit)
     return unfilled.exclude(pk__in=over.order_by().values("unit")).exists()

@@ -13,24 +13,9 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
+from annotation import models
 from annotation.campaigns.scales import Scale, with_standard
 from annotation.campaigns.selectors import rated_sources
-from annotation.models import (
-    AnswerDraft,
-    Campaign,
-    CheckAnswer,
-    CheckUnit,
-    Comment,
-    CommentField,
-    Criterion,
-    Item,
-    Presentation,
-    PresentationOutcome,
-    Purpose,
-    Rating,
-    Unit,
-    UnitResponse,
-)
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 
 Texts = Mapping[str, str]  # field name without the token -> value
@@ -66,7 +51,7 @@ class Field:
 class Question:
     """A criterion for one response on screen, or for all of them."""
 
-    criterion: Criterion
+    criterion: models.Criterion
     fields: Sequence[Field]
     error: str = ""
 
@@ -107,7 +92,7 @@ class ShownResponse:
 
 @dataclass(frozen=True)
 class Screen:
-    item: Item | CheckUnit
+    item: models.Item | models.CheckUnit
     responses: list[ShownResponse]
     answered: bool
     shared: list[Question] = field(default_factory=list)  # about all responses
@@ -134,7 +119,7 @@ class Screen:
 class _Shown:
     """The texts of a screen, whatever its purpose."""
 
-    item: Item | CheckUnit
+    item: models.Item | models.CheckUnit
     texts: Mapping[int, str]  # by canonical number
     order: Sequence[int]
     standard: str = ""
@@ -145,21 +130,21 @@ def form_field(name: str, token: UUID) -> str:
     return f"{name}.{token.hex[:8]}"
 
 
-def criteria_of(campaign: Campaign) -> list[Criterion]:
+def criteria_of(campaign: models.Campaign) -> list[models.Criterion]:
     """Return the criteria in order, from memory after launch, when they cannot change."""
     read = _criteria if campaign.design_hash else _criteria.__wrapped__
     return read(campaign.pk, campaign.design_hash)
 
 
 @lru_cache(maxsize=64)
-def _criteria(campaign_id: int, _design_hash: str) -> list[Criterion]:
-    return list(Criterion.objects.filter(campaign=campaign_id).order_by("position", "id"))
+def _criteria(campaign_id: int, _design_hash: str) -> list[models.Criterion]:
+    return list(models.Criterion.objects.filter(campaign=campaign_id).order_by("position", "id"))
 
 
 def screen(
-    presentation: Presentation,
+    presentation: models.Presentation,
     *,
-    campaign: Campaign | None = None,
+    campaign: models.Campaign | None = None,
     sent: Texts | None = None,
     errors: Mapping[str, Sequence[str]] | None = None,
 ) -> Screen:
@@ -173,7 +158,7 @@ def screen(
 
 
 def preview_screen(
-    campaign: Campaign, *, criteria: Sequence[Criterion] | None = None, item: Item | None = None
+    campaign: models.Campaign, *, criteria: Sequence[models.Criterion] | None = None, item: models.Item | None = None
 ) -> Screen | None:
     """Return the screen that raters will see, with the first item that has texts; None if none has."""
     criteria = list(campaign.criteria.all()) if criteria is None else criteria
@@ -194,36 +179,36 @@ def preview_screen(
     return _screen(campaign, criteria, shown, {}, {}, token=None, answered=False)
 
 
-def training_position(presentation: Presentation) -> tuple[int, int] | None:
+def training_position(presentation: models.Presentation) -> tuple[int, int] | None:
     """Return the position and the number of training or test items; None for other items."""
     if presentation.purpose not in BEFORE_WORK or presentation.check_unit is None:
         return None
-    total = CheckUnit.objects.filter(campaign=presentation.campaign_id, kind=presentation.purpose).count()
+    total = models.CheckUnit.objects.filter(campaign=presentation.campaign_id, kind=presentation.purpose).count()
     return presentation.check_unit.number + 1, total
 
 
 # --- What is shown ----------------------------------------------------------------------------------------------------
 
 
-def _shown(presentation: Presentation, criteria: Sequence[Criterion]) -> _Shown:
+def _shown(presentation: models.Presentation, criteria: Sequence[models.Criterion]) -> _Shown:
     check = presentation.check_unit
     if check is not None:
         texts = {number: str(text["text"]) for number, text in enumerate(check.texts)}
         has_content = check.context or check.message or check.meaning_representation
         item = check if has_content or check.item is None else check.item
         return _Shown(item, texts, presentation.order, check.standard)
-    entries = list(UnitResponse.objects.filter(unit=presentation.unit_id).select_related("response__item"))
+    entries = list(models.UnitResponse.objects.filter(unit=presentation.unit_id).select_related("response__item"))
     texts = {entry.number: entry.response.text for entry in entries}
     return _Shown(entries[0].response.item, texts, presentation.order, _standard(entries[0].unit_id, criteria))
 
 
-def _standard(unit_id: int, criteria: Sequence[Criterion]) -> str:
+def _standard(unit_id: int, criteria: Sequence[models.Criterion]) -> str:
     if with_standard(criteria) is None:
         return ""
-    return Unit.objects.filter(pk=unit_id).values_list("standard__text", flat=True).get() or ""
+    return models.Unit.objects.filter(pk=unit_id).values_list("standard__text", flat=True).get() or ""
 
 
-def _example_standard(item: Item, criterion: Criterion) -> str:
+def _example_standard(item: models.Item, criterion: models.Criterion) -> str:
     name = criterion.standard_source
     sources = item.sources.filter(kind=name) | item.sources.filter(system__name=name)
     source = sources.select_related("response").order_by("pk").first()
@@ -234,24 +219,24 @@ def _example_standard(item: Item, criterion: Criterion) -> str:
 
 
 def _stored(
-    presentation: Presentation, criteria: Sequence[Criterion], shown: _Shown, campaign: Campaign
+    presentation: models.Presentation, criteria: Sequence[models.Criterion], shown: _Shown, campaign: models.Campaign
 ) -> Mapping[str, str]:
     if presentation.outcome in ANSWERED:
         return _answers(presentation, criteria, shown, campaign)
-    if len(shown.order) > 2 and presentation.outcome == PresentationOutcome.SHOWN:
-        draft = AnswerDraft.objects.filter(presentation=presentation).values_list("fields", flat=True).first()
+    if len(shown.order) > 2 and presentation.outcome == models.PresentationOutcome.SHOWN:
+        draft = models.AnswerDraft.objects.filter(presentation=presentation).values_list("fields", flat=True).first()
         return {str(name): str(value) for name, value in (draft or {}).items()}
     return {}
 
 
 def _answers(
-    presentation: Presentation, criteria: Sequence[Criterion], shown: _Shown, campaign: Campaign
+    presentation: models.Presentation, criteria: Sequence[models.Criterion], shown: _Shown, campaign: models.Campaign
 ) -> dict[str, str]:
     by_pk = {criterion.pk: criterion for criterion in criteria}
     fields: dict[str, str] = {}
     whole: defaultdict[int, dict[int, Any]] = defaultdict(dict)  # criterion about all responses -> value by position
     only_shared = all(criterion.scale.whole for criterion in criteria)
-    model: Any = Rating if presentation.purpose == Purpose.WORK else CheckAnswer
+    model: Any = models.Rating if presentation.purpose == models.Purpose.WORK else models.CheckAnswer
     answers = model.objects.filter(presentation=presentation).order_by("revision")
     for position, criterion_id, value, reason in answers.values_list("position", "criterion", "value", "cannot_judge"):
         criterion = by_pk[criterion_id]
@@ -265,8 +250,8 @@ def _answers(
         if None not in values.values():
             texts = by_pk[criterion_id].scale.held([values[position] for position in sorted(values)])
             fields |= {f"r{number}-{by_pk[criterion_id].name}": text for number, text in enumerate(texts)}
-    if campaign.comment != CommentField.OFF:
-        last = Comment.objects.filter(presentation=presentation).order_by("-revision").first()
+    if campaign.comment != models.CommentField.OFF:
+        last = models.Comment.objects.filter(presentation=presentation).order_by("-revision").first()
         fields["comment"] = last.text if last else ""
     return fields
 
@@ -275,8 +260,8 @@ def _answers(
 
 
 def _screen(
-    campaign: Campaign,
-    criteria: Sequence[Criterion],
+    campaign: models.Campaign,
+    criteria: Sequence[models.Criterion],
     shown: _Shown,
     values: Texts,
     errors: Mapping[str, Sequence[str]],
@@ -287,7 +272,7 @@ def _screen(
     def field_of(name: str) -> str:
         return form_field(name, token) if token else name
 
-    def question(criterion: Criterion, numbers: Iterable[int]) -> Question:
+    def question(criterion: models.Criterion, numbers: Iterable[int]) -> Question:
         names = [f"r{number}-{criterion.name}" for number in numbers]
         fields = [Field(name, field_of(name), values.get(name, "")) for name in names]
         wrong = next((field for field in fields if field.name in errors), None)
@@ -316,10 +301,10 @@ def _screen(
         shared=[question(criterion, range(criterion.scale.n_fields(n))) for criterion in whole],
         standard=shown.standard,
         reasons=reasons,
-        takes_comment=campaign.comment != CommentField.OFF,
+        takes_comment=campaign.comment != models.CommentField.OFF,
         comment=values.get("comment", ""),
         comment_field=field_of("comment"),
-        comment_required=campaign.comment == CommentField.REQUIRED,
+        comment_required=campaign.comment == models.CommentField.REQUIRED,
         comment_error=_comment_problem(values.get("comment", "")) if "comment" in errors else "",
         n_errors=len(errors),
     )

@@ -12,28 +12,19 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from annotation import models
 from annotation.allocation.handout import systems_to_avoid
 from annotation.allocation.ordering import draw_order
 from annotation.allocation.seeds import derive_seed
 from annotation.campaigns.services.gate import campaign_pass
 from annotation.core.errors import AnnotationError
-from annotation.models import (
-    Campaign,
-    CampaignState,
-    Presentation,
-    PresentationOutcome,
-    Rater,
-    Slot,
-    SlotState,
-    Stage,
-)
 from annotation.rating.selectors.handout import BEFORE_WORK, RaterRecord, rater_record
 from annotation.rating.services import checks
 
 WINDOW = 256  # units looked at per level of filling: what a request costs does not grow with the campaign
 SWEEP_BATCH = 1000
 
-FREED = {"state": SlotState.OPEN, "rater": None, "token": None, "expires_at": None}
+FREED = {"state": models.SlotState.OPEN, "rater": None, "token": None, "expires_at": None}
 
 _LOCK = """
     SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL, c.ratings_per_unit
@@ -126,14 +117,14 @@ _TAKE = """
 class Standing:
     """The state of a rater and of the campaign, as locked by a request of the rater."""
 
-    state: CampaignState
+    state: models.CampaignState
     order_seed: int
-    stage: Stage
+    stage: models.Stage
     excluded: bool
     ratings_per_unit: int  # may have been raised since the campaign was fetched
 
 
-def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
+def standing_lock(*, campaign: models.Campaign, rater: models.Rater) -> Standing:
     """Let one request of this rater run at a time, without a change of the campaign's state. Needs a transaction."""
     campaign_pass(campaign.pk)
     with connection.cursor() as cursor:
@@ -141,27 +132,27 @@ def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
         row = cursor.fetchone()
     if row is None:
         raise AnnotationError(f"{rater} has not agreed to take part in “{campaign}” yet.")
-    return Standing(CampaignState(row[0]), row[1], Stage(row[2]), row[3], row[4])
+    return Standing(models.CampaignState(row[0]), row[1], models.Stage(row[2]), row[3], row[4])
 
 
 @transaction.atomic
-def unit_request(*, campaign: Campaign, rater: Rater) -> Presentation | None:
+def unit_request(*, campaign: models.Campaign, rater: models.Rater) -> models.Presentation | None:
     """Return the item that this rater has on screen, or the next item; None if there is none for this rater now.
 
     Training and test items come first, then work with checks mixed in. ``selectors.handout.waiting`` tells why there is
     none.
     """
     standing = standing_lock(campaign=campaign, rater=rater)
-    if standing.state != CampaignState.RUNNING or standing.excluded or standing.stage == Stage.FAILED:
+    if standing.state != models.CampaignState.RUNNING or standing.excluded or standing.stage == models.Stage.FAILED:
         return None
     with connection.cursor() as cursor:
         cursor.execute(_HELD, {"campaign": campaign.pk, "rater": rater.pk})
         held, some_lapsed = cursor.fetchone()
     if held is not None:  # on screen: a check, or work whose lease is running
-        return Presentation.objects.get(pk=held)
+        return models.Presentation.objects.get(pk=held)
     if some_lapsed:
         _lapse("AND campaign_id = %(campaign)s AND rater_id = %(rater)s", campaign=campaign.pk, rater=rater.pk)
-    if standing.stage != Stage.WORK:
+    if standing.stage != models.Stage.WORK:
         seed = standing.order_seed
         return checks.item_before_work(campaign=campaign, rater=rater, rater_seed=seed, stage=standing.stage)
     record = rater_record(campaign=campaign, rater=rater)
@@ -172,23 +163,23 @@ def unit_request(*, campaign: Campaign, rater: Rater) -> Presentation | None:
 
 
 @transaction.atomic
-def unit_return(*, presentation: Presentation) -> bool:
+def unit_return(*, presentation: models.Presentation) -> bool:
     """Return an item to the campaign: other raters can get its unit at once.
 
     Return False if it was on screen no longer. Training and test items cannot be returned.
     """
-    if presentation.outcome == PresentationOutcome.IMPORTED:
+    if presentation.outcome == models.PresentationOutcome.IMPORTED:
         return False
     standing_lock(campaign=presentation.campaign, rater=presentation.rater)
     if presentation.purpose in BEFORE_WORK:
         return False
-    shown = Presentation.objects.filter(pk=presentation.pk, outcome=PresentationOutcome.SHOWN)
+    shown = models.Presentation.objects.filter(pk=presentation.pk, outcome=models.PresentationOutcome.SHOWN)
     if presentation.slot_id is not None:
-        slot = Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
-        if slot.state != SlotState.LEASED or slot.token != presentation.token:
+        slot = models.Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
+        if slot.state != models.SlotState.LEASED or slot.token != presentation.token:
             return False
-        Slot.objects.filter(pk=slot.pk).update(**{**FREED, "state": SlotState.RETURNED})
-    return bool(shown.update(outcome=PresentationOutcome.RETURNED, ended_at=Now()))
+        models.Slot.objects.filter(pk=slot.pk).update(**{**FREED, "state": models.SlotState.RETURNED})
+    return bool(shown.update(outcome=models.PresentationOutcome.RETURNED, ended_at=Now()))
 
 
 def slots_sweep() -> int:
@@ -207,17 +198,19 @@ def _lapse(only: str, *, limit: int = SWEEP_BATCH, **parameters: int) -> int:
         cursor.execute(_LAPSED.format(only=only), {"limit": limit, **parameters})
         ids = [pk for (pk,) in cursor.fetchall()]
     if ids:
-        Slot.objects.filter(pk__in=ids).update(**FREED)
+        models.Slot.objects.filter(pk__in=ids).update(**FREED)
         _end_shown(ids)
     return len(ids)
 
 
 def _end_shown(slot_ids: list[int]) -> None:
-    shown = Presentation.objects.filter(slot__in=slot_ids, outcome=PresentationOutcome.SHOWN)
-    shown.update(outcome=PresentationOutcome.LAPSED, ended_at=Now())
+    shown = models.Presentation.objects.filter(slot__in=slot_ids, outcome=models.PresentationOutcome.SHOWN)
+    shown.update(outcome=models.PresentationOutcome.LAPSED, ended_at=Now())
 
 
-def _take(campaign: Campaign, rater: Rater, standing: Standing, record: RaterRecord) -> Presentation | None:
+def _take(
+    campaign: models.Campaign, rater: models.Rater, standing: Standing, record: RaterRecord
+) -> models.Presentation | None:
     design = campaign.design or {}
     n_systems = len(design.get("systems", []))
     parameters: dict[str, Any] = {
@@ -239,7 +232,7 @@ def _take(campaign: Campaign, rater: Rater, standing: Standing, record: RaterRec
     if lapsed:
         _end_shown([slot_id])
     unit_seed = derive_seed(campaign.seed, "unit", position)
-    return Presentation.objects.create(
+    return models.Presentation.objects.create(
         campaign=campaign,
         unit_id=unit_id,
         slot_id=slot_id,

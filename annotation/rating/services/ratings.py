@@ -9,26 +9,9 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from annotation import models
 from annotation.campaigns.services.gate import campaigns_close_gate
 from annotation.core.errors import AnnotationError
-from annotation.models import (
-    AnswerDraft,
-    Campaign,
-    CampaignState,
-    CheckAnswer,
-    Comment,
-    CommentField,
-    Criterion,
-    Presentation,
-    PresentationOutcome,
-    Purpose,
-    Rater,
-    Rating,
-    Slot,
-    SlotState,
-    Unit,
-    UnitResponse,
-)
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK, rater_record
 from annotation.rating.selectors.screens import criteria_of
 from annotation.rating.services.answers import Answer, Field, answer_read
@@ -51,7 +34,7 @@ class Submission:
     ``feedback`` and ``wrong`` follow a training item; ``test`` follows the last item of a qualification test.
     """
 
-    presentation: Presentation
+    presentation: models.Presentation
     written: int
     correction: bool
     feedback: str = ""
@@ -60,18 +43,18 @@ class Submission:
 
     @property
     def extra(self) -> bool:
-        return self.presentation.outcome == PresentationOutcome.LATE
+        return self.presentation.outcome == models.PresentationOutcome.LATE
 
 
 @transaction.atomic
 def ratings_submit(
     *,
     token: UUID,
-    rater: Rater,
+    rater: models.Rater,
     values: Mapping[Field, object],
     cannot_judge: Mapping[int, str] | None = None,
     comment: str = "",
-    campaign: Campaign | None = None,
+    campaign: models.Campaign | None = None,
 ) -> Submission:
     """Store a rater's answer to one item: a value for every response and criterion.
 
@@ -83,7 +66,7 @@ def ratings_submit(
     presentation = _presentation_of(token, rater, campaign)
     campaign = presentation.campaign
     standing = standing_lock(campaign=campaign, rater=rater)
-    if standing.state == CampaignState.CLOSED:
+    if standing.state == models.CampaignState.CLOSED:
         raise SubmissionRefused("This campaign has been closed; ratings are no longer accepted.")
     criteria = criteria_of(campaign)
     answer = answer_read(
@@ -94,18 +77,18 @@ def ratings_submit(
         cannot_judge={position: reason for position, reason in (cannot_judge or {}).items() if reason},
         comment=comment,
     )
-    if presentation.purpose == Purpose.WORK:
+    if presentation.purpose == models.Purpose.WORK:
         return _take_work(presentation, standing, answer, comment)
     return _take_check(presentation, standing, answer, comment, criteria)
 
 
 @transaction.atomic
-def draft_save(*, token: UUID, rater: Rater, fields: Mapping[str, Any]) -> bool:
+def draft_save(*, token: UUID, rater: models.Rater, fields: Mapping[str, Any]) -> bool:
     """Store the fields of an answer that is not sent yet. Return False if the item has an answer already."""
-    presentation = Presentation.objects.filter(token=token, rater=rater).first()
+    presentation = models.Presentation.objects.filter(token=token, rater=rater).first()
     if presentation is None:
         raise SubmissionRefused(NOT_YOURS)
-    if presentation.outcome != PresentationOutcome.SHOWN:
+    if presentation.outcome != models.PresentationOutcome.SHOWN:
         return False
     if any("\x00" in f"{name}{value}" for name, value in fields.items()):
         raise AnnotationError.at("fields", "Found a NUL character; accepted: any other.")
@@ -114,11 +97,11 @@ def draft_save(*, token: UUID, rater: Rater, fields: Mapping[str, Any]) -> bool:
         message = f"Found {len(fields)} fields of {size:,} characters; accepted: {DRAFT_FIELDS} of {LONGEST_DRAFT:,}."
         raise AnnotationError.at("fields", message)
     defaults = {"fields": dict(fields), "saved_at": Now()}
-    AnswerDraft.objects.update_or_create(presentation=presentation, defaults=defaults)
+    models.AnswerDraft.objects.update_or_create(presentation=presentation, defaults=defaults)
     return True
 
 
-def ratings_await(*, campaigns: Iterable[Campaign]) -> None:
+def ratings_await(*, campaigns: Iterable[models.Campaign]) -> None:
     """Wait, inside a transaction, for answers that are being stored, and let none in before it ends.
 
     A rating's id is drawn before it is committed: without this, ratings below the last id that a snapshot sees could
@@ -127,9 +110,11 @@ def ratings_await(*, campaigns: Iterable[Campaign]) -> None:
     campaigns_close_gate(campaign.pk for campaign in campaigns)
 
 
-def _presentation_of(token: UUID, rater: Rater, campaign: Campaign | None) -> Presentation:
+def _presentation_of(token: UUID, rater: models.Rater, campaign: models.Campaign | None) -> models.Presentation:
     """Return the rater's presentation with its campaign, which is not fetched again if given."""
-    rows = Presentation.objects.filter(token=token, rater=rater).exclude(outcome=PresentationOutcome.IMPORTED)
+    rows = models.Presentation.objects.filter(token=token, rater=rater).exclude(
+        outcome=models.PresentationOutcome.IMPORTED
+    )
     if campaign is None:
         presentation = rows.select_related("campaign", "check_unit").first()
     else:
@@ -153,42 +138,42 @@ _LOCK_SLOT = """
 """
 
 
-def _take_work(presentation: Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
+def _take_work(presentation: models.Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_SLOT, [presentation.pk])
         slot_id, unit_id, state, token, presentation.outcome = cursor.fetchone()
     correction = presentation.outcome in ANSWERED
     if not correction:
-        holds = state == SlotState.LEASED and token == presentation.token
-        free = state in (SlotState.OPEN, SlotState.RETURNED) and not standing.excluded
+        holds = state == models.SlotState.LEASED and token == presentation.token
+        free = state in (models.SlotState.OPEN, models.SlotState.RETURNED) and not standing.excluded
         _settle(presentation, slot_id, unit_id, holds=holds, free=free)
     written = _write_ratings(presentation, answer, correction) + _write_comment(presentation, comment)
     return Submission(presentation, written, correction)
 
 
-def _settle(presentation: Presentation, slot_id: int, unit_id: int, *, holds: bool, free: bool) -> None:
+def _settle(presentation: models.Presentation, slot_id: int, unit_id: int, *, holds: bool, free: bool) -> None:
     """Fill the slot if this rater holds it or it is free; else the answer is late."""
     fills = holds or (free and not _has_answered(presentation) and not _at_limit(presentation))
     if fills:
-        Slot.objects.filter(pk=slot_id).update(
-            state=SlotState.DONE, rater=presentation.rater_id, token=presentation.token, expires_at=None
+        models.Slot.objects.filter(pk=slot_id).update(
+            state=models.SlotState.DONE, rater=presentation.rater_id, token=presentation.token, expires_at=None
         )
-    _end(presentation, PresentationOutcome.SUBMITTED if fills else PresentationOutcome.LATE)
+    _end(presentation, models.PresentationOutcome.SUBMITTED if fills else models.PresentationOutcome.LATE)
     if fills:
-        Unit.objects.filter(pk=unit_id).update(done_slots=F("done_slots") + 1)
+        models.Unit.objects.filter(pk=unit_id).update(done_slots=F("done_slots") + 1)
 
 
-def _has_answered(presentation: Presentation) -> bool:
+def _has_answered(presentation: models.Presentation) -> bool:
     """Return whether the rater holds or filled another slot of the unit, even if that slot was reopened."""
     mine = {"rater": presentation.rater_id, "unit": presentation.unit_id}
-    outcomes = [PresentationOutcome.SUBMITTED, PresentationOutcome.REPLACED]
-    counted = Presentation.objects.filter(
-        **mine, campaign=presentation.campaign_id, purpose=Purpose.WORK, outcome__in=outcomes
+    outcomes = [models.PresentationOutcome.SUBMITTED, models.PresentationOutcome.REPLACED]
+    counted = models.Presentation.objects.filter(
+        **mine, campaign=presentation.campaign_id, purpose=models.Purpose.WORK, outcome__in=outcomes
     )
-    return Slot.objects.filter(**mine).exists() or counted.exists()
+    return models.Slot.objects.filter(**mine).exists() or counted.exists()
 
 
-def _at_limit(presentation: Presentation) -> bool:
+def _at_limit(presentation: models.Presentation) -> bool:
     """Return whether the rater has reached the limit: returned and expired units can be answered beyond it."""
     campaign = presentation.campaign
     if campaign.max_units_per_rater is None:
@@ -196,34 +181,36 @@ def _at_limit(presentation: Presentation) -> bool:
     return rater_record(campaign=campaign, rater=presentation.rater).at_limit(campaign)
 
 
-def _end(presentation: Presentation, outcome: PresentationOutcome) -> None:
-    Presentation.objects.filter(pk=presentation.pk).update(outcome=outcome, ended_at=Now())
+def _end(presentation: models.Presentation, outcome: models.PresentationOutcome) -> None:
+    models.Presentation.objects.filter(pk=presentation.pk).update(outcome=outcome, ended_at=Now())
     presentation.outcome = outcome
 
 
-def _write_ratings(presentation: Presentation, answer: Answer, correction: bool) -> int:
+def _write_ratings(presentation: models.Presentation, answer: Answer, correction: bool) -> int:
     """Append the ratings that differ from the current ones; return their number."""
-    shown = UnitResponse.objects.filter(unit=presentation.unit_id).order_by()
+    shown = models.UnitResponse.objects.filter(unit=presentation.unit_id).order_by()
     responses = dict(shown.values_list("number", "response_id"))
-    stored = Rating.objects.filter(presentation=presentation).order_by("revision") if correction else ()
+    stored = models.Rating.objects.filter(presentation=presentation).order_by("revision") if correction else ()
     current = {(rating.response_id, rating.criterion_id): rating for rating in stored}
     new = [
-        Rating(
+        models.Rating(
             **fields,
             response_id=responses[number],
-            extra=presentation.outcome == PresentationOutcome.LATE,
+            extra=presentation.outcome == models.PresentationOutcome.LATE,
             sent_at=Now(),
         )
         for number, fields in _changes(
             presentation, answer, lambda number, criterion: current.get((responses[number], criterion))
         )
     ]
-    Rating.objects.bulk_create(new)
+    models.Rating.objects.bulk_create(new)
     return len(new)
 
 
 def _changes(
-    presentation: Presentation, answer: Answer, current: Callable[[int, int], Rating | CheckAnswer | None]
+    presentation: models.Presentation,
+    answer: Answer,
+    current: Callable[[int, int], models.Rating | models.CheckAnswer | None],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of the text and the fields of each value that differs from the current one."""
     for (number, criterion), given in answer.items():
@@ -242,13 +229,13 @@ def _changes(
             )
 
 
-def _write_comment(presentation: Presentation, comment: str) -> int:
-    if presentation.campaign.comment == CommentField.OFF:
+def _write_comment(presentation: models.Presentation, comment: str) -> int:
+    if presentation.campaign.comment == models.CommentField.OFF:
         return 0
-    last = Comment.objects.filter(presentation=presentation).order_by("-revision").first()
+    last = models.Comment.objects.filter(presentation=presentation).order_by("-revision").first()
     if comment == (last.text if last else ""):
         return 0
-    Comment.objects.create(
+    models.Comment.objects.create(
         campaign_id=presentation.campaign_id,
         presentation=presentation,
         rater_id=presentation.rater_id,
@@ -262,10 +249,14 @@ def _write_comment(presentation: Presentation, comment: str) -> int:
 
 
 def _take_check(
-    presentation: Presentation, standing: Standing, answer: Answer, comment: str, criteria: list[Criterion]
+    presentation: models.Presentation,
+    standing: Standing,
+    answer: Answer,
+    comment: str,
+    criteria: list[models.Criterion],
 ) -> Submission:
     """Store an answer that fills no slot. Training and tests are answered once: later answers change nothing."""
-    Presentation.objects.select_for_update(no_key=True).get(pk=presentation.pk)
+    models.Presentation.objects.select_for_update(no_key=True).get(pk=presentation.pk)
     presentation.refresh_from_db(fields=["outcome"])
     correction = presentation.outcome in ANSWERED
     before_work = presentation.purpose in BEFORE_WORK
@@ -273,19 +264,19 @@ def _take_check(
     if not (correction and before_work):
         written = _write_check_answers(presentation, answer) + _write_comment(presentation, comment)
     if not correction:
-        _end(presentation, PresentationOutcome.SUBMITTED)
+        _end(presentation, models.PresentationOutcome.SUBMITTED)
         if before_work:
             test = qualification_advance(presentation=presentation, stage=standing.stage)
-    if presentation.purpose != Purpose.TRAINING:
+    if presentation.purpose != models.Purpose.TRAINING:
         return Submission(presentation, written, correction, test=test)
     feedback = presentation.check_unit.feedback if presentation.check_unit else ""
     return Submission(presentation, written, correction, feedback, tuple(wrong_answers(presentation, criteria)))
 
 
-def _write_check_answers(presentation: Presentation, answer: Answer) -> int:
-    stored = CheckAnswer.objects.filter(presentation=presentation).order_by("revision")
+def _write_check_answers(presentation: models.Presentation, answer: Answer) -> int:
+    stored = models.CheckAnswer.objects.filter(presentation=presentation).order_by("revision")
     current = {(row.number, row.criterion_id): row for row in stored}
     changes = _changes(presentation, answer, lambda *key: current.get(key))
-    new = [CheckAnswer(**fields, number=number) for number, fields in changes]
-    CheckAnswer.objects.bulk_create(new)
+    new = [models.CheckAnswer(**fields, number=number) for number, fields in changes]
+    models.CheckAnswer.objects.bulk_create(new)
     return len(new)
