@@ -44,8 +44,8 @@ class DryRunForm(RefusableForm):
     def further_errors(self) -> bool:
         return any(field.errors for field in self.further)
 
-    def specification(self) -> dict[str, Any]:
-        """Return the settings of a valid form."""
+    def arguments(self) -> dict[str, Any]:
+        values = self.cleaned_data.items()
         return {
-            name: value / 100 if SETTINGS[name].is_percentage else value for name, value in self.cleaned_data.items()
+            "specification": {name: value / 100 if SETTINGS[name].is_percentage else value for name, value in values}
         }

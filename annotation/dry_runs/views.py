@@ -34,15 +34,12 @@ def campaign_dry_runs(request: MemberRequest, campaign: Campaign) -> HttpRespons
     project = request.project
     suggestion = _suggestion(request, campaign)
     form = DryRunForm(suggestion, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            with transaction.atomic():
-                run = running.dry_run_create(campaign=campaign, specification=form.specification(), by=request.user)
+    if request.method == "POST":
+        with transaction.atomic():
+            run = form.submit(running.dry_run_create, campaign=campaign, by=request.user)
+            if run is not None:
                 tasks.dry_run_execute.delay_on_commit(run.pk)
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            return _to_dry_run(request, run)
+                return _to_dry_run(request, run)
     context = {
         "project": project,
         "campaign": campaign,

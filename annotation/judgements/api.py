@@ -1,5 +1,6 @@
 """API of imported ratings, sent as a file or as JSON."""
 
+from dataclasses import Field, fields
 from typing import Any, cast
 
 from django.db.models import QuerySet
@@ -22,48 +23,26 @@ from annotation.datasets.api.imports import (
     uploaded,
 )
 from annotation.judgements.services.imports import rating_import_create
-from annotation.judgements.services.options import AGGREGATES, RATING_FORMATS, SHAPE_LABELS, RatingOptions
+from annotation.judgements.services.options import RATING_FORMATS, RatingOptions
 from annotation.judgements.services.preview import rating_preview
 from annotation.judgements.tasks import rating_import_execute
 from annotation.models import Campaign, Dataset, RatingImport, User
 
 
 class RatingOptionsSerializer(Strict, serializers.Serializer[Any]):
-    shape = serializers.ChoiceField(
-        choices=list(SHAPE_LABELS.items()), required=False, allow_blank=True, help_text="Recognised if left out."
-    )
-    columns = serializers.DictField(
-        child=serializers.CharField(), required=False, help_text="Assay's names to the file's: {“rater”: “JudgeID”}."
-    )
-    criteria = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Columns with ratings; by default all others."
-    )
-    only_systems = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Rows of others are left out and counted."
-    )
-    aliases = serializers.DictField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="A name in the file to the system whose outputs were shown.",
-    )
-    raters = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Columns of raters; by default all others."
-    )
-    criterion = serializers.CharField(required=False, help_text="Its name if the file names none; by default “rating”.")
-    aggregate = serializers.ChoiceField(
-        choices=list(AGGREGATES.items()), required=False, allow_blank=True, help_text="Only for medians or means."
-    )
-    item = serializers.CharField(required=False, help_text="Pattern of item ids in Appraise: “{document}#{item}”.")
-    item_types = serializers.DictField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Appraise's checks that count as ratings: {“CHK”: “*”, “REF”: “Human”}.",
-    )
-    choices = serializers.DictField(
-        child=serializers.CharField(), required=False, help_text="Numbers of Label Studio's choices: {“Good”: “4”}."
-    )
-    scale_min = serializers.IntegerField(required=False, help_text="By default 1, or 0 for Appraise.")
-    scale_max = serializers.IntegerField(required=False, help_text="By default 5, or 100 for Appraise.")
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {option.name: _option_field(option) for option in fields(RatingOptions)}
+
+
+def _option_field(option: Field[Any]) -> serializers.Field[Any, Any, Any, Any]:
+    about: dict[str, Any] = {"required": False, "help_text": option.metadata["description"]}
+    if choices := option.metadata.get("choices"):
+        return serializers.ChoiceField(choices=list(choices.items()), allow_blank=True, **about)
+    if option.default_factory is dict:
+        return serializers.DictField(child=serializers.CharField(), **about)
+    if option.default_factory is list:
+        return serializers.ListField(child=serializers.CharField(), **about)
+    return serializers.IntegerField(**about) if option.default is None else serializers.CharField(**about)
 
 
 @extend_schema_field(RatingOptionsSerializer)

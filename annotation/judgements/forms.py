@@ -1,6 +1,7 @@
 """Forms for uploading ratings made elsewhere, with reading options."""
 
 from collections.abc import Mapping
+from dataclasses import Field, fields
 from typing import Any, ClassVar
 
 from django import forms
@@ -11,20 +12,14 @@ from annotation.core.errors import AnnotationError
 from annotation.core.forms import RefusableForm
 from annotation.datasets.forms import UploadForm
 from annotation.judgements.services.options import (
-    AGGREGATES,
     DEFAULT_CRITERION,
     ITEM_PARTS,
-    ITEM_TYPES,
-    OWN_COLUMNS,
     RATING_ENDINGS,
     RATING_FORMATS,
-    SHAPE_LABELS,
     RatingOptions,
 )
 
-SHAPE_CHOICES = [("", "Recognise automatically"), *SHAPE_LABELS.items()]
 FORMAT_CHOICES = [("", "By its name (.csv, .tsv, .jsonl, .json)"), *RATING_FORMATS.items()]
-AGGREGATE_CHOICES = [("", "Neither, or by the names of the columns"), *AGGREGATES.items()]
 USUAL_VALUES: tuple[object, ...] = (None, "", [], {}, DEFAULT_CRITERION, ITEM_PARTS[0])
 
 
@@ -58,67 +53,30 @@ class NamesField(forms.CharField):
         return ", ".join(value) if isinstance(value, list) else value
 
 
+def option_field(option: Field[Any]) -> forms.Field:
+    """Return the form field for an option of reading."""
+    about: dict[str, Any] = {"label": option.metadata["label"], "required": False}
+    description = option.metadata["description"]
+    if choices := option.metadata.get("choices"):
+        return forms.ChoiceField(choices=[("", description), *choices.items()], **about)
+    if option.default_factory is dict:
+        return PairsField(help_text=f"{description} One pair in each line.", **about)
+    if option.default_factory is list:
+        return NamesField(help_text=f"{description} Separated by commas.", **about)
+    if option.default is None:
+        return forms.IntegerField(help_text=description, **about)
+    return forms.CharField(help_text=description, max_length=option.metadata["max_length"], **about)
+
+
 class RatingOptionsForm(RefusableForm):
     """Options for reading a file; ``cleaned_data["options"]`` is the result."""
 
-    shape = forms.ChoiceField(label="What the file holds", choices=SHAPE_CHOICES, required=False)
-    scale_min = forms.IntegerField(
-        label="Lowest point of the scale", required=False, help_text="1 if empty; 0 for Appraise."
-    )
-    scale_max = forms.IntegerField(label="Highest point", required=False, help_text="5 if empty; 100 for Appraise.")
-    columns = PairsField(
-        label="Columns with other names",
-        required=False,
-        help_text=f"One per line, for example <code>rater = JudgeID</code>. Known: {', '.join(OWN_COLUMNS)}. For Label "
-        "Studio: the fields of the tasks' data, for example <code>item = doc_id</code>, or <code>task id</code>.",
-    )
-    criteria = NamesField(
-        label="Criteria",
-        required=False,
-        help_text="Columns (or controls) with ratings, separated by commas; all others if empty.",
-    )
-    raters = NamesField(
-        label="Columns of raters",
-        required=False,
-        help_text="If each rater has a column: separated by commas; all others if empty.",
-    )
-    criterion = forms.CharField(
-        label="Name of the criterion",
-        required=False,
-        max_length=60,
-        help_text="If the file names none; “rating” if empty.",
-    )
-    aggregate = forms.ChoiceField(label="Medians or means", choices=AGGREGATE_CHOICES, required=False)
-    only_systems = NamesField(
-        label="Only these systems",
-        required=False,
-        help_text="Names between commas; other rows are left out and counted.",
-    )
-    aliases = PairsField(
-        label="Other names of systems",
-        required=False,
-        help_text="One per line: name in the file = system whose outputs were shown, as <code>TeamEC = TeamCE</code>.",
-    )
-    item = forms.CharField(
-        label="Pattern of item ids from Appraise's numbers",
-        required=False,
-        max_length=100,
-        help_text=f"Uses {', '.join(f'<code>{part}</code>' for part in ITEM_PARTS)}; "
-        "<code>{item}</code> if empty. For example <code>{document}#{item}</code>.",
-    )
-    item_types = PairsField(
-        label="Appraise's checks that count as ratings",
-        required=False,
-        help_text=f"Of {', '.join(ITEM_TYPES[1:])}, which are left out otherwise. One per line: <code>CHK = *</code> "
-        "keeps the system of the row, <code>REF = Human</code> takes it for an output of that system.",
-    )
-    choices = PairsField(
-        label="Numbers of Label Studio's choices",
-        required=False,
-        help_text="One per line, for example <code>Good = 4</code>, if a label does not begin with its number.",
-    )
-
     basic: ClassVar[tuple[str, ...]] = ("shape", "scale_min", "scale_max")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields |= {option.name: option_field(option) for option in fields(RatingOptions)}
+        self.order_fields(self.field_order)
 
     @property
     def basics(self) -> list[BoundField]:
@@ -137,9 +95,10 @@ class RatingOptionsForm(RefusableForm):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not self.errors:
-            names = [name for name in RatingOptionsForm.base_fields if data.get(name) not in (None, "", [], {})]
+            names = [option.name for option in fields(RatingOptions)]
             try:
-                data["options"] = RatingOptions(**{name: data[name] for name in names})
+                given = {name: data[name] for name in names if data.get(name) not in (None, "", [], {})}
+                data["options"] = RatingOptions(**given)
             except AnnotationError as error:
                 self.add_refusal(error)
         return data
@@ -159,3 +118,8 @@ class RatingUploadForm(UploadForm, RatingOptionsForm):
     )
     file_format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, required=False)
     field_order = ("name", "file", "shape", "scale_min", "scale_max", "file_format")
+
+    def arguments(self) -> dict[str, Any]:
+        file = self.cleaned_data["file"]
+        arguments = {name: self.cleaned_data[name] for name in ("name", "file_format", "options")}
+        return arguments | {"filename": file.name, "content": file.read()}

@@ -30,27 +30,18 @@ def _import_with_file_or_404(project: Project, pk: int) -> RatingImport:
     return get_in_project_or_404(RatingImport.objects.select_related("dataset"), project, pk=pk)
 
 
+def _to_import(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
+    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+
+
 @require_http_methods(["GET", "POST"])
 @object_view(dataset_or_404, Role.MANAGER)
 def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     form = RatingUploadForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        try:
-            job = imports.rating_import_create(
-                dataset=dataset,
-                by=request.user,
-                name=form.cleaned_data["name"],
-                filename=file.name,
-                content=file.read(),
-                file_format=form.cleaned_data["file_format"],
-                options=form.cleaned_data["options"],
-                draft=True,
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+    if request.method == "POST":
+        job = form.submit(imports.rating_import_create, dataset=dataset, by=request.user, draft=True)
+        if job is not None:
+            return _to_import(request, job)
     context = {"project": request.project, "dataset": dataset, "form": form, "examples": RATING_EXAMPLES}
     return render(request, "annotation/judgements/rating_import.html", context)
 
@@ -98,7 +89,7 @@ def rating_import_confirm(request: MemberRequest, job: RatingImport) -> HttpResp
     """Import the file as previewed; a second confirmation changes nothing."""
     if preview.rating_import_confirm(job=job):
         rating_import_execute.delay_on_commit(job.pk)
-    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+    return _to_import(request, job)
 
 
 @require_POST
@@ -112,7 +103,7 @@ def rating_import_read_again(request: MemberRequest, job: RatingImport) -> HttpR
             messages.error(request, error.message)
     elif is_draft(job):
         return _preview_page(request, job, form)
-    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+    return _to_import(request, job)
 
 
 @require_POST
@@ -122,7 +113,7 @@ def rating_import_discard(request: MemberRequest, job: RatingImport) -> HttpResp
         preview.rating_import_discard(job=job)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+        return _to_import(request, job)
     messages.success(request, f"{job.filename} was discarded; nothing was imported.")
     return redirect("annotation:dataset-detail", request.project.slug, job.dataset.slug)
 
@@ -131,4 +122,4 @@ def rating_import_discard(request: MemberRequest, job: RatingImport) -> HttpResp
 @object_view(_rating_import_or_404, Role.MANAGER)
 def rating_import_cancel(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
     job_request_cancel(job)
-    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+    return _to_import(request, job)

@@ -46,30 +46,76 @@ ITEM_TYPES = ("TGT", "CHK", "REF", "BAD")
 OWN_SYSTEM = "*"
 
 
+def _words(label: str, description: str, **more: Any) -> dict[str, Any]:
+    """Return what forms, the API and commands say of an option."""
+    return {"label": label, "description": description, **more}
+
+
 @dataclass
 class RatingOptions:
-    """Everything about a file that it does not state itself.
+    """Everything about a file that it does not state itself."""
 
-    ``columns`` maps Assay's names to the file's; ``criteria`` and ``raters`` choose columns, by default all others;
-    ``only_systems`` leaves other rows out; ``aliases`` maps a name in the file to the system whose outputs were shown.
-    ``criterion`` is the criterion's name if the file has none. ``item`` makes the item's id from Appraise's numbers;
-    ``item_types`` says which of its checks are judgements, and of which system (``*``: that of the row). ``choices``
-    maps labels of Label Studio to numbers.
-    """
-
-    shape: str = ""  # empty: recognised
-    columns: dict[str, str] = field(default_factory=dict)
-    criteria: list[str] = field(default_factory=list)
-    raters: list[str] = field(default_factory=list)
-    criterion: str = DEFAULT_CRITERION
-    aggregate: str = ""
-    only_systems: list[str] = field(default_factory=list)
-    aliases: dict[str, str] = field(default_factory=dict)
-    item: str = "{item}"
-    item_types: dict[str, str] = field(default_factory=dict)
-    choices: dict[str, str] = field(default_factory=dict)
-    scale_min: int | None = None
-    scale_max: int | None = None
+    shape: str = field(
+        default="", metadata=_words("What the file holds", "Recognised if left out.", choices=SHAPE_LABELS)
+    )
+    columns: dict[str, str] = field(
+        default_factory=dict,
+        metadata=_words(
+            "Columns with other names",
+            f"Assay's names to the file's, such as rater = JudgeID. Known: {', '.join(OWN_COLUMNS)}. For Label Studio: "
+            "the fields of the tasks' data, such as item = doc_id, or task id.",
+        ),
+    )
+    criteria: list[str] = field(
+        default_factory=list, metadata=_words("Criteria", "Columns (or controls) with ratings; by default all others.")
+    )
+    raters: list[str] = field(
+        default_factory=list, metadata=_words("Columns of raters", "If each rater has a column; by default all others.")
+    )
+    criterion: str = field(
+        default=DEFAULT_CRITERION,
+        metadata=_words("Name of the criterion", "If the file names none; by default “rating”.", max_length=60),
+    )
+    aggregate: str = field(
+        default="",
+        metadata=_words("Medians or means", "By default by the names of the columns.", choices=AGGREGATES),
+    )
+    only_systems: list[str] = field(
+        default_factory=list, metadata=_words("Only these systems", "Rows of others are left out and counted.")
+    )
+    aliases: dict[str, str] = field(
+        default_factory=dict,
+        metadata=_words(
+            "Other names of systems",
+            "A name in the file to the system whose outputs were shown, such as TeamEC = TeamCE.",
+        ),
+    )
+    item: str = field(
+        default=ITEM_PARTS[0],
+        metadata=_words(
+            "Pattern of item ids from Appraise's numbers",
+            f"Uses {', '.join(ITEM_PARTS)}; by default {{item}}. For example {{document}}#{{item}}.",
+            max_length=100,
+        ),
+    )
+    item_types: dict[str, str] = field(
+        default_factory=dict,
+        metadata=_words(
+            "Appraise's checks that count as ratings",
+            f"Of {', '.join(ITEM_TYPES[1:])}, which are left out otherwise. CHK = * keeps the system of the row, "
+            "REF = Human takes it for an output of that system.",
+        ),
+    )
+    choices: dict[str, str] = field(
+        default_factory=dict,
+        metadata=_words(
+            "Numbers of Label Studio's choices", "Of labels that do not begin with their number, such as Good = 4."
+        ),
+    )
+    scale_min: int | None = field(
+        default=None, metadata=_words("Lowest point of the scale", "By default 1, or 0 for Appraise.")
+    )
+    scale_max: int | None = field(default=None, metadata=_words("Highest point", "By default 5, or 100 for Appraise."))
 
     def __post_init__(self) -> None:
         _check_known("shape", self.shape, ["", *SHAPES])

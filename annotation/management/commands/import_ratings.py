@@ -1,4 +1,5 @@
 from argparse import ArgumentParser
+from dataclasses import fields
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -8,7 +9,6 @@ from annotation.judgements.services.imports import rating_import_create, rating_
 from annotation.judgements.services.options import (
     AGGREGATES,
     DEFAULT_CRITERION,
-    ITEM_TYPES,
     RATING_FORMATS,
     SHAPES,
     RatingOptions,
@@ -24,20 +24,12 @@ from annotation.management.base import (
 )
 
 # Options that may be repeated, by the field of RatingOptions that they fill.
-LISTS = {
-    "criteria": ("--criterion", "a column with ratings; all others if none"),
-    "only_systems": ("--only-system", "leave rows of other systems out"),
-    "raters": ("--rater", "if each rater has a column: one of them; all others if none"),
-}
+LISTS = {"criteria": "--criterion", "only_systems": "--only-system", "raters": "--rater"}
 PAIRS = {
-    "columns": ("--column", "NAME=HEADER", "a column's name in the file"),
-    "aliases": ("--alias", "NAME=SYSTEM", "a name for another's outputs"),
-    "item_types": (
-        "--item-type",
-        "TYPE=SYSTEM",
-        f"Appraise: a check ({', '.join(ITEM_TYPES[1:])}) that is a judgement of a system; * keeps the row's system",
-    ),
-    "choices": ("--choice", "LABEL=NUMBER", "Label Studio: the number of a choice"),
+    "columns": ("--column", "NAME=HEADER"),
+    "aliases": ("--alias", "NAME=SYSTEM"),
+    "item_types": ("--item-type", "TYPE=SYSTEM"),
+    "choices": ("--choice", "LABEL=NUMBER"),
 }
 EPILOG = """\
 examples:
@@ -69,26 +61,20 @@ class Command(AssayCommand):
         add_import_arguments(parser, formats=RATING_FORMATS)
         parser.add_argument("--dataset", required=True, help="slug of the data set that was rated")
         parser.add_argument("--name", required=True, help="name of the campaign to create")
-        parser.add_argument(
-            "--scale",
-            nargs=2,
-            type=int,
-            default=[None, None],
-            metavar=("LOW", "HIGH"),
-            help="(1 5; Appraise: 0 100)",
-        )
-        parser.add_argument("--shape", choices=SHAPES, default="", help="what the file holds; recognised if left out")
         parser.add_argument("--look", action="store_true", help="preview the file, and import nothing")
+        about = {option.name: option.metadata["description"].replace("%", "%%") for option in fields(RatingOptions)}
         parser.add_argument(
-            "--name-criterion", default=DEFAULT_CRITERION, help="its name if the file names none (%(default)s)"
+            "--scale", nargs=2, type=int, default=[None, None], metavar=("LOW", "HIGH"), help="(1 5; Appraise: 0 100)"
         )
-        parser.add_argument("--aggregate", choices=AGGREGATES, default="", help="only for medians or means: which")
-        parser.add_argument("--item", default="{item}", help="Appraise: the item's id, such as {document}#{item}")
-        for field, (option, meaning) in LISTS.items():
-            parser.add_argument(option, dest=field, action="append", default=[], help=meaning)
-        for field, (option, metavar, meaning) in PAIRS.items():
+        parser.add_argument("--shape", choices=SHAPES, default="", help=about["shape"])
+        parser.add_argument("--name-criterion", default=DEFAULT_CRITERION, help=about["criterion"])
+        parser.add_argument("--aggregate", choices=AGGREGATES, default="", help=about["aggregate"])
+        parser.add_argument("--item", default="{item}", help=about["item"])
+        for field, option in LISTS.items():
+            parser.add_argument(option, dest=field, action="append", default=[], help=about[field])
+        for field, (option, metavar) in PAIRS.items():
             parser.add_argument(
-                option, dest=field, action="append", type=pair, default=[], metavar=metavar, help=meaning
+                option, dest=field, action="append", type=pair, default=[], metavar=metavar, help=about[field]
             )
 
     def handle(self, *args: Any, **options: Any) -> None:

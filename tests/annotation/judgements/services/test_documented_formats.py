@@ -3,7 +3,6 @@
 import re
 
 from annotation.core.normalisation import RULES
-from annotation.datasets.services.content import REFERENCE_KINDS
 from annotation.datasets.services.files import COLUMNS, ITEM_NAMES, read_dataset
 from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.options import OWN_COLUMNS, SHAPES, RatingOptions
@@ -42,5 +41,5 @@ def test_it_names_every_shape_and_column_of_ratings() -> None:
 
 
 def test_it_names_every_field_column_rule_and_kind() -> None:
-    for name in (*ITEM_NAMES, *COLUMNS, *RULES, *REFERENCE_KINDS, SourceKind.SYSTEM.value):
+    for name in (*ITEM_NAMES, *COLUMNS, *RULES, *SourceKind.values):
         assert f"`{name}`" in PAGE, name
