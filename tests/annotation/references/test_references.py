@@ -8,10 +8,10 @@ from annotation.models import JobState, Release
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.snapshots import recalled
 
 
-@pytest.fixture
-def dataset(project):
+def _dataset(project):
     """i0 .. i11; each has a good answer of Human, and a bad one of Robot but for i11, where both are bad."""
     dataset = make_dataset(project)
     campaign = make_campaign(dataset)
@@ -25,8 +25,8 @@ def dataset(project):
     return dataset
 
 
-@pytest.fixture
-def reference_set(project, dataset):
+def _reference_set(project):
+    dataset = _dataset(project)
     return reference_set_create(
         project=project,
         dataset=dataset,
@@ -37,12 +37,32 @@ def reference_set(project, dataset):
     )
 
 
-@pytest.fixture
-def release(reference_set):
-    release = release_create(reference_set=reference_set)
+def _release(project):
+    release = release_create(reference_set=_reference_set(project))
     release_build(release_id=release.pk)
     release.refresh_from_db()
     return release
+
+
+@pytest.fixture
+def release(project):
+    return recalled("released", project, lambda: _release(project))
+
+
+@pytest.fixture
+def reference_set(request, project):
+    """The release's, in a test that has one."""
+    if "release" in request.fixturenames:
+        return request.getfixturevalue("release").reference_set
+    return recalled("set of references", project, lambda: _reference_set(project))
+
+
+@pytest.fixture
+def dataset(request, project):
+    """That of the release or the reference set, in a test that has one."""
+    if {"release", "reference_set"} & set(request.fixturenames):
+        return request.getfixturevalue("reference_set").dataset
+    return recalled("without a set of references", project, lambda: _dataset(project))
 
 
 def page(name, *args):

@@ -9,12 +9,17 @@ from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.annotation.worlds.rated import make_campaign as make_imported
 from tests.annotation.worlds.rated import rate
+from tests.snapshots import recalled
 
 GOLD = {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.6, "after": 1}
 
 
 @pytest.fixture
 def campaign(project):
+    return recalled("checks mixed in", project, lambda: _campaign(project))
+
+
+def _campaign(project):
     """Checks mixed in; ann answers 4 to all, which every gold accepts; bob answers 1."""
     campaign = make_designed(make_dataset(project, items=6), quality=QUALITY)
     for name, value in (("ann", 4), ("bob", 1)):

@@ -32,12 +32,17 @@ from annotation.records.services.heds import QUESTIONS
 from annotation.records.services.latex import escape
 from annotation.records.services.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
+from tests.snapshots import recalled
 
 VALUES = ([1, 2, 4, 5, 3, 2], [1, 3, 4, 4, 3, 1], [2, 2, 5, 5, 2, 2])  # of three raters on six responses
 
 
 @pytest.fixture
 def campaign(project: Project) -> Campaign:
+    return recalled("six responses of three raters", project, lambda: _campaign(project))
+
+
+def _campaign(project: Project) -> Campaign:
     """Six responses, each rated by the same three raters."""
     campaign = make_campaign(
         make_dataset(project, items=3, systems=("Ada", "Bo")),

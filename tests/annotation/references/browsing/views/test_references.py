@@ -27,6 +27,7 @@ from annotation.references.releases.services.releases import release_build, rele
 from annotation.references.sets.services import reference_set_create
 from benchmarks.references import made_release
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.snapshots import recalled
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +35,7 @@ def _nothing_kept():
     cache.clear()
 
 
-@pytest.fixture
-def dataset(project):
+def _dataset(project):
     """i0 .. i11 in two splits; each has a seed (mean 4.5, of the last 2) and a mined answer (mean 1.5)."""
     dataset = make_dataset(project)
     campaign = make_campaign(dataset)
@@ -52,8 +52,8 @@ def dataset(project):
     return dataset
 
 
-@pytest.fixture
-def release(project, dataset):
+def _release(project):
+    dataset = _dataset(project)
     reference_set = reference_set_create(
         project=project,
         dataset=dataset,
@@ -69,8 +69,21 @@ def release(project, dataset):
 
 
 @pytest.fixture
+def release(project):
+    return recalled("browsed", project, lambda: _release(project))
+
+
+@pytest.fixture
+def dataset(request, project):
+    """The release's, in a test that has one."""
+    if "release" in request.fixturenames:
+        return request.getfixturevalue("release").reference_set.dataset
+    return recalled("to be browsed", project, lambda: _dataset(project))
+
+
+@pytest.fixture
 def many(project):
-    return made_release(project, 20, 10)
+    return recalled("200 references", project, lambda: made_release(project, 20, 10))
 
 
 def page(name="release-browse", slug="both", *args):
