@@ -37,8 +37,8 @@ run: $(VENV)/installed  ## start everything, the demo included; Ctrl-C stops it
 test: $(VENV)/installed-dev  ## run every test
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
-test-fast: $(VENV)/installed-dev  ## without browser and worker
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not browser and not worker" $(TESTS)
+test-fast: $(VENV)/installed-dev  ## without browser, worker, and what took long the last time
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --fast -m "not browser and not worker" $(TESTS)
 
 lint: $(VENV)/installed-dev  ## ruff and djade
 	@$(BIN)/ruff check .

@@ -1,0 +1,44 @@
+"""Remember how long each test takes; ``--fast`` leaves out those that took long.
+
+The shortest time of all runs counts, so that a busy machine makes no test slow. A test that never ran is run.
+"""
+
+import os
+from collections import Counter
+
+import pytest
+
+LONG = 0.25  # seconds, set-up and clean-up included
+CACHE_KEY = "assay/durations"
+IS_XDIST_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+
+_seconds: Counter[str] = Counter()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help=f"leave out tests that took longer than {LONG} s")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("fast"):
+        return
+    known = _known(config)
+    slow = [item for item in items if known.get(item.nodeid, 0) > LONG]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if known.get(item.nodeid, 0) <= LONG]
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if IS_XDIST_WORKER or not session.config.cache:
+        return
+    known = _known(session.config)
+    measured = {test: round(min(seconds, known.get(test, seconds)), 3) for test, seconds in _seconds.items()}
+    session.config.cache.set(CACHE_KEY, known | measured)
+
+
+def _known(config: pytest.Config) -> dict[str, float]:
+    return dict(config.cache.get(CACHE_KEY, {})) if config.cache else {}
