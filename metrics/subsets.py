@@ -1,9 +1,9 @@
-"""Which references of a release count, and on which items."""
+"""Reference subsets: which references of a release count, and on which items."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,23 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
 OPERATORS = (">", ">=")
-WRITTEN = re.compile(r"w\s*(>=?|≥)\s*([+-]?\d*\.?\d+)")
+THRESHOLD = re.compile(r"w\s*(>=?|≥)\s*([+-]?\d*\.?\d+)")
 ACCEPTED = "“all”, “original”, “w>0” or another threshold from -1 to 1 with > or >="
+
+
+class Weighted(Protocol):
+    """A reference with its weight, such as a row of a release."""
+
+    @property
+    def weight(self) -> float: ...
+
+    @property
+    def is_original(self) -> bool: ...
 
 
 @dataclass(frozen=True)
 class Subset:
-    """References by weight or origin; ``items``: "referenced" (all that have one) or "positive" (a weight above 0)."""
+    """References by weight or origin; ``items``: with a reference ("referenced") or a positive one ("positive")."""
 
     kind: str = "all"
     op: str = ">="
@@ -39,22 +49,22 @@ class Subset:
 
     @classmethod
     def parse(cls, text: str, *, items: str = "referenced") -> Self:
-        """From what a person writes: ``all``, ``original``, ``w>0``, ``w>=0.6``.
+        """Read ``all``, ``original``, ``w>0``, ``w>=0.6``.
 
         >>> Subset.parse("w >= 0.6")
         Subset(kind='threshold', op='>=', value=0.6, items='referenced')
         """
-        written = text.strip().lower()
-        if written in ("all", "original", "single"):
-            return cls("all" if written == "all" else "original", items=items)
-        match = WRITTEN.fullmatch(written)
+        name = text.strip().lower()
+        if name in ("all", "original", "single"):
+            return cls("all" if name == "all" else "original", items=items)
+        match = THRESHOLD.fullmatch(name)
         if match is None:
             raise ValueError(f"subset: found {text!r}; accepted: {ACCEPTED}")
         return cls("threshold", match[1].replace("≥", ">="), float(match[2]), items)
 
     @classmethod
     def from_mapping(cls, fields: Mapping[str, Any]) -> Self:
-        """From what ``as_dict`` wrote."""
+        """Read the result of ``as_dict``."""
         unknown = set(fields) - {"kind", "op", "value", "items"}
         if unknown:
             raise ValueError(f"subset: found {', '.join(sorted(unknown))}; accepted: kind, op, value, items")
@@ -67,26 +77,31 @@ class Subset:
         return fields if self.items == "referenced" else fields | {"items": self.items}
 
     def __str__(self) -> str:
-        """As written in signatures; ``parse`` reads it."""
-        return f"w{self.op}{self._written_value}" if self.kind == "threshold" else self.kind
+        """Return the text in signatures, which ``parse`` reads."""
+        return f"w{self.op}{self._value_text}" if self.kind == "threshold" else self.kind
 
     @property
-    def _written_value(self) -> str:
-        """To as many decimals as are compared, without an exponent, so that ``parse`` reads it."""
+    def _value_text(self) -> str:
+        """Return the threshold as ``parse`` reads it: without an exponent, with as many decimals as are compared."""
         value = round(self.value, WEIGHT_DECIMALS) + 0.0  # no -0
         return f"{value:.{WEIGHT_DECIMALS}f}".rstrip("0").rstrip(".")
 
     @property
     def label(self) -> str:
         if self.kind == "threshold":
-            return f"w {self.op.replace('>=', '≥')} {self._written_value}"
+            return f"w {self.op.replace('>=', '≥')} {self._value_text}"
         return "single" if self.kind == "original" else "all"
 
     def mask(self, weights: FloatArray, is_original: BoolArray) -> BoolArray:
-        """Which references count, shape (R,). Weights are compared to nine decimals: 0.6 is 0.6 however computed."""
+        """Return which references count, (R,). Weights are compared to nine decimals, so that any 0.6 is 0.6."""
         if self.kind == "all":
             return np.ones(weights.shape, dtype=np.bool_)
         if self.kind == "original":
             return is_original
         rounded, value = to_decimals(weights), to_decimals(self.value)
         return np.asarray(rounded > value if self.op == ">" else rounded >= value)
+
+    def row_mask(self, rows: Sequence[Weighted]) -> BoolArray:
+        """Return which rows of weights count, (R,)."""
+        weights = np.array([row.weight for row in rows], dtype=np.float64)
+        return self.mask(weights, np.array([row.is_original for row in rows], dtype=np.bool_))

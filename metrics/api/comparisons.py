@@ -1,21 +1,20 @@
-"""The systems of a run against each other, and the metric against the raters."""
+"""Pairs of a run's systems, and disagreements between the metric and the raters."""
 
 from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 
 from annotation.core.numbers import finite_or_none
 from annotation.models import JobState
 from metrics.api.runs import IndexPages, InRunViewSet
 from metrics.models import ScoreRun
-from metrics.selectors.comparisons import PAIR_COLUMNS, Comparisons, comparisons_of, pair_rows
+from metrics.selectors.comparisons import PAIR_FIELDS, comparisons_of, pair_rows
 from metrics.selectors.disagreements import (
     DISAGREEMENT_COLUMNS,
     MOST_DOWNLOADED,
-    Disagreements,
     disagreement_rows,
     disagreements_of,
 )
@@ -31,12 +30,12 @@ class PairSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField(allow_null=True)
     p_value = serializers.FloatField(allow_null=True, help_text="Paired bootstrap, two-sided, of this pair alone.")
     p_holm = serializers.FloatField(allow_null=True, help_text="The same among all pairs of the run, by Holm.")
-    differs = serializers.BooleanField(help_text="Whether the two can be told apart at 5%, all pairs considered.")
+    differs = serializers.BooleanField(help_text="Whether the two differ significantly at 5%, corrected for all pairs.")
     undefined_reason = serializers.CharField(allow_blank=True)
     shared_items = serializers.IntegerField(
         allow_null=True,
-        help_text="Where systems lack scores of different items: how many both have, which the difference is over; the "
-        "two scores are each over a system's own. Null where all systems have the same.",
+        help_text="If systems lack scores of different items: the number of items that both have, over which the "
+        "difference is computed; each score is over all of its system's items. Null if all systems have the same.",
     )
 
 
@@ -55,18 +54,17 @@ class DisagreementSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonsViewSet(InRunViewSet):
-    """All pairs of systems on the same resamples, the better first; none where a run has no resamples."""
+    """All pairs of systems on the same resamples, the better first; none if the run has no resamples."""
 
     queryset = ScoreRun.objects.none()
     serializer_class = PairSerializer
     pagination_class = IndexPages
 
-    def list(self, request: Request, **_: Any) -> Response:
-        is_done = self.run.state == JobState.DONE
-        found = comparisons_of(self.run) if is_done else Comparisons([], [], [])
-        rows = [dict(zip(PAIR_COLUMNS, map(_plain, row), strict=True)) for row in pair_rows(found)]
-        indices = self.paginate_queryset(range(len(rows))) or []
-        return self.get_paginated_response(self.get_serializer([rows[index] for index in indices], many=True).data)
+    def list(self, request: Request, **_: Any) -> ApiResponse:
+        if self.run.state != JobState.DONE:
+            return self.page([])
+        rows = pair_rows(comparisons_of(self.run))
+        return self.page([dict(zip(PAIR_FIELDS, map(_plain, row), strict=True)) for row in rows])
 
 
 class DisagreementsViewSet(InRunViewSet):
@@ -77,24 +75,23 @@ class DisagreementsViewSet(InRunViewSet):
     serializer_class = DisagreementSerializer
     pagination_class = IndexPages
 
-    def list(self, request: Request, **_: Any) -> Response:
-        is_done = self.run.state == JobState.DONE
+    def list(self, request: Request, **_: Any) -> ApiResponse:
         spread = self._spread()
-        found = disagreements_of(self.run, spread=spread, n=MOST_DOWNLOADED) if is_done else Disagreements([], [])
-        rows = [dict(zip(DISAGREEMENT_COLUMNS, row, strict=True)) for row in disagreement_rows(self.run, found)]
-        indices = self.paginate_queryset(range(len(rows))) or []
-        return self.get_paginated_response(self.get_serializer([rows[index] for index in indices], many=True).data)
+        if self.run.state != JobState.DONE:
+            return self.page([])
+        rows = disagreement_rows(self.run, disagreements_of(self.run, spread=spread, n=MOST_DOWNLOADED))
+        return self.page([dict(zip(DISAGREEMENT_COLUMNS, row, strict=True)) for row in rows])
 
     def _spread(self) -> float | None:
-        written = self.parameter("spread")
-        if not written:
+        text = self.parameter("spread")
+        if not text:
             return None
         try:
-            spread = float(written)
+            spread = float(text)
         except ValueError:
             spread = -1.0
         if not 0 <= spread < 1e6:
-            raise ValidationError({"spread": [f"Found {written[:40]!r}; accepted: a number of 0 or more."]})
+            raise ValidationError({"spread": [f"Found {text[:40]!r}; accepted: a number of 0 or more."]})
         return spread
 
 

@@ -1,6 +1,7 @@
-"""Score runs: asked for once per signature, computed by a worker, read per system and per segment."""
+"""Score runs: one for each signature, computed by a worker; their scores by system and by segment."""
 
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -8,13 +9,13 @@ from rest_framework import mixins, serializers, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import Cursor
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
 from annotation.core.numbers import finite_or_none
 from annotation.core.pagination import Pages
-from annotation.models import Dataset, Item, Release, System, User
+from annotation.models import Dataset, Item, Release, System
 from annotation.references.releases.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.external import External
@@ -25,16 +26,16 @@ from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
 from metrics.tasks import execute
 
-# --- What is asked and shown ------------------------------------------------------------------------------------------
+# --- Serializers ------------------------------------------------------------------------------------------------------
 
 
-def _parameters_told() -> str:
-    """What each metric takes, for the description of the API."""
-    lines = ["What the metric takes; what is left out has its default.", ""]
+def _parameters_help() -> str:
+    """Describe every metric's parameters."""
+    lines = ["The metric's parameters; those left out have their defaults.", ""]
     for name, metric in METRICS.items():
         if name != External.name:
-            taken = "; ".join(f"`{one.name}` ({one.default!r}): {one.accepted}" for one in metric.parameter_list())
-            lines.append(f"- **{name}**, {metric.label}: {taken or 'nothing'}")
+            parameters = [f"`{each.name}` ({each.default!r}): {each.accepted}" for each in metric.parameter_list()]
+            lines.append(f"- **{name}**, {metric.label}: {'; '.join(parameters) or 'none'}")
     return "\n".join(lines)
 
 
@@ -47,7 +48,7 @@ class ScoreRunRequestSerializer(Strict, serializers.Serializer[Any]):
     )
     systems = serializers.ListField(child=serializers.CharField(), help_text="Names; all are scored on the same items.")
     metric = serializers.ChoiceField(choices=list(METRICS))
-    parameters = serializers.DictField(required=False, default=dict, help_text=_parameters_told())
+    parameters = serializers.DictField(required=False, default=dict, help_text=_parameters_help())
     subset = serializers.CharField(default="all", help_text="References that count: all, original, w>0, w>=0.6, …")
     items = serializers.ChoiceField(
         choices=["referenced", "positive"], default="referenced", help_text="Items with a reference, or a positive one."
@@ -60,7 +61,7 @@ class ScoreRunSerializer(JobSerializer):
         help_text="As `reference-set/v2`; null for a metric that reads no references."
     )
     parameters = serializers.DictField(read_only=True)
-    subset = serializers.SerializerMethodField(help_text="As it is written in a request.")
+    subset = serializers.CharField(source="subset_text", read_only=True, help_text="As requests write it.")
     systems: serializers.SlugRelatedField[System] = serializers.SlugRelatedField(
         slug_field="name", many=True, read_only=True
     )
@@ -82,9 +83,6 @@ class ScoreRunSerializer(JobSerializer):
 
     def get_release(self, run: ScoreRun) -> str | None:
         return None if run.release is None else release_name(run.release)
-
-    def get_subset(self, run: ScoreRun) -> str:
-        return str(Subset.from_mapping(run.subset))
 
 
 class ScoreRunDetailSerializer(ScoreRunSerializer):
@@ -113,7 +111,7 @@ class SystemScoreSerializer(serializers.ModelSerializer[SystemScore]):
 class SegmentSerializer(serializers.Serializer[Any]):
     item = serializers.CharField()
     scores = serializers.DictField(
-        child=serializers.FloatField(allow_null=True), help_text="By system; null where the segment has no score."
+        child=serializers.FloatField(allow_null=True), help_text="By system; null if the segment has no score."
     )
 
 
@@ -137,13 +135,13 @@ class ScoreRunsViewSet(JobViewSet):
     @extend_schema(
         request=ScoreRunRequestSerializer, responses={201: ScoreRunDetailSerializer, 200: ScoreRunDetailSerializer}
     )
-    def create(self, request: Request, **_: Any) -> Response:
-        """A new run (201), or the one that computed the same signature before (200). Poll its ``url``."""
-        asked = self.validated(ScoreRunRequestSerializer)
-        dataset, release = self.texts(asked.pop("dataset", ""), asked.pop("release", ""))
-        systems = find_named(dataset.systems.all(), asked.pop("systems"), field="systems")
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a run (201), or return the existing one with the same signature (200). Poll its ``url``."""
+        values = self.validated(ScoreRunRequestSerializer)
+        dataset, release = self.texts(values.pop("dataset", ""), values.pop("release", ""))
+        systems = find_named(dataset.systems.all(), values.pop("systems"), field="systems")
         try:
-            subset = Subset.parse(asked.pop("subset"), items=asked.pop("items"))
+            subset = Subset.parse(values.pop("subset"), items=values.pop("items"))
         except ValueError as error:
             raise ValidationError({"subset": [str(error).removeprefix("subset: ")]}) from error
         run, created = score_run_create(
@@ -152,8 +150,8 @@ class ScoreRunsViewSet(JobViewSet):
             dataset=dataset,
             systems=systems,
             subset=subset,
-            by=cast(User, request.user),
-            **asked,
+            by=self.user,
+            **values,
         )
         if not created:
             return self.answer(run)
@@ -161,17 +159,17 @@ class ScoreRunsViewSet(JobViewSet):
         return self.answer(run, status.HTTP_201_CREATED)
 
     def texts(self, dataset: str, release: str) -> tuple[Dataset, Release | None]:
-        """The data set, and the release of its references where one is named."""
+        """Return the data set, and the release of its references if one is named."""
         if bool(dataset) == bool(release):
             raise ValidationError(
                 {"release": ["Found none or both of a release and a dataset; accepted: one of them."]}
             )
         if dataset:
             return find_named(self.project.datasets.all(), [dataset], field="dataset", by="slug")[0], None
-        found = release_named(self.project, release)
-        if found is None:
+        named = release_named(self.project, release)
+        if named is None:
             raise ValidationError({"release": [f"Found {release[:40]!r}; accepted: {release_names(self.project)}."]})
-        return found.reference_set.dataset, found
+        return named.reference_set.dataset, named
 
 
 class InRunViewSet(mixins.ListModelMixin, ProjectViewSet):
@@ -181,9 +179,13 @@ class InRunViewSet(mixins.ListModelMixin, ProjectViewSet):
         super().initial(request, *args, **kwargs)
         self.run = get_in_project_or_404(ScoreRun.objects.all(), self.project, pk=kwargs["score_run_pk"])
 
+    def page(self, rows: Sequence[dict[str, Any]]) -> ApiResponse:
+        """Return a page of rows, for endpoints with ``IndexPages``."""
+        return self.get_paginated_response(self.get_serializer(self.paginate_queryset(rows), many=True).data)
+
 
 class ScoresViewSet(InRunViewSet):
-    """Each system's score, with what it was made of."""
+    """Each system's score, with its details."""
 
     queryset = SystemScore.objects.all()
     serializer_class = SystemScoreSerializer
@@ -193,7 +195,7 @@ class ScoresViewSet(InRunViewSet):
 
 
 class IndexPages(Pages):
-    """Pages of the segments of a run, whose cursor is the index of the first."""
+    """Pages of indices; the cursor is the first one."""
 
     def paginate_queryset(self, indices: Any, request: Request, view: Any = None) -> list[Any]:
         self.base_url = request.build_absolute_uri()
@@ -201,8 +203,8 @@ class IndexPages(Pages):
         self.page_size = self.max_page_size if page_size is None else page_size
         self.indices = indices
         cursor = self.decode_cursor(request)
-        written = str(cursor.position) if cursor and cursor.position else "0"
-        self.start = int(written) if written.isdecimal() and len(written) < 10 else 0
+        position = str(cursor.position) if cursor and cursor.position else "0"
+        self.start = int(position) if position.isdecimal() and len(position) < 10 else 0
         return list(indices[self.start : self.start + self.page_size])
 
     def get_next_link(self) -> str | None:
@@ -223,7 +225,7 @@ class SegmentsViewSet(InRunViewSet):
     serializer_class = SegmentSerializer
     pagination_class = IndexPages
 
-    def list(self, request: Request, **_: Any) -> Response:
+    def list(self, request: Request, **_: Any) -> ApiResponse:
         indices = self.paginate_queryset(range(n_segments(self.run))) or []
         item_ids, scores = segments_at(self.run, indices)
         external_ids = dict(Item.objects.filter(pk__in=item_ids).values_list("pk", "external_id"))
@@ -231,8 +233,8 @@ class SegmentsViewSet(InRunViewSet):
         rows = [
             {
                 "item": external_ids[item_id],
-                "scores": {name: finite_or_none(score) for name, score in zip(names, own, strict=True)},
+                "scores": {name: finite_or_none(score) for name, score in zip(names, row, strict=True)},
             }
-            for item_id, own in zip(item_ids, scores.T.tolist(), strict=True)
+            for item_id, row in zip(item_ids, scores.T.tolist(), strict=True)
         ]
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)

@@ -1,4 +1,4 @@
-"""What somebody types into the playground: a hypothesis, weighted references, and how to score."""
+"""The form of the playground: a hypothesis, weighted references, and settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,19 +30,19 @@ NUMBERS = {"am": ("k",), "fm": ("n", "balance")}  # of the metrics that read the
 FORMULA_NAMES = {"galley2015": "The paper’s (galley2015)", "sacrebleu2018": "The later code’s (sacrebleu2018)"}
 
 
-# What a run's metric calls a setting of the playground.
+# Parameters of metrics and the inputs for them.
 RUN_SETTINGS = {"max_order": "order", "semantics": "semantics", "tokenize": "tokenize", "k": "k", "balance": "balance"}
 
 
 def run_settings(run: ScoreRun) -> dict[str, str]:
-    """Fields of the form under which the playground scores as this run did, as far as it has them."""
-    given = {field: str(run.parameters[name]) for name, field in RUN_SETTINGS.items() if name in run.parameters}
+    """Return the inputs with which the playground scores as the run did, as far as it has them."""
+    values = {field: str(run.parameters[name]) for name, field in RUN_SETTINGS.items() if name in run.parameters}
     if "lowercase" in run.parameters:
-        given["case"] = "lower" if run.parameters["lowercase"] else "kept"
+        values["case"] = "lower" if run.parameters["lowercase"] else "kept"
     if run.metric in (Fm.name, AmFm.name):
-        given["n"] = str(run.parameters["order"])
+        values["n"] = str(run.parameters["order"])
     chosen = {KINDS[parameter.choices[0]].field: model for parameter, model in models_of_run(run)}
-    return given | {field: str(model.pk) for field, model in chosen.items() if field and model}
+    return values | {field: str(model.pk) for field, model in chosen.items() if field and model}
 
 
 def _text_field(label: str, rows: int, **options: Any) -> forms.CharField:
@@ -52,7 +52,7 @@ def _text_field(label: str, rows: int, **options: Any) -> forms.CharField:
 
 @dataclass
 class Row:
-    """One reference as it was typed; an empty one is none."""
+    """A typed reference; an empty one does not count."""
 
     number: int
     text: str = ""
@@ -71,7 +71,7 @@ class Row:
 
     @property
     def value(self) -> float:
-        """The weight; ValueError where it is none from -1 to 1. An empty one is 1."""
+        """Return the weight, 1 for an empty one; ValueError if it is not from -1 to 1."""
         value = float(self.weight.strip().replace("−", "-") or "1")
         if not -1 <= value <= 1:
             raise ValueError(self.weight)
@@ -79,7 +79,7 @@ class Row:
 
 
 class PlaygroundForm(forms.Form):
-    """Its data may come from an address or be sent; what is left out takes its default."""
+    """Its data come from an address or a POST; missing values have their defaults."""
 
     h = _text_field("Hypothesis", 3)
     s = _text_field("Message answered", 2, help_text="Read by iBLEU alone.")
@@ -124,11 +124,11 @@ class PlaygroundForm(forms.Form):
                 initial=offered[0].pk if offered else "",
             )
         self.order_fields([*self.texts, *self.ngram_fields, *self.model_fields])
-        self.usual = {name: one.initial for name, one in self.fields.items() if one.initial is not None}
-        asked = {name: data[name] for name in self.fields if data.get(name)}
-        self.data, self.is_bound = {**self.usual, **asked}, True
-        for name, one in self.fields.items():
-            one.widget.attrs["aria-describedby"] = f"{name}-errors"
+        self.defaults = {name: each.initial for name, each in self.fields.items() if each.initial is not None}
+        values = {name: data[name] for name in self.fields if data.get(name)}
+        self.data, self.is_bound = {**self.defaults, **values}, True
+        for name, each in self.fields.items():
+            each.widget.attrs["aria-describedby"] = f"{name}-errors"
         texts, weights = data.getlist("r"), data.getlist("w")
         self.rows = [
             Row(number, text, weights[number - 1] if number <= len(weights) else "1")
@@ -152,12 +152,12 @@ class PlaygroundForm(forms.Form):
             self.rows.append(Row(len(self.rows) + 1, is_new=True))
 
     def remove_row(self, number: str) -> None:
-        kept = [row for row in self.rows if str(row.number) != number] or [Row(1)]
-        place = min(int(number), len(kept)) - 1 if number.isdecimal() and len(number) < 4 else 0
-        kept[max(place, 0)].is_new = True
-        for position, row in enumerate(kept, start=1):
+        rows = [row for row in self.rows if str(row.number) != number] or [Row(1)]
+        index = min(int(number), len(rows)) - 1 if number.isdecimal() and len(number) < 4 else 0
+        rows[max(index, 0)].is_new = True
+        for position, row in enumerate(rows, start=1):
             row.number = position
-        self.rows, self.n_sent = kept, len(kept)
+        self.rows, self.n_sent = rows, len(rows)
         self.versus = ""
 
     # --- Checks -------------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class PlaygroundForm(forms.Form):
         for row in self.rows:
             row.text_errors, row.weight_errors = _row_errors(row, tokenize)
             if row.text_errors or row.weight_errors:
-                self.add_error(None, f"Reference {row.number} cannot be read: see there.")
+                self.add_error(None, f"Reference {row.number} cannot be read: see its errors.")
         if self.n_sent > MOST_REFERENCES:
             self.add_error(None, f"Found {self.n_sent} references; accepted: up to {MOST_REFERENCES}.")
         self._check_against_models(data)
@@ -182,7 +182,7 @@ class PlaygroundForm(forms.Form):
             model, asked = self._chosen(name), data.get(number)
             most = model.report.get("model", {}).get(fact) if model else None
             if asked and most and asked > most:
-                if str(self.data[number]) == str(self.usual[number]):
+                if str(self.data[number]) == str(self.defaults[number]):
                     data[number] = most
                 else:
                     self.add_error(number, f"Found {asked}; accepted: 1 to {most}, as “{model}” has.")
@@ -194,14 +194,14 @@ class PlaygroundForm(forms.Form):
     def _newest(self, kind: str) -> TrainedModel | None:
         return next(iter(self.models.get(kind, [])), None)
 
-    # --- What it says -------------------------------------------------------------------------------------------------
+    # --- Values -------------------------------------------------------------------------------------------------------
 
     @property
     def is_blank(self) -> bool:
         return not (self.data.get("h") or self.data.get("s") or any(row.is_used for row in self.rows))
 
-    def trial(self, *, asked: str = "") -> Trial:
-        """Of a valid form: what is to be scored, and how."""
+    def trial(self, *, requested: str = "") -> Trial:
+        """Return the texts and settings of a valid form."""
         data = self.cleaned_data
         used = [row for row in self.rows if row.is_used]
         return Trial(
@@ -215,15 +215,15 @@ class PlaygroundForm(forms.Form):
             data["balance"],
             {name: self._chosen(kind.field) if kind.field else self._newest(name) for name, kind in KINDS.items()},
             int(self.versus) if self.versus.isdecimal() and len(self.versus) < 4 else None,
-            asked,
+            requested,
         )
 
     def query(self) -> str:
-        """As an address says it, without what is as usual; empty where that would be too long for one."""
+        """Return the query of an address without default values; empty if it would be too long."""
         pairs: list[tuple[str, object]] = [
             (name, self.data[name])
             for name in self.fields
-            if self.data.get(name) and str(self.data[name]) != str(self.usual.get(name, ""))
+            if self.data.get(name) and str(self.data[name]) != str(self.defaults.get(name, ""))
         ]
         used = [row for row in self.rows if row.is_used]
         pairs += [("r", row.text) for row in used]

@@ -1,7 +1,8 @@
-"""What a person fills in to start a score run."""
+"""Forms of a new score run and of how n-grams are counted."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -15,8 +16,8 @@ from metrics.scoring.parameters import Parameter
 from metrics.scoring.statistics import SEMANTICS
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import TRUE
-from metrics.selectors.catalogue import usual_parameters
-from metrics.selectors.explanations import Reading, usual_tokenizer
+from metrics.selectors.catalogue import default_parameters
+from metrics.selectors.explanations import Reading, default_tokenizer
 from metrics.selectors.models import model_choices
 from metrics.subsets import Subset
 
@@ -35,7 +36,7 @@ ITEM_CHOICES = [
 
 
 class SubsetField(forms.CharField):
-    """A reference subset as people write it."""
+    """A reference subset such as ``w>=0.6``."""
 
     def __init__(self, **options: Any) -> None:
         help_text = (
@@ -51,7 +52,7 @@ class SubsetField(forms.CharField):
 
 
 def parameter_field(parameter: Parameter, models: Sequence[TrainedModel] = ()) -> forms.Field:
-    """The input of a metric's parameter; ``models`` are those of its kind."""
+    """Return the input of a metric's parameter; ``models`` are those of its kind."""
     common: dict[str, Any] = {"label": parameter.label, "help_text": parameter.hint, "initial": parameter.default}
     match parameter.kind:
         case "flag":
@@ -59,7 +60,7 @@ def parameter_field(parameter: Parameter, models: Sequence[TrainedModel] = ()) -
         case "choice":
             choices = [(name, _choice_label(parameter, name)) for name in parameter.choices]
             if parameter.optional:
-                choices.insert(0, ("", "As usual"))
+                choices.insert(0, ("", "Default"))
             return forms.TypedChoiceField(choices=choices, required=not parameter.optional, empty_value=None, **common)
         case "model":
             return forms.ChoiceField(choices=model_choices(models), **common)
@@ -80,7 +81,7 @@ def _choice_label(parameter: Parameter, name: str) -> str:
 
 
 class SystemsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] # it takes none when it runs
-    """Systems, each with what speaks against scoring it."""
+    """Systems, some with a reason against scoring them."""
 
     notes: Mapping[str, str] = {}
 
@@ -90,7 +91,7 @@ class SystemsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] # 
 
 
 class ScoreRunForm(RefusableForm):
-    """One metric's parameters. The metric and its texts are settled before: they decide what else there is."""
+    """The parameters of a metric over chosen texts; ``values`` fill it in."""
 
     systems = SystemsField(
         queryset=System.objects.none(),
@@ -107,7 +108,7 @@ class ScoreRunForm(RefusableForm):
         dataset: Dataset,
         release: Release | None = None,
         models: Mapping[str, Sequence[TrainedModel]] | None = None,
-        asked: Mapping[str, str] | None = None,
+        values: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -120,47 +121,48 @@ class ScoreRunForm(RefusableForm):
             del self.fields["subset"]
         if release is None:
             del self.fields["items"]
-        usual = usual_parameters(metric, dataset.language)
-        self.names = {one.name: self._free_name(one.name) for one in metric.parameter_list()}
-        for one in metric.parameter_list():
-            of_kind = (models or {}).get(one.choices[0], ()) if one.kind == "model" else ()
-            self.fields[self.names[one.name]] = parameter_field(one, of_kind)
-            if one.kind != "model":
-                self.initial[self.names[one.name]] = usual[one.name]
+        defaults = default_parameters(metric, dataset.language)
+        self.names = {parameter.name: self._free_name(parameter.name) for parameter in metric.parameter_list()}
+        for parameter in metric.parameter_list():
+            name, is_model = self.names[parameter.name], parameter.kind == "model"
+            self.fields[name] = parameter_field(
+                parameter, (models or {}).get(parameter.choices[0], ()) if is_model else ()
+            )
+            if not is_model:
+                self.initial[name] = defaults[parameter.name]
         if not self.is_bound:
-            self._prefill([system for system in systems if system.name not in notes], asked or {})
+            self._prefill([system for system in systems if system.name not in notes], values or {})
 
     def _free_name(self, parameter: str) -> str:
-        """Another package's metric may call a parameter what this form calls something else."""
+        """Return a name for the input: another package's parameter may have the name of one of this form's inputs."""
         return f"parameter_{parameter}" if parameter in self.fields else parameter
 
-    def _prefill(self, systems: Iterable[System], asked: Mapping[str, str]) -> None:
+    def _prefill(self, systems: Iterable[System], values: Mapping[str, str]) -> None:
         self.initial["systems"] = [system.pk for system in systems]
-        for name in set(self.fields) & set(asked) - {"systems"}:
-            flag = isinstance(self.fields[name], forms.BooleanField)
-            self.initial[name] = asked[name].lower() in TRUE if flag else asked[name]
+        for name in set(self.fields) & set(values) - {"systems"}:
+            is_flag = isinstance(self.fields[name], forms.BooleanField)
+            self.initial[name] = values[name].lower() in TRUE if is_flag else values[name]
 
     def parameters(self) -> dict[str, Any]:
-        """What the metric takes."""
         return {name: self.cleaned_data[field] for name, field in self.names.items()}
 
     def chosen_subset(self) -> Subset:
         subset: Subset = self.cleaned_data.get("subset", Subset())
-        return Subset(subset.kind, subset.op, subset.value, self.cleaned_data.get("items", "referenced"))
+        return replace(subset, items=self.cleaned_data.get("items", "referenced"))
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         return super().input_of(self.names.get(path, path))
 
 
 def _system_notes(dataset: Dataset, release: Release | None) -> dict[str, str]:
-    """What speaks against scoring a system, by its name."""
+    """Return reasons against scoring systems, by name."""
     references = release.reference_set.source_systems if release else ()
     same = {name: f"same outputs as {first}" for name, first in other_names(dataset).items()}
     return same | dict.fromkeys(references, "gave references")
 
 
 class ReadingForm(forms.Form):
-    """How an explanation counts n-grams, from its address; what that leaves out takes its default."""
+    """How an explanation counts n-grams, as its address says; the rest has its defaults."""
 
     order = forms.TypedChoiceField(
         label="Longest n-gram", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2
@@ -177,15 +179,14 @@ class ReadingForm(forms.Form):
     )
 
     def __init__(self, query: Mapping[str, str], *, language: str) -> None:
-        self.usual = Reading(tokenize=usual_tokenizer(language))
+        self.default = Reading(tokenize=default_tokenizer(language))
         fields = self.base_fields
-        usual = {name: fields[name].initial for name in fields} | {"tokenize": self.usual.tokenize}
-        asked = {name: query[name] for name in fields if query.get(name)}
-        super().__init__(usual | asked)
+        defaults = {name: fields[name].initial for name in fields} | {"tokenize": self.default.tokenize}
+        super().__init__(defaults | {name: query[name] for name in fields if query.get(name)})
 
     def reading(self) -> Reading:
-        """As asked for; the usual one where that is not understood."""
+        """Return the chosen reading; the default if the input is invalid."""
         if not self.is_valid():
-            return self.usual
-        asked = self.cleaned_data
-        return Reading(asked["order"], asked["semantics"], asked["tokenize"], asked["case"] == "lower", asked["refs"])
+            return self.default
+        data = self.cleaned_data
+        return Reading(data["order"], data["semantics"], data["tokenize"], data["case"] == "lower", data["refs"])

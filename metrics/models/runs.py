@@ -5,10 +5,11 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.models import Dataset, Job, Project, Release, System
+from metrics.subsets import Subset
 
 
 class ScoreRunManager(models.Manager["ScoreRun"]):
-    """Rows without their long arrays, which are loaded where they are read."""
+    """Load runs without their long arrays."""
 
     def get_queryset(self) -> models.QuerySet["ScoreRun"]:
         return super().get_queryset().defer("replicates")
@@ -57,6 +58,10 @@ class ScoreRun(Job):
 
     def __str__(self) -> str:
         return self.signature
+
+    @property
+    def subset_text(self) -> str:
+        return str(Subset.from_mapping(self.subset))
 
 
 class ShardStep(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Every metric there is: what it says of itself, and what a project lacks to compute it."""
+"""The catalogue of metrics, with what a project lacks to compute them."""
 
 import inspect
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, Registry, without_references
-from metrics.selectors.explanations import usual_tokenizer
+from metrics.selectors.explanations import default_tokenizer
 from metrics.selectors.models import lacking_kind, model_parameters, trained_kinds
 from metrics.selectors.ranges import range_words
 
@@ -21,8 +21,8 @@ class Entry:
     """A metric in the list of all, and whether this project can run it."""
 
     metric: type[Metric]
-    missing: str = ""  # what it would take
-    missing_kind: str = ""  # the kind of trained model that the project has none of
+    missing: str = ""  # what the project lacks
+    missing_kind: str = ""  # the kind of trained model that it lacks
     is_release_missing: bool = False
 
     @property
@@ -31,15 +31,15 @@ class Entry:
 
     @property
     def needs(self) -> list[str]:
-        found = []
+        needs = []
         if self.metric.needs_references:
             unless = " or ".join(map(str, without_references(self.metric).values()))
             references = "weighted references" if self.metric.group == "weighted" else "references"
-            found.append(f"{references} (unless {unless})" if unless else references)
+            needs.append(f"{references} (unless {unless})" if unless else references)
         if self.metric.needs_sources:
-            found.append("the messages answered")
-        found += [f"a trained model ({KINDS[one.choices[0]].label})" for one in model_parameters(self.name)]
-        return found or ["the outputs alone"]
+            needs.append("the messages answered")
+        needs += [f"a trained model ({KINDS[each.choices[0]].label})" for each in model_parameters(self.name)]
+        return needs or ["the outputs alone"]
 
     @property
     def range(self) -> str:
@@ -50,22 +50,22 @@ class Entry:
         return self.metric.parameter_list()
 
     @property
-    def told(self) -> str:
-        """What its code says of it: formula, source, range, what is undefined."""
+    def description(self) -> str:
+        """Return the docstring of its module: formula, source, range, what is undefined."""
         module = inspect.getmodule(self.metric)
-        told = (module and module.__doc__) or self.metric.__doc__ or ""
-        return inspect.cleandoc(told).split("\n\nExamples\n")[0]
+        docstring = (module and module.__doc__) or self.metric.__doc__ or ""
+        return inspect.cleandoc(docstring).split("\n\nExamples\n")[0]
 
 
 def catalogue(project: Project, metrics: Registry = METRICS) -> dict[str, list[Entry]]:
-    """All metrics that are computed here, by the names of their groups."""
+    """Return all metrics that are computed here, by the labels of their groups."""
     kinds = trained_kinds(project)
     has_release = finished_releases(project).exists()
-    found: dict[str, list[Entry]] = {label: [] for label in GROUPS.values()}
+    groups: dict[str, list[Entry]] = {label: [] for label in GROUPS.values()}
     for name, metric in metrics.items():
         if name != External.name:
-            found[GROUPS[metric.group]].append(_entry(metric, kinds, has_release=has_release))
-    return {label: entries for label, entries in found.items() if entries}
+            groups[GROUPS[metric.group]].append(_entry(metric, kinds, has_release=has_release))
+    return {label: entries for label, entries in groups.items() if entries}
 
 
 def entry_of(project: Project, metric: type[Metric]) -> Entry:
@@ -82,14 +82,14 @@ def _entry(metric: type[Metric], kinds: set[str], *, has_release: bool) -> Entry
     return Entry(metric)
 
 
-def usual_parameters(metric: type[Metric], language: str) -> dict[str, Any]:
-    """What is chosen unless somebody asks for another: the metric's defaults, on words as this language parts them.
+def default_parameters(metric: type[Metric], language: str) -> dict[str, Any]:
+    """Return the metric's defaults, with a tokeniser for the language.
 
-    Metrics of words read them in lowercase, unless a trained model has its own say.
+    Metrics of words read them in lowercase, unless a trained model decides.
     """
-    usual: dict[str, Any] = {one.name: one.default for one in metric.parameter_list()}
-    if "tokenize" in usual:
-        usual["tokenize"] = usual_tokenizer(language)
-        if "lowercase" in usual and not model_parameters(metric.name):
-            usual["lowercase"] = True
-    return usual
+    defaults: dict[str, Any] = {parameter.name: parameter.default for parameter in metric.parameter_list()}
+    if "tokenize" in defaults:
+        defaults["tokenize"] = default_tokenizer(language)
+        if "lowercase" in defaults and not model_parameters(metric.name):
+            defaults["lowercase"] = True
+    return defaults

@@ -1,8 +1,9 @@
-"""The systems of a run against each other, on the same resamples of its segments."""
+"""Pairs of a run's systems, compared on the same resamples of its segments."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,19 @@ from metrics.selectors.arrays import run_aggregate, run_arrays, run_replicates
 from metrics.selectors.runs import run_metric
 
 MOST_IN_MATRIX = 14
-KEPT_SECONDS = 24 * 3600
+CACHE_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A system, and the places it can have when only differences that stand are heeded."""
+    """A system, and the ranks that it can have if only significant differences count."""
 
     score: SystemScore
     first: int
     last: int
 
     @property
-    def places(self) -> str:
+    def ranks(self) -> str:
         return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
 
 
@@ -48,10 +49,6 @@ class Pair:
     def scores(self) -> tuple[SystemScore, SystemScore]:
         return self.better, self.worse
 
-    @property
-    def width(self) -> float:
-        return self.test.high - self.test.low
-
 
 @dataclass(frozen=True)
 class Comparisons:
@@ -59,30 +56,29 @@ class Comparisons:
 
     scores: list[SystemScore]  # best first
     pairs: list[Pair]
-    places: list[tuple[int, int]]  # in the order of ``scores``
+    ranks: list[tuple[int, int]]  # first and last possible, in the order of ``scores``
     reason: str = ""
     n_resamples: int = 0
 
     @property
     def too_many(self) -> bool:
-        """Whether no corrected p can be small enough: p of one pair is never below 1 / (resamples + 1)."""
+        """Return whether no corrected p can be small enough: a pair's p is at least 1 / (resamples + 1)."""
         return len(self.pairs) > LEVEL * (self.n_resamples + 1)
 
     @cached_property
     def ranked(self) -> list[Ranked]:
-        return [Ranked(score, *own) for score, own in zip(self.scores, self.places, strict=True)]
+        return [Ranked(score, *ranks) for score, ranks in zip(self.scores, self.ranks, strict=True)]
 
     @cached_property
     def _by_systems(self) -> dict[frozenset[int], Pair]:
         return {frozenset((pair.better.system_id, pair.worse.system_id)): pair for pair in self.pairs}
 
-    def pair(self, one: int, other: int) -> Pair | None:
-        """Of the systems with these ids."""
-        return self._by_systems.get(frozenset((one, other)))
+    def pair(self, system_id: int, other_id: int) -> Pair | None:
+        return self._by_systems.get(frozenset((system_id, other_id)))
 
     @property
     def matrix(self) -> list[tuple[Ranked, list[Pair | None]]]:
-        """A row per system: it against every other, itself left empty."""
+        """Return a row per system with its pairs; None for the system itself."""
         return [
             (row, [self.pair(row.score.system_id, column.system_id) for column in self.scores]) for row in self.ranked
         ]
@@ -92,13 +88,13 @@ class Comparisons:
         return len(self.scores) <= MOST_IN_MATRIX
 
     @property
-    def n_apart(self) -> int:
+    def n_different(self) -> int:
         return sum(pair.test.differs for pair in self.pairs)
 
     @property
     def leaders(self) -> list[SystemScore]:
-        """Those that may have the first place."""
-        return [one.score for one in self.ranked if one.first == 1]
+        """Return the systems that may be first."""
+        return [ranked.score for ranked in self.ranked if ranked.first == 1]
 
 
 def why_no_intervals(run: ScoreRun) -> str:
@@ -107,12 +103,12 @@ def why_no_intervals(run: ScoreRun) -> str:
 
 
 def comparisons_of(run: ScoreRun) -> Comparisons:
-    """Every pair of the run's systems, tested on its resamples."""
+    """Test every pair of the run's systems on its resamples."""
     metric = run_metric(run)
     higher_is_better = metric is None or metric.higher_is_better
     scores = list(run.scores.select_related("system").order_by("position"))
     values = [np.nan if score.score is None else score.score for score in scores]
-    ordered = [scores[place] for place in best_first(values, higher_is_better=higher_is_better)]
+    ordered = [scores[i] for i in best_first(values, higher_is_better=higher_is_better)]
     replicates = run_replicates(run)
     if replicates is None:
         return Comparisons(ordered, [], [(1, len(scores))] * len(scores), why_no_intervals(run))
@@ -122,64 +118,47 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
         tests = _on_shared_segments(run, higher_is_better=higher_is_better)
     else:
         tests = compare_systems(values, replicates, higher_is_better=higher_is_better)
-    places = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
+    ranks = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
     pairs = [Pair(scores[test.first], scores[test.second], test) for test in tests]
-    return Comparisons(ordered, pairs, [places[score.pk] for score in ordered], n_resamples=len(replicates))
+    return Comparisons(ordered, pairs, [ranks[score.pk] for score in ordered], n_resamples=len(replicates))
 
 
 def lacks_scores(run: ScoreRun) -> bool:
-    """Whether systems' scores are means over different segments, so that only pairs on shared ones can be compared."""
+    """Return whether systems' scores are means over different segments: pairs are then compared on shared segments."""
     return bool(run.report.get("items_partly")) and isinstance(run_aggregate(run), MeanAggregate)
 
 
 def _on_shared_segments(run: ScoreRun, *, higher_is_better: bool) -> list[PairOfSystems]:
-    """Of a finished run, whose arrays do not change: computed once, in the order of ``SystemScore.position``."""
+    """Return the cached tests of a finished run, whose arrays do not change, by ``SystemScore.position``."""
     key = f"pairs-on-shared-segments:{run.pk}:{run.finished_at and run.finished_at.timestamp()}"
-    found: list[PairOfSystems] | None = cache.get(key)
-    if found is None:
-        found = compare_on_shared_segments(
+    tests: list[PairOfSystems] | None = cache.get(key)
+    if tests is None:
+        tests = compare_on_shared_segments(
             run_arrays(run).scores,
             higher_is_better=higher_is_better,
             replicates=run.bootstrap["replicates"],
             seed=run.bootstrap["seed"],
         )
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+        cache.set(key, tests, CACHE_SECONDS)
+    return tests
 
 
-PAIR_COLUMNS = (
-    "better",
-    "worse",
-    "better_score",
-    "worse_score",
-    "difference",
-    "low",
-    "high",
-    "p_value",
-    "p_holm",
-    "differs",
-    "undefined_reason",
-    "shared_items",
-)
-PAIR_TYPES = dict.fromkeys(
-    ("better_score", "worse_score", "difference", "low", "high", "p_value", "p_holm", "shared_items"), "number"
-)
+PAIR_FIELDS = {
+    "better": "better.system.name",
+    "worse": "worse.system.name",
+    "better_score": "better.score",
+    "worse_score": "worse.score",
+    "difference": "test.difference",
+    "low": "test.low",
+    "high": "test.high",
+    "p_value": "test.p_value",
+    "p_holm": "test.adjusted",
+    "differs": "test.differs",
+    "undefined_reason": "test.reason",
+    "shared_items": "test.segments",
+}
+PAIR_TYPES = dict.fromkeys(PAIR_FIELDS.keys() - {"better", "worse", "differs", "undefined_reason"}, "number")
 
 
-def pair_rows(found: Comparisons) -> Iterator[tuple[Any, ...]]:
-    for pair in found.pairs:
-        test = pair.test
-        yield (
-            pair.better.system.name,
-            pair.worse.system.name,
-            pair.better.score,
-            pair.worse.score,
-            test.difference,
-            test.low,
-            test.high,
-            test.p_value,
-            test.adjusted,
-            test.differs,
-            test.reason,
-            test.segments,
-        )
+def pair_rows(comparisons: Comparisons) -> Iterator[tuple[Any, ...]]:
+    return map(attrgetter(*PAIR_FIELDS.values()), comparisons.pairs)

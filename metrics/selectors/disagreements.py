@@ -1,10 +1,11 @@
-"""Outputs that a metric and the raters see most differently, among those on which the raters agree with each other.
+"""Outputs that a metric and the raters rank most differently, among those on which the raters agree.
 
-The reading of D'Haro et al. (2019), Table 4, as two lists: the metric high and the raters low, and the other way round.
+As in D'Haro et al. (2019), Table 4: the metric high and the raters low, and the other way round.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.stats import rankdata
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Item, Rating, ReleaseWeight, Response, ResponseSource
 from annotation.rating.selectors.ratings import campaign_criteria, judgements, rating_columns
-from annotation.weighting.evidence import Bins, histogram_bins, response_evidence
+from annotation.weighting.evidence import Bins, Evidence, histogram_bins, response_evidence
 from annotation.weighting.table import RatingTable
 from metrics.models import ScoreRun
 from metrics.selectors.arrays import FLOAT, INTEGER, shards_of
@@ -23,14 +24,15 @@ from metrics.selectors.runs import run_metric
 from metrics.subsets import Subset
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 SHOWN = 6
 MOST_DOWNLOADED = 1000
 SHOWN_REFERENCES = 4
-LEAST_JUDGEMENTS = 2  # below that there is no spread
-SHARES = (0.125, 0.25, 0.5)  # of the scale's range: spreads to choose from
-USUAL_SHARE = 0.25
-OPEN_RANGE = 4.0  # taken for the range of a scale without ends, whose judgements are natural logarithms of ratios
+LEAST_JUDGEMENTS = 2  # one has no spread
+SHARES = (0.125, 0.25, 0.5)  # spreads to choose from, as shares of the scale's range
+DEFAULT_SHARE = 0.25
+OPEN_RANGE = 4.0  # the range of a scale without ends, whose judgements are natural logarithms of ratios
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,16 @@ class Bar:
 
 @dataclass
 class Disagreement:
-    """One output, where the metric and the raters rank it, as shares of the outputs compared."""
+    """An output, with its ranks by the metric and by the raters, from 0 to 1."""
 
     item_id: int
     response_id: int
-    systems: list[tuple[int, str]]  # ids and names of those that gave it
+    systems: list[tuple[int, str]]  # ids and names
     score: float
     rating: float
     n_judgements: int
     spread: float
-    metric_rank: float  # 0: the worst, 1: the best
+    metric_rank: float  # 0: the worst of the outputs compared, 1: the best
     rater_rank: float
     counts: Sequence[int]
     bars: Sequence[Bar] = ()
@@ -61,13 +63,17 @@ class Disagreement:
     n_more: int = 0
 
     @property
+    def system_names(self) -> list[str]:
+        return [name for _, name in self.systems]
+
+    @property
     def gap(self) -> float:
         return self.metric_rank - self.rater_rank
 
 
 @dataclass
 class Disagreements:
-    """Both lists, the farthest apart first; ``reason`` says why there are none."""
+    """Both lists, the largest gap first; ``reason`` says why there are none."""
 
     campaigns: list[Campaign]
     chosen: list[Campaign]
@@ -84,7 +90,7 @@ class Disagreements:
 
 
 def rating_campaigns(run: ScoreRun) -> list[Campaign]:
-    """Those with ratings of outputs of the run's systems, newest first."""
+    """Return the campaigns that rated outputs of the run's systems, newest first."""
     outputs = ResponseSource.objects.filter(system__in=run.systems.all()).order_by()
     rated = Rating.objects.filter(response__in=outputs.values("response_id")).order_by()
     return list(Campaign.objects.filter(pk__in=rated.values("campaign_id").distinct()).order_by("-pk"))
@@ -93,135 +99,137 @@ def rating_campaigns(run: ScoreRun) -> list[Campaign]:
 def disagreements_of(
     run: ScoreRun, *, campaign: int | None = None, spread: float | None = None, n: int = SHOWN
 ) -> Disagreements:
-    """Where a finished run and the ratings of its outputs disagree.
+    """Return where a finished run and the ratings of its outputs disagree.
 
-    ``campaign`` is the id of the one whose ratings count; by default all that rated outputs of the run. ``spread`` is
-    the largest standard deviation of an output's judgements at which its raters agree, in units of the scale.
+    ``campaign`` is the id of the campaign whose ratings count; by default all count. Raters agree on an output if the
+    standard deviation of its judgements is at most ``spread``, in units of the scale.
     """
     campaigns = rating_campaigns(run)
-    chosen = [one for one in campaigns if campaign in (None, one.pk)]
-    found = Disagreements(campaigns, chosen)
+    chosen = [rated for rated in campaigns if campaign in (None, rated.pk)]
+    result = Disagreements(campaigns, chosen)
     if not chosen:
-        found.reason = "Nobody has rated an output of these systems, so there is nothing to compare with."
-        return found
+        result.reason = "No output of these systems is rated, so there is nothing to compare with."
+        return result
     try:
         criteria = campaign_criteria(chosen)
     except AnnotationError as error:
-        found.reason = f"{error} Choose one campaign."
-        return found
+        result.reason = f"{error} Choose one campaign."
+        return result
     table = judgements(rating_columns(chosen, timed=False), criteria)
-    has_points = all(one.scale.has_points for one in criteria)
-    found.low, found.high = table.low, table.high
+    result.low, result.high = table.low, table.high
     width = OPEN_RANGE if np.isnan(table.high) else table.high - table.low
-    found.spreads = [share * width for share in SHARES]
-    found.spread = USUAL_SHARE * width if spread is None else spread
-    found.bins = histogram_bins(table.low, table.high, has_points=has_points)
+    result.spreads = [share * width for share in SHARES]
+    result.spread = DEFAULT_SHARE * width if spread is None else spread
+    has_points = all(criterion.scale.has_points for criterion in criteria)
+    result.bins = histogram_bins(table.low, table.high, has_points=has_points)
     outputs = _outputs(run)
-    wanted = np.isin(table.response_id, list(outputs))
-    codes, responses = np.unique(table.response_id[wanted], return_inverse=True)
-    if not codes.size:
-        found.reason = "None of the outputs that the run scored has a complete judgement."
-        return found
-    rated = RatingTable(
-        responses, np.zeros(responses.size, dtype=np.int64), table.value[wanted], n_responses=codes.size
-    )
-    evidence = response_evidence(rated, found.bins)
-    n_judged = np.bincount(responses, minlength=codes.size)
-    mean = np.bincount(responses, weights=table.value[wanted], minlength=codes.size) / n_judged
-    scores = np.array([outputs[pk].score for pk in codes.tolist()])
-    scored = ~np.isnan(scores)
-    found.n_rated = int(scored.sum())
-    agreed = np.flatnonzero(scored & (n_judged >= LEAST_JUDGEMENTS) & (evidence.spread <= found.spread + 1e-9))
-    found.n_agreed = int(agreed.size)
+    is_output = np.isin(table.response_id, list(outputs))
+    if is_output.any():
+        rated = _RatedOutputs.of(outputs, table.response_id[is_output], table.value[is_output], result.bins)
+        _compare(run, rated, result, n)
+    else:
+        result.reason = "None of the outputs that the run scored has a complete judgement."
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _RatedOutputs:
+    """Outputs that the metric scored and raters judged."""
+
+    outputs: list["_Output"]
+    response_ids: Ints
+    scores: Floats  # NaN for an output without a score
+    n_judgements: Ints
+    means: Floats
+    evidence: Evidence
+
+    @classmethod
+    def of(cls, outputs: dict[int, "_Output"], response_id: Ints, value: Floats, bins: Bins) -> "_RatedOutputs":
+        pks, codes = np.unique(response_id, return_inverse=True)
+        n_judgements = np.bincount(codes, minlength=pks.size)
+        means = np.bincount(codes, weights=value, minlength=pks.size) / n_judgements
+        one_criterion = np.zeros(codes.size, dtype=np.int64)
+        evidence = response_evidence(RatingTable(codes, one_criterion, value, n_responses=pks.size), bins)
+        rated = [outputs[pk] for pk in pks.tolist()]
+        return cls(rated, pks, np.array([output.score for output in rated]), n_judgements, means, evidence)
+
+    def disagreement(self, i: int, metric_rank: float, rater_rank: float) -> Disagreement:
+        return Disagreement(
+            item_id=self.outputs[i].item_id,
+            response_id=int(self.response_ids[i]),
+            systems=self.outputs[i].systems,
+            score=float(self.scores[i]),
+            rating=float(self.means[i]),
+            n_judgements=int(self.n_judgements[i]),
+            spread=float(self.evidence.spread[i]),
+            metric_rank=metric_rank,
+            rater_rank=rater_rank,
+            counts=self.evidence.counts[i].tolist(),
+        )
+
+
+def _compare(run: ScoreRun, rated: _RatedOutputs, result: Disagreements, n: int) -> None:
+    """Fill the two lists with up to ``n`` outputs each."""
+    is_scored = ~np.isnan(rated.scores)
+    is_agreed = (rated.n_judgements >= LEAST_JUDGEMENTS) & (rated.evidence.spread <= result.spread + 1e-9)
+    agreed = np.flatnonzero(is_scored & is_agreed)
+    result.n_rated, result.n_agreed = int(is_scored.sum()), int(agreed.size)
     if agreed.size < 2:
-        found.reason = (
-            f"On {agreed.size} of {found.n_rated:,} rated outputs the raters agree within {found.spread:g}. "
+        result.reason = (
+            f"On {agreed.size} of {result.n_rated:,} rated outputs the raters agree within {result.spread:g}. "
             "Allow a wider spread."
         )
-        return found
+        return
     metric = run_metric(run)
-    signed = scores[agreed] if metric is None or metric.higher_is_better else -scores[agreed]
-    metric_rank, rater_rank = _shares(signed), _shares(mean[agreed])
-    order = np.argsort(rater_rank - metric_rank, kind="stable")  # the metric's favourites first
-
-    def told(place: int) -> Disagreement:
-        at = agreed[place]
-        pk = int(codes[at])
-        return Disagreement(
-            outputs[pk].item_id,
-            pk,
-            outputs[pk].systems,
-            float(scores[at]),
-            float(mean[at]),
-            int(n_judged[at]),
-            float(evidence.spread[at]),
-            float(metric_rank[place]),
-            float(rater_rank[place]),
-            evidence.counts[at].tolist(),
-        )
-
-    found.liked_by_metric = [one for one in map(told, order[:n].tolist()) if one.gap > 0]
-    found.liked_by_raters = [one for one in map(told, order[::-1][:n].tolist()) if one.gap < 0]
-    return found
+    scores = rated.scores[agreed] if metric is None or metric.higher_is_better else -rated.scores[agreed]
+    metric_rank, rater_rank = _ranks(scores), _ranks(rated.means[agreed])
+    ranked = list(zip(agreed.tolist(), metric_rank.tolist(), rater_rank.tolist(), strict=True))
+    order = np.argsort(rater_rank - metric_rank, kind="stable").tolist()  # the metric's favourites first
+    best, worst = ([rated.disagreement(*ranked[i]) for i in part] for part in (order[:n], order[::-1][:n]))
+    result.liked_by_metric = [output for output in best if output.gap > 0]
+    result.liked_by_raters = [output for output in worst if output.gap < 0]
 
 
-def with_texts(run: ScoreRun, found: Disagreements) -> None:
-    """Load what a page shows of them: items, outputs, the references that the run used, heaviest first."""
-    every = [*found.liked_by_metric, *found.liked_by_raters]
-    items = Item.objects.in_bulk([one.item_id for one in every])
-    responses = Response.objects.in_bulk([one.response_id for one in every])
+def load_texts(run: ScoreRun, disagreements: Disagreements) -> None:
+    """Load the items, outputs and references that the run used, heaviest first."""
+    outputs = [*disagreements.liked_by_metric, *disagreements.liked_by_raters]
+    items = Item.objects.in_bulk([output.item_id for output in outputs])
+    responses = Response.objects.in_bulk([output.response_id for output in outputs])
     weights = ReleaseWeight.objects.filter(release=run.release_id, item__in=items).select_related("response")
     by_item: dict[int, list[ReleaseWeight]] = {}
     for weight in weights.order_by("-weight", "response_id") if run.release_id else ():
         by_item.setdefault(weight.item_id, []).append(weight)
     subset = Subset.from_mapping(run.subset)
-    labels = found.bins.labels if found.bins else ()
-    for one in every:
-        one.item, one.response = items[one.item_id], responses[one.response_id]
-        own = by_item.get(one.item_id, [])
-        mask = subset.mask(
-            np.array([row.weight for row in own]), np.array([row.is_original for row in own], dtype=bool)
-        )
-        used = [row for row, counts in zip(own, mask.tolist(), strict=True) if counts]
-        one.references, one.n_more = used[:SHOWN_REFERENCES], max(0, len(used) - SHOWN_REFERENCES)
-        tallest = max(one.counts) or 1
-        one.bars = [Bar(label, n, 100 * n // tallest) for label, n in zip(labels, one.counts, strict=True)]
+    labels = disagreements.bins.labels if disagreements.bins else ()
+    for output in outputs:
+        output.item, output.response = items[output.item_id], responses[output.response_id]
+        rows = by_item.get(output.item_id, [])
+        used = [row for row, counts in zip(rows, subset.row_mask(rows).tolist(), strict=True) if counts]
+        output.references, output.n_more = used[:SHOWN_REFERENCES], max(0, len(used) - SHOWN_REFERENCES)
+        tallest = max(output.counts) or 1
+        output.bars = [Bar(label, n, 100 * n // tallest) for label, n in zip(labels, output.counts, strict=True)]
 
 
-DISAGREEMENT_COLUMNS = (
-    "list",
-    "item",
-    "systems",
-    "output",
-    "score",
-    "metric_rank",
-    "mean_rating",
-    "rater_rank",
-    "gap",
-    "judgements",
-    "spread",
-)
+DISAGREEMENT_FIELDS = {
+    "item": "item.external_id",
+    "systems": "system_names",
+    "output": "response.text",
+    "score": "score",
+    "metric_rank": "metric_rank",
+    "mean_rating": "rating",
+    "rater_rank": "rater_rank",
+    "gap": "gap",
+    "judgements": "n_judgements",
+    "spread": "spread",
+}
+DISAGREEMENT_COLUMNS = ("list", *DISAGREEMENT_FIELDS)
 
 
-def disagreement_rows(run: ScoreRun, found: Disagreements) -> Iterator[tuple[Any, ...]]:
-    with_texts(run, found)
-    lists = (("metric_high_raters_low", found.liked_by_metric), ("raters_high_metric_low", found.liked_by_raters))
-    for name, rows in lists:
-        for one in rows:
-            if one.item and one.response:
-                yield (
-                    name,
-                    one.item.external_id,
-                    [system for _, system in one.systems],
-                    one.response.text,
-                    one.score,
-                    one.metric_rank,
-                    one.rating,
-                    one.rater_rank,
-                    one.gap,
-                    one.n_judgements,
-                    one.spread,
-                )
+def disagreement_rows(run: ScoreRun, disagreements: Disagreements) -> Iterator[tuple[Any, ...]]:
+    load_texts(run, disagreements)
+    values = attrgetter(*DISAGREEMENT_FIELDS.values())
+    yield from (("metric_high_raters_low", *values(output)) for output in disagreements.liked_by_metric)
+    yield from (("raters_high_metric_low", *values(output)) for output in disagreements.liked_by_raters)
 
 
 @dataclass
@@ -232,28 +240,28 @@ class _Output:
 
 
 def _outputs(run: ScoreRun) -> dict[int, _Output]:
-    """Every rated output that the run scored, by the id of its response; what several systems said is one."""
+    """Return the rated outputs that the run scored by the id of their response; equal outputs of systems are one."""
     scores = list(run.scores.select_related("system"))
     names = {score.system_id: score.system.name for score in scores}
     position = {score.system_id: score.position for score in scores}
-    place: dict[int, int] = {}
+    index: dict[int, int] = {}
     parts = [np.zeros((len(scores), 0))]
     for shard in shards_of(run).defer(None).only("item_ids", "segment_scores"):
         item_ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
-        place |= {item_id: at for at, item_id in enumerate(item_ids.tolist(), start=len(place))}
+        index |= {item_id: i for i, item_id in enumerate(item_ids.tolist(), start=len(index))}
         parts.append(np.frombuffer(shard.segment_scores, dtype=FLOAT).reshape(len(scores), item_ids.size))
-    whole = np.concatenate(parts, axis=1)
+    matrix = np.concatenate(parts, axis=1)
     rated = Rating.objects.filter(response=OuterRef("response"))
     sources = ResponseSource.objects.filter(Exists(rated), system__in=names)
-    found: dict[int, _Output] = {}
+    outputs: dict[int, _Output] = {}
     for response_id, item_id, pk in sources.order_by("system__name").values_list("response_id", "item_id", "system_id"):
-        if item_id in place:
-            output = found.setdefault(response_id, _Output(item_id, [], float(whole[position[pk], place[item_id]])))
-            output.systems.append((pk, names[pk]))
-    return found
+        if item_id in index:
+            score = float(matrix[position[pk], index[item_id]])
+            outputs.setdefault(response_id, _Output(item_id, [], score)).systems.append((pk, names[pk]))
+    return outputs
 
 
-def _shares(values: Floats) -> Floats:
-    """Ranks from 0 to 1, equal values alike."""
+def _ranks(values: Floats) -> Floats:
+    """Return ranks from 0 to 1; equal values have the same."""
     ranks: Floats = (rankdata(values) - 1) / max(values.size - 1, 1)
     return ranks

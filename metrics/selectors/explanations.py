@@ -1,10 +1,8 @@
-"""The metric explained: each hypothesis of an item against its weighted references, n-gram by n-gram."""
+"""ΔBLEU explained: each hypothesis of an item against its weighted references, n-gram by n-gram."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
-
-import numpy as np
 
 from annotation.core.numbers import finite_or_none
 from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
@@ -12,25 +10,25 @@ from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.explain.ngrams import NgramContribution, NgramExplanation, OrderTotal, explain_hypothesis
 from metrics.scoring.texts import tokenize_texts
-from metrics.selectors.lanes import Token, drawn
-from metrics.selectors.ngrams import Holder, Ngram, Reference, Said, Weighed, written
+from metrics.selectors.lanes import Token, with_lines
+from metrics.selectors.ngrams import Holder, Ngram, Reference, Text, Weighed, written
 from metrics.selectors.runs import mean_ratings
 from metrics.subsets import Subset
 
-# Languages whose texts have no spaces between words, and the tokeniser that parts them.
+# Languages without spaces between words, and their tokenisers.
 UNSPACED = {"zh": "zh", "ja": "char", "th": "char", "lo": "char", "km": "char", "my": "char"}
 
 ALL = Subset()
 
 
-def usual_tokenizer(language: str) -> str:
-    """What a text in this language (a BCP 47 tag) is read with unless somebody asks for another."""
+def default_tokenizer(language: str) -> str:
+    """Return the tokeniser for a language, a BCP 47 tag."""
     return UNSPACED.get(language.lower().partition("-")[0], "whitespace")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How n-grams are counted: all that an account depends on besides texts and weights."""
+    """How n-grams are counted: all that an explanation depends on besides texts and weights."""
 
     max_order: int = 2
     semantics: str = "galley2015"
@@ -54,17 +52,17 @@ class Reading:
         )
 
     def query(self, **others: object) -> str:
-        """As the address of a page asks for it; see `metrics.forms.runs.ReadingForm`."""
-        asked = {
+        """Return the query of a page's address; see `metrics.forms.runs.ReadingForm`."""
+        values = {
             "order": self.max_order,
             "semantics": self.semantics,
             "refs": str(self.subset),
             "tokenize": self.tokenize,
             "case": "lower" if self.lowercase else "kept",
         }
-        return urlencode(asked | others)
+        return urlencode(values | others)
 
-    def account(self, hypothesis: str, references: Sequence[str], weights: Sequence[float]) -> NgramExplanation:
+    def explain(self, hypothesis: str, references: Sequence[str], weights: Sequence[float]) -> NgramExplanation:
         return explain_hypothesis(
             hypothesis,
             references,
@@ -77,12 +75,12 @@ class Reading:
         )
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        return [tuple(own) for own in tokenize_texts(texts, tokenize=self.tokenize, lowercase=self.lowercase)]
+        return [tuple(tokens) for tokens in tokenize_texts(texts, tokenize=self.tokenize, lowercase=self.lowercase)]
 
 
 @dataclass
 class OrderLine:
-    """The arithmetic of one order, written out."""
+    """The arithmetic of one order as text."""
 
     total: OrderTotal
     sum: str
@@ -106,12 +104,12 @@ class OrderLine:
 
 @dataclass
 class Hypothesis:
-    """What one system, or several alike, answered, and its account; ``told`` is None where no reference counts."""
+    """An output of one or several systems, explained; ``explanation`` is None if no reference counts."""
 
     key: str
     names: list[str]
-    response: Said
-    told: NgramExplanation | None
+    response: Text
+    explanation: NgramExplanation | None
     tokens: list[Token]
     lanes: int
     ngrams: list[Ngram]
@@ -123,15 +121,15 @@ class Hypothesis:
 
     @property
     def score(self) -> float | None:
-        return None if self.told is None else finite_or_none(self.told.score)
+        return None if self.explanation is None else finite_or_none(self.explanation.score)
 
     @property
     def reason(self) -> str:
-        return "no reference counts" if self.told is None else self.told.reason
+        return "no reference counts" if self.explanation is None else self.explanation.reason
 
     @property
     def penalty(self) -> float:
-        return 1.0 if self.told is None else self.told.brevity_penalty
+        return 1.0 if self.explanation is None else self.explanation.brevity_penalty
 
     @property
     def matched(self) -> list[Ngram]:
@@ -162,7 +160,7 @@ class Explanation:
 
     @property
     def is_exact(self) -> bool:
-        """Whether sums are written without rounding."""
+        """Return whether sums are shown without rounding."""
         return self.scale in (10, 1000)
 
     @property
@@ -170,7 +168,7 @@ class Explanation:
         return "" if self.top_weight is None else written(self.top_weight, self.scale)
 
     def choose(self, number: int | None) -> Reference | None:
-        """The reference of this number, with everything it won marked."""
+        """Return the reference with this number, and mark the n-grams that it won."""
         chosen = next((reference for reference in self.references if reference.number == number), None)
         for ngram in chosen.won if chosen else ():
             ngram.is_chosen = True
@@ -181,7 +179,7 @@ class Explanation:
 
 
 def explain_item(release: Release, item: Item, reading: Reading) -> Explanation:
-    """Every system's output of the item under a release; outputs that are references themselves come last."""
+    """Explain every system's output of the item under a release; outputs that are references come last."""
     sources = ResponseSource.objects.filter(item=item, system__isnull=False).select_related("response", "system")
     names: dict[int, list[str]] = {}
     responses: dict[int, Response] = {}
@@ -189,8 +187,8 @@ def explain_item(release: Release, item: Item, reading: Reading) -> Explanation:
         names.setdefault(source.response_id, []).append(source.system.name)  # type: ignore[union-attr]
         responses[source.response_id] = source.response
     rows = release_rows(release, item)
-    weighed = {row.response_id for row in rows}
-    ordered = sorted(responses, key=lambda pk: (pk in weighed, names[pk]))
+    references = {row.response_id for row in rows}
+    ordered = sorted(responses, key=lambda pk: (pk in references, names[pk]))
     explanation = explain([(names[pk], responses[pk]) for pk in ordered], rows, reading)
     ratings = mean_ratings(item.dataset_id, ordered)
     for hypothesis in explanation.hypotheses:
@@ -200,66 +198,71 @@ def explain_item(release: Release, item: Item, reading: Reading) -> Explanation:
 
 
 def explain_segment_of_run(run: ScoreRun, item: Item, system: str, hypothesis: Response) -> Explanation:
-    """One hypothesis as a run scored it; BLEU's account is ΔBLEU's with every weight 1."""
+    """Explain a hypothesis as a run scored it; BLEU is ΔBLEU with every weight 1."""
     rows = release_rows(run.release, item) if run.release else []
     return explain([([system], hypothesis)], rows, Reading.of_run(run))
 
 
 def release_rows(release: Release, item: Item) -> list[ReleaseWeight]:
-    """The item's references by falling weight."""
+    """Return the item's references by falling weight."""
     rows = ReleaseWeight.objects.filter(release=release, item=item).select_related("response")
     return list(rows.prefetch_related("response__sources__system").order_by("-weight", "response_id"))
 
 
 def item_neighbours(release: Release, item: Item) -> tuple[int | None, int | None]:
-    """The items of the release before and after this one, by position."""
+    """Return the release's items before and after this one, by position."""
     weights = ReleaseWeight.objects.filter(release=release).values_list("item_id", flat=True)
     before = weights.filter(item_position__lt=item.position).order_by("-item_position").first()
     after = weights.filter(item_position__gt=item.position).order_by("item_position").first()
     return before, after
 
 
-def explain(outputs: Sequence[tuple[list[str], Said]], rows: Sequence[Weighed], reading: Reading) -> Explanation:
-    """The account of each output (the systems' names, and the text) against the weighted references in ``rows``."""
-    weights = np.array([row.weight for row in rows])
-    mask = reading.subset.mask(weights, np.array([row.is_original for row in rows], dtype=bool)).tolist()
+def explain(outputs: Sequence[tuple[list[str], Text]], rows: Sequence[Weighed], reading: Reading) -> Explanation:
+    """Explain each output (its systems' names and its text) against the weighted references in ``rows``."""
+    mask = reading.subset.row_mask(rows).tolist()
     tokens = reading.tokens([row.response.text for row in rows])
     references = [
-        Reference(number, row, row.response, counts, own)
-        for number, (row, counts, own) in enumerate(zip(rows, mask, tokens, strict=True), start=1)
+        Reference(number, row, row.response, counts, words)
+        for number, (row, counts, words) in enumerate(zip(rows, mask, tokens, strict=True), start=1)
     ]
     counted = [reference for reference in references if reference.counts]
-    found = Explanation(reading, references, [], 1, None)
-    for place, (names, response) in enumerate(outputs, start=1):
+    result = Explanation(reading, references, [], 1, None)
+    for number, (names, response) in enumerate(outputs, start=1):
         same = next((reference for reference in references if reference.response == response), None)
-        key = f"h{place}"
+        key = f"h{number}"
         if not counted:
             plain = [Token(text, None, False) for text in reading.tokens([response.text])[0]]
-            found.hypotheses.append(Hypothesis(key, names, response, None, plain, 0, [], [], same))
+            result.hypotheses.append(Hypothesis(key, names, response, None, plain, 0, [], [], same))
             continue
-        told = reading.account(response.text, [one.response.text for one in counted], [one.weight for one in counted])
-        found.scale, found.top_weight = told.weight_scale, told.top_weight
-        found.hypotheses.append(_hypothesis(key, names, response, told, counted, same))
+        texts, weights = [each.response.text for each in counted], [each.weight for each in counted]
+        explanation = reading.explain(response.text, texts, weights)
+        result.scale, result.top_weight = explanation.weight_scale, explanation.top_weight
+        result.hypotheses.append(_hypothesis(key, names, response, explanation, counted, same))
     for reference in references:
-        reference.scale = found.scale
-    return found
+        reference.scale = result.scale
+    return result
 
 
 def _hypothesis(
     key: str,
     names: list[str],
-    response: Said,
-    told: NgramExplanation,
+    response: Text,
+    explanation: NgramExplanation,
     counted: Sequence[Reference],
     same: Reference | None,
 ) -> Hypothesis:
-    ngrams = [_ngram(f"{key}-g{place}", part, counted, told.weight_scale) for place, part in enumerate(told.parts, 1)]
+    ngrams = [
+        _ngram(f"{key}-g{number}", part, counted, explanation.weight_scale)
+        for number, part in enumerate(explanation.parts, 1)
+    ]
     for ngram in ngrams:
         if ngram.reference is not None:
             ngram.reference.won.append(ngram)
-    tokens, lanes = drawn(told.tokens, [ngram for ngram in ngrams if ngram.holders])
-    orders = [_order_line(total, told) for total in told.totals]
-    return Hypothesis(key, names, response, told, tokens, lanes, ngrams, orders, same, counted[told.closest])
+    tokens, lanes = with_lines(explanation.tokens, [ngram for ngram in ngrams if ngram.holders])
+    orders = [_order_line(total, explanation) for total in explanation.totals]
+    return Hypothesis(
+        key, names, response, explanation, tokens, lanes, ngrams, orders, same, counted[explanation.closest]
+    )
 
 
 def _ngram(key: str, part: NgramContribution, counted: Sequence[Reference], scale: int) -> Ngram:
@@ -278,14 +281,14 @@ def _ngram(key: str, part: NgramContribution, counted: Sequence[Reference], scal
     return Ngram(key, part, holders, scale, winner)
 
 
-def _order_line(total: OrderTotal, told: NgramExplanation) -> OrderLine:
-    scale = told.weight_scale
+def _order_line(total: OrderTotal, explanation: NgramExplanation) -> OrderLine:
+    scale = explanation.weight_scale
     terms = [f"{n} × {written(weight, scale, bracket=True)}" for weight, n in total.terms]
     return OrderLine(
         total,
         " + ".join(terms) or "no match",
         written(total.numerator, scale),
-        f"{total.n_grams} × {written(told.top_weight, scale, bracket=True)}",
+        f"{total.n_grams} × {written(explanation.top_weight, scale, bracket=True)}",
         written(total.denominator, scale),
         written(total.added, scale) if total.added else "",
     )

@@ -1,15 +1,16 @@
-"""Where the lines under a hypothesis run: one under each matched word, one per longer n-gram, none over another."""
+"""The lines under a hypothesis: one under each matched word and one per longer n-gram, without overlaps."""
 
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 
 from metrics.selectors.ngrams import Ngram
 
 
 class Bar(NamedTuple):
-    """A stretch of the line under an n-gram of two words or more."""
+    """The part of a longer n-gram's line that is under one token."""
 
     lane: int
     ngram: Ngram
@@ -20,33 +21,32 @@ class Bar(NamedTuple):
 
 @dataclass
 class Token:
-    """One token of a hypothesis with what is drawn beneath it and beneath the space after it."""
+    """A token of a hypothesis with the lines under it and under the space after it."""
 
     text: str
     unigram: Ngram | None
     counted: bool  # one of the copies that count
-    rtl: bool = False  # read from right to left, so a bracket that begins here opens on its right
+    rtl: bool = False  # read from right to left: a line that begins here begins on its right
     bars: list[Bar] = field(default_factory=list)
     bars_after: list[Bar] = field(default_factory=list)
 
 
-def drawn(texts: Sequence[str], ngrams: Sequence[Ngram]) -> tuple[list[Token], int]:
-    """Tokens with the lines beneath them. Each order has lanes of its own; what overlaps lies in different ones."""
+def with_lines(texts: Sequence[str], ngrams: Sequence[Ngram]) -> tuple[list[Token], int]:
+    """Return tokens with the lines under them, and the number of lanes. Overlapping lines have different lanes."""
     unigrams = {start: ngram for ngram in ngrams if ngram.order == 1 for start in ngram.part.positions}
     tokens = [
-        Token(text, unigrams.get(place), place in unigrams and _is_counted(unigrams[place], place))
-        for place, text in enumerate(texts)
+        Token(text, unigrams.get(i), i in unigrams and _is_counted(unigrams[i], i)) for i, text in enumerate(texts)
     ]
-    _direct(tokens)
+    _set_directions(tokens)
     first_lane = 0
     for order in sorted({ngram.order for ngram in ngrams} - {1}):
         occurrences = sorted(
             ((start, ngram) for ngram in ngrams if ngram.order == order for start in ngram.part.positions),
-            key=lambda found: found[0],
+            key=itemgetter(0),
         )
-        free_from: list[int] = []  # of each lane: the first token that nothing covers yet
+        free_from: list[int] = []  # for each lane the first free token
         for start, ngram in occurrences:
-            lane = next((place for place, free in enumerate(free_from) if free <= start), len(free_from))
+            lane = next((i for i, free in enumerate(free_from) if free <= start), len(free_from))
             free_from[lane:] = [start + order] if lane == len(free_from) else [start + order, *free_from[lane + 1 :]]
             _draw(tokens, start, ngram, first_lane + lane)
         first_lane += len(free_from)
@@ -56,18 +56,18 @@ def drawn(texts: Sequence[str], ngrams: Sequence[Ngram]) -> tuple[list[Token], i
 def _draw(tokens: Sequence[Token], start: int, ngram: Ngram, lane: int) -> None:
     last = start + ngram.order - 1
     counted = _is_counted(ngram, start)
-    for place in range(start, last + 1):
-        tokens[place].bars.append(Bar(lane, ngram, place == start, place == last, counted))
-        if place < last:
-            tokens[place].bars_after.append(Bar(lane, ngram, False, False, counted))
+    for i in range(start, last + 1):
+        tokens[i].bars.append(Bar(lane, ngram, i == start, i == last, counted))
+        if i < last:
+            tokens[i].bars_after.append(Bar(lane, ngram, False, False, counted))
 
 
-def _direct(tokens: Sequence[Token]) -> None:
-    """Each token its own letters' direction; one without letters has that of the text, which its first letter sets."""
-    own = [next(filter(None, map(_direction, token.text)), "") for token in tokens]
-    text = next(filter(None, own), "ltr")
-    for token, direction in zip(tokens, own, strict=True):
-        token.rtl = (direction or text) == "rtl"
+def _set_directions(tokens: Sequence[Token]) -> None:
+    """Set each token's direction to that of its letters; without letters to that of the text's first letter."""
+    directions = [next(filter(None, map(_direction, token.text)), "") for token in tokens]
+    default = next(filter(None, directions), "ltr")
+    for token, direction in zip(tokens, directions, strict=True):
+        token.rtl = (direction or default) == "rtl"
 
 
 def _direction(character: str) -> str:
@@ -75,5 +75,5 @@ def _direction(character: str) -> str:
 
 
 def _is_counted(ngram: Ngram, start: int) -> bool:
-    """Of several copies the first ones count, as many as the winner's count allows."""
+    """Return whether this copy counts: the first ones do, as many as the winner's count allows."""
     return ngram.part.positions.index(start) < ngram.clipped

@@ -1,7 +1,8 @@
-"""Everything one reference gave to the outputs of its item; and matches as tables."""
+"""The matches of one reference with the outputs of its item; and matches as tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from annotation.models import Item, JobState, Release, Response
@@ -10,8 +11,8 @@ from metrics.selectors.explanations import Explanation, Hypothesis, Reading, exp
 from metrics.selectors.ngrams import Holder, Ngram, Reference, written
 
 
-class Given(NamedTuple):
-    """One n-gram of a hypothesis that the reference holds."""
+class Match(NamedTuple):
+    """An n-gram of a hypothesis that the reference holds."""
 
     hypothesis: Hypothesis
     ngram: Ngram
@@ -26,76 +27,22 @@ class SystemTotal(NamedTuple):
     hypothesis: Hypothesis
     won: int
     held: int
+    sums: "Sums"
+
+
+class Sums(NamedTuple):
+    """Positive matches, negative ones and all together, as text; ``sign`` is that of the total."""
+
     plus: str
     minus: str
     added: str
     sign: str
 
 
-@dataclass
-class Matches:
-    """Everything one reference gave to the outputs of its item under one release."""
-
-    explanation: Explanation
-    reference: Reference
-    given: list[Given]
-    totals: list[SystemTotal]
-
-    @property
-    def n_won(self) -> int:
-        return sum(one.holder.wins for one in self.given)
-
-    def added(self, keep: "Iterable[Given] | None" = None) -> float:
-        return exact_sum((one.added for one in (self.given if keep is None else keep)), self.explanation.scale)
-
-    @property
-    def written_plus(self) -> str:
-        return written(self.added(one for one in self.given if one.added > 0), self.explanation.scale, plus=True)
-
-    @property
-    def written_minus(self) -> str:
-        return written(self.added(one for one in self.given if one.added < 0), self.explanation.scale)
-
-    @property
-    def written_added(self) -> str:
-        return written(self.added(), self.explanation.scale, plus=True)
-
-
-def weighing_releases(response: Response) -> list[Release]:
-    """Finished releases that weigh the response: those still in use first, then the newest first."""
-    found = Release.objects.filter(weights__response=response, state=JobState.DONE).select_related(
-        "reference_set__dataset"
-    )
-    return sorted(found.order_by("-finished_at", "-pk"), key=lambda release: release.deprecated_at is not None)
-
-
-def response_matches(release: Release, response: Response, reading: Reading) -> Matches | None:
-    """What this reference gave; None where the subset leaves it out."""
-    explanation = explain_item(release, response.item, reading)
-    reference = explanation.of_response(response.pk)
-    if reference is None or not reference.counts:
-        return None
-    given = [
-        Given(hypothesis, ngram, holder)
-        for hypothesis in explanation.hypotheses
-        for ngram in hypothesis.matched
-        for holder in ngram.holders
-        if holder.reference is reference
-    ]
-    totals = [
-        _system_total(hypothesis, [one for one in given if one.hypothesis is hypothesis], explanation.scale)
-        for hypothesis in explanation.hypotheses
-    ]
-    return Matches(explanation, reference, given, totals)
-
-
-def _system_total(hypothesis: Hypothesis, given: Sequence[Given], scale: int) -> SystemTotal:
-    amounts = [one.added for one in given]
+def _sums(matches: Iterable[Match], scale: int) -> Sums:
+    amounts = [match.added for match in matches]
     added = exact_sum(amounts, scale)
-    return SystemTotal(
-        hypothesis,
-        sum(one.holder.wins for one in given),
-        len(given),
+    return Sums(
         written(exact_sum((amount for amount in amounts if amount > 0), scale), scale, plus=True),
         written(exact_sum((amount for amount in amounts if amount < 0), scale), scale),
         written(added, scale, plus=True),
@@ -103,41 +50,62 @@ def _system_total(hypothesis: Hypothesis, given: Sequence[Given], scale: int) ->
     )
 
 
+@dataclass
+class Matches:
+    """The matches of a reference with the outputs of its item under one release."""
+
+    explanation: Explanation
+    reference: Reference
+    matches: list[Match]
+    totals: list[SystemTotal]
+
+    @property
+    def n_won(self) -> int:
+        return sum(match.holder.wins for match in self.matches)
+
+    @property
+    def sums(self) -> "Sums":
+        return _sums(self.matches, self.explanation.scale)
+
+
+def weighing_releases(response: Response) -> list[Release]:
+    """Return finished releases that weigh the response, newest first, with deprecated ones at the end."""
+    releases = Release.objects.filter(weights__response=response, state=JobState.DONE)
+    newest_first = releases.select_related("reference_set__dataset").order_by("-finished_at", "-pk")
+    return sorted(newest_first, key=lambda release: release.deprecated_at is not None)
+
+
+def response_matches(release: Release, response: Response, reading: Reading) -> Matches | None:
+    """Return the matches of this reference; None if the subset leaves it out."""
+    explanation = explain_item(release, response.item, reading)
+    reference = explanation.of_response(response.pk)
+    if reference is None or not reference.counts:
+        return None
+    matches = [
+        Match(hypothesis, ngram, holder)
+        for hypothesis in explanation.hypotheses
+        for ngram in hypothesis.matched
+        for holder in ngram.holders
+        if holder.reference is reference
+    ]
+    totals = []
+    for hypothesis in explanation.hypotheses:
+        held = [match for match in matches if match.hypothesis is hypothesis]
+        won = sum(match.holder.wins for match in held)
+        totals.append(SystemTotal(hypothesis, won, len(held), _sums(held, explanation.scale)))
+    return Matches(explanation, reference, matches, totals)
+
+
 MATCH_COLUMNS = (
-    "ngram",
-    "order",
-    "in_hypothesis",
-    "counted",
-    "won_by_reference",
-    "won_by_response_id",
-    "weight",
-    "adds",
-    "of_at_most",
-    "held_by",
+    *("ngram", "order", "in_hypothesis", "counted", "won_by_reference", "won_by_response_id", "weight"),
+    *("adds", "of_at_most", "held_by"),
 )
 ITEM_MATCH_COLUMNS = ("item", "system", "response_id", "hypothesis", *MATCH_COLUMNS)
-GIVEN_COLUMNS = (
-    "release",
-    "item",
-    "system",
-    "response_id",
-    "hypothesis",
-    "ngram",
-    "order",
-    "in_hypothesis",
-    "in_reference",
-    "counted",
-    "weight",
-    "would_add",
-    "won",
-    "adds",
-    "won_by_response_id",
-)
 MATCH_TYPES = {"won_by_reference": "whole", "won_by_response_id": "whole", "weight": "number"}
 
 
 def match_row(ngram: Ngram) -> tuple[Any, ...]:
-    """What no reference holds has no winner and adds 0."""
+    """Return an n-gram's row; one that no reference holds has no winner and adds 0."""
     winner = ngram.reference
     won = (winner.number, winner.response.pk, ngram.part.weight) if winner else (None, None, None)
     held_by = [
@@ -154,32 +122,34 @@ def match_row(ngram: Ngram) -> tuple[Any, ...]:
 
 
 def item_match_rows(item: Item, explanation: Explanation) -> Iterable[tuple[Any, ...]]:
-    """A row for each system and n-gram; systems that said the same have the same rows."""
+    """Yield a row for each system and n-gram; systems with the same output have the same rows."""
     for hypothesis in explanation.hypotheses:
         for name in hypothesis.names:
             for ngram in hypothesis.ngrams:
                 yield item.external_id, name, hypothesis.response.pk, hypothesis.response.text, *match_row(ngram)
 
 
+GIVEN_FIELDS = {
+    "release": "",
+    "item": "",
+    "system": "",
+    "response_id": "hypothesis.response.pk",
+    "hypothesis": "hypothesis.response.text",
+    "ngram": "ngram.text",
+    "order": "ngram.order",
+    "in_hypothesis": "ngram.count",
+    "in_reference": "holder.n_starts",
+    "counted": "holder.clipped",
+    "weight": "holder.reference.weight",
+    "would_add": "holder.value",
+    "won": "holder.wins",
+    "adds": "added",
+    "won_by_response_id": "ngram.winner_pk",
+}
+
+
 def given_rows(release: str, item: Item, matches: Matches | None) -> Iterable[tuple[Any, ...]]:
-    for one in matches.given if matches else ():
-        ngram, holder, response = one.ngram, one.holder, one.hypothesis.response
-        winner = ngram.reference
-        for name in one.hypothesis.names:
-            yield (
-                release,
-                item.external_id,
-                name,
-                response.pk,
-                response.text,
-                ngram.text,
-                ngram.order,
-                ngram.count,
-                len(holder.starts),
-                holder.clipped,
-                holder.reference.weight,
-                holder.value,
-                holder.wins,
-                one.added,
-                winner.response.pk if winner else None,
-            )
+    values = attrgetter(*filter(None, GIVEN_FIELDS.values()))
+    for match in matches.matches if matches else ():
+        for name in match.hypothesis.names:
+            yield release, item.external_id, name, *values(match)

@@ -1,4 +1,4 @@
-"""One n-gram of a hypothesis and the references that hold it, with numbers written as a page shows them."""
+"""An n-gram of a hypothesis and the references that hold it, with numbers as text."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -9,14 +9,14 @@ MINUS = "−"
 
 
 def written(value: float, scale: int, *, plus: bool = False, bracket: bool = False) -> str:
-    """A multiple of a weight: tenths exactly, thousandths exactly, anything else to four places.
+    """Return a multiple of a weight as text: tenths and thousandths exactly, others with four decimals.
 
     >>> written(1.2000000000000002, 10), written(-0.4, 10, bracket=True), written(1 / 3, 1)
     ('1.2', '(−0.4)', '0.3333')
     """
     text = f"{abs(value):.{ {10: 1, 1000: 3}.get(scale, 4) }f}"
-    whole, _, places = text.partition(".")
-    text = f"{whole}.{places.rstrip('0') or '0'}"
+    whole, _, decimals = text.partition(".")
+    text = f"{whole}.{decimals.rstrip('0') or '0'}"
     if float(text) == 0 or value == 0:
         return text
     if value < 0:
@@ -24,8 +24,8 @@ def written(value: float, scale: int, *, plus: bool = False, bracket: bool = Fal
     return f"+{text}" if plus else text
 
 
-class Said(Protocol):
-    """A text: a stored response, or a typed one, whose ``pk`` is None."""
+class Text(Protocol):
+    """A stored response, or a typed text, whose ``pk`` is None."""
 
     @property
     def pk(self) -> int | None: ...
@@ -38,7 +38,7 @@ class Weighed(Protocol):
     """A text with its weight: a row of a release, or typed."""
 
     @property
-    def response(self) -> Said: ...
+    def response(self) -> Text: ...
 
     @property
     def weight(self) -> float: ...
@@ -52,11 +52,11 @@ class Weighed(Protocol):
 
 @dataclass
 class Reference:
-    """One reference of the item, numbered as the item lists them."""
+    """A reference of the item, with its number on the page."""
 
     number: int
     row: Weighed
-    response: Said
+    response: Text
     counts: bool  # is in the subset
     tokens: tuple[str, ...]
     scale: int = 1
@@ -72,7 +72,7 @@ class Reference:
 
     @property
     def added(self) -> float:
-        """What its matches add to all hypotheses; may be negative."""
+        """Return what its matches add to all hypotheses; may be negative."""
         return exact_sum((ngram.amount for ngram in self.won), self.scale)
 
     @property
@@ -85,7 +85,7 @@ class Reference:
 
 
 class Holder(NamedTuple):
-    """A reference that holds an n-gram, and what it would give for it."""
+    """A reference that holds an n-gram, and what it would add."""
 
     reference: Reference
     starts: tuple[int, ...]
@@ -94,17 +94,25 @@ class Holder(NamedTuple):
     wins: bool
     written: str
 
+    @property
+    def n_starts(self) -> int:
+        return len(self.starts)
+
 
 @dataclass
 class Ngram:
-    """One distinct n-gram of a hypothesis."""
+    """A distinct n-gram of a hypothesis."""
 
     key: str
     part: NgramContribution
     holders: list[Holder]
     scale: int
     reference: Reference | None  # the winner
-    is_chosen: bool = False  # its winner is the reference that the page is asked about
+    is_chosen: bool = False  # its winner is the reference chosen on the page
+
+    @property
+    def winner_pk(self) -> int | None:
+        return self.reference.response.pk if self.reference else None
 
     @property
     def text(self) -> str:
@@ -140,19 +148,18 @@ class Ngram:
 
     @property
     def counted_by(self) -> Reference | None:
-        """The reference that lent the count, where it is not the winner."""
+        """Return the reference whose count applies, if it is not the winner."""
         lender = next((h.reference for h in self.holders if h.clipped == self.clipped), None)
         winner = next((h for h in self.holders if h.wins), None)
         return None if winner is None or winner.clipped == self.clipped else lender
 
     @property
     def held(self) -> str:
-        """Where it stands in each reference that holds it, for the script: ``3:0,7 5:2``."""
+        """Return its positions in each reference that holds it, for the script: ``3:0,7 5:2``."""
         return " ".join(f"{holder.reference.number}:{','.join(map(str, holder.starts))}" for holder in self.holders)
 
     @property
     def written_product(self) -> str:
-        """``2 × 0.8``."""
         return f"{self.clipped} × {written(self.part.weight or 0.0, self.scale, bracket=True)}"
 
     @property
@@ -164,8 +171,8 @@ class Ngram:
         return written(self.ceiling, self.scale)
 
     @property
-    def told(self) -> str:
-        """In words, for who cannot see the line beneath it."""
+    def description(self) -> str:
+        """Describe the line beneath the n-gram for screen readers."""
         winner = self.reference
         by = f"won by reference {winner.number}, " if winner else ""
         verb = "adds" if self.amount > 0 else "takes away" if self.amount < 0 else "adds nothing"

@@ -1,4 +1,4 @@
-"""One hypothesis that somebody typed, under every metric at once; nothing is stored."""
+"""A typed hypothesis under every metric at once; nothing is stored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore
 from metrics.selectors.explanations import Explanation, Reading, explain, release_rows
 from metrics.selectors.playground_parts import Adequacy, Combined, Fluency, adequacy, combined, fluency
-from metrics.selectors.playground_scores import Group, Scored, score_groups
+from metrics.selectors.playground_scores import Group, ScoredTexts, score_groups
 
-# Scripts that put no space between words.
+# Scripts without spaces between words.
 UNSPACED = (
     ("\u0e00", "\u0eff"),
     ("\u1000", "\u109f"),
@@ -26,7 +26,7 @@ UNSPACED = (
 
 @dataclass(frozen=True)
 class TypedText:
-    """Equal to another of the same words: a hypothesis that is a reference is told so."""
+    """A typed text; equal texts are equal, so that a hypothesis that is a reference is recognised."""
 
     text: str
     pk: None = None
@@ -42,7 +42,7 @@ class TypedReference:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is to be scored, and how."""
+    """The texts and settings to score."""
 
     hypothesis: str
     references: tuple[str, ...]
@@ -53,11 +53,11 @@ class Trial:
     lm_order: int
     balance: float
     models: Mapping[str, TrainedModel | None]  # by kind
-    versus: int | None = None  # number of the reference that AM and FM are told against; the best by default
-    asked: str = ""  # the slow metric that was asked for
+    versus: int | None = None  # number of the reference that AM and FM are shown against; the best by default
+    requested: str = ""  # the slow metric to compute
 
-    def scored(self) -> Scored:
-        return Scored(
+    def scored_texts(self) -> ScoredTexts:
+        return ScoredTexts(
             self.hypothesis,
             self.references,
             self.weights,
@@ -73,12 +73,12 @@ class Trial:
             },
             self.lm_order,
             {kind: model.reference for kind, model in self.models.items() if model},
-            self.asked,
+            self.requested,
         )
 
 
 @dataclass(frozen=True)
-class Played:
+class PlaygroundResult:
     trial: Trial
     explanation: Explanation
     adequacy: Adequacy
@@ -88,24 +88,23 @@ class Played:
     lacks_spaces: bool
 
 
-def play(trial: Trial, models: ModelStore) -> Played:
-    """Every number there is of these texts."""
+def play(trial: Trial, models: ModelStore) -> PlaygroundResult:
+    """Compute all scores of these texts, and what they are made of."""
     rows = [
         TypedReference(TypedText(text), weight) for text, weight in zip(trial.references, trial.weights, strict=True)
     ]
     explanation = explain([(["Hypothesis"], TypedText(trial.hypothesis))], rows, trial.reading)
     versus = trial.versus if trial.versus is not None and 1 <= trial.versus <= len(rows) else None
-    near = adequacy(trial.models[LsaModel.kind], models, trial.hypothesis, trial.references, trial.k, versus)
-    fluent = fluency(
-        trial.models[LanguageModel.kind], models, trial.hypothesis, trial.references, trial.lm_order, versus
-    )
-    return Played(
+    texts = trial.hypothesis, trial.references
+    am = adequacy(trial.models[LsaModel.kind], models, *texts, trial.k, versus)
+    fm = fluency(trial.models[LanguageModel.kind], models, *texts, trial.lm_order, versus)
+    return PlaygroundResult(
         trial,
         explanation,
-        near,
-        fluent,
-        combined(near, fluent, trial.balance),
-        score_groups(trial.scored(), models),
+        am,
+        fm,
+        combined(am, fm, trial.balance),
+        score_groups(trial.scored_texts(), models),
         trial.reading.tokenize in ("whitespace", "none")
         and any(_lacks_spaces(text) for text in (trial.hypothesis, *trial.references)),
     )
@@ -116,25 +115,25 @@ def _lacks_spaces(text: str) -> bool:
     return unspaced > 3 * len(text.split())
 
 
-# --- From what is stored ----------------------------------------------------------------------------------------------
+# --- Stored texts -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What a link from a page brings along."""
+    """Texts from the database, for a link to the playground."""
 
     dataset: Dataset
     hypothesis: str
     references: list[tuple[str, float]]
     left_out: int
     source: str
-    told: str
+    label: str
 
 
 def stored_trial(project: Project, query: Mapping[str, int | None], *, most: int) -> Stored | None:
-    """An item, what was answered to it (a system's output, or a response), and a release's references, best first.
+    """Return an item's message, a system's output or a response, and a release's references by falling weight.
 
-    None where the project has no such item.
+    None if the project has no such item.
     """
     item = Item.objects.filter(dataset__project=project, pk=query["item"] or 0).select_related("dataset").first()
     if item is None:
@@ -144,14 +143,14 @@ def stored_trial(project: Project, query: Mapping[str, int | None], *, most: int
     source = sources.filter(of_system | Q(response=query["response"])).order_by("system__name").first()
     release = Release.objects.filter(pk=query["release"] or 0, reference_set__dataset=item.dataset_id).first()
     rows = release_rows(release, item) if release else []
-    told = f"Item {item.position + 1} of {item.dataset}"
+    label = f"Item {item.position + 1} of {item.dataset}"
     if source and source.system:
-        told = f"{source.system}’s output for item {item.position + 1} of {item.dataset}"
+        label = f"{source.system}’s output for item {item.position + 1} of {item.dataset}"
     return Stored(
         item.dataset,
         source.response.text if source else "",
         [(row.response.text, row.weight) for row in rows[:most]],
         max(0, len(rows) - most),
         item.message,
-        f"{told}, and the references of {release}" if release else told,
+        f"{label}, and the references of {release}" if release else label,
     )

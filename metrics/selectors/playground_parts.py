@@ -1,4 +1,4 @@
-"""AM and FM of one hypothesis, taken apart: which words brought texts together, which words surprised."""
+"""AM and FM of a hypothesis, word by word: which words make texts similar, which are improbable."""
 
 import math
 from collections.abc import Sequence
@@ -15,23 +15,22 @@ from metrics.scoring.rounding import rounded_parts
 
 SHOWN_PAIRS = 10
 DIGITS = 4
-# A probability of one in ten thousand fills a bar.
-FULL_BAR = math.log(10_000)
+FULL_BAR = math.log(10_000)  # a probability of one in ten thousand fills a bar
 
 
 @dataclass(frozen=True)
 class AgainstReference:
-    """The score with one reference as the only one."""
+    """The score with one reference alone."""
 
     number: int
     value: float
     is_best: bool
-    is_told: bool
+    is_shown: bool
 
 
 @dataclass(frozen=True)
 class TintedWord:
-    """A word as it stands in the text, and what it adds; ``tint`` from -1 to 1, of the strongest."""
+    """A word of the text and what it adds; ``tint`` from -1 to 1, relative to the strongest."""
 
     text: str
     is_known: bool
@@ -63,12 +62,12 @@ class PairLine:
 
 @dataclass
 class Adequacy:
-    """AM, or why there is none."""
+    """AM, or the reason why there is none."""
 
     model: TrainedModel | None
     reason: str = ""
     references: list[AgainstReference] = field(default_factory=list)
-    told: AmExplanation | None = None
+    explanation: AmExplanation | None = None
     versus: int = 0
     hypothesis: list[TintedWord] = field(default_factory=list)
     reference: list[TintedWord] = field(default_factory=list)
@@ -78,12 +77,12 @@ class Adequacy:
 
     @property
     def score(self) -> float | None:
-        return max((one.value for one in self.references), default=None)
+        return max((reference.value for reference in self.references), default=None)
 
     @property
     def is_cut(self) -> bool:
         """Whether a negative cosine counts as 0."""
-        return self.told is not None and self.told.cosine < 0
+        return self.explanation is not None and self.explanation.cosine < 0
 
     @property
     def unknown(self) -> list[str]:
@@ -109,28 +108,14 @@ class Spoken:
     """A text under the language model."""
 
     words: list[SpokenWord]
-    told: FluencyExplanation
-
-    @property
-    def n_words(self) -> int:
-        return self.told.n_words
-
-    @property
-    def total(self) -> float | None:
-        return finite_or_none(self.told.log_probability)
-
-    @property
-    def per_word(self) -> float | None:
-        return finite_or_none(self.told.per_word)
-
-    @property
-    def probability(self) -> float:
-        return self.told.probability
+    explanation: FluencyExplanation
+    total: float | None
+    per_word: float | None
 
 
 @dataclass
 class Fluency:
-    """FM, or why there is none."""
+    """FM, or the reason why there is none."""
 
     model: TrainedModel | None
     reason: str = ""
@@ -141,33 +126,26 @@ class Fluency:
 
     @property
     def score(self) -> float | None:
-        return max((one.value for one in self.references), default=None)
+        return max((reference.value for reference in self.references), default=None)
 
     @property
     def reference_title(self) -> str:
         return f"Reference {self.versus}"
 
     @property
-    def told(self) -> float | None:
-        """The score against the reference shown."""
-        return next((one.value for one in self.references if one.is_told), None)
+    def shown_score(self) -> float | None:
+        """Return the score with the reference shown."""
+        return next((reference.value for reference in self.references if reference.is_shown), None)
 
     @property
-    def smaller(self) -> float | None:
-        return self._probabilities[0] if self._probabilities else None
-
-    @property
-    def larger(self) -> float | None:
-        return self._probabilities[-1] if self._probabilities else None
-
-    @property
-    def _probabilities(self) -> list[float]:
-        return sorted(one.probability for one in (self.hypothesis, self.reference) if one)
+    def probabilities(self) -> list[float]:
+        """Return the texts' probabilities, the smaller one first."""
+        return sorted(text.explanation.probability for text in (self.hypothesis, self.reference) if text)
 
 
 @dataclass(frozen=True)
 class Combined:
-    """``λ AM + (1 - λ) FM`` in numbers that add up as they are written."""
+    """``λ AM + (1 - λ) FM`` in rounded numbers that add up."""
 
     balance: float
     am: float
@@ -191,29 +169,28 @@ def adequacy(
     k: int,
     versus: int | None = None,
 ) -> Adequacy:
-    """Word by word against the best reference, or the one of this number."""
+    """Compare with the best reference, or the one with this number, word by word."""
     if model is None:
         return Adequacy(None, "No LSA space has been trained in this project.")
     try:
         space: LsaModel = models.load(LsaModel.kind, model.reference)
-        found = [explain_am(space, hypothesis, reference, k=k) for reference in references]
+        explanations = [explain_am(space, hypothesis, reference, k=k) for reference in references]
     except (ValueError, OSError) as error:
         return Adequacy(model, str(error))
-    if not found:
+    if not explanations:
         return Adequacy(model, "AM compares with references: there is none.")
-    best = max(range(len(found)), key=lambda place: found[place].cosine)
+    best = max(range(len(explanations)), key=lambda i: explanations[i].cosine)
     shown = best if versus is None else versus - 1
-    told = found[shown]
-    against = [AgainstReference(place + 1, one.score, place == best, place == shown) for place, one in enumerate(found)]
-    pairs, n_others, others = _pair_lines(told)
+    explanation = explanations[shown]
+    pairs, n_others, others = _pair_lines(explanation)
     return Adequacy(
         model,
         "",
-        against,
-        told,
+        _against([each.score for each in explanations], best, shown),
+        explanation,
         shown + 1,
-        _tinted(told.hypothesis_words, told.hypothesis, told.of_hypothesis.tolist()),
-        _tinted(told.reference_words, told.reference, told.of_reference.tolist()),
+        _tinted(explanation.hypothesis_words, explanation.hypothesis, explanation.of_hypothesis.tolist()),
+        _tinted(explanation.reference_words, explanation.reference, explanation.of_reference.tolist()),
         pairs,
         n_others,
         others,
@@ -228,45 +205,48 @@ def fluency(
     order: int,
     versus: int | None = None,
 ) -> Fluency:
-    """Word by word beside the best reference, or the one of this number."""
+    """Compare with the best reference, or the one with this number, word by word."""
     if model is None:
         return Fluency(None, "No n-gram model has been trained in this project.")
     try:
         language: LanguageModel = models.load(LanguageModel.kind, model.reference)
-        own = explain_fluency(language, hypothesis, order=order)
-        found = [explain_fluency(language, reference, order=order) for reference in references]
+        spoken = explain_fluency(language, hypothesis, order=order)
+        others = [explain_fluency(language, reference, order=order) for reference in references]
     except (ValueError, OSError) as error:
         return Fluency(model, str(error))
-    if not found:
-        return Fluency(model, "FM compares with references: there is none.", hypothesis=_spoken(own))
-    ratios = [fluency_ratio(own, other) for other in found]
-    best = max(range(len(found)), key=ratios.__getitem__)
+    if not others:
+        return Fluency(model, "FM compares with references: there is none.", hypothesis=_spoken(spoken))
+    ratios = [fluency_ratio(spoken, other) for other in others]
+    best = max(range(len(others)), key=ratios.__getitem__)
     shown = best if versus is None else versus - 1
-    against = [AgainstReference(place + 1, one, place == best, place == shown) for place, one in enumerate(ratios)]
-    return Fluency(model, "", against, _spoken(own), _spoken(found[shown]), shown + 1)
+    return Fluency(model, "", _against(ratios, best, shown), _spoken(spoken), _spoken(others[shown]), shown + 1)
 
 
-def combined(near: Adequacy, fluent: Fluency, balance: float) -> Combined | None:
-    """The best AM and the best FM, which two references may give."""
-    if near.score is None or fluent.score is None:
+def _against(scores: Sequence[float], best: int, shown: int) -> list[AgainstReference]:
+    return [AgainstReference(i + 1, score, i == best, i == shown) for i, score in enumerate(scores)]
+
+
+def combined(am: Adequacy, fm: Fluency, balance: float) -> Combined | None:
+    """Combine the best AM and the best FM, which can come from two references."""
+    if am.score is None or fm.score is None:
         return None
-    parts = rounded_parts([balance * near.score, (1 - balance) * fluent.score], DIGITS)
-    numbers = [next(one.number for one in of.references if one.is_best) for of in (near, fluent)]
-    score = balance * near.score + (1 - balance) * fluent.score
-    return Combined(balance, near.score, fluent.score, parts[0], parts[1], score, numbers[0], numbers[1])
+    parts = rounded_parts([balance * am.score, (1 - balance) * fm.score], DIGITS)
+    numbers = [next(each.number for each in part.references if each.is_best) for part in (am, fm)]
+    score = balance * am.score + (1 - balance) * fm.score
+    return Combined(balance, am.score, fm.score, parts[0], parts[1], score, numbers[0], numbers[1])
 
 
-def _pair_lines(told: AmExplanation) -> tuple[list[PairLine], int, float]:
-    """The largest pairs, how many others there are, and what those add together."""
-    largest = told.largest(SHOWN_PAIRS)
-    n_others = told.amounts.size - len(largest)
-    rest = told.cosine - math.fsum(pair.amount for pair in largest)
+def _pair_lines(explanation: AmExplanation) -> tuple[list[PairLine], int, float]:
+    """Return the largest pairs, the number of others, and what these add together."""
+    largest = explanation.largest(SHOWN_PAIRS)
+    n_others = explanation.amounts.size - len(largest)
+    rest = explanation.cosine - math.fsum(pair.amount for pair in largest)
     *written, others = rounded_parts([*(pair.amount for pair in largest), rest], DIGITS)
     top = abs(largest[0].amount) if largest else 1.0
     lines = [
         PairLine(
-            told.hypothesis[pair.hypothesis],
-            told.reference[pair.reference],
+            explanation.hypothesis[pair.hypothesis],
+            explanation.reference[pair.reference],
             amount,
             f"{abs(pair.amount) / top:.2f}",
         )
@@ -276,7 +256,7 @@ def _pair_lines(told: AmExplanation) -> tuple[list[PairLine], int, float]:
 
 
 def _tinted(words: Sequence[str], known: Sequence[KnownWord], amounts: Sequence[float]) -> list[TintedWord]:
-    """Each occurrence takes its share of what its word adds."""
+    """Give each occurrence its share of what its word adds."""
     shares = {word.text: amount / word.count for word, amount in zip(known, amounts, strict=True)}
     strongest = max(map(abs, shares.values()), default=0.0) or 1.0
     return [
@@ -284,23 +264,25 @@ def _tinted(words: Sequence[str], known: Sequence[KnownWord], amounts: Sequence[
     ]
 
 
-def _spoken(told: FluencyExplanation) -> Spoken:
-    logs = [word.log_probability for word in told.words]
-    written = rounded_parts(logs, 3) if all(map(math.isfinite, logs)) else logs
+def _spoken(explanation: FluencyExplanation) -> Spoken:
+    logs = [word.log_probability for word in explanation.words]
+    rounded = rounded_parts(logs, 3) if all(map(math.isfinite, logs)) else logs
     last = len(logs) - 1
     return Spoken(
         [
             SpokenWord(
                 word.text,
                 word.is_known,
-                place == last,
+                i == last,
                 word.order,
                 word.backed_off,
                 word.probability,
                 finite_or_none(log),
                 f"{min(1.0, -word.log_probability / FULL_BAR):.2f}",
             )
-            for place, (word, log) in enumerate(zip(told.words, written, strict=True))
+            for i, (word, log) in enumerate(zip(explanation.words, rounded, strict=True))
         ],
-        told,
+        explanation,
+        finite_or_none(explanation.log_probability),
+        finite_or_none(explanation.per_word),
     )

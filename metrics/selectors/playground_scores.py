@@ -1,4 +1,4 @@
-"""The score of one hypothesis under every metric, against all references and against each alone."""
+"""The scores of a hypothesis under every metric, with all references and with each alone."""
 
 import math
 from collections.abc import Mapping
@@ -20,22 +20,22 @@ from metrics.scoring.texts import tokenize_texts
 from metrics.scoring.word_embeddings import NLG_EVAL, WordEmbeddingMetric
 from metrics.selectors.ranges import range_words
 
-# TER tries shifts: of pairs of a word here and one there, so many in the time of a key press, and so many in seconds.
+# TER tries shifts: pairs of words that it compares between two key presses, and in seconds.
 TER_AT_ONCE, TER_AT_ALL = 2_000, 50_000
 
 
 @dataclass(frozen=True)
-class Scored:
-    """Texts and wishes: values for parameters by name, where a metric has such and accepts them."""
+class ScoredTexts:
+    """Texts, and values for parameters by name, for metrics that have them and accept the value."""
 
     hypothesis: str
     references: tuple[str, ...]
     weights: tuple[float, ...]
     source: str
-    wishes: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     lm_order: int
-    models: Mapping[str, str]  # of a kind, what the model is called
-    asked: str = ""
+    models: Mapping[str, str]  # references by kind
+    requested: str = ""  # the slow metric to compute
 
     @property
     def ter_pairs(self) -> int:
@@ -44,7 +44,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Alone:
-    """The score with one reference as the only one; None where it has none."""
+    """The score with one reference alone; None if it is undefined."""
 
     number: int
     value: float | None
@@ -53,25 +53,25 @@ class Alone:
 
 @dataclass
 class MetricLine:
-    """One metric and what it says, or why it says nothing."""
+    """A metric with its score, or the reason why there is none."""
 
     metric: type[Metric]
-    made: Metric | None = None
+    built: Metric | None = None
     score: float | None = None
     reason: str = ""
-    lacking: str = ""  # the kind of model that would have to be trained
+    lacking: str = ""  # the kind of model to train first
     on_request: str = ""
     alone: list[Alone] = field(default_factory=list)
     rule: str = ""
-    caution: str = ""  # why a score that is there may mislead
+    caution: str = ""  # why the score may mislead
 
     @property
     def signature(self) -> str:
-        return self.made.signature(weights="typed") if self.made else ""
+        return self.built.signature(weights="typed") if self.built else ""
 
     @property
-    def told_rule(self) -> str:
-        """How the score comes from those against single references, where that does not show."""
+    def rule_text(self) -> str:
+        """Return how the score comes from those with single references, if this is not obvious."""
         if self.rule == "parts":
             return f"together: {self.metric.together}"
         return "their mean" if self.rule == "mean" else ""
@@ -88,25 +88,25 @@ class Group:
 
     @property
     def cautions(self) -> list[str]:
-        """Each once: metrics that read the same words share them."""
+        """Return each caution once: several metrics can have the same."""
         return list(dict.fromkeys(line.caution for line in self.lines if line.caution))
 
 
-def score_groups(given: Scored, models: ModelStore) -> list[Group]:
-    """All metrics of the registry; only scores made elsewhere are none of these texts'."""
+def score_groups(given: ScoredTexts, models: ModelStore) -> list[Group]:
+    """Score the texts with every metric that is computed here."""
     lines = [_line(metric, given, models) for metric in METRICS.values() if metric.group != "external"]
-    computed = [line.made for line in lines if line.made is not None]
+    computed = [line.built for line in lines if line.built is not None]
     segments = Segments([[given.hypothesis]], [given.references], [given.source])
     workspace = Workspace(segments, computed, models)
     for line in lines:
-        if line.made is not None:
-            _score(line, line.made, given, workspace)
+        if line.built is not None:
+            _score(line, line.built, given, workspace)
     groups = [Group(label, [line for line in lines if line.metric.group == name]) for name, label in GROUPS.items()]
     return [group for group in groups if group.lines]
 
 
-def _line(metric: type[Metric], given: Scored, models: ModelStore) -> MetricLine:
-    """What is known before anything is computed."""
+def _line(metric: type[Metric], given: ScoredTexts, models: ModelStore) -> MetricLine:
+    """Return a metric's line before anything is computed."""
     line = MetricLine(metric)
     if metric.no_lone_score:
         line.reason = metric.no_lone_score
@@ -117,11 +117,11 @@ def _line(metric: type[Metric], given: Scored, models: ModelStore) -> MetricLine
     elif metric.needs_references and not given.references:
         line.reason = "It compares with references, and there is none."
     else:
-        _settle(line, given, models)
+        _build(line, given, models)
     return line
 
 
-def _settle(line: MetricLine, given: Scored, models: ModelStore) -> None:
+def _build(line: MetricLine, given: ScoredTexts, models: ModelStore) -> None:
     values: dict[str, Any] = {}
     for parameter in line.metric.parameter_list():
         if parameter.kind == "model":
@@ -132,10 +132,10 @@ def _settle(line: MetricLine, given: Scored, models: ModelStore) -> None:
             values[parameter.name] = given.models[kind]
         elif parameter.name == "order" and line.metric.group == "adequacy-fluency":
             values["order"] = given.lm_order
-        elif parameter.name in given.wishes and _fits(parameter, given.wishes[parameter.name]):
-            values[parameter.name] = given.wishes[parameter.name]
+        elif parameter.name in given.parameters and _fits(parameter, given.parameters[parameter.name]):
+            values[parameter.name] = given.parameters[parameter.name]
     line.on_request = _slow(line.metric, given)
-    if line.on_request and given.asked != line.metric.name:
+    if line.on_request and given.requested != line.metric.name:
         return
     line.on_request = ""
     if line.metric is Ter and given.ter_pairs > TER_AT_ALL:
@@ -145,7 +145,7 @@ def _settle(line: MetricLine, given: Scored, models: ModelStore) -> None:
         for parameter in line.metric.parameter_list():
             if parameter.kind == "model" and not line.metric.slow:
                 models.load(parameter.choices[0], values[parameter.name])
-        line.made = line.metric(**values)
+        line.built = line.metric(**values)
     except (ValueError, OSError) as error:
         line.reason = str(error)
 
@@ -158,26 +158,24 @@ def _fits(parameter: Parameter, value: object) -> bool:
     return True
 
 
-def _slow(metric: type[Metric], given: Scored) -> str:
+def _slow(metric: type[Metric], given: ScoredTexts) -> str:
     if metric is Ter and TER_AT_ONCE < given.ter_pairs <= TER_AT_ALL:
         return "With texts this long, TER tries shifts for up to ten seconds."
     return metric.slow
 
 
-def _score(line: MetricLine, metric: Metric, given: Scored, workspace: Workspace) -> None:
+def _score(line: MetricLine, metric: Metric, given: ScoredTexts, workspace: Workspace) -> None:
     weights = np.array(given.weights) if metric.needs_weights else None
 
     def score(prepared: Any, mask: np.ndarray | None = None) -> float:
-        found = metric.statistics(prepared, weights=weights, reference_mask=mask)
-        return float(found.sentence_scores[0, 0])
+        statistics = metric.statistics(prepared, weights=weights, reference_mask=mask)
+        return float(statistics.sentence_scores[0, 0])
 
     n = len(given.references)
     try:
         prepared = workspace.prepared(metric)
         whole = score(prepared)
-        each = np.array(
-            [score(prepared, np.arange(n) == place) for place in range(n if metric.needs_references else 0)]
-        )
+        each = np.array([score(prepared, np.arange(n) == i) for i in range(n if metric.needs_references else 0)])
     except (ValueError, OSError) as error:
         line.reason = str(error)
         return
@@ -187,32 +185,32 @@ def _score(line: MetricLine, metric: Metric, given: Scored, workspace: Workspace
     if each.size and not metric.pools:
         line.rule, chosen = combined_by(whole, each, higher_is_better=metric.higher_is_better)
         line.alone = [
-            Alone(place + 1, None if math.isnan(value) else float(value), place == chosen)
-            for place, value in enumerate(each.tolist())
+            Alone(i + 1, None if math.isnan(value) else float(value), i == chosen)
+            for i, value in enumerate(each.tolist())
         ]
     if isinstance(metric, WordEmbeddingMetric) and metric.variant == NLG_EVAL and line.score is not None:
         line.caution = _texts_of_unknown_words(metric, given, workspace.models)
 
 
-def _texts_of_unknown_words(metric: WordEmbeddingMetric, given: Scored, models: ModelStore) -> str:
-    """Which texts have words, and none that the vectors know: nlg-eval takes each such word for the mean of all."""
+def _texts_of_unknown_words(metric: WordEmbeddingMetric, given: ScoredTexts, models: ModelStore) -> str:
+    """Name the texts without a known word: nlg-eval takes each of their words for the mean of all words."""
     vectors: WordVectors = models.load(WordVectors.kind, metric.model)
     texts = [given.hypothesis, *given.references]
     split = tokenize_texts(texts, tokenize=metric.tokenize, lowercase=metric.lowercase)
     names = ["the hypothesis", *(f"reference {number}" for number in range(1, len(texts)))]
-    found = [
+    unknown = [
         name for name, words in zip(names, map(list, split), strict=True) if words and (vectors.find(words) < 0).all()
     ]
-    if not found:
+    if not unknown:
         return ""
-    listed = " or ".join(filter(None, (", ".join(found[:-1]), found[-1])))
+    listed = " or ".join(filter(None, (", ".join(unknown[:-1]), unknown[-1])))
     return (
         f"No word of {listed} has a vector: such a text counts as the mean of all words, and two of them score 1, "
         "whatever they say."
     )
 
 
-def _undefined(metric: Metric, given: Scored) -> str:
+def _undefined(metric: Metric, given: ScoredTexts) -> str:
     if metric.needs_weights and not any(weight > 0 for weight in given.weights):
         return "no reference has a positive weight"
-    return "these texts give it nothing to compare" if given.hypothesis.strip() else "the hypothesis is empty"
+    return "these texts have nothing to compare" if given.hypothesis.strip() else "the hypothesis is empty"

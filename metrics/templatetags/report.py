@@ -1,4 +1,4 @@
-"""Numbers as a report writes them."""
+"""Filters that format numbers and names."""
 
 from django import template
 from django.template.defaultfilters import floatformat
@@ -15,7 +15,7 @@ ID_SHOWN = 10
 
 @register.filter
 def percent(share: float | None) -> str:
-    """A share in whole percent; what is not nothing is never written as 0, nor what is not all as 100."""
+    """Return whole percent; only 0 is shown as 0, only 1 as 100."""
     if share is None:
         return "–"
     if 0.995 <= share < 1:
@@ -24,9 +24,9 @@ def percent(share: float | None) -> str:
 
 
 @register.filter
-def signed(value: float | None, places: int = 3) -> str:
-    """With its sign, and a minus that is one; an undefined difference is a dash."""
-    return "–" if value is None else f"{value:+.{places}f}".replace("-", MINUS)
+def signed(value: float | None, decimals: int = 3) -> str:
+    """Return a number with its sign; an undefined one is a dash."""
+    return "–" if value is None else f"{value:+.{decimals}f}".replace("-", MINUS)
 
 
 @register.filter
@@ -35,14 +35,14 @@ def negated(value: float | None) -> float | None:
 
 
 @register.filter
-def number(value: float | None, places: int | str = -1) -> str:
-    """As ``floatformat``, with a minus that is one."""
-    return floatformat(value, places).replace("-", MINUS)
+def number(value: float | None, decimals: int | str = -1) -> str:
+    """Format as ``floatformat``, with a minus sign instead of a hyphen."""
+    return floatformat(value, decimals).replace("-", MINUS)
 
 
 @register.filter
 def p_value(value: float | None) -> str:
-    """To three places; what is not nothing is never written as 0."""
+    """Return three decimals; a non-zero value is never shown as 0."""
     if value is None or value != value:
         return "–"
     return "< 0.001" if value < 0.001 else number(value, 3)
@@ -50,7 +50,7 @@ def p_value(value: float | None) -> str:
 
 @register.filter
 def probability(value: float | None) -> str:
-    """To five places; a small one to three digits and a power of ten, so that no quotient of two reads 0 / 0."""
+    """Return five decimals; a small value as a power of ten, so that no ratio reads 0 / 0."""
     if value is None or value != value:
         return "–"
     if value == 0 or value >= 0.001:
@@ -61,17 +61,17 @@ def probability(value: float | None) -> str:
 
 @register.filter
 def short_id(external_id: str) -> str:
-    """The beginning of an id too long for a table; the whole of it belongs into the title beside."""
+    """Shorten an id that is too long for a table; show all of it in a title."""
     return external_id if len(external_id) <= 2 * ID_SHOWN else f"{external_id[:ID_SHOWN]}…"
 
 
 @register.filter
 def references(subset_label: str) -> str:
-    """The name of a subset in full: forms and commands call the single reference "original"."""
+    """Return the full name of a subset: forms and commands call the single reference "original"."""
     return "single (the original)" if subset_label == "single" else subset_label
 
 
 @register.filter
 def run_label(run: ScoreRun) -> str:
-    """The metric and which references it used."""
+    """Return the metric with its references."""
     return f"{metric_label(run)}, {references(Subset.from_mapping(run.subset).label)}"

@@ -1,4 +1,4 @@
-"""The systems of a run against each other, and the metric against the raters."""
+"""Pages of pairs of systems, and of disagreements between the metric and the raters."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -19,76 +19,80 @@ from metrics.views.runs import described, finished_run_or_404
 @require_GET
 @object_view(finished_run_or_404, Role.VIEWER)
 def run_comparisons(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
-    """Every pair; two systems may be asked about in the address."""
-    found = comparisons.comparisons_of(run)
-    if wanted := request.GET.get("format"):
+    """Show every pair, and the pair that the address names."""
+    pairs = comparisons.comparisons_of(run)
+    if file_format := request.GET.get("format"):
         return table_response(
-            format=wanted,
+            format=file_format,
             filename=f"{request.project.slug}-run-{run.pk}-pairs",
-            columns=comparisons.PAIR_COLUMNS,
-            rows=comparisons.pair_rows(found),
+            columns=tuple(comparisons.PAIR_FIELDS),
+            rows=comparisons.pair_rows(pairs),
             types=comparisons.PAIR_TYPES,
         )
-    one, other = _asked_pair(request, found)
+    first, second = _chosen_systems(request, pairs)
     context = {
         "project": request.project,
         **described(run),
-        "comparisons": found,
-        "one": one,
-        "other": other,
-        "pair": found.pair(one, other) if one and other else None,
-        "asked": "a" in request.GET,
+        "comparisons": pairs,
+        "first": first,
+        "second": second,
+        "pair": pairs.pair(first, second) if first and second else None,
+        "is_chosen": "a" in request.GET,
     }
     return render(request, "metrics/run_comparisons.html", context)
 
 
-def _asked_pair(request: HttpRequest, found: comparisons.Comparisons) -> tuple[int | None, int | None]:
-    """Ids of the systems asked about; by default of the two best."""
-    known = [score.system_id for score in found.scores]
-    asked = [whole_number(request, name) for name in ("a", "b")]
-    if any(pk is not None and pk not in known for pk in asked):
+def _chosen_systems(request: HttpRequest, pairs: comparisons.Comparisons) -> tuple[int | None, int | None]:
+    """Return the ids of the systems in the address; by default of the two best."""
+    known = [score.system_id for score in pairs.scores]
+    chosen = [whole_number(request, name) for name in ("a", "b")]
+    if any(pk is not None and pk not in known for pk in chosen):
         raise Http404("No such system in this run.")
-    usual = [*known[:2], None, None]
-    return asked[0] or usual[0], asked[1] or usual[1]
+    best = [*known[:2], None, None]
+    return chosen[0] or best[0], chosen[1] or best[1]
 
 
 @require_GET
 @object_view(finished_run_or_404, Role.VIEWER)
 def run_disagreements(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
-    """The metric high and the raters low, and the other way round, where the raters agree."""
+    """Show outputs that the metric ranks high and the raters low, and the other way round."""
     campaign = whole_number(request, "campaign")
-    wanted = request.GET.get("format")
-    n = disagreements.MOST_DOWNLOADED if wanted else disagreements.SHOWN
-    found = disagreements.disagreements_of(run, campaign=campaign, spread=_asked_spread(request), n=n)
-    if campaign is not None and not found.chosen:
+    file_format = request.GET.get("format")
+    n = disagreements.MOST_DOWNLOADED if file_format else disagreements.SHOWN
+    result = disagreements.disagreements_of(run, campaign=campaign, spread=_spread(request), n=n)
+    if campaign is not None and not result.chosen:
         raise Http404("No such campaign with ratings of outputs of this run.")
-    if wanted:
+    if file_format:
         return table_response(
-            format=wanted,
+            format=file_format,
             filename=f"{request.project.slug}-run-{run.pk}-disagreements",
             columns=disagreements.DISAGREEMENT_COLUMNS,
-            rows=disagreements.disagreement_rows(run, found),
+            rows=disagreements.disagreement_rows(run, result),
         )
-    disagreements.with_texts(run, found)
+    disagreements.load_texts(run, result)
     context: dict[str, Any] = {
         "project": request.project,
         **described(run),
-        "found": found,
+        "disagreements": result,
         "campaign": campaign,
         "language": run.dataset.language,
-        "lists": [("metric", found.liked_by_metric), ("raters", found.liked_by_raters)],
-        "query": _query(request),
+        "lists": [
+            ("metric", "The metric likes them, the raters do not", result.liked_by_metric),
+            ("raters", "The raters like them, the metric does not", result.liked_by_raters),
+        ],
+        "csv_url": _download_url(request, "csv"),
+        "json_url": _download_url(request, "json"),
     }
     return render(request, "metrics/run_disagreements.html", context)
 
 
-def _query(request: HttpRequest) -> str:
-    """What was asked for, to be asked for again as a file."""
-    return urlencode({name: request.GET[name] for name in ("campaign", "spread") if request.GET.get(name)})
+def _download_url(request: HttpRequest, file_format: str) -> str:
+    filters = {name: request.GET[name] for name in ("campaign", "spread") if request.GET.get(name)}
+    return f"?{urlencode(filters | {'format': file_format})}"
 
 
-def _asked_spread(request: HttpRequest) -> float | None:
-    """The spread in the address; None where it says none that could be one."""
+def _spread(request: HttpRequest) -> float | None:
+    """Return the spread in the address; None if it is missing or invalid."""
     try:
         spread = float(request.GET.get("spread", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The metric explained: an item's hypotheses against its references, and what one reference gave."""
+"""Pages that explain ΔBLEU: an item's hypotheses against its references, and the matches of one reference."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -43,65 +43,46 @@ class Choice:
 
 
 def reading_choices(reading: Reading, others: dict[str, object]) -> list[Choice]:
-    """Every reading one step away, as links."""
+    """Return links to every reading that differs in one choice."""
     subsets = {text: Subset.parse(text) for text in SUBSETS}
     if str(reading.subset) not in map(str, subsets.values()):
         subsets[str(reading.subset)] = reading.subset
-    return [
-        Choice(
-            "n-grams up to",
-            [
-                Link(str(order), replace(reading, max_order=order).query(**others), order == reading.max_order)
-                for order in range(1, 5)
-            ],
-        ),
-        Choice(
-            "References",
-            [
-                Link(subset.label, replace(reading, subset=subset).query(**others), subset == reading.subset)
-                for subset in subsets.values()
-            ],
-        ),
-        Choice(
-            "Formula",
-            [
-                Link(
-                    FORMULAS[name][0],
-                    replace(reading, semantics=name).query(**others),
-                    name == reading.semantics,
-                    FORMULAS[name][1],
-                )
-                for name in SEMANTICS
-            ],
-        ),
+    orders = [
+        Link(str(order), replace(reading, max_order=order).query(**others), order == reading.max_order)
+        for order in range(1, 5)
     ]
+    references = [
+        Link(subset.label, replace(reading, subset=subset).query(**others), subset == reading.subset)
+        for subset in subsets.values()
+    ]
+    formulas = []
+    for name in SEMANTICS:
+        label, hint = FORMULAS[name]
+        formulas.append(Link(label, replace(reading, semantics=name).query(**others), name == reading.semantics, hint))
+    return [Choice("n-grams up to", orders), Choice("References", references), Choice("Formula", formulas)]
 
 
 def shared_context(project: Project, dataset_language: str) -> dict[str, Any]:
-    """What the pieces of every explanation need."""
-    own = reverse("annotation:response-detail", args=[project.slug, 0])
-    return {"language": dataset_language, "responses_url": own.removesuffix("0/")}
+    """Return what the includes of every explanation need."""
+    url = reverse("annotation:response-detail", args=[project.slug, 0])
+    return {"language": dataset_language, "responses_url": url.removesuffix("0/")}
 
 
 @require_GET
 @object_view(finished_release_or_404, Role.VIEWER)
 def release_item(request: MemberRequest, release: Release, pk: int) -> HttpResponseBase:
-    """Order, formula, subset, tokens and a chosen reference come with the address, so that it can be sent to others."""
+    """Explain an item; the address holds the reading and the chosen reference, so that it can be shared."""
     dataset = release.reference_set.dataset
     item = get_object_or_404(Item, dataset=dataset, pk=pk)
     form = ReadingForm(request.GET, language=dataset.language)
     reading = form.reading()
     explanation = explanations.explain_item(release, item, reading)
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         rows = matches.item_match_rows(item, explanation)
-        return _table(
-            wanted,
-            f"{file_stem(release)}-item-{item.position + 1}-matches",
-            matches.ITEM_MATCH_COLUMNS,
-            rows,
-        )
+        filename = f"{file_stem(release)}-item-{item.position + 1}-matches"
+        return _table(file_format, filename, matches.ITEM_MATCH_COLUMNS, rows)
     previous_pk, next_pk = explanations.item_neighbours(release, item)
-    here = (request.project.slug, release.reference_set.slug, release.number)
+    address = (request.project.slug, release.reference_set.slug, release.number)
     context = {
         "project": request.project,
         "reference_set": release.reference_set,
@@ -115,8 +96,8 @@ def release_item(request: MemberRequest, release: Release, pk: int) -> HttpRespo
         "choose_query": reading.query() + "&reference=",
         "unchosen_query": reading.query(),
         "try_query": f"item={item.pk}&release={release.pk}",
-        "previous_url": _item_url(here, previous_pk, reading),
-        "next_url": _item_url(here, next_pk, reading),
+        "previous_url": _item_url(address, previous_pk, reading),
+        "next_url": _item_url(address, next_pk, reading),
         "csv_url": f"?{reading.query(format='csv')}",
         "json_url": f"?{reading.query(format='json')}",
         **shared_context(request.project, dataset.language),
@@ -124,27 +105,27 @@ def release_item(request: MemberRequest, release: Release, pk: int) -> HttpRespo
     return render(request, "metrics/release_item.html", context, status=200 if form.is_valid() else 400)
 
 
-def _item_url(here: tuple[str, str, int], pk: int | None, reading: Reading) -> str:
-    return f"{reverse('metrics:release-item', args=[*here, pk])}?{reading.query()}" if pk else ""
+def _item_url(address: tuple[str, str, int], pk: int | None, reading: Reading) -> str:
+    return f"{reverse('metrics:release-item', args=[*address, pk])}?{reading.query()}" if pk else ""
 
 
-def _table(wanted: str, filename: str, columns: Any, rows: Any) -> HttpResponseBase:
-    return table_response(format=wanted, filename=filename, columns=columns, rows=rows, types=matches.MATCH_TYPES)
+def _table(file_format: str, filename: str, columns: Any, rows: Any) -> HttpResponseBase:
+    return table_response(format=file_format, filename=filename, columns=columns, rows=rows, types=matches.MATCH_TYPES)
 
 
 @require_GET
 @object_view(response_or_404, Role.VIEWER)
 def response_matches(request: MemberRequest, response: Response) -> HttpResponseBase:
-    """A page of its own, and a section of the response's page."""
+    """Show the matches of a reference: as a page, or as a section of the response's page."""
     dataset = response.item.dataset
     releases = matches.weighing_releases(response)
-    release = _asked_release(request, releases)
+    release = _chosen_release(request, releases)
     form = ReadingForm(request.GET, language=dataset.language)
     reading = form.reading()
-    found = matches.response_matches(release, response, reading) if release else None
-    if wanted := request.GET.get("format"):
-        rows = matches.given_rows(release_name(release) if release else "", response.item, found)
-        return _table(wanted, f"response-{response.pk}-matches", matches.GIVEN_COLUMNS, rows)
+    given = matches.response_matches(release, response, reading) if release else None
+    if file_format := request.GET.get("format"):
+        rows = matches.given_rows(release_name(release) if release else "", response.item, given)
+        return _table(file_format, f"response-{response.pk}-matches", tuple(matches.GIVEN_FIELDS), rows)
     others: dict[str, object] = {"release": release.pk} if release else {}
     context = {
         "project": request.project,
@@ -154,10 +135,10 @@ def response_matches(request: MemberRequest, response: Response) -> HttpResponse
         "form": form,
         "reading": reading,
         "releases": [
-            Link(str(one), reading.query(release=one.pk), one == release, _deprecated(one)) for one in releases
+            Link(str(each), reading.query(release=each.pk), each == release, _deprecated(each)) for each in releases
         ],
         "release": release,
-        "matches": found,
+        "matches": given,
         "choices": reading_choices(reading, others),
         "hidden": others,
         "csv_url": f"{request.path}?{reading.query(**others, format='csv')}",
@@ -165,19 +146,15 @@ def response_matches(request: MemberRequest, response: Response) -> HttpResponse
         "reading_query": reading.query(),
         **shared_context(request.project, dataset.language),
     }
-    template = "metrics/parts/response_matches.html" if _is_part(request) else "metrics/response_matches.html"
+    template = "metrics/parts/response_matches.html" if request.htmx else "metrics/response_matches.html"
     return render(request, template, context, status=200 if form.is_valid() else 400)
-
-
-def _is_part(request: MemberRequest) -> bool:
-    return bool(request.htmx)
 
 
 def _deprecated(release: Release) -> str:
     return f"deprecated: {release.deprecation_reason}" if release.deprecated_at else ""
 
 
-def _asked_release(request: HttpRequest, releases: list[Release]) -> Release | None:
-    """The one asked for; else the newest that weighs the response and is not deprecated; else the newest."""
-    asked = whole_number(request, "release")
-    return next((one for one in releases if one.pk == asked), releases[0] if releases else None)
+def _chosen_release(request: HttpRequest, releases: list[Release]) -> Release | None:
+    """Return the requested release; else the first, which is the newest that is not deprecated, if there is one."""
+    pk = whole_number(request, "release")
+    return next((release for release in releases if release.pk == pk), releases[0] if releases else None)

@@ -1,4 +1,4 @@
-"""The playground: a hypothesis and weighted references, typed; every score and where it comes from, at once."""
+"""The playground: every score of a typed hypothesis and weighted references, explained."""
 
 import time
 from typing import Any
@@ -15,12 +15,12 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, project_view
 from annotation.models import Project, Role
 from metrics.forms.playground import MOST_REFERENCES, PlaygroundForm
-from metrics.selectors.explanations import usual_tokenizer
+from metrics.selectors.explanations import default_tokenizer
 from metrics.selectors.models import finished_models
 from metrics.selectors.playground import Stored, play, stored_trial
 from metrics.services.scoring import model_store
 
-BODY = "playground"  # the part of the page that holds the form as well
+BODY = "playground"  # the part of the page with form and result
 
 EXAMPLES: list[tuple[str, str, str, str, list[tuple[str, str]], dict[str, str]]] = [
     (
@@ -35,10 +35,10 @@ EXAMPLES: list[tuple[str, str, str, str, list[tuple[str, str]], dict[str, str]]]
         ],
         {},
     ),
-    ("Two references, two weights", "where the two formulas part", "a a", "", [("a", "0.9"), ("a a", "0.5")], {}),
+    ("Two references, two weights", "where the two formulas differ", "a a", "", [("a", "0.9"), ("a a", "0.5")], {}),
     (
         "Other words, same meaning",
-        "where overlap sees nothing",
+        "where overlap finds nothing",
         "that movie was great",
         "how was the film ?",
         [
@@ -78,7 +78,7 @@ def _example_query(hypothesis: str, source: str, references: list[tuple[str, str
 @require_http_methods(["GET", "POST"])
 @project_view(Role.VIEWER)
 def playground(request: MemberRequest) -> HttpResponse:
-    """A short state is an address, a long one is sent; nothing is stored."""
+    """Score typed texts. A short state is in the address, a long one is posted; nothing is stored."""
     began = time.perf_counter()
     project = request.project
     stored = _stored(request) if request.method == "GET" and "item" in request.GET else None
@@ -86,14 +86,13 @@ def playground(request: MemberRequest) -> HttpResponse:
     form = PlaygroundForm(_stored_data(stored, request.GET) if stored else sent, models=list(finished_models(project)))
     changes_rows = _change_rows(form, request.POST)
     form.is_valid()
-    here = reverse("metrics:playground", args=[project.slug])
-    query = form.query()
-    address = f"{here}?{query}" if query else here
+    url, query = reverse("metrics:playground", args=[project.slug]), form.query()
+    address = f"{url}?{query}" if query else url
     is_part = bool(request.htmx)
-    asked = request.POST.get("ask", "")
-    if request.method == "POST" and not (is_part or changes_rows or asked) and form.is_valid() and query:
+    requested = request.POST.get("ask", "")
+    if request.method == "POST" and not (is_part or changes_rows or requested) and form.is_valid() and query:
         return redirect(address)
-    context = _context(project, form, asked) | {
+    context = _context(project, form, requested) | {
         "stored": stored,
         "address": request.build_absolute_uri(address) if query else "",
         "choose_query": f"{query}&reference=" if query else "",
@@ -101,19 +100,19 @@ def playground(request: MemberRequest) -> HttpResponse:
         "language": stored.dataset.language if stored else "",
         "is_part": is_part,
     }
-    if played := context["played"]:
-        context["chosen"] = played.explanation.choose(whole_number(request, "reference"))
+    if result := context["played"]:
+        context["chosen"] = result.explanation.choose(whole_number(request, "reference"))
     context["took"] = round(1000 * (time.perf_counter() - began))
     if not is_part:
         return render(request, "metrics/playground.html", context, status=200 if form.is_valid() else 400)
-    whole = request.htmx.target == BODY
-    response = render(request, f"metrics/playground_{'body' if whole else 'result'}.html", context)
+    part = "body" if request.htmx.target == BODY else "result"
+    response = render(request, f"metrics/playground_{part}.html", context)
     return replace_url(response, address)
 
 
-def _context(project: Project, form: PlaygroundForm, asked: str) -> dict[str, Any]:
+def _context(project: Project, form: PlaygroundForm, requested: str) -> dict[str, Any]:
     is_blank = form.is_blank
-    played = play(form.trial(asked=asked), model_store()) if form.is_valid() and not is_blank else None
+    played = play(form.trial(requested=requested), model_store()) if form.is_valid() and not is_blank else None
     return {
         "project": project,
         "form": form,
@@ -141,19 +140,19 @@ def _change_rows(form: PlaygroundForm, sent: QueryDict) -> bool:
 
 
 def _stored(request: MemberRequest) -> Stored:
-    asked = {name: whole_number(request, name) for name in ("item", "system", "response", "release")}
-    found = stored_trial(request.project, asked, most=MOST_REFERENCES)
-    if found is None:
+    ids = {name: whole_number(request, name) for name in ("item", "system", "response", "release")}
+    stored = stored_trial(request.project, ids, most=MOST_REFERENCES)
+    if stored is None:
         raise Http404("This project has no such item.")
-    return found
+    return stored
 
 
 def _stored_data(stored: Stored, sent: QueryDict) -> QueryDict:
-    """The texts that are stored; the settings as the address has them."""
+    """Return the form's data: stored texts, and the settings of the address."""
     settings = (*PlaygroundForm.ngram_fields, *PlaygroundForm.model_fields)
     data = QueryDict(mutable=True)
     data["h"], data["s"] = stored.hypothesis, stored.source
-    data["tokenize"] = usual_tokenizer(stored.dataset.language)
+    data["tokenize"] = default_tokenizer(stored.dataset.language)
     data.update({name: sent.get(name, "") for name in settings if sent.get(name)})
     data.setlist("r", [text for text, _ in stored.references])
     data.setlist("w", [f"{weight:.12g}" for _, weight in stored.references])

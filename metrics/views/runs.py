@@ -1,4 +1,4 @@
-"""Score runs: list, create, watch, cancel, repeat, download."""
+"""Pages of score runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, without_references
 from metrics.selectors import catalogue
 from metrics.selectors import runs as selectors
-from metrics.selectors.accounts import is_bleu
 from metrics.selectors.comparisons import comparisons_of, why_no_intervals
 from metrics.selectors.models import finished_models, model_names_of, model_parameters, models_of_run
+from metrics.selectors.reference_scores import is_bleu
 from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
 
@@ -65,41 +65,41 @@ def run_list(request: MemberRequest) -> HttpResponse:
     project = request.project
     before = whole_number(request, "before")
     metrics, states = selectors.run_kinds(project)
-    asked = _narrowing(request)
-    known = _is_known(asked, metrics, states)
-    runs, older = selectors.run_page(project, before=before, **asked) if known else ([], None)
+    filters = _filters(request)
+    known = _is_known(filters, metrics, states)
+    runs, older = selectors.run_page(project, before=before, **filters) if known else ([], None)
     names = model_names_of(runs)
     context = {
         "project": project,
         "rows": [described(run, names) for run in runs],
-        "older_url": f"?{urlencode(asked | {'before': older})}" if older else "",
-        "newest_url": "" if before is None else f"?{urlencode(asked)}",
+        "older_url": f"?{urlencode(filters | {'before': older})}" if older else "",
+        "newest_url": "" if before is None else f"?{urlencode(filters)}",
         "may_create": may_manage(project),
         "metrics": metrics,
         "states": [(state, JobState(state).label) for state in states],
-        "asked": asked,
-        "asked_query": f"?{urlencode(asked)}" if asked else "",
+        "filters": filters,
+        "filters_query": f"?{urlencode(filters)}" if filters else "",
     }
     return render(request, "metrics/run_list.html", context)
 
 
-def _narrowing(request: HttpRequest) -> dict[str, str]:
+def _filters(request: HttpRequest) -> dict[str, str]:
     return {name: request.GET[name] for name in ("metric", "state") if request.GET.get(name)}
 
 
-def _is_known(asked: Mapping[str, str], metrics: Iterable[str], states: Iterable[str]) -> bool:
-    return asked.get("metric", "") in {"", *metrics} and asked.get("state", "") in {"", *states}
+def _is_known(filters: Mapping[str, str], metrics: Iterable[str], states: Iterable[str]) -> bool:
+    return filters.get("metric", "") in {"", *metrics} and filters.get("state", "") in {"", *states}
 
 
 def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """What every page of a run says of it; ``names`` are those of trained models, where they are known already."""
+    """Return what every page of a run shows; ``names`` are those of trained models, if the caller has them."""
     metric = selectors.run_metric(run)
     return {
         "run": run,
         "metric": selectors.metric_label(run),
         "subset": Subset.from_mapping(run.subset).label if selectors.reads_references(run) else "",
         "unscored_reason": selectors.unscored_reason(run),
-        "parameters": selectors.parameter_words(run, model_names_of([run]) if names is None else names),
+        "parameters": selectors.parameter_summary(run, model_names_of([run]) if names is None else names),
         "better": "higher" if metric is None else metric.better,
     }
 
@@ -107,7 +107,7 @@ def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def run_create(request: MemberRequest) -> HttpResponse:
-    """Metric first, then the release or the data set: they decide what else there is to choose."""
+    """Show the choice of a metric, then of a release or data set, which decide what the form asks."""
     project = request.project
     metric = _chosen_metric(request)
     if metric is None:
@@ -115,12 +115,12 @@ def run_create(request: MemberRequest) -> HttpResponse:
         context = {
             "project": project,
             "groups": groups,
-            "has_release": not any(one.is_release_missing for entries in groups.values() for one in entries),
+            "has_release": not any(entry.is_release_missing for entries in groups.values() for entry in entries),
         }
         return render(request, "metrics/run_create.html", context)
     entry = catalogue.entry_of(project, metric)
     release, dataset, choices = _chosen_texts(request, metric)
-    alone = without_references(metric)  # the choice by which a metric that compares with references reads none
+    alone = without_references(metric)  # parameters with which a metric that compares with references reads none
     context = {
         "project": project,
         "entry": entry,
@@ -131,13 +131,13 @@ def run_create(request: MemberRequest) -> HttpResponse:
     }
     if entry.missing or dataset is None:
         return render(request, "metrics/run_create.html", context)
-    model_kinds = {one.choices[0] for one in model_parameters(metric.name)}
+    model_kinds = {parameter.choices[0] for parameter in model_parameters(metric.name)}
     form = ScoreRunForm(
         request.POST or None,
         metric=metric,
         dataset=dataset,
         release=release,
-        asked=(alone if release is None else {}) | request.GET.dict(),
+        values=(alone if release is None else {}) | request.GET.dict(),
         models={kind: list(finished_models(project, kind)) for kind in model_kinds},
     )
     if form.is_valid():
@@ -147,24 +147,24 @@ def run_create(request: MemberRequest) -> HttpResponse:
             form.add_refusal(error)
         else:
             if not created:
-                messages.info(request, "This very run had been computed before: here it is.")
+                messages.info(request, "Opened the existing run with this signature.")
             return redirect("metrics:run-detail", project.slug, run.pk)
     return render(request, "metrics/run_create.html", context | {"form": form})
 
 
 def _chosen_metric(request: HttpRequest) -> type[Metric] | None:
-    """The metric asked for; None where none is yet."""
-    asked = request.POST.get("metric") or request.GET.get("metric")
-    if not asked:
+    """Return the requested metric; None if none is chosen yet."""
+    name = request.POST.get("metric") or request.GET.get("metric")
+    if not name:
         return None
-    if asked not in METRICS or asked == External.name:
-        raise Http404(f"No metric {asked[:40]!r} that could be run.")
-    return METRICS[asked]
+    if name not in METRICS or name == External.name:
+        raise Http404(f"No metric {name[:40]!r} that could be run.")
+    return METRICS[name]
 
 
 @dataclass(frozen=True)
-class Texts:
-    """A release or a data set, to be chosen from."""
+class TextChoice:
+    """The choice of a release or of a data set."""
 
     field: str
     label: str
@@ -172,25 +172,26 @@ class Texts:
     chosen: int | None
 
 
-def _chosen_texts(request: MemberRequest, metric: type[Metric]) -> tuple[Release | None, Dataset | None, Texts]:
-    """The one asked for, else the newest; a data set alone for what reads no references, or can do without."""
+def _chosen_texts(request: MemberRequest, metric: type[Metric]) -> tuple[Release | None, Dataset | None, TextChoice]:
+    """Return the requested release, else the newest; a data set alone for a metric without references."""
     releases = list(finished_releases(request.project)[:MOST_CHOICES])
     of_dataset = "dataset" in request.POST or "dataset" in request.GET or not releases
     if metric.needs_references and not (of_dataset and without_references(metric)):
         release = chosen_release(request, releases)
         label = "Release of reference weights"
-        options = [(one.pk, _release_label(one)) for one in releases]
-        texts = Texts("release", label, options, release.pk if release else None)
+        options = [(each.pk, _release_label(each)) for each in releases]
+        texts = TextChoice("release", label, options, release.pk if release else None)
         return release, release.reference_set.dataset if release else None, texts
     datasets = list(request.project.datasets.filter(systems__isnull=False).distinct().order_by("-pk")[:MOST_CHOICES])
-    dataset = _asked(request, "dataset", datasets)
-    texts = Texts("dataset", "Data set", [(one.pk, one.name) for one in datasets], dataset.pk if dataset else None)
+    dataset = _requested(request, "dataset", datasets)
+    options = [(each.pk, each.name) for each in datasets]
+    texts = TextChoice("dataset", "Data set", options, dataset.pk if dataset else None)
     return None, dataset, texts
 
 
 def chosen_release(request: HttpRequest, releases: Sequence[Release]) -> Release | None:
-    """The release asked for, else the newest; None where there is none yet."""
-    return _asked(request, "release", releases)
+    """Return the requested release, else the newest; None if there is none yet."""
+    return _requested(request, "release", releases)
 
 
 def _release_label(release: Release) -> str:
@@ -199,11 +200,11 @@ def _release_label(release: Release) -> str:
     return f"{release} · {release.reference_set.dataset}{deprecated}{imported}"
 
 
-def _asked(request: HttpRequest, name: str, found: Sequence[AnyModel]) -> AnyModel | None:
-    asked = request.POST.get(name) or request.GET.get(name)
-    if not asked:
-        return found[0] if found else None
-    chosen = next((one for one in found if str(one.pk) == asked), None)
+def _requested(request: HttpRequest, name: str, rows: Sequence[AnyModel]) -> AnyModel | None:
+    pk = request.POST.get(name) or request.GET.get(name)
+    if not pk:
+        return rows[0] if rows else None
+    chosen = next((row for row in rows if str(row.pk) == pk), None)
     if chosen is None:
         raise Http404(f"No such {name} in this project that a run could be made of.")
     return chosen
@@ -229,14 +230,14 @@ def _create(
 
 
 def again_query(run: ScoreRun) -> str:
-    """The form of a new run, filled in as this one was."""
-    asked: dict[str, Any] = {"metric": run.metric, **run.parameters}
+    """Return the query of a new run's form with the values of this run."""
+    values: dict[str, Any] = {"metric": run.metric, **run.parameters}
     if run.release_id is None:
-        asked["dataset"] = run.dataset_id
+        values["dataset"] = run.dataset_id
     else:
         subset = Subset.from_mapping(run.subset)
-        asked |= {"release": run.release_id, "subset": str(subset), "items": subset.items}
-    return urlencode({name: value for name, value in asked.items() if value is not None})
+        values |= {"release": run.release_id, "subset": str(subset), "items": subset.items}
+    return urlencode({name: value for name, value in values.items() if value is not None})
 
 
 @require_GET
@@ -267,9 +268,9 @@ run_retry = retry_view(get_run_or_404, tasks.execute, "metrics:run-detail")
 @require_GET
 @project_view(Role.VIEWER)
 def run_list_download(request: MemberRequest, file_format: str) -> HttpResponseBase:
-    asked = _narrowing(request)
+    filters = _filters(request)
     runs = ScoreRun.objects.filter(project=request.project)
-    runs = runs.filter(**asked) if _is_known(asked, *selectors.run_kinds(request.project)) else runs.none()
+    runs = runs.filter(**filters) if _is_known(filters, *selectors.run_kinds(request.project)) else runs.none()
     return _scores_as_table(f"{request.project.slug}-score-runs", file_format, runs)
 
 
@@ -314,9 +315,9 @@ def run_figure(request: MemberRequest, run: ScoreRun, file_format: str = "json")
 @object_view(finished_run_or_404, Role.VIEWER)
 def run_scores_figure(request: MemberRequest, run: ScoreRun, file_format: str = "json") -> HttpResponse:
     rows = [
-        {"system": one.system.name, "score": one.score, "low": one.low, "high": one.high}
-        for one in selectors.system_scores(run)
-        if one.score is not None
+        {"system": score.system.name, "score": score.score, "low": score.low, "high": score.high}
+        for score in selectors.system_scores(run)
+        if score.score is not None
     ]
     specification = charts.system_scores(rows, title=selectors.metric_label(run), theme=chart_theme(request))
     return chart_response(specification, file_format, f"{request.project.slug}-run-{run.pk}-scores")

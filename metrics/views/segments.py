@@ -1,4 +1,4 @@
-"""From a system's score to its segments, and from a segment to the n-grams and references that made its score."""
+"""Pages of a system's segments, and of a segment with the n-grams and references behind its score."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from annotation.core.views import MemberRequest, object_view
 from annotation.models import Item, Response, ResponseSource, Role
 from metrics.forms.playground import run_settings
 from metrics.models import ScoreRun, SystemScore
-from metrics.selectors import accounts, explanations, matches
+from metrics.selectors import explanations, matches, reference_scores
 from metrics.selectors import runs as selectors
 from metrics.selectors.arrays import items_at, n_segments, segment_index
 from metrics.services.scoring import model_store
@@ -33,16 +33,16 @@ def run_system_detail(request: MemberRequest, run: ScoreRun, system_pk: int) -> 
         raise Http404(f"No order {sort!r}; there are {', '.join(selectors.SORTS)}.")
     first = whole_number(request, "start") or 0
     order = selectors.segment_order(run, score, sort)
-    places = order[first : first + selectors.PAGE].tolist()
-    last = first + len(places)
+    indices = order[first : first + selectors.PAGE].tolist()
+    last = first + len(indices)
     context: dict[str, Any] = {
         "project": request.project,
         **described(run),
         "score": score,
-        "segments": selectors.segments(run, score, places),
+        "segments": selectors.segments(run, score, indices),
         "sort": sort,
         "sorts": selectors.SORTS,
-        "page_label": f"{first + 1:,} to {last:,} of {order.size:,} segments" if places else "No segment here",
+        "page_label": f"{first + 1:,} to {last:,} of {order.size:,} segments" if indices else "No segment here",
         "next_url": f"?sort={sort}&start={last}" if last < order.size else "",
         "previous_url": f"?sort={sort}&start={max(0, first - selectors.PAGE)}" if first else "",
     }
@@ -60,8 +60,7 @@ def run_system_download(request: MemberRequest, run: ScoreRun, system_pk: int, f
 def _segment_rows(run: ScoreRun, score: SystemScore) -> Iterator[tuple[Any, ...]]:
     total = n_segments(run)
     for start in range(0, total, 500):
-        places = range(start, min(start + 500, total))
-        for segment in selectors.segments(run, score, places):
+        for segment in selectors.segments(run, score, range(start, min(start + 500, total))):
             text = segment.response.text if segment.response else None
             yield segment.item.external_id, text, segment.score, segment.rating, segment.n_ratings
 
@@ -70,8 +69,8 @@ def _segment_rows(run: ScoreRun, score: SystemScore) -> Iterator[tuple[Any, ...]
 @object_view(get_run_or_404, Role.VIEWER)
 def run_segment(request: MemberRequest, run: ScoreRun, system_pk: int, item_pk: int) -> HttpResponse:
     score = _score(run, system_pk)
-    item, hypothesis, place = _item_and_hypothesis(run, system_pk, item_pk)
-    segment = selectors.segments(run, score, [place])[0]
+    item, hypothesis, index = _item_and_hypothesis(run, system_pk, item_pk)
+    segment = selectors.segments(run, score, [index])[0]
     context = {
         "project": request.project,
         **described(run),
@@ -80,20 +79,22 @@ def run_segment(request: MemberRequest, run: ScoreRun, system_pk: int, item_pk: 
         "hypothesis": hypothesis,
         "segment": segment,
         "unrated_reason": _unrated_reason(hypothesis),
-        "previous_pk": items_at(run, [place - 1])[0] if place else None,
-        "next_pk": items_at(run, [place + 1])[0] if place + 1 < n_segments(run) else None,
-        "play_query": urlencode(_played(run, score, item)),
+        "previous_pk": items_at(run, [index - 1])[0] if index else None,
+        "next_pk": items_at(run, [index + 1])[0] if index + 1 < n_segments(run) else None,
+        "play_query": urlencode(_playground_values(run, score, item)),
         **shared_context(request.project, run.dataset.language),
     }
     chosen = whole_number(request, "reference")
-    if not accounts.is_bleu(run):
-        asked = request.GET.get("account") == "1"
-        found = accounts.account_of(run, item, hypothesis, model_store(), asked=asked, marked=chosen)
-        context |= {"account": found, "choose_query": "account=1&reference=" if asked else "reference="}
+    if not reference_scores.is_bleu(run):
+        requested = request.GET.get("account") == "1"
+        context["scores"] = reference_scores.reference_scores(
+            run, item, hypothesis, model_store(), requested=requested, marked=chosen
+        )
+        context["choose_query"] = "account=1&reference=" if requested else "reference="
         return render(request, "metrics/run_segment.html", context)
     explanation = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis)
-    (told,) = explanation.hypotheses
-    told.rating, told.n_ratings = segment.rating, segment.n_ratings
+    (explained,) = explanation.hypotheses
+    explained.rating, explained.n_ratings = segment.rating, segment.n_ratings
     context |= {
         "explanation": explanation,
         "reading_query": explanation.reading.query(),
@@ -109,42 +110,41 @@ def run_segment(request: MemberRequest, run: ScoreRun, system_pk: int, item_pk: 
 def run_segment_download(
     request: MemberRequest, run: ScoreRun, system_pk: int, item_pk: int, file_format: str
 ) -> HttpResponseBase:
-    """Every n-gram of the hypothesis, or every reference with what the metric makes of it."""
+    """Send every n-gram of the hypothesis, or every reference with the metric's numbers."""
     score = _score(run, system_pk)
-    item, hypothesis, place = _item_and_hypothesis(run, system_pk, item_pk)
+    item, hypothesis, index = _item_and_hypothesis(run, system_pk, item_pk)
     name = f"{request.project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
-    if accounts.is_bleu(run):
-        # What no reference holds has no winner and adds 0.
-        (told,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
-        ngrams = map(matches.match_row, told.ngrams)
+    if reference_scores.is_bleu(run):
+        (explained,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
+        ngrams = map(matches.match_row, explained.ngrams)
         return table_response(
             format=file_format, filename=name, columns=matches.MATCH_COLUMNS, rows=ngrams, types=matches.MATCH_TYPES
         )
-    account = accounts.account_of(run, item, hypothesis, model_store(), asked=True)
-    segment = selectors.segments(run, score, [place])[0]
-    columns = (*accounts.ACCOUNT_COLUMNS, *(label.lower() for label in account.reference_columns))
-    rows = accounts.account_rows(account, hypothesis, segment.score)
-    return table_response(format=file_format, filename=name, columns=columns, rows=rows, types=accounts.ACCOUNT_TYPES)
+    scores = reference_scores.reference_scores(run, item, hypothesis, model_store(), requested=True)
+    segment = selectors.segments(run, score, [index])[0]
+    columns = (*reference_scores.REFERENCE_COLUMNS, *(label.lower() for label in scores.reference_columns))
+    rows, types = reference_scores.reference_rows(scores, hypothesis, segment.score), reference_scores.REFERENCE_TYPES
+    return table_response(format=file_format, filename=name, columns=columns, rows=rows, types=types)
 
 
-def _played(run: ScoreRun, score: SystemScore, item: Item) -> dict[str, object]:
-    """This segment in the playground, under the run's settings."""
+def _playground_values(run: ScoreRun, score: SystemScore, item: Item) -> dict[str, object]:
+    """Return the inputs of the playground for this segment under the run's settings."""
     release = {} if run.release_id is None else {"release": run.release_id}
     return {"item": item.pk, "system": score.system_id, **release, **run_settings(run)}
 
 
 def _item_and_hypothesis(run: ScoreRun, system_pk: int, item_pk: int) -> tuple[Item, Response, int]:
-    """With the item's place among the segments of the run."""
+    """Return the item, the system's output and the index of their segment."""
     item = get_object_or_404(Item, pk=item_pk)
-    place = segment_index(run, item)
-    if place is None:
-        raise Http404("This item is not one of the run's.")
+    index = segment_index(run, item)
+    if index is None:
+        raise Http404("The run has no such item.")
     source = get_object_or_404(ResponseSource.objects.select_related("response"), system=system_pk, item=item)
-    return item, source.response, place
+    return item, source.response, index
 
 
 def _unrated_reason(response: Response) -> str:
-    return "the campaigns that rated it differ in scale" if response.ratings.exists() else "nobody has rated it"
+    return "the campaigns that rated it differ in scale" if response.ratings.exists() else "it is not rated"
 
 
 def _score(run: ScoreRun, system_pk: int) -> SystemScore:

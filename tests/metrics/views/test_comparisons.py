@@ -192,7 +192,7 @@ def test_a_lower_error_rate_is_a_higher_rank(world: World) -> None:
 def test_the_page_links_each_output_to_its_segment(world: World, run: ScoreRun, viewer, as_user) -> None:
     page = as_user(viewer).get(address(run, "run-disagreements"), {"spread": "2"})
 
-    one = page.context["found"].liked_by_metric[0]
+    one = page.context["disagreements"].liked_by_metric[0]
     assert one.references
     assert address(run, "run-segment", one.systems[0][0], one.item_id) in page.content.decode()
     rows = table(as_user(viewer).get(address(run, "run-disagreements"), {"spread": "2", "format": "json"}))
@@ -213,8 +213,8 @@ def test_where_scales_differ_one_campaign_is_asked_for(world: World, run: ScoreR
     """Echo says on every tenth item what Human says, which the other campaign rated."""
     Criterion.objects.filter(campaign=world.reference_campaign).update(scale_max=7)
     client, url = as_user(viewer), address(run, "run-disagreements")
-    both = client.get(url).context["found"]
-    one = client.get(url, {"campaign": world.output_campaign.pk}).context["found"]
+    both = client.get(url).context["disagreements"]
+    one = client.get(url, {"campaign": world.output_campaign.pk}).context["disagreements"]
 
     assert "share one scale" in both.reason
     assert not one.reason

@@ -10,7 +10,8 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 
 from metrics.scoring.delta_bleu import sentence_delta_bleu
-from metrics.selectors.explanations import Reading, explain_item, usual_tokenizer
+from metrics.scoring.explain.ngrams import exact_sum
+from metrics.selectors.explanations import Reading, default_tokenizer, explain_item
 from metrics.selectors.matches import response_matches
 from metrics.subsets import Subset
 from metrics.views.explanations import release_item
@@ -191,8 +192,8 @@ def test_tokens_are_the_metrics_own_and_each_has_its_direction(project, viewer, 
     chinese = make_conversations(project, CHINESE, language="zh", slug="zh")
     echo, _ = as_user(viewer).get(item_url(chinese)).context["explanation"].hypotheses
     assert [token.text for token in echo.tokens] == list("猫在屋顶上")
-    assert usual_tokenizer("zh-Hant") == "zh"
-    assert usual_tokenizer("de") == "whitespace"
+    assert default_tokenizer("zh-Hant") == "zh"
+    assert default_tokenizer("de") == "whitespace"
 
 
 def test_texts_cannot_smuggle_markup(project, viewer, as_user):
@@ -233,19 +234,19 @@ def test_what_a_reference_gave_adds_up_to_what_the_item_says_it_won(talk):
     for reference in told.references:
         found = response_matches(talk.release, reference.response, Reading(max_order=3))
         assert found.n_won == len(reference.won)
-        assert found.added() == reference.added
-        assert sum(total.held for total in found.totals) == len(found.given)
+        assert exact_sum((match.added for match in found.matches), told.scale) == reference.added
+        assert sum(total.held for total in found.totals) == len(found.matches)
 
 
 def test_a_bad_reference_shows_what_it_took_away(talk, viewer, as_user):
     """ "you should not have let her out" (-.4) alone holds the "not" of Bore and of nobody else but Parrot's twin."""
     answer = as_user(viewer).get(matches_url(talk, "you should not have let her out"))
     found = answer.context["matches"]
-    assert [(one.ngram.text, one.hypothesis.names[0]) for one in found.given if one.holder.wins] == [
+    assert [(one.ngram.text, one.hypothesis.names[0]) for one in found.matches if one.holder.wins] == [
         ("not", "Bore"),
         ("not", "Parrot"),
     ]
-    assert found.written_minus == found.written_added == "−0.8"
+    assert found.sums.minus == found.sums.added == "−0.8"
     assert "−0.8" in answer.content.decode()
 
 

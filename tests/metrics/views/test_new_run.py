@@ -8,7 +8,7 @@ from metrics.errors import ScoreRunRefused
 from metrics.forms.runs import ScoreRunForm
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.selectors.catalogue import Entry, catalogue, usual_parameters
+from metrics.selectors.catalogue import Entry, catalogue, default_parameters
 from metrics.services.runs import score_run_execute
 from tests.metrics.runs import PLAIN_METRICS, TEXT_METRICS
 from tests.metrics.trained import models_dir, trained_model  # noqa: F401 # a fixture
@@ -60,7 +60,7 @@ def test_a_form_sent_as_it_is_shown_makes_a_run(
 
     run = ScoreRun.objects.get()
     assert answer.url == reverse("metrics:run-detail", args=[world.project.slug, run.pk])
-    assert run.parameters == get_metric(metric, **usual_parameters(METRICS[metric], "en")).parameters()
+    assert run.parameters == get_metric(metric, **default_parameters(METRICS[metric], "en")).parameters()
     assert (run.release is None) == (metric in TEXT_METRICS)
     names = {"Echo", "Parrot", "Quill"} | ({"Human", "Random"} if metric in TEXT_METRICS else set())
     assert {system.name for system in run.systems.all()} == names
@@ -225,7 +225,7 @@ def test_the_catalogue_tells_of_entry_points_that_are_broken(world: World, manag
 
 
 def test_every_metric_names_a_source() -> None:
-    silent = [name for name, metric in METRICS.items() if not Entry(metric).told]
+    silent = [name for name, metric in METRICS.items() if not Entry(metric).description]
     assert silent == []
 
 

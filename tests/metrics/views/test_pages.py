@@ -360,4 +360,4 @@ def test_the_matches_of_a_segment_can_be_kept(world: World, run: ScoreRun, viewe
 def test_a_segment_without_ratings_says_why_its_mean_is_undefined(world: World, run: ScoreRun, viewer, as_user) -> None:
     output = world.items[3].sources.get(system=world.systems["Echo"]).response
     page = as_user(viewer).get(address(world, run, "run-segment", ["run", "system", "item"])).content.decode()
-    assert ("nobody has rated it" in page) == (not output.ratings.exists())
+    assert ("it is not rated" in page) == (not output.ratings.exists())

@@ -51,7 +51,7 @@ def test_a_segments_account_comes_to_the_score_that_was_stored(world: World, vie
 
     context = as_user(viewer).get(segment_url(world, run)).context
 
-    assert context["account"].told.score == pytest.approx(context["segment"].score)
+    assert context["scores"].explanation.score == pytest.approx(context["segment"].score)
 
 
 def test_the_score_against_each_reference_is_sacrebleus(world: World, viewer, as_user) -> None:
@@ -75,8 +75,8 @@ def test_a_reference_outside_the_subset_is_left_out_of_the_account(world: World,
 def test_words_shared_with_a_reference_are_marked_and_another_can_be_chosen(world: World, viewer, as_user) -> None:
     run, client = finished_run(world, "rouge_l"), as_user(viewer)
 
-    usual = client.get(segment_url(world, run)).context["account"]
-    other = client.get(segment_url(world, run), {"reference": 2}).context["account"]
+    usual = client.get(segment_url(world, run)).context["scores"]
+    other = client.get(segment_url(world, run), {"reference": 2}).context["scores"]
 
     assert (usual.marked.number, other.marked.number) == (1, 2)
     for account in (usual, other):
@@ -94,7 +94,7 @@ def test_am_fm_is_told_by_its_parts(world: World, viewer, as_user, models_dir) -
 
     page = as_user(viewer).get(segment_url(world, run))
 
-    account, score = page.context["account"], page.context["segment"].score
+    account, score = page.context["scores"], page.context["segment"].score
     (am, _), (fm, _) = account.parts
     assert 0.8 * am.value + 0.2 * fm.value == pytest.approx(score)
     assert "Cat space v1" in page.context["parameters"]
@@ -106,7 +106,7 @@ def test_where_a_models_files_are_missing_the_page_says_so(world: World, viewer,
     for file in sorted(models_dir.rglob("*"), reverse=True):
         file.rmdir() if file.is_dir() else file.unlink()
 
-    account = as_user(viewer).get(segment_url(world, run)).context["account"]
+    account = as_user(viewer).get(segment_url(world, run)).context["scores"]
 
     assert "found no lsa model" in account.reason
 
@@ -115,8 +115,8 @@ def test_what_is_dear_is_computed_on_request_only(world: World, viewer, as_user,
     monkeypatch.setattr(Chrf, "slow", "It takes long.")
     run, client = finished_run(world, "chrf"), as_user(viewer)
 
-    assert client.get(segment_url(world, run)).context["account"].told is None
-    assert client.get(segment_url(world, run), {"account": 1}).context["account"].told is not None
+    assert client.get(segment_url(world, run)).context["scores"].explanation is None
+    assert client.get(segment_url(world, run), {"account": 1}).context["scores"].explanation is not None
 
 
 def test_a_metric_that_is_not_here_any_more_is_told(world: World, viewer, as_user) -> None:
