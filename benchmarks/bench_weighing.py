@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SIZES = {1_000: (63, 50), 100_000: (100_000 // PER_ITEM, 500)}  # items, raters
 TIMES = 5
 PAGES = {
-    "To look at": "release-attention",
+    "Needs attention": "release-attention",
     "Sensitivity": "release-sensitivity",
     "Raters": "release-influence",
     "Circularity": "release-guard",

@@ -16,7 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # The packages are pure: their tests need no database, and only these shared fixtures.
-FIXTURES = ("tests.correlations.stats.conftest", "tests.metrics.scoring.explain.conftest")
+FIXTURES = (
+    "tests.hypothesis_profiles",
+    "tests.correlations.stats.conftest",
+    "tests.metrics.scoring.explain.conftest",
+)
 PLUGINS = ("no:django", "no:randomly", "no:cacheprovider", *FIXTURES)
 OPTIONS = ["-q", "-x", "-c", "/dev/null", f"--rootdir={ROOT}", "--noconftest", *(f"-p{name}" for name in PLUGINS)]
 

@@ -11,7 +11,6 @@ from django.apps import apps
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.test import Client, TransactionTestCase
-from hypothesis import settings as hypothesis_settings
 
 from annotation.models import Membership, Project, Role, User
 from tests.migrated import copy_what_is_migrated
@@ -19,11 +18,6 @@ from tests.snapshots import PROJECT_ID, may_copy
 from tests.worker import Nursery, Worker, running_nursery, running_worker
 
 ROOT = Path(__file__).resolve().parent.parent
-
-# An example may take long on a busy machine; that is no failure. ``--hypothesis-profile=thorough`` tries more of them.
-hypothesis_settings.register_profile("untimed", deadline=None, max_examples=25)
-hypothesis_settings.register_profile("thorough", deadline=None, max_examples=100)
-hypothesis_settings.load_profile("untimed")
 
 # Files that take longest: begun first, so that no process is left with one when the others have done.
 LONG = (
