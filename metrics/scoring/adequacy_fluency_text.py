@@ -1,6 +1,6 @@
-"""What AM and FM read of a text: NFKC, no punctuation, lowercase, and a word of its own for a text with nothing in it.
+"""Texts as AM and FM read them: NFKC, no punctuation, lowercase, and a special word for an empty text.
 
-D'Haro et al. (2019), after the authors' public scripts: punctuation is taken out, not replaced ("don't" is "dont").
+D'Haro et al. (2019), after the authors' public scripts: punctuation is removed, not replaced ("don't" is "dont").
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from itertools import islice
 
 from metrics.scoring.texts import Text, Tokens, as_string, tokenize_texts
 
-# A text without a word is scored as this one.
-EMPTY = "_EMPTY_"
+EMPTY = "_EMPTY_"  # the word of a text without words
 
-# How texts may be split into words; texts that are token lists already are joined by spaces first.
+# How texts may be split into words; token lists are joined by spaces first.
 TOKENIZERS = ("whitespace", "13a", "char", "intl", "zh")
 
 _AT_ONCE = 20_000
@@ -25,13 +24,13 @@ _AT_ONCE = 20_000
 
 @cache
 def _punctuation() -> dict[int, None]:
-    """Unicode's punctuation, and what ASCII adds to it ($+<=>^`|~)."""
+    """Return a table that removes Unicode's punctuation, and ASCII's ($+<=>^`|~)."""
     points = (point for point in range(sys.maxunicode + 1) if unicodedata.category(chr(point)).startswith("P"))
     return dict.fromkeys([*points, *map(ord, string.punctuation)])
 
 
 def cleaned(text: Text) -> str:
-    """The text without what these metrics do not look at.
+    """Return the text as these metrics read it.
 
     Examples
     --------
@@ -44,16 +43,16 @@ def cleaned(text: Text) -> str:
 
 
 def words_of(texts: Iterable[Text], *, tokenize: str = "whitespace", clean: bool = True) -> Iterator[Tokens]:
-    """Words of each text, at least one.
+    """Iterate over the words of each text, at least one.
 
     Parameters
     ----------
     texts : iterable of strings, or of token sequences
-        Read as it goes: it may be longer than memory.
+        Read lazily: it may be larger than memory.
     tokenize : {"whitespace", "13a", "char", "intl", "zh"}
         How cleaned texts are split.
     clean : bool
-        Whether to clean first; without, texts are only split.
+        Whether to clean first.
 
     Examples
     --------
@@ -61,7 +60,7 @@ def words_of(texts: Iterable[Text], *, tokenize: str = "whitespace", clean: bool
     [['so', 'what'], ['_EMPTY_']]
     """
     rest = iter(texts)
-    while some := list(islice(rest, _AT_ONCE)):
-        plain = [cleaned(text) if clean else as_string(text) for text in some]
+    while batch := list(islice(rest, _AT_ONCE)):
+        plain = [cleaned(text) if clean else as_string(text) for text in batch]
         for words in tokenize_texts(plain, tokenize=tokenize):
             yield words or [EMPTY]

@@ -2,16 +2,13 @@
 
     chrF = (1 + beta^2) P R / (beta^2 P + R)
 
-P and R are the n-gram precision and recall, averaged over the orders that both texts have (character n-grams of 1 to
-``char_order``, then word n-grams of 1 to ``word_order``). A corpus score is that of counts summed over the segments; of
-several references a segment counts the one with the highest F, the first of equals.
+P and R are n-gram precision and recall, averaged over the orders that both texts have (character n-grams of 1 to
+``char_order``, then word n-grams of 1 to ``word_order``). A corpus score is that of summed counts; a segment counts the
+reference of highest F, the first of equals. NaN without a reference in the subset or without n-grams on either side.
 
 Popović, chrF: character n-gram F-score for automatic MT evaluation, WMT 2015, equation 1; chrF2 (beta = 2): Popović,
 chrF deconstructed: beta parameters and n-gram weights, WMT 2016; chrF++ (``word_order`` = 2): Popović, chrF++: words
 helping character n-grams, WMT 2017.
-
-Range [0, 1], sacrebleu's divided by 100. Undefined (NaN) where there is nothing to count: no reference in the subset,
-or no n-gram on either side. A segment with n-grams on one side only scores 0.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from metrics.scoring.parameters import flag, real, whole
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Text, as_string
 
-# sacrebleu shows scores only; the counts they are made of have no public name there.
+# sacrebleu's counts have no public name.
 _COUNTS = CHRF._get_match_statistics  # noqa: SLF001
 
 
@@ -49,7 +46,7 @@ class ChrfCounts:
     words : (P, W, 3) int
         The same of word n-grams.
     has_text : (H,) bool
-        Whether the hypothesis has any character that counts.
+        Whether the hypothesis has an n-gram.
     """
 
     segments: Segments
@@ -60,7 +57,7 @@ class ChrfCounts:
 
 @dataclass(frozen=True)
 class ChrfPreparation(Preparation):
-    """N-gram counts of all pairs, by sacrebleu; one with more orders serves all with fewer."""
+    """N-gram counts of all pairs, by sacrebleu; a preparation with more orders serves all with fewer."""
 
     char_order: int
     word_order: int
@@ -76,21 +73,20 @@ class ChrfPreparation(Preparation):
         return ChrfPreparation(*longest, self.lowercase, self.whitespace)
 
     def __call__(self, segments: Segments, models: ModelStore) -> ChrfCounts:
-        orders = self.char_order + self.word_order
         pairs = segments.pairs
-        counts = np.zeros((len(pairs), orders, 3), dtype=np.int32)
+        counts = np.zeros((len(pairs), self.char_order + self.word_order, 3), dtype=np.int32)
         has_text = np.zeros(segments.row_segment.size, dtype=bool)
         by_row = np.searchsorted(pairs.row, np.arange(has_text.size + 1)).tolist()
         references: list[list[Counter[str]]] = []
-        counted = -1
+        counted_segment = -1
         for row, segment in enumerate(segments.row_segment.tolist()):
-            if segment != counted:
+            if segment != counted_segment:
                 references = [self._n_grams(text) for text in segments.references[segment]]
-                counted = segment
-            own = self._n_grams(segments.row_texts[row])
-            has_text[row] = any(own)
-            for place, reference in enumerate(references, start=by_row[row]):
-                counts[place] = list(map(_COUNTS, own, reference))
+                counted_segment = segment
+            hypothesis = self._n_grams(segments.row_texts[row])
+            has_text[row] = any(hypothesis)
+            for pair, reference in enumerate(references, start=by_row[row]):
+                counts[pair] = list(map(_COUNTS, hypothesis, reference))
         return ChrfCounts(segments, counts[:, : self.char_order], counts[:, self.char_order :], has_text)
 
     def _n_grams(self, text: Text) -> list[Counter[str]]:
@@ -101,12 +97,11 @@ class ChrfPreparation(Preparation):
 
 @dataclass(frozen=True)
 class Chrf(Metric):
-    """chrF2 by default, chrF++ with ``word_order`` 2; see the module for formula and sources."""
+    """chrF2 by default, chrF++ with ``word_order`` 2."""
 
     name: ClassVar[str] = "chrf"
     label: ClassVar[str] = "chrF"
     summary: ClassVar[str] = "How many short runs of characters a hypothesis and its best reference share."
-    group: ClassVar[str] = "overlap"
 
     char_order: int = whole(6, low=1, high=10, label="Longest run of characters", key="nc")
     word_order: int = whole(0, low=0, high=4, label="Longest run of words", key="nw", hint="2 makes it chrF++.")
@@ -128,7 +123,7 @@ class Chrf(Metric):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> MetricStatistics:
-        """Statistics (T, S, 3 * orders); ``weights`` is not read."""
+        """Return statistics (T, S, 3 * orders); ``weights`` is not read."""
         aggregate = ChrfAggregate(self.char_order + self.word_order, self.beta, self.eps_smoothing)
         counts = np.concatenate(
             [prepared.characters[:, : self.char_order], prepared.words[:, : self.word_order]], axis=1
@@ -140,9 +135,9 @@ class Chrf(Metric):
         packed = np.zeros((best.size, aggregate.width))
         packed[valid] = flat[best[valid]]
         scores = np.where(valid, aggregate(packed), np.nan)
-        # Something against nothing is no match; nothing against nothing is no question.
-        something = prepared.has_text[segments.pairs.row] | (prepared.characters[:, 0, 1] > 0)
-        scores[np.isnan(scores) & (segments.pairs.best(something, reference_mask) == 1)] = 0.0
+        # A text against an empty one scores 0; two empty texts have no score.
+        has_any = prepared.has_text[segments.pairs.row] | (prepared.characters[:, 0, 1] > 0)
+        scores[np.isnan(scores) & (segments.pairs.best(has_any, reference_mask) == 1)] = 0.0
         rows = segments.rows
         return MetricStatistics(packed[rows], valid[rows], scores[rows], aggregate)
 

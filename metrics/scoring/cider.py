@@ -1,30 +1,17 @@
 """CIDEr: n-grams of hypothesis and references as tf-idf vectors, compared by cosine.
 
-An n-gram of a text has the weight g = tf * idf, where tf is its count in the text, and idf = log(N / df), N being the
-segments that have references and df those of them with a reference that holds the n-gram (at least 1). For each order
-n and reference j the vectors are compared; the mean is taken over the m references, over orders 1 to 4, and over
-segments (Vedantam et al. 2015, equations 1 to 3):
+An n-gram of a text has the weight g = tf * idf, tf its count in the text, idf = log(N / df), N the segments that have
+references and df those with a reference that holds the n-gram (at least 1). The mean is over the m references, over
+orders 1 to 4, and over segments (Vedantam et al. 2015, equations 1 to 4):
 
     "cider"    CIDEr_n   = 10 / m * sum_j  <g(c), g(r_j)> / (|g(c)| |g(r_j)|)
     "cider_d"  CIDEr-D_n = 10 / m * sum_j  <min(g(c), g(r_j)), g(r_j)> / (|g(c)| |g(r_j)|) * exp(-(l_c - l_j)^2 / 2 s^2)
 
-CIDEr-D clips counts and, with s = 6 words, punishes a difference in length, so that neither repeating words nor long
-texts pay (equation 4 of the same paper). **CIDEr-D is what pycocoevalcap and nlg-eval compute and call "CIDEr"**, so it
-is the default. Details of theirs that count: the vectors are clipped after idf, and norms are those of the unclipped
-ones; l counts bigrams, which is a text's words less one; an order for which either text has no n-gram (or none with
-idf > 0) counts as 0, so a text of one word reaches 10/4 against itself. Equations 1 to 3 have no factor 10; the
-authors' own code multiplies both variants by it, and so does this.
-
-Range 0 to 10. 10 is reached by a hypothesis of four words or more that is also its only reference.
-
-The score of a segment depends on the corpus. Document frequencies are of the references in use: with a subset of the
-references they are counted anew. For a corpus scored in parts, `Cider.corpus_state` of the parts is joined first.
-coco gives its scorers texts from a Penn Treebank tokeniser that lowercases and drops punctuation; nlg-eval gives them
-lines as they are, stripped and split at whitespace, not lowercased. Here the tokeniser is a parameter.
-
-Undefined (NaN, the segment does not count): no reference in the subset; neither the hypothesis nor any reference of the
-subset has a token; and every segment of a corpus in which only one has references, for then all idf are log(1) = 0.
-pycocoevalcap says 0 to the last two.
+**CIDEr-D is what pycocoevalcap and nlg-eval compute and call "CIDEr"**, so it is the default. As there, vectors are
+clipped after idf and norms are of the unclipped ones; l counts bigrams; an order without n-grams in either text (or
+without any of idf > 0) counts as 0; and both variants are multiplied by 10. Document frequencies are of the references
+in use. A segment has no score (NaN) without a reference in the subset or without a token on either side, and in a
+corpus in which only one segment has references: all its idf are log(1) = 0.
 
 Ramakrishna Vedantam, C. Lawrence Zitnick, Devi Parikh, CIDEr: Consensus-based Image Description Evaluation, CVPR 2015.
 """
@@ -54,15 +41,7 @@ SCALE = 10.0
 
 @dataclass(frozen=True, eq=False)
 class GramCounts:
-    """How often each n-gram stands in each of K texts: E entries.
-
-    Attributes
-    ----------
-    text, gram : (E,) int
-    count : (E,) float
-    n_texts : int
-        K.
-    """
+    """How often each n-gram occurs in each of K texts: E entries."""
 
     text: Ints
     gram: Ints
@@ -72,7 +51,7 @@ class GramCounts:
 
 @dataclass(frozen=True, eq=False)
 class Holders:
-    """Entries of references, grouped by segment and n-gram: who holds it there.
+    """Entries of references, grouped by segment and n-gram.
 
     Attributes
     ----------
@@ -92,13 +71,7 @@ class Holders:
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """The M n-grams that the texts of a pair share.
-
-    Attributes
-    ----------
-    pair, gram : (M,) int
-    hyp_count, ref_count : (M,) float
-    """
+    """The M n-grams that the texts of a pair share, with their counts in both."""
 
     pair: Ints
     gram: Ints
@@ -108,7 +81,7 @@ class Matches:
 
 @dataclass(frozen=True, eq=False)
 class GramTable:
-    """All that CIDEr needs of the texts, before any choice of references.
+    """What CIDEr reads of the texts, for any subset of the references.
 
     Attributes
     ----------
@@ -121,7 +94,7 @@ class GramTable:
     matches : Matches
     length_gap : (P,) float
         Bigrams of the hypothesis less those of the reference.
-    nothing : (P,) bool
+    empty : (P,) bool
         Neither text of the pair has a token.
     rows, reference_segment, pairs
         As in `Segments`.
@@ -134,7 +107,7 @@ class GramTable:
     holders: Holders
     matches: Matches
     length_gap: Floats
-    nothing: Bools
+    empty: Bools
     rows: Ints
     reference_segment: Ints
     pairs: Pairs
@@ -142,7 +115,7 @@ class GramTable:
 
 @dataclass(frozen=True, eq=False)
 class DocumentFrequencies(CorpusState):
-    """In how many segments' references each n-gram stands, mergeable over the parts of a corpus.
+    """In how many segments' references each n-gram occurs; parts of a corpus can be joined.
 
     Attributes
     ----------
@@ -159,16 +132,15 @@ class DocumentFrequencies(CorpusState):
     n_documents: int
 
     def joined(self, other: DocumentFrequencies) -> DocumentFrequencies:
-        """Frequencies over both parts, which must have no segment in common."""
         keys, counts = summed(np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts]))
         return DocumentFrequencies(keys, counts, self.n_documents + other.n_documents)
 
     def ranged(self, index: int, of: int) -> DocumentFrequencies:
-        own = key_range(self.keys, index, of)
-        return DocumentFrequencies(self.keys[own].copy(), self.counts[own].copy(), 0 if index else self.n_documents)
+        part = key_range(self.keys, index, of)
+        return DocumentFrequencies(self.keys[part].copy(), self.counts[part].copy(), 0 if index else self.n_documents)
 
     def settled(self) -> DocumentFrequencies:
-        """Without n-grams of one document: they count as those of none do, and are most of all."""
+        """Return it without n-grams of one document, which are most of all: they count like those of none."""
         several = self.counts > 1
         return DocumentFrequencies(self.keys[several], self.counts[several], self.n_documents)
 
@@ -178,7 +150,7 @@ class DocumentFrequencies(CorpusState):
         return DocumentFrequencies(prepared.keys[held], counts[held], self.n_documents)
 
     def of(self, keys: Keys) -> Ints:
-        """Frequency of each of these n-grams; 0 for one that is not there."""
+        """Return the frequency of each of these n-grams; 0 for an unknown one."""
         return looked_up(self.keys, self.counts, keys)
 
 
@@ -192,7 +164,7 @@ class GramPreparation(Preparation):
 
 
 def build_gram_table(numbered: NumberedSegments) -> GramTable:
-    """Count n-grams of orders 1 to 4 in every text, and find those that pairs share."""
+    """Count n-grams of orders 1 to 4 in each text, and find those that pairs share."""
     hashes = token_hashes(numbered.vocabulary)
     hyp_text, hyp_order, hyp_keys = _gram_hashes(numbered.hypotheses, hashes)
     ref_text, ref_order, ref_keys = _gram_hashes(numbered.references, hashes)
@@ -222,18 +194,18 @@ def build_gram_table(numbered: NumberedSegments) -> GramTable:
 
 
 def _gram_hashes(texts: TokenIds, hashes: Keys) -> tuple[Ints, Ints, Keys]:
-    """Text, order less one, and hash of every n-gram of orders 1 to 4 where it stands."""
+    """Return text, order less one, and hash of each occurrence of an n-gram of orders 1 to 4."""
     text = np.repeat(np.arange(texts.lengths.size), texts.lengths)
     remaining = np.repeat(texts.starts[1:], texts.lengths) - np.arange(texts.ids.size)
     tokens = hashes[texts.ids]
     at, key = np.arange(texts.ids.size), tokens
-    found = []
+    occurrences = []
     for order in range(ORDERS):
         if order:
             keep = remaining[at] > order
             at, key = at[keep], extended_hashes(key[keep], tokens[at[keep] + order])
-        found.append((text[at], np.full(at.size, order), key))
-    texts_at, orders, keys = zip(*found, strict=True)
+        occurrences.append((text[at], np.full(at.size, order), key))
+    texts_at, orders, keys = zip(*occurrences, strict=True)
     return np.concatenate(texts_at), np.concatenate(orders), np.concatenate(keys)
 
 
@@ -253,12 +225,12 @@ def _holders(references: GramCounts, reference_segment: Ints, n_grams: int) -> H
 def _matches(
     hypotheses: GramCounts, references: GramCounts, holders: Holders, numbered: NumberedSegments, n_grams: int
 ) -> Matches:
-    """Each n-gram of a hypothesis beside each reference of its segment that holds it."""
-    wanted = numbered.row_segment[hypotheses.text] * n_grams + hypotheses.gram
-    place = np.searchsorted(holders.key, wanted)
-    held = np.flatnonzero(place < holders.key.size)
-    held = held[holders.key[place[held]] == wanted[held]]
-    group = place[held]
+    """Return each n-gram of a hypothesis with each reference of its segment that holds it."""
+    key = numbered.row_segment[hypotheses.text] * n_grams + hypotheses.gram
+    index = np.searchsorted(holders.key, key)
+    held = np.flatnonzero(index < holders.key.size)
+    held = held[holders.key[index[held]] == key[held]]
+    group = index[held]
     sizes = holders.sizes[group]
     hyp_entry = np.repeat(held, sizes)
     within = np.arange(hyp_entry.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -266,17 +238,14 @@ def _matches(
 
     pairs = numbered.pairs
     first_pair = np.searchsorted(pairs.row, np.arange(pairs.n_rows))[hypotheses.text[hyp_entry]]
-    # A row's pairs hold its segment's references in order, without a gap.
+    # A row's pairs have its segment's references in order, without a gap.
     pair = first_pair + references.text[ref_entry] - pairs.reference[first_pair]
     return Matches(pair, hypotheses.gram[hyp_entry], hypotheses.count[hyp_entry], references.count[ref_entry])
 
 
 def document_frequencies(table: GramTable, reference_mask: ArrayLike | None = None) -> DocumentFrequencies:
-    """Over the references that ``reference_mask`` (R,) keeps; all by default."""
-    n_references = table.reference_segment.size
-    mask = (
-        np.ones(n_references, dtype=np.bool_) if reference_mask is None else checked_mask(reference_mask, n_references)
-    )
+    """Count documents over the references in ``reference_mask`` (R,), by default all."""
+    mask = checked_mask(reference_mask, table.reference_segment.size)
     counts = np.zeros(table.keys.size, dtype=np.int64)
     holders = table.holders
     if holders.starts.size:
@@ -288,7 +257,7 @@ def document_frequencies(table: GramTable, reference_mask: ArrayLike | None = No
 
 
 def pair_scores(table: GramTable, frequencies: DocumentFrequencies, *, variant: str, sigma: float) -> Floats:
-    """CIDEr of each hypothesis with each reference alone.
+    """Return CIDEr of each hypothesis with each reference alone.
 
     Parameters
     ----------
@@ -301,11 +270,11 @@ def pair_scores(table: GramTable, frequencies: DocumentFrequencies, *, variant: 
     Returns
     -------
     (P,) float
-        In [0, 10]; NaN where neither text has a token, and everywhere if there are fewer than two documents.
+        In [0, 10]; NaN if neither text has a token, and everywhere if there are fewer than two documents.
     """
     if frequencies.n_documents < 2:
         return np.full(len(table.pairs), np.nan)
-    # [Vedantam et al.] equation 1, less the division by the text's length, which the cosine takes out again.
+    # Equation 1 without the division by the text's length, which cancels in the cosine.
     idf = np.log(frequencies.n_documents) - np.log(np.maximum(frequencies.of(table.keys), 1))
     matches = table.matches
     clipped = np.minimum(matches.hyp_count, matches.ref_count) if variant == "cider_d" else matches.hyp_count
@@ -320,24 +289,24 @@ def pair_scores(table: GramTable, frequencies: DocumentFrequencies, *, variant: 
     scores = SCALE * cosines.mean(axis=1)  # equation 3
     if variant == "cider_d":
         scores = scores * np.exp(-(table.length_gap**2) / (2 * sigma**2))  # equation 4
-    return np.where(table.nothing, np.nan, scores)
+    return np.where(table.empty, np.nan, scores)
 
 
 def _norms(counts: GramCounts, table: GramTable, idf: Floats) -> Floats:
-    """(K, 4) length of each text's vector of each order."""
+    """Return the length (K, 4) of each text's vector of each order."""
     squares = (counts.count * idf[counts.gram]) ** 2
     return np.sqrt(_sums(counts.text, table.order[counts.gram], squares, counts.n_texts))
 
 
 def _sums(row: Ints, order: Ints, values: Floats, n_rows: int) -> Floats:
-    """(n_rows, 4) sums of values by row and order."""
+    """Return the sums (n_rows, 4) of values by row and order."""
     sums = np.bincount(row * ORDERS + order, weights=values, minlength=n_rows * ORDERS)
     return sums.astype(np.float64, copy=False).reshape(n_rows, ORDERS)
 
 
 @dataclass(frozen=True)
 class Cider(Metric):
-    """Consensus with the references in n-grams that tell segments apart; see the module for formula and variants.
+    """CIDEr.
 
     Examples
     --------

@@ -1,15 +1,12 @@
-"""distinct-n: how many of the n-grams of a system's whole output are different ones.
+"""distinct-n: the share of distinct n-grams in a system's whole output.
 
-    distinct-n = different n-grams / n-grams        (``over="n-grams"``)
-    distinct-n = different n-grams / tokens         (``over="tokens"``, as printed in the paper)
+    distinct-n = distinct n-grams / n-grams        (``over="n-grams"``)
+    distinct-n = distinct n-grams / tokens         (``over="tokens"``, as printed in the paper)
+
+NaN without n-grams. The score falls with the number of outputs: compare systems on the same segments.
 
 Li, Galley, Brockett, Gao, Dolan, A Diversity-Promoting Objective Function for Neural Conversation Models, NAACL 2016,
-section 5: "the number of distinct unigrams and bigrams", "scaled by total number of generated tokens". For n = 1 both
-forms are the same.
-
-Range [0, 1]. A segment's score is that of its output alone. Undefined (NaN) where there is no n-gram to count. The
-score of a system falls with the number of its outputs, because words come again: compare systems on the same segments
-only.
+section 5: "the number of distinct unigrams and bigrams", "scaled by total number of generated tokens".
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ NGRAMS, TOKENS = "n-grams", "tokens"
 
 @dataclass(frozen=True)
 class Distinct(SpectrumMetric):
-    """distinct-n; see the module for formula and source."""
+    """distinct-n."""
 
     name: ClassVar[str] = "distinct"
     label: ClassVar[str] = "distinct-n"
@@ -52,9 +49,7 @@ class Distinct(SpectrumMetric):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> PooledStatistics:
-        """A system's score is of the pool of its outputs; no reference and no weight is read."""
-        taken_off = self.order - 1 if self.over == NGRAMS else 0
-        below = np.maximum(prepared.length - taken_off, 0)
+        below = np.maximum(prepared.length - (self.order - 1 if self.over == NGRAMS else 0), 0)
         _, row, _ = row_tallies(prepared.orders[self.order - 1], np.arange(below.size))
         rows = _ratio(np.bincount(row, minlength=below.size), below)
 

@@ -2,13 +2,11 @@
 
     Ent-n = - sum over n-grams g of  F(g) / N  log(F(g) / N),    N = sum of F
 
-with F(g) how often g occurs in the output. Unlike distinct-n it sees how evenly n-grams are used.
+with F(g) how often g occurs in the output. NaN without n-grams. It grows with the amount of text: compare systems on
+the same segments.
 
 Zhang, Galley, Gao, Gan, Li, Brockett, Dolan, Generating Informative and Diverse Conversational Responses via
 Adversarial Information Maximization, NeurIPS 2018, metric Ent-n (n = 4; their code takes the natural logarithm).
-
-Range [0, log N]. A segment's score is that of its output alone. Undefined (NaN) where there is no n-gram to count. It
-grows with the amount of text: compare systems on the same segments only.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ BASES = {"e": 1.0, "2": math.log(2)}
 
 @dataclass(frozen=True)
 class Entropy(SpectrumMetric):
-    """Ent-n; see the module for formula and source."""
+    """Ent-n."""
 
     name: ClassVar[str] = "entropy"
     label: ClassVar[str] = "Ent-n"
@@ -48,7 +46,6 @@ class Entropy(SpectrumMetric):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> PooledStatistics:
-        """A system's score is of the pool of its outputs; no reference and no weight is read."""
         n_rows = prepared.length.size
         _, row, counts = row_tallies(prepared.orders[self.order - 1], np.arange(n_rows))
         rows = entropies(counts, row, n_rows) / BASES[self.base]
@@ -60,16 +57,16 @@ class Entropy(SpectrumMetric):
 
 
 def entropies(counts: Ints, group: Ints, n_groups: int, *, times: Ints | int = 1) -> Floats:
-    """Entropy of the counts of each group.
+    """Return the entropy of the counts of each group.
 
     Parameters
     ----------
     counts : (M,) int
         How often each thing occurs, at least 1.
     group : (M,) int
-        The group that it is counted in.
+        The group of each thing.
     times : (M,) int, optional
-        How many things occur so often; one by default.
+        How many things have this count; one by default.
 
     Returns
     -------
@@ -82,7 +79,7 @@ def entropies(counts: Ints, group: Ints, n_groups: int, *, times: Ints | int = 1
     array([0.6931,    nan, 0.    ])
     """
     total = np.bincount(group, weights=counts * times, minlength=n_groups)
-    # -sum c/N log(c/N) = log N - sum c log c / N; rounding can put it a hair under 0.
+    # -sum c/N log(c/N) = log N - sum c log c / N; rounding can make it slightly negative.
     logs = np.bincount(group, weights=counts * times * np.log(counts), minlength=n_groups)
-    some = np.where(total > 0, total, 1.0)
-    return np.where(total > 0, np.maximum(np.log(some) - logs / some, 0.0), np.nan)
+    divisor = np.where(total > 0, total, 1.0)
+    return np.where(total > 0, np.maximum(np.log(divisor) - logs / divisor, 0.0), np.nan)

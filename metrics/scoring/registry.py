@@ -1,4 +1,4 @@
-"""Every metric by name: those of this package, and those that other packages bring."""
+"""The registry of metrics: those of this package, and those of other packages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from metrics.scoring.vector_extrema import VectorExtrema
 
 ENTRY_POINTS = "assay.metrics"
 
-OWN: tuple[type[Metric], ...] = (
+BUILT_IN: tuple[type[Metric], ...] = (
     Bleu,
     SentenceBleu,
     DeltaBleu,
@@ -63,8 +63,8 @@ OWN: tuple[type[Metric], ...] = (
 class Registry(Mapping[str, type[Metric]]):
     """Names to metrics; other packages' (entry points of the group "assay.metrics") are loaded at first use."""
 
-    def __init__(self, own: Iterable[type[Metric]]) -> None:
-        self._own = {metric.name: metric for metric in own}
+    def __init__(self, built_in: Iterable[type[Metric]]) -> None:
+        self._built_in = {metric.name: metric for metric in built_in}
 
     def __getitem__(self, name: str) -> type[Metric]:
         return self._all[0][name]
@@ -77,37 +77,35 @@ class Registry(Mapping[str, type[Metric]]):
 
     @property
     def broken(self) -> dict[str, str]:
-        """Entry points that could not be loaded, and why."""
+        """Return the entry points that could not be loaded, and why."""
         return self._all[1]
 
     def forget(self) -> None:
-        """Look for entry points anew."""
+        """Load entry points again at the next use."""
         self.__dict__.pop("_all", None)
 
     @cached_property
     def _all(self) -> tuple[dict[str, type[Metric]], dict[str, str]]:
-        found, broken = dict(self._own), {}
+        metrics, broken = dict(self._built_in), {}
         for entry in entry_points(group=ENTRY_POINTS):
-            where = f"{entry.name} = {entry.value}"
             try:
                 metric = entry.load()
-            except Exception as error:  # noqa: BLE001 # another package's code: whatever it raises concerns it alone
-                broken[where] = f"{type(error).__name__}: {error}"
-                continue
-            reason = _refusal(metric, found)
+                reason = _refusal(metric, metrics)
+            except Exception as error:  # noqa: BLE001 # another package may raise anything
+                reason = f"{type(error).__name__}: {error}"
             if reason:
-                broken[where] = reason
+                broken[f"{entry.name} = {entry.value}"] = reason
             else:
-                found[metric.name] = metric
-        return found, broken
+                metrics[metric.name] = metric
+        return metrics, broken
 
 
-def _refusal(metric: object, found: Mapping[str, type[Metric]]) -> str:
+def _refusal(metric: object, metrics: Mapping[str, type[Metric]]) -> str:
     if not (inspect.isclass(metric) and issubclass(metric, Metric)):
         return f"found {metric!r}; accepted: a class derived from metrics.scoring.metric.Metric"
     if inspect.isabstract(metric):
         return f"found no {', '.join(sorted(metric.__abstractmethods__))}; accepted: a metric that defines them"
-    # Looked for in the class itself: what it inherits knows nothing of its own fields.
+    # In the class itself: an inherited one does not have its fields.
     if "__dataclass_fields__" not in vars(metric):
         return "found no dataclass; accepted: a class under @dataclass(frozen=True)"
     missing = [name for name in ("name", "label", "summary") if not isinstance(getattr(metric, name, None), str)]
@@ -115,28 +113,21 @@ def _refusal(metric: object, found: Mapping[str, type[Metric]]) -> str:
         return f"found no {missing[0]}; accepted: a class attribute with a text"
     if metric.group not in GROUPS:
         return f"found group {metric.group!r}; accepted: {', '.join(map(repr, GROUPS))}"
-    if metric.name in found:
+    if metric.name in metrics:
         return f"found name {metric.name!r}; accepted: one that is not taken"
-    return _failure(metric)
-
-
-def _failure(metric: type[Metric]) -> str:
-    """What goes wrong where a metric is listed, offered in a form, or remembered by its parameters."""
-    try:
-        metric.unavailable()
-        metric.parameter_list()
-        hash(metric())
-        metric().signature()
-    except Exception as error:  # noqa: BLE001 # as above
-        return f"{type(error).__name__}: {error}"
+    # It must not fail when it is listed, offered in a form, or used as a key.
+    metric.unavailable()
+    metric.parameter_list()
+    hash(metric())
+    metric().signature()
     return ""
 
 
-METRICS = Registry(OWN)
+METRICS = Registry(BUILT_IN)
 
 
 def without_references(metric: type[Metric]) -> dict[str, Any]:
-    """The choice by which a metric that compares with references reads none; empty where there is no such.
+    """Return the choice by which a metric that compares with references reads none; empty if there is none.
 
     Examples
     --------
@@ -147,21 +138,21 @@ def without_references(metric: type[Metric]) -> dict[str, Any]:
         return {}
     for parameter in metric.parameter_list():
         for value in parameter.choices if parameter.kind == "choice" else ():
-            with suppress(ValueError):  # a choice that goes with others only
+            with suppress(ValueError):  # a choice that needs other choices
                 if not metric(**{parameter.name: value}).needs_references:
                     return {parameter.name: value}
     return {}
 
 
 def get_metric(name: str, /, **parameters: Any) -> Metric:
-    """The metric of that name with these parameters; what is left out takes its default.
+    """Return the metric of that name with these parameters, and defaults for the others.
 
     Parameters
     ----------
     name : str
         One of `METRICS`.
     **parameters
-        As the metric's `parameter_list` says.
+        See the metric's `parameter_list`.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Bootstrap over segments from sufficient statistics: no text is looked at again, and no data set is held whole.
+"""Bootstrap over segments from sufficient statistics.
 
-The segments are drawn in two steps: first how many of a resample's draws fall into each block of `BLOCK` segments, then
-which of the block's. Both steps together are draws with replacement from all segments, and since the blocks are fixed,
-the same seed gives the same replicates however the segments are divided among files, shards or workers.
+Segments are drawn in two steps: how many of a resample's draws fall into each block of `BLOCK` segments, then which of
+the block. Together these are draws with replacement from all segments. Since blocks are fixed, the same seed gives the
+same replicates for any division of the segments into files, shards or workers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from metrics.scoring.arrays import Floats, Ints
 BLOCK = 1000
 REPLICATES = 1000
 SEED = 12345  # as sacrebleu's
-AT_ONCE = 100  # replicates drawn together: what they need stays in the processor's cache
+AT_ONCE = 100  # replicates drawn together: they fit into the processor's cache
 
 REPEATED = "a resample repeats segments, and what is repeated is not distinct"
 
@@ -32,11 +32,11 @@ class Interval:
     Attributes
     ----------
     low, high : float
-        NaN where undefined.
+        NaN if undefined.
     mean : float
         Of the replicates.
     reason : str
-        Why it is undefined; empty where it is defined.
+        Why it is undefined; empty if it is defined.
     """
 
     low: float
@@ -52,13 +52,13 @@ class PairedDifference:
     Attributes
     ----------
     difference : float
-        Of their scores, the first less the second.
+        Score of the first less that of the second.
     low, high : float
-        95% percentile interval of the difference; NaN where undefined.
+        95% percentile interval of the difference; NaN if undefined.
     p_value : float
-        Two-sided; NaN where undefined.
+        Two-sided; NaN if undefined.
     reason : str
-        Why it is undefined; empty where it is defined.
+        Why it is undefined; empty if it is defined.
     """
 
     difference: float
@@ -69,20 +69,15 @@ class PairedDifference:
 
 
 def bootstrap_replicates(
-    blocks: Iterable[Floats],
-    n_segments: int,
-    aggregate: Aggregate,
-    *,
-    replicates: int = REPLICATES,
-    seed: int = SEED,
+    blocks: Iterable[Floats], n_segments: int, aggregate: Aggregate, *, replicates: int = REPLICATES, seed: int = SEED
 ) -> Floats:
-    """Scores of T systems on B resamples of the segments, the same resamples for all systems.
+    """Return scores of T systems on B resamples of the segments, the same resamples for all systems.
 
     Parameters
     ----------
     blocks : iterable of (T, n, D) float
         Sufficient statistics of the S segments in their order, n = `BLOCK` each; only the last may hold fewer. One is
-        held at a time.
+        in memory at a time.
     n_segments : int
         S, at least 1.
     aggregate : Aggregate
@@ -95,12 +90,12 @@ def bootstrap_replicates(
     Returns
     -------
     (B, T) float
-        NaN where a resample has no score.
+        NaN if a resample has no score.
 
     Raises
     ------
     ValueError
-        Other blocks than S segments make, or numbers out of range.
+        The blocks do not fit S segments, or a number is out of range.
 
     References
     ----------
@@ -111,8 +106,8 @@ def bootstrap_replicates(
     --------
     >>> from metrics.scoring.aggregates import MeanAggregate
     >>> packed = np.stack([np.arange(10.0), np.ones(10)], axis=-1)[None]
-    >>> found = bootstrap_replicates([packed], 10, MeanAggregate(), replicates=500)
-    >>> found.shape, bool(abs(found.mean() - 4.5) < 0.1)
+    >>> scores = bootstrap_replicates([packed], 10, MeanAggregate(), replicates=500)
+    >>> scores.shape, bool(abs(scores.mean() - 4.5) < 0.1)
     ((500, 1), True)
     """
     for name, value, least in (("n_segments", n_segments, 1), ("replicates", replicates, 1), ("seed", seed, 0)):
@@ -135,7 +130,7 @@ def bootstrap_replicates(
 
 
 def block_sizes(n_segments: int) -> Ints:
-    """How many segments each block holds: `BLOCK`, the last one what is left.
+    """Return the number of segments of each block: `BLOCK`, and the rest in the last one.
 
     Examples
     --------
@@ -147,18 +142,18 @@ def block_sizes(n_segments: int) -> Ints:
 
 
 def draws_per_block(sizes: Ints, replicates: int, seed: int) -> Ints:
-    """(B, G) how many of each resample's S draws fall into each of the G blocks; rows sum to S."""
+    """Return (B, G) how many of each resample's S draws fall into each of the G blocks; rows sum to S."""
     total = int(sizes.sum())
     return np.random.default_rng(seed).multinomial(total, sizes / total, size=replicates)
 
 
 def draws_in_block(draws: Ints, size: int, number: int, seed: int) -> Floats:
-    """(B, size) how often each segment of a block is drawn, whole numbers, with a generator of the block's own.
+    """Return (B, size) how often each segment of a block is drawn, with a separate generator for each block.
 
     Parameters
     ----------
     draws : (B,) int
-        As many as fall into this block.
+        How many fall into this block.
     size : int
         At most `BLOCK`.
     number : int
@@ -168,22 +163,22 @@ def draws_in_block(draws: Ints, size: int, number: int, seed: int) -> Floats:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
     counts = np.empty((draws.size, size))
     for start in range(0, draws.size, AT_ONCE):
-        own = draws[start : start + AT_ONCE]
-        places = np.repeat(np.arange(0, own.size * size, size), own)
-        places += rng.integers(0, size, size=places.size, dtype=np.uint16)
-        counts[start : start + own.size] = np.bincount(places, minlength=own.size * size).reshape(own.size, size)
+        part = draws[start : start + AT_ONCE]
+        cells = np.repeat(np.arange(0, part.size * size, size), part)
+        cells += rng.integers(0, size, size=cells.size, dtype=np.uint16)
+        counts[start : start + part.size] = np.bincount(cells, minlength=part.size * size).reshape(part.size, size)
     return counts
 
 
 def resampled_sums(packed: Floats, counts: ArrayLike) -> Floats:
-    """(B, T, D) sums of statistics (T, S, D) where segment s counts as often as ``counts`` (B, S) says."""
+    """Return sums (B, T, D) of statistics (T, S, D) with segments counted ``counts`` (B, S) times."""
     n_systems, n_segments, width = packed.shape
     flat = np.moveaxis(packed, 1, 0).reshape(n_segments, n_systems * width)
     return np.asarray(np.asarray(counts, dtype=np.float64) @ flat).reshape(-1, n_systems, width)
 
 
 def percentile_interval(replicates: ArrayLike) -> Interval:
-    """The 95% interval between order statistics, as sacrebleu takes them: a fortieth cut off on each side.
+    """Return the 95% interval between order statistics, as sacrebleu does: without a fortieth on each side.
 
     Parameters
     ----------
@@ -208,7 +203,7 @@ def percentile_interval(replicates: ArrayLike) -> Interval:
 def paired_difference(
     first: float, second: float, first_replicates: ArrayLike, second_replicates: ArrayLike
 ) -> PairedDifference:
-    """Whether two systems differ by more than the choice of segments explains: the paired bootstrap test.
+    """Test whether two systems differ by more than the choice of segments explains: the paired bootstrap test.
 
     Parameters
     ----------
@@ -221,8 +216,8 @@ def paired_difference(
     -------
     PairedDifference
         With d the difference of the scores and d_b that on resample b, p = (1 + #{b : |d_b - mean| >= |d|}) / (B + 1),
-        the mean being that of all d_b: the resampled differences, moved to where no difference is, and both of their
-        tails. Two systems that score the same on every resample have p = 1.
+        with the mean of all d_b: both tails of the resampled differences, centred at 0. Two systems with equal scores
+        on every resample have p = 1.
 
     Raises
     ------
@@ -231,8 +226,8 @@ def paired_difference(
 
     Notes
     -----
-    sacrebleu counts |d_b| less the mean of all |d_b|, where it exceeds |d|: one tail only of differences that all have
-    one sign, so that its p is smaller. Of systems that do not differ it finds more than 5% different at 0.05.
+    sacrebleu counts how often |d_b| less the mean of all |d_b| exceeds |d|: only one tail if all differences have one
+    sign, so that its p is smaller. At 0.05 it finds more than 5% of equal systems different.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Numbers written so that what is shown adds up to the sum that is shown."""
+"""Rounding of parts to a rounded sum."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 
 def rounded_parts(parts: Sequence[float], digits: int) -> list[float]:
-    """Parts of a sum rounded so that they add up to the rounded sum: by the largest remainders.
+    """Round the parts of a sum so that they add up to the rounded sum, by the largest remainders.
 
-    Each is its part rounded up or down: off by less than one in the last digit.
+    Each is off by less than one in the last digit.
 
     Parameters
     ----------
@@ -40,4 +40,4 @@ def rounded_parts(parts: Sequence[float], digits: int) -> list[float]:
     whole = np.floor(scaled)
     up = int(np.rint(scaled.sum())) - int(whole.sum())
     whole[np.argsort(-(scaled - whole), kind="stable")[:up]] += 1
-    return [float(Decimal(int(one)).scaleb(-digits)) for one in whole]
+    return [float(Decimal(int(units)).scaleb(-digits)) for units in whole]

@@ -1,4 +1,4 @@
-"""What is scored: hypotheses of systems, references, sources."""
+"""Texts to score: hypotheses of systems, references, sources."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from metrics.scoring.texts import Text, check_corpus
 class Segments:
     """T systems' hypotheses of S segments, and their references.
 
-    Equal hypotheses of one segment share one of H <= T * S rows. References are numbered through, R in all, in the
-    order given: those of segment s are ``reference_offsets[s]:reference_offsets[s + 1]``.
+    Equal hypotheses of a segment share one of H <= T * S rows. The R references are numbered in the given order: those
+    of segment s are ``reference_offsets[s]:reference_offsets[s + 1]``.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ class Segments:
         Strings, or token sequences.
     references : S sequences; the i-th holds R_i >= 0 references
     sources : S texts, optional
-        What each hypothesis answers or rephrases.
+        What the hypotheses answer or rephrase.
 
     Raises
     ------
     ValueError
-        Unequal numbers of segments, or one string where a sequence of them is meant.
+        Unequal numbers of segments, or a string instead of a sequence of strings.
 
     Examples
     --------
@@ -64,33 +64,33 @@ class Segments:
 
     @property
     def rows(self) -> Ints:
-        """(T, S) hypothesis row of each system's hypothesis."""
+        """Return the hypothesis row (T, S) of each system's hypothesis."""
         return self._distinct[0]
 
     @property
     def row_segment(self) -> Ints:
-        """(H,) segment of each hypothesis row, ascending."""
+        """Return the segment (H,) of each hypothesis row, ascending."""
         return self._distinct[1]
 
     @property
     def row_texts(self) -> list[Text]:
-        """The H distinct hypotheses."""
+        """Return the H distinct hypotheses."""
         return self._distinct[2]
 
     @cached_property
     def reference_texts(self) -> list[Text]:
-        """The R references."""
+        """Return the R references."""
         return list(chain.from_iterable(self.references))
 
     @cached_property
     def reference_offsets(self) -> Ints:
-        """(S + 1,) where the references of each segment start and end."""
+        """Return (S + 1,) where the references of each segment start and end."""
         counts = np.fromiter(map(len, self.references), dtype=np.int64, count=self.n_segments)
         return np.concatenate(([0], np.cumsum(counts)))
 
     @cached_property
     def reference_segment(self) -> Ints:
-        """(R,) segment of each reference."""
+        """Return the segment (R,) of each reference."""
         return np.repeat(np.arange(self.n_segments), np.diff(self.reference_offsets))
 
     @cached_property
@@ -98,11 +98,11 @@ class Segments:
         return make_pairs(self.row_segment, self.reference_offsets)
 
     def row_name(self, row: int) -> str:
-        """What an error message calls a hypothesis."""
+        """Name a hypothesis in an error message."""
         return f"hypotheses[{self.row_segment[row]}]"
 
     def reference_name(self, index: int) -> str:
-        """What an error message calls a reference."""
+        """Name a reference in an error message."""
         segment = self.reference_segment[index]
         return f"references[{segment}][{index - self.reference_offsets[segment]}]"
 
@@ -116,10 +116,10 @@ class Segments:
         texts: list[Text] = []
         row_segment: list[int] = []
         for segment, alternatives in enumerate(zip(*self.systems, strict=True)):
-            seen: dict[Hashable, int] = {}
+            row_of: dict[Hashable, int] = {}
             for system, text in enumerate(alternatives):
                 key = tuple(text) if isinstance(text, list) else text
-                row = seen.setdefault(key, len(texts))
+                row = row_of.setdefault(key, len(texts))
                 if row == len(texts):
                     texts.append(text)
                     row_segment.append(segment)

@@ -1,14 +1,12 @@
-"""Self-BLEU: how much a system's outputs repeat each other.
+"""Self-BLEU: how much a system's outputs repeat each other; lower is more diverse.
 
     self-BLEU = mean over outputs h_i of BLEU(h_i, all other outputs of the system as references)
 
+BLEU of one output has clipped precisions of n = 1..N and the brevity penalty for the closest length, ties to the
+shorter. ``smoothing="epsilon"`` is that of the authors' code (NLTK's method 1): an order without a match counts 0.1
+matches. "add-one" is BLEU+1. NaN for an output without a token, and if there is no other output.
+
 Zhu, Lu, Zheng, Guo, Zhang, Wang, Yu, Texygen: A Benchmarking Platform for Text Generation Models, SIGIR 2018.
-
-BLEU of one output: clipped precisions of n = 1..N, averaged geometrically, times the brevity penalty for the closest
-length (of equally close ones the shorter). ``smoothing="epsilon"`` is that of Texygen's code (NLTK's method 1): an
-order without a match counts 0.1 matches. "add-one" is BLEU+1. An output that shares no word with any other scores 0.
-
-Range [0, 1]; lower is more diverse. Undefined (NaN) for an output without a token, and where there is no other output.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ from metrics.scoring.text_ngrams import (
 )
 from metrics.scoring.texts import TOKENIZERS, check_choice
 
-# Keys, and of each the highest and the second highest count in one output.
+# Keys, and the highest and the second highest count of each in one output.
 Peaks = tuple[Keys, NDArray[Any], NDArray[Any]]
 
 SMOOTHINGS = ("epsilon", "add-one", "none")
@@ -48,7 +46,7 @@ EPSILON = 0.1
 
 @dataclass(frozen=True)
 class SelfBleu(PoolMetric):
-    """Self-BLEU; see the module for formula and source."""
+    """Self-BLEU."""
 
     name: ClassVar[str] = "self_bleu"
     label: ClassVar[str] = "Self-BLEU"
@@ -67,7 +65,6 @@ class SelfBleu(PoolMetric):
     def corpus_state(
         self, prepared: TextNgrams, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
     ) -> PoolPeaks:
-        """The two highest counts of each n-gram in one output, and how long outputs are."""
         return pool_peaks(prepared, prepared.orders[: self.max_order])
 
     def statistics(
@@ -78,7 +75,6 @@ class SelfBleu(PoolMetric):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> PooledStatistics:
-        """An output is compared with all others of its system; no reference and no weight is read."""
         orders = prepared.orders[: self.max_order]
 
         def scores(rows: Ints, system: int | None = None) -> Floats:
@@ -86,8 +82,8 @@ class SelfBleu(PoolMetric):
             return scores_against_others(orders, prepared.length, rows, smoothing=self.smoothing, pool=pool)
 
         def pooled(segments: Ints | None) -> Floats:
-            known = of_systems if segments is None else [scores(rows) for rows in prepared.rows_of(segments)]
-            return np.array([_mean(own[~np.isnan(own)]) for own in known])
+            by_system = of_systems if segments is None else [scores(rows) for rows in prepared.rows_of(segments)]
+            return np.array([_mean(values[~np.isnan(values)]) for values in by_system])
 
         of_systems = [scores(rows, system) for system, rows in enumerate(prepared.rows)]
         return pooled_statistics(np.stack(of_systems), pooled, means=True)
@@ -99,15 +95,15 @@ def _mean(scores: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class PoolPeak:
-    """What one output must know of all outputs of its system.
+    """What the score of an output reads of all outputs of its system.
 
     Attributes
     ----------
     keys : (K,) uint64
-        Hashes of n-grams of all orders, ascending; those that one output alone holds may be missing.
+        Hashes of n-grams of all orders, ascending; those in one output only may be missing.
     second : (K,) int
-        The second highest of the n-gram's counts in single outputs; the highest where two outputs have it; 0 where one
-        output alone holds it.
+        The second highest of the n-gram's counts in single outputs; the highest if two outputs have it; 0 if only one
+        output holds the n-gram.
     lengths : (L,) int
         How many outputs have 0, 1, ... tokens.
     """
@@ -119,7 +115,7 @@ class PoolPeak:
 
 @dataclass(frozen=True, eq=False)
 class PoolPeaks(CorpusState):
-    """`PoolPeak` of each of T systems, with what joins it over the parts of a corpus.
+    """`PoolPeak` of each of T systems; parts of a corpus can be joined.
 
     Attributes
     ----------
@@ -138,8 +134,8 @@ class PoolPeaks(CorpusState):
     lengths: Ints
 
     def of_system(self, system: int) -> PoolPeak:
-        own = slice(self.offsets[system], self.offsets[system + 1])
-        return PoolPeak(self.keys[own], self.second[own], self.lengths[system])
+        part = slice(self.offsets[system], self.offsets[system + 1])
+        return PoolPeak(self.keys[part], self.second[part], self.lengths[system])
 
     @classmethod
     def of_systems(cls, parts: Sequence[Peaks], lengths: Ints) -> PoolPeaks:
@@ -148,38 +144,38 @@ class PoolPeaks(CorpusState):
 
     def joined(self, other: PoolPeaks) -> PoolPeaks:
         parts = [
-            _peaks(*map(np.concatenate, zip(own, theirs, strict=True)))
-            for own, theirs in zip(self._by_system(), other._by_system(), strict=True)
+            _peaks(*map(np.concatenate, zip(ours, theirs, strict=True)))
+            for ours, theirs in zip(self._by_system(), other._by_system(), strict=True)
         ]
         width = max(self.lengths.shape[1], other.lengths.shape[1])
-        lengths = sum(np.pad(one.lengths, ((0, 0), (0, width - one.lengths.shape[1]))) for one in (self, other))
+        lengths = sum(np.pad(part.lengths, ((0, 0), (0, width - part.lengths.shape[1]))) for part in (self, other))
         return self.of_systems(parts, np.asarray(lengths))
 
     def ranged(self, index: int, of: int) -> PoolPeaks:
-        kept = np.zeros(self.keys.size, dtype=np.bool_)
+        inside = np.zeros(self.keys.size, dtype=np.bool_)
         for start, (keys, _, _) in zip(self.offsets, self._by_system(), strict=False):
-            own = key_range(keys, index, of)
-            kept[start + own.start : start + own.stop] = True
-        return self._with(kept, self.lengths if index == 0 else self.lengths[:, :0])
+            part = key_range(keys, index, of)
+            inside[start + part.start : start + part.stop] = True
+        return self._with(inside, self.lengths if index == 0 else self.lengths[:, :0])
 
     def settled(self) -> PoolPeaks:
-        """Without n-grams that one output alone holds: it shares them with no other."""
+        """Return it without n-grams of one output only: no other output shares them."""
         return self._with(self.second > 0, self.lengths)
 
     def of_texts(self, prepared: TextNgrams) -> PoolPeaks:
         known = np.unique(np.concatenate([ngrams.keys for ngrams in prepared.orders]))
         return self._with(np.isin(self.keys, known), self.lengths)
 
-    def _with(self, kept: Bools, lengths: Ints) -> PoolPeaks:
-        offsets = np.concatenate(([0], np.cumsum(kept)))[self.offsets]
-        return PoolPeaks(self.keys[kept], self.highest[kept], self.second[kept], offsets, lengths)
+    def _with(self, chosen: Bools, lengths: Ints) -> PoolPeaks:
+        offsets = np.concatenate(([0], np.cumsum(chosen)))[self.offsets]
+        return PoolPeaks(self.keys[chosen], self.highest[chosen], self.second[chosen], offsets, lengths)
 
     def _by_system(self) -> list[tuple[NDArray[Any], ...]]:
         return taken_apart(self.offsets, self.keys, self.highest, self.second)
 
 
 def _peaks(keys: Keys, highest: NDArray[Any], second: NDArray[Any]) -> Peaks:
-    """Distinct keys, ascending, with the two highest of all counts that are given for each."""
+    """Return the distinct keys, ascending, with the two highest of the counts given for each."""
     if not keys.size:
         return keys, highest, second
     distinct, order, starts = grouped(keys)
@@ -192,7 +188,7 @@ def _peaks(keys: Keys, highest: NDArray[Any], second: NDArray[Any]) -> Peaks:
 
 
 def pool_peaks(texts: TextNgrams, orders: Sequence[NumberedNgrams]) -> PoolPeaks:
-    """Of all segments and systems."""
+    """Return the peaks of all segments and systems."""
     longest = int(texts.length.max(initial=0))
     parts, lengths = [], []
     for rows in texts.rows:
@@ -212,10 +208,10 @@ def scores_against_others(
     smoothing: str = "epsilon",
     pool: PoolPeak | None = None,
 ) -> Floats:
-    """BLEU of each output against all others, in time that grows with the number of n-grams, not with its square.
+    """Return BLEU of each output against all others, in time that grows with the number of n-grams.
 
-    The largest count of an n-gram among the others is the largest of all, or the second largest for the one output that
-    alone holds the largest: no pair of outputs is looked at.
+    The largest count of an n-gram among the others is the largest of all, or the second largest for the only output
+    that holds the largest: outputs are not compared in pairs.
 
     Parameters
     ----------
@@ -223,42 +219,43 @@ def scores_against_others(
     length : (H,) int
         Tokens of each row.
     rows : (S,) int
-        The outputs; one that is named twice is two equal outputs.
+        The outputs; an output that is given twice counts as two equal ones.
     smoothing : {"epsilon", "add-one", "none"}
     pool : PoolPeak, optional
-        Of all outputs, where these are some of them; by default they are all.
+        Of all outputs, if these are a part of them.
 
     Returns
     -------
     (S,) float
-        In [0, 1]; NaN for an empty output, and for all where there are fewer than two.
+        In [0, 1]; NaN for an empty output, and for all if there are fewer than two.
     """
     check_choice("smoothing", smoothing, SMOOTHINGS)
-    own = length[rows]
-    lengths = np.bincount(own) if pool is None else pool.lengths
+    row_length = length[rows]
+    lengths = np.bincount(row_length) if pool is None else pool.lengths
     if lengths.sum() < 2:
         return np.full(rows.size, np.nan)
     log_sum = np.zeros(rows.size)
     positive = np.ones(rows.size, dtype=bool)
     for order, ngrams in enumerate(orders, start=1):
         numerator = _clipped_by_others(ngrams, rows, pool)
-        denominator = np.maximum(own - order + 1, 0).astype(np.float64)
+        denominator = np.maximum(row_length - order + 1, 0).astype(np.float64)
         if order == 1 or smoothing == "none":
             positive &= numerator > 0
         elif smoothing == "add-one":
             numerator, denominator = numerator + 1, denominator + 1
         else:
             numerator = np.where(numerator > 0, numerator, EPSILON)
-        # An output too short for the order has no n-gram of it: NLTK divides by 1 then.
+        # An output too short for the order has no such n-gram: NLTK divides by 1.
         log_sum += np.log(np.where(positive, numerator, 1.0) / np.maximum(denominator, 1.0))
-    brevity = log_brevity_penalty(own.astype(np.float64), _closest_other(own, lengths).astype(np.float64))
+    closest = _closest_other(row_length, lengths)
+    brevity = log_brevity_penalty(row_length.astype(np.float64), closest.astype(np.float64))
     scores = np.where(positive, np.exp(log_sum / len(orders) + brevity), 0.0)
-    return np.where(own > 0, scores, np.nan)
+    return np.where(row_length > 0, scores, np.nan)
 
 
 def _clipped_by_others(ngrams: NumberedNgrams, rows: Ints, pool: PoolPeak | None) -> Floats:
-    """(S,) n-grams of each output, each counted up to its largest count in any other output."""
-    gram, place, count = row_tallies(ngrams, rows)
+    """Return the number (S,) of n-grams of each output, each counted up to its largest count in another output."""
+    gram, row, count = row_tallies(ngrams, rows)
     if not gram.size:
         return np.zeros(rows.size)
     if pool is None:
@@ -266,18 +263,18 @@ def _clipped_by_others(ngrams: NumberedNgrams, rows: Ints, pool: PoolPeak | None
         second = peaks[np.searchsorted(numbers, gram.astype(np.uint64))]
     else:
         second = looked_up(pool.keys, pool.second, ngrams.keys)[gram]
-    # Whoever has more than the second highest count alone has the highest, and the second highest is among the others.
+    # An output with more than the second highest count is the only one with the highest.
     clipped = np.minimum(count, second)
-    return np.bincount(place, weights=clipped, minlength=rows.size).astype(np.float64)
+    return np.bincount(row, weights=clipped, minlength=rows.size).astype(np.float64)
 
 
 def _closest_other(length: Ints, lengths: Ints) -> Ints:
-    """(S,) the closest length among the other outputs, of equally close ones the shorter; two outputs at least.
+    """Return the closest length (S,) among the other outputs, ties to the shorter; there are two outputs or more.
 
     Parameters
     ----------
     length : (S,) int
-        Of the outputs asked about.
+        Of some outputs.
     lengths : (L,) int
         How many of all outputs have 0, 1, ... tokens.
 
@@ -287,9 +284,9 @@ def _closest_other(length: Ints, lengths: Ints) -> Ints:
     [3, 3, 3, 5]
     """
     known = np.flatnonzero(lengths)
-    own = np.searchsorted(known, length)
+    index = np.searchsorted(known, length)
     far = 2 * int(known[-1]) + 1
     padded = np.concatenate(([-far], known, [known[-1] + far]))
-    shorter, longer = padded[own], padded[own + 2]
+    shorter, longer = padded[index], padded[index + 2]
     closest = np.where(length - shorter <= longer - length, shorter, longer)
     return np.where(lengths[length] > 1, length, closest)

@@ -1,4 +1,4 @@
-"""Corpus states as bytes, so that a part scored elsewhere knows of the whole. No code is stored, and none is loaded."""
+"""Corpus states as bytes, for workers that score parts of a corpus. No code is stored, and none is loaded."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from metrics.scoring.metric import CorpusState
 
-TOLD = "told"
+_HEADER = "told"  # its name in the archive
 
 
 def state_to_bytes(state: CorpusState) -> bytes:
-    """A NumPy archive of the fields of a state: arrays, whole numbers, texts, and tuples of these two.
+    """Write a NumPy archive of the fields of a state: arrays, whole numbers, texts, and tuples of these two.
 
     Parameters
     ----------
@@ -26,30 +26,30 @@ def state_to_bytes(state: CorpusState) -> bytes:
     Raises
     ------
     ValueError
-        Something else than that in a field.
+        A field has another type.
     """
     if not is_dataclass(state):
         raise ValueError(f"state: found {type(state).__name__}; accepted: a dataclass")
-    given: dict[str, Any] = {field.name: getattr(state, field.name) for field in fields(state)}
-    arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
-    rest = {name: value for name, value in given.items() if name not in arrays}
+    values: dict[str, Any] = {field.name: getattr(state, field.name) for field in fields(state)}
+    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    rest = {name: value for name, value in values.items() if name not in arrays}
     for name, value in rest.items():
         parts = value if isinstance(value, tuple) else (value,)
         if not all(isinstance(part, int | float | str) for part in parts):
             raise ValueError(f"{name}: found {value!r}; accepted: an array, a number, a text, or a tuple of these two")
-    told = json.dumps({"kind": _kind(type(state)), "rest": rest}).encode()
+    header = json.dumps({"kind": _kind(type(state)), "rest": rest}).encode()
     out = BytesIO()
-    np.savez(out, **{TOLD: np.frombuffer(told, dtype=np.uint8)}, **arrays)
+    np.savez(out, **{_HEADER: np.frombuffer(header, dtype=np.uint8)}, **arrays)
     return out.getvalue()
 
 
 def state_from_bytes(content: bytes) -> CorpusState:
-    """What `state_to_bytes` was given, if its class is loaded here.
+    """Read what `state_to_bytes` wrote, if the class of the state is loaded.
 
     Raises
     ------
     ValueError
-        A state of a class that nothing here has defined.
+        The class of the state is not defined.
 
     Examples
     --------
@@ -58,13 +58,13 @@ def state_from_bytes(content: bytes) -> CorpusState:
     WeightScale(fitting=(10, 1000))
     """
     with np.load(BytesIO(content), allow_pickle=False) as archive:
-        told = json.loads(archive[TOLD].tobytes())
-        arrays = {name: archive[name] for name in archive.files if name != TOLD}
+        header = json.loads(archive[_HEADER].tobytes())
+        arrays = {name: archive[name] for name in archive.files if name != _HEADER}
     kinds = {_kind(kind): kind for kind in _below(CorpusState)}
-    if told["kind"] not in kinds:
-        raise ValueError(f"state: found one of {told['kind']}; accepted: {', '.join(sorted(kinds))}")
-    rest = {name: tuple(value) if isinstance(value, list) else value for name, value in told["rest"].items()}
-    state: CorpusState = kinds[told["kind"]](**rest, **arrays)
+    if header["kind"] not in kinds:
+        raise ValueError(f"state: found one of {header['kind']}; accepted: {', '.join(sorted(kinds))}")
+    rest = {name: tuple(value) if isinstance(value, list) else value for name, value in header["rest"].items()}
+    state: CorpusState = kinds[header["kind"]](**rest, **arrays)
     return state
 
 

@@ -1,7 +1,4 @@
-"""Per-segment sufficient statistics of the BLEU family, for any subset of the references.
-
-All of it is array arithmetic on a `MatchTable`; texts are not looked at again.
-"""
+"""Per-segment sufficient statistics of the BLEU family, from a `MatchTable` and any subset of the references."""
 
 from __future__ import annotations
 
@@ -25,9 +22,8 @@ Semantics: TypeAlias = Literal["galley2015", "sacrebleu2018"]
 
 SEMANTICS = ("galley2015", "sacrebleu2018")
 
-# Weights are fractions: tenths from 5 ratings on 5 points, thousandths where a file printed them rounded, and otherwise
-# means of up to 16 ratings on up to 17 points, or of two such criteria (4 * lcm(1..16)). Sums of the last are exact
-# below 3e9 n-grams.
+# Weights are fractions: tenths from 5 ratings on 5 points, thousandths rounded in a file, and otherwise means of up to
+# 16 ratings on up to 17 points, or of two such criteria (4 * lcm(1..16)). Sums of those are exact below 3e9 n-grams.
 EXACT_SCALES = (10, 1000, 2_882_880)
 
 # By order: faster than exp(log / N), and 1 of 1.
@@ -46,12 +42,12 @@ class SegmentStatistics:
     Attributes
     ----------
     packed : (T, S, 2 + 2 N) float
-        ``hyp_len``, ``ref_len``, ``numerators``, ``denominators`` side by side; sums of it are what `BleuAggregate`
-        takes. All zero where the segment is not valid.
+        ``hyp_len``, ``ref_len``, ``numerators``, ``denominators`` side by side; `BleuAggregate` takes sums of them. All
+        zero if the segment is not valid.
     top_weight : (T, S) float
         Highest weight of the subset times ``weight_scale``; 1 for BLEU.
     valid : (T, S) bool
-        False where the subset is empty (BLEU) or has no positive weight (ΔBLEU). Such a segment counts for nothing.
+        False if the subset is empty (BLEU) or has no positive weight (ΔBLEU): the segment does not count.
     weight_scale : int
         10 if all weights are multiples of 0.1, else the first of the `EXACT_SCALES` that makes them whole, else 1.
     """
@@ -63,7 +59,7 @@ class SegmentStatistics:
 
     @classmethod
     def of_segments(cls, packed: Floats, top_weight: Floats, valid: Bools, weight_scale: int) -> SegmentStatistics:
-        """From what all systems share, top weights and validity (S,) of segments, and ``packed`` (T, S, 2 + 2 N)."""
+        """Make them from top weights and validity (S,), which systems share, and ``packed`` (T, S, 2 + 2 N)."""
         shape = packed.shape[:-1]
         packed.flags.writeable = False  # tables remember it
         return cls(packed, np.broadcast_to(top_weight, shape), np.broadcast_to(valid, shape), weight_scale)
@@ -74,32 +70,32 @@ class SegmentStatistics:
 
     @property
     def hyp_len(self) -> Floats:
-        """(T, S) tokens of the hypothesis."""
+        """Return the tokens (T, S) of the hypothesis."""
         return self.packed[..., 0]
 
     @property
     def ref_len(self) -> Floats:
-        """(T, S) tokens of its closest reference in the subset, ties to the shorter."""
+        """Return the tokens (T, S) of its closest reference in the subset, ties to the shorter."""
         return self.packed[..., 1]
 
     @property
     def numerators(self) -> Floats:
-        """(T, S, N), multiplied by ``weight_scale``: whole if one of the `EXACT_SCALES` is; may be negative."""
+        """Return them (T, S, N) times ``weight_scale``: whole if this is one of the `EXACT_SCALES`; may be negative."""
         return self.packed[..., 2 : 2 + self.max_order]
 
     @property
     def denominators(self) -> Floats:
-        """(T, S, N), likewise; 0 or more."""
+        """Return them (T, S, N), likewise; 0 or more."""
         return self.packed[..., 2 + self.max_order :]
 
     def __getitem__(self, index: int | slice | NDArray[np.intp] | Bools) -> SegmentStatistics:
-        """Statistics of one system (or of some segments, once a system is chosen)."""
+        """Return the statistics of one system (or of some segments, once a system is chosen)."""
         return SegmentStatistics(
             _at(self.packed, index), _at(self.top_weight, index), _at(self.valid, index), self.weight_scale
         )
 
     def up_to(self, max_order: int) -> SegmentStatistics:
-        """The same of n-grams up to this order."""
+        """Return the statistics of n-grams up to this order."""
         if max_order == self.max_order:
             return self
         packed = np.empty((*self.valid.shape, 2 + 2 * max_order))
@@ -107,14 +103,14 @@ class SegmentStatistics:
         return replace(self, packed=packed)
 
     def aggregate(self, smoothing: str = "none") -> BleuAggregate:
-        """The aggregate that fits these statistics."""
+        """Return the aggregate of these statistics."""
         return BleuAggregate(self.max_order, smoothing, self.weight_scale)
 
     def sentence_scores(self, *, smooth_brevity: bool = False) -> Floats:
-        """BLEU+1, or its weighted form, of every segment, in [0, 1]; NaN where not valid or both sides are empty.
+        """Return BLEU+1, or its weighted form, of each segment, in [0, 1]; NaN if not valid or both sides are empty.
 
-        For n >= 2 the top weight (1 for BLEU) is added to the numerator, negative ones clamped to 0 first, and to the
-        denominator. Hence p_2 of a one-word hypothesis, which has no bigram, is (0 + 1) / (0 + 1) = 1.
+        For n >= 2 the top weight (1 for BLEU) is added to the numerator, after negative ones are clamped to 0, and to
+        the denominator. Hence p_2 of a one-word hypothesis, which has no bigram, is (0 + 1) / (0 + 1) = 1.
 
         References
         ----------
@@ -124,7 +120,7 @@ class SegmentStatistics:
         for order in range(1, self.max_order):
             product *= np.maximum(self.numerators[..., order], 0.0) + self.top_weight
             below *= self.denominators[..., order] + self.top_weight
-        below += below == 0  # a text without a token; or weights near the smallest of numbers, whose products are 0
+        below += below == 0  # a text without a token, or tiny weights whose products are 0
         brevity = log_brevity_penalty(self.hyp_len, self.ref_len + 1.0 if smooth_brevity else self.ref_len)
         scores = ROOTS[self.max_order](product / below) * np.exp(brevity)
         defined = self.valid & ((self.hyp_len > 0) | (self.ref_len > 0))
@@ -132,16 +128,16 @@ class SegmentStatistics:
 
 
 def orders_of(packed: Floats) -> int:
-    """N, of `SegmentStatistics.packed`."""
+    """Return N of `SegmentStatistics.packed`."""
     return int(packed.shape[-1]) // 2 - 1
 
 
 def fill_packed(
     packed: Floats, hyp_len: Floats | Ints, ref_len: Floats, numerators: Floats, denominators: Floats
 ) -> None:
-    """Write statistics into ``packed``, where `SegmentStatistics.packed` has them, up to its order.
+    """Write statistics into ``packed``, a `SegmentStatistics.packed`, up to its order.
 
-    One column after the other: NumPy copies many rows of few numbers one row at a time.
+    Column by column: NumPy copies many rows of few numbers one row at a time.
     """
     max_order = orders_of(packed)
     packed[..., 0], packed[..., 1] = hyp_len, ref_len
@@ -151,14 +147,14 @@ def fill_packed(
 
 
 def _at(values: NDArray[Any], index: int | slice | NDArray[np.intp] | Bools) -> NDArray[Any]:
-    """``values[index]``; of whole rows by number `take` makes it ten times faster."""
+    """Return ``values[index]``; for rows by number `take` is ten times faster."""
     if isinstance(index, np.ndarray) and index.dtype != np.bool_:
         return values.take(index.astype(np.intp, copy=False), axis=0)
     return np.asarray(values[index])
 
 
 class SummedStatistics(MetricStatistics):
-    """Of a corpus metric of the family; scores of segments are worked out when they are asked for."""
+    """Statistics of a corpus metric of the family; scores of segments are computed lazily."""
 
     def __init__(self, segments: SegmentStatistics, smoothing: str) -> None:
         object.__setattr__(self, "segments", segments)
@@ -176,7 +172,7 @@ class SummedStatistics(MetricStatistics):
 def bleu_statistics(
     table: MatchTable, reference_mask: ArrayLike | None = None, *, max_order: int | None = None
 ) -> SegmentStatistics:
-    """Statistics of BLEU against the references that ``reference_mask`` keeps.
+    """Return the statistics of BLEU against the references in ``reference_mask``.
 
     Parameters
     ----------
@@ -184,7 +180,7 @@ def bleu_statistics(
     reference_mask : (R,) bool, optional
         True for a reference to use; all by default.
     max_order : int, optional
-        N; the table's own by default.
+        N; that of the table by default.
 
     Returns
     -------
@@ -211,7 +207,7 @@ def bleu_statistics(
 
 
 def _bleu_statistics(table: MatchTable, mask: Bools | None) -> SegmentStatistics:
-    """Of all orders of the table: longer n-grams are few, and another order may be asked for next."""
+    """Compute all orders of the table: longer n-grams are few, and another order may follow."""
     numerators = np.empty((table.hyp_len.size, table.max_order))
     for order, matches in enumerate(table.orders):
         clipped = matches.clipped
@@ -231,20 +227,20 @@ def delta_bleu_statistics(
     max_order: int | None = None,
     weight_scale: WeightScale | None = None,
 ) -> SegmentStatistics:
-    """Statistics of ΔBLEU against the weighted references that ``reference_mask`` keeps.
+    """Return the statistics of ΔBLEU against the weighted references in ``reference_mask``.
 
     Parameters
     ----------
     table : MatchTable
     weights : (R,) float
-        One per reference in the table's order (see `flat_weights`); unitless. Finite where the mask is True.
+        One per reference in the table's order (see `flat_weights`); unitless. Finite for references in the mask.
     reference_mask : (R,) bool, optional
     semantics : {"galley2015", "sacrebleu2018"}
         "galley2015", the equation of section 3: per n-gram the maximum over the references that hold it of weight times
         clipped count. "sacrebleu2018", the first author's later code: the maximum weight times the maximum count.
     max_order : int, optional
     weight_scale : WeightScale, optional
-        Of the corpus that these segments are a part of; by default they are the whole.
+        Of the whole corpus, if these segments are a part of it.
 
     Returns
     -------
@@ -277,9 +273,8 @@ def delta_bleu_statistics(
 def _delta_statistics(
     table: MatchTable, weights: Floats, mask: Bools | None, semantics: str, scale: int
 ) -> SegmentStatistics:
-    """Of all orders of the table."""
     scaled = weights if scale == 1 else np.rint(weights * scale)
-    # An n-gram that only references outside the subset hold keeps -inf as its maximum: not matched, contributes 0.
+    # The maximum of an n-gram that only references outside the subset hold stays -inf: no match, contributes 0.
     masked = scaled if mask is None else np.where(mask, scaled, -np.inf)
     numerators = np.empty((table.hyp_len.size, table.max_order))
     for order, matches in enumerate(table.orders):
@@ -287,7 +282,7 @@ def _delta_statistics(
         if semantics == "galley2015":
             best = _reduced(np.maximum, weight * matches.clipped, matches.cases)
         else:
-            # The count is at least 1, so that the unmatched stay -inf.
+            # The count is at least 1: n-grams without a match stay -inf.
             clipped = matches.clipped if mask is None else np.where(weight == -np.inf, 1.0, matches.clipped)
             best = _reduced(np.maximum, weight, matches.cases) * _reduced(np.maximum, clipped, matches.cases)
         if mask is not None:
@@ -297,12 +292,12 @@ def _delta_statistics(
 
 
 def flat_weights(table: MatchTable, weights: Sequence[Sequence[float]]) -> Floats:
-    """Weights given per segment, in the table's flat reference order (R,).
+    """Return weights given per segment in the table's flat reference order (R,).
 
     Raises
     ------
     ValueError
-        A segment with another number of weights than references, or something that is no number.
+        A segment has another number of weights than references, or a weight is no number.
 
     Examples
     --------
@@ -313,19 +308,17 @@ def flat_weights(table: MatchTable, weights: Sequence[Sequence[float]]) -> Float
     expected = table.references_per_segment()
     if len(weights) != expected.size:
         raise ValueError(f"weights: found {len(weights)}; accepted: {expected.size}, one list per segment")
-    for index, own in enumerate(weights):
-        if not isinstance(own, Sequence | np.ndarray):
-            raise ValueError(f"weights[{index}]: found {own!r}; accepted: a list of numbers, one per reference")
-    found = np.fromiter(map(len, weights), dtype=np.int64, count=expected.size)
-    if (found != expected).any():
-        index = int(np.flatnonzero(found != expected)[0])
-        raise ValueError(
-            f"weights[{index}]: found {found[index]} weights; accepted: {expected[index]}, one per reference"
-        )
+    for index, (values, count) in enumerate(zip(weights, expected.tolist(), strict=True)):
+        if not isinstance(values, Sequence | np.ndarray):
+            raise ValueError(f"weights[{index}]: found {values!r}; accepted: a list of numbers, one per reference")
+        if len(values) != count:
+            raise ValueError(f"weights[{index}]: found {len(values)} weights; accepted: {count}, one per reference")
     try:
         return np.fromiter(chain.from_iterable(weights), dtype=np.float64, count=table.n_references)
     except (TypeError, ValueError):
-        index, value = next((i, w) for i, own in enumerate(weights) for w in own if not isinstance(w, int | float))
+        index, value = next(
+            (i, w) for i, values in enumerate(weights) for w in values if not isinstance(w, int | float)
+        )
         raise ValueError(f"weights[{index}]: found {value!r}; accepted: numbers") from None
 
 
@@ -364,7 +357,7 @@ def _checked_weights(table: MatchTable, weights: ArrayLike, mask: Bools | None) 
 
 
 def exact_weights(weights: Floats) -> tuple[Floats, int]:
-    """Weights as whole numbers, if one of the scales makes them that: sums are then exact, and ties real ties.
+    """Scale weights to whole numbers, if one of the scales does: sums and ties are then exact.
 
     Parameters
     ----------
@@ -402,10 +395,9 @@ class WeightScale(CorpusState):
 
 
 def weight_scales(weights: ArrayLike, reference_mask: ArrayLike | None = None) -> WeightScale:
-    """Of the weights (R,) that ``reference_mask`` keeps."""
+    """Return the scales of the weights (R,) in ``reference_mask``."""
     values = np.asarray(weights, dtype=np.float64)
-    kept = values if reference_mask is None else values[checked_mask(reference_mask, values.size)]
-    return WeightScale(tuple(_fitting(kept)))
+    return WeightScale(tuple(_fitting(values[checked_mask(reference_mask, values.size)])))
 
 
 def _exact_scale(weights: Floats) -> int:
@@ -420,19 +412,19 @@ def _fitting(weights: Floats) -> Iterator[int]:
 
 
 def _reduced(ufunc: np.ufunc, values: Floats | Bools, starts: Ints) -> Floats:
-    """The ufunc over the values from each start to the next."""
+    """Reduce the values from each start to the next."""
     return np.asarray(ufunc.reduceat(values, starts)) if starts.size else np.empty(0)
 
 
 def _summed(values: Floats, matches: OrderMatches, n_hypotheses: int) -> Floats:
-    """(H,) sums over the n-grams of each hypothesis of values (U,) of their cases."""
+    """Return (H,) sums over the n-grams of each hypothesis of values (U,) of their cases."""
     # bincount of nothing returns integers, hence astype.
     summed = np.bincount(matches.hypothesis, weights=values[matches.case], minlength=n_hypotheses)
     return summed.astype(np.float64, copy=False)
 
 
 def maximum_per_segment(table: MatchTable, values: Floats) -> Floats:
-    """(S,) maximum over each segment's references; -inf where it has none."""
+    """Return the maximum (S,) over each segment's references; -inf if it has none."""
     maxima = np.full(table.n_segments, -np.inf)
     filled = np.flatnonzero(table.references_per_segment())
     if filled.size:
@@ -441,7 +433,7 @@ def maximum_per_segment(table: MatchTable, values: Floats) -> Floats:
 
 
 def _closest_reference_length(table: MatchTable, mask: Bools | None) -> Floats:
-    """(H,) length of the closest reference of the subset, ties to the shorter; 0 where the subset is empty."""
+    """Return the length (H,) of the closest reference of the subset, ties to the shorter; 0 if it is empty."""
     lengths = np.zeros(table.hyp_len.size)
     pairs = table.lengths
     if pairs.starts.size:

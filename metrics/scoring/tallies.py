@@ -1,7 +1,4 @@
-"""Values by 64-bit key, sorted: counts of n-grams of a whole corpus, taken apart by ranges of keys, merged, looked up.
-
-No two ranges have a key in common, so each can be put together from the parts of a corpus, and put away, on its own.
-"""
+"""Values by 64-bit key, sorted: counts of n-grams of a corpus, divided into ranges of keys, merged, looked up."""
 
 from __future__ import annotations
 
@@ -19,20 +16,20 @@ Keys = NDArray[np.uint64]
 
 
 def hash_words(words: Iterable[bytes]) -> Keys:
-    """(V,) 64 bits of BLAKE2b of each word: the same on every machine, in every part of a corpus."""
+    """Return 64 bits (V,) of BLAKE2b of each word: the same on every machine, in every part of a corpus."""
     return np.frombuffer(b"".join(blake2b(word, digest_size=8).digest() for word in words), dtype="<u8")
 
 
 def token_hashes(vocabulary: Iterable[str]) -> Keys:
-    """(V,) `hash_words` of each token."""
+    """Return `hash_words` (V,) of each token."""
     return hash_words(map(encoded, vocabulary)).astype(np.uint64)
 
 
 def extended_hashes(key: Keys, token: Keys) -> Keys:
-    """Hash of an n-gram from that of its first n - 1 tokens and the last one (constants of splitmix64's finaliser).
+    """Hash n-grams from the hashes of their first n - 1 tokens and of the last (constants of splitmix64's finaliser).
 
-    64 bits decide whether two n-grams are one. With K distinct n-grams in a corpus, a wrong meeting of any two has a
-    chance of about K^2 / 2^65: 3e-8 for a million of them, 3e-4 for a hundred million, and would touch two n-grams.
+    With K distinct n-grams, the probability that any two share their 64 bits is about K^2 / 2^65: 3e-8 for a million,
+    3e-4 for a hundred million.
     """
     mixed = key * np.uint64(0x9E3779B97F4A7C15) + token
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -41,7 +38,7 @@ def extended_hashes(key: Keys, token: Keys) -> Keys:
 
 
 def key_range(keys: Keys, index: int, of: int) -> slice:
-    """Which of ascending keys lie in the ``index``-th of ``of`` equal ranges of all 64-bit keys.
+    """Return the slice of ascending keys that is in the ``index``-th of ``of`` equal ranges of all 64-bit keys.
 
     Examples
     --------
@@ -49,14 +46,14 @@ def key_range(keys: Keys, index: int, of: int) -> slice:
     >>> key_range(keys, 0, 2), key_range(keys, 1, 2)
     (slice(0, 2, None), slice(2, 4, None))
     """
-    bounds = np.array([(place << 64) // of for place in range(1, of)], dtype=np.uint64)
+    bounds = np.array([(bound << 64) // of for bound in range(1, of)], dtype=np.uint64)
     cuts = [0, *np.searchsorted(keys, bounds).tolist(), keys.size]
     return slice(cuts[index], cuts[index + 1])
 
 
 def grouped(keys: Keys) -> tuple[Keys, Ints, Ints]:
-    """Distinct keys, ascending; the order that sorts ``keys``; where the group of each distinct key starts in it."""
-    order = np.argsort(keys, kind="stable")  # in linear time where keys are ascending runs
+    """Return the distinct keys, ascending, the order that sorts ``keys``, and the start of each distinct key in it."""
+    order = np.argsort(keys, kind="stable")  # in linear time if keys are ascending runs
     ordered = keys[order]
     begins = np.ones(keys.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
@@ -65,7 +62,7 @@ def grouped(keys: Keys) -> tuple[Keys, Ints, Ints]:
 
 
 def summed(keys: Keys, counts: NDArray[Any]) -> tuple[Keys, NDArray[Any]]:
-    """Distinct keys, ascending, with the sums of their counts.
+    """Return the distinct keys, ascending, with the sums of their counts.
 
     Examples
     --------
@@ -80,21 +77,21 @@ def summed(keys: Keys, counts: NDArray[Any]) -> tuple[Keys, NDArray[Any]]:
 
 
 def narrow(counts: NDArray[Any]) -> NDArray[Any]:
-    """Counts of 0 or more in as few bytes each as the largest needs."""
+    """Return counts >= 0 in the smallest type that holds them."""
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
-def looked_up(keys: Keys, values: NDArray[Any], wanted: Keys) -> Ints:
-    """Value of each wanted key; 0 for one that is not among ``keys``, which ascend.
+def looked_up(keys: Keys, values: NDArray[Any], requested: Keys) -> Ints:
+    """Return the value of each requested key; 0 for one that is not among ``keys``, which ascend.
 
     Examples
     --------
     >>> looked_up(np.array([3, 8], dtype=np.uint64), np.array([1, 5]), np.array([2, 8, 9], dtype=np.uint64)).tolist()
     [0, 5, 0]
     """
-    found = np.zeros(wanted.size, dtype=np.int64)
-    place = np.searchsorted(keys, wanted)
-    inside = np.flatnonzero(place < keys.size)
-    inside = inside[keys[place[inside]] == wanted[inside]]
-    found[inside] = values[place[inside]]
-    return found
+    results = np.zeros(requested.size, dtype=np.int64)
+    index = np.searchsorted(keys, requested)
+    known = np.flatnonzero(index < keys.size)
+    known = known[keys[index[known]] == requested[known]]
+    results[known] = values[index[known]]
+    return results

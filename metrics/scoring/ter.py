@@ -2,18 +2,12 @@
 
     TER = edits to the closest reference / mean length of the references
 
-An edit inserts, deletes or replaces a word, or moves a run of words. A corpus score is the sum of edits over the sum of
-lengths.
+An edit inserts, deletes or replaces a word, or moves a run of words; a corpus score is the sum of edits over the sum of
+lengths. If all references are empty, a hypothesis with words scores 1, as in sacrebleu; NaN without words on either
+side or without a reference in the subset.
 
 Snover, Dorr, Schwartz, Micciulla, Makhoul, A Study of Translation Edit Rate with Targeted Human Annotation, AMTA 2006,
 section 3.
-
-Range [0, inf), lower is better; sacrebleu's divided by 100. Where all references are empty, a hypothesis with words
-scores 1, as in sacrebleu; without words on either side, or without a reference in the subset, TER is undefined (NaN).
-
-Shifts are sought by sacrebleu's greedy search, whose cost grows with the product of both lengths. Beyond
-`LONGEST_SEARCH` no shift is tried: the edits are then the plain word edit distance, which is never below zero, never
-above the longer length, and defined for texts of any length.
 """
 
 from __future__ import annotations
@@ -36,13 +30,13 @@ from metrics.scoring.parameters import flag
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Text, as_string
 
-# Words of the hypothesis times words of the reference: 500 by 500 can take sacrebleu 20 seconds, and 10,000 by 10,000
-# more memory than there is.
+# Words of the hypothesis times words of the reference: above, no shift is tried, since 500 by 500 can take sacrebleu 20
+# seconds, and 10,000 by 10,000 more memory than there is.
 LONGEST_SEARCH = 250_000
 
 
 def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
-    """Edits that turn the words of a hypothesis into those of a reference.
+    """Count the edits that turn the words of a hypothesis into those of a reference.
 
     Parameters
     ----------
@@ -51,7 +45,7 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     Returns
     -------
     int
-        sacrebleu's count. The plain word edit distance where the lengths' product is above `LONGEST_SEARCH`.
+        sacrebleu's count; the plain word edit distance if the product of the lengths is above `LONGEST_SEARCH`.
 
     References
     ----------
@@ -62,7 +56,7 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     >>> count_edits("this week the saudis denied".split(), "the saudis denied this week".split())
     1
     """
-    # Without a common word there is nothing to keep or to shift; equal texts need no search.
+    # Without a common word nothing can be shifted; equal texts need no search.
     if set(hypothesis).isdisjoint(reference):
         return max(len(hypothesis), len(reference))
     if list(hypothesis) == list(reference):
@@ -73,7 +67,7 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
 
 
 def word_edit_distance(left: Sequence[str], right: Sequence[str]) -> int:
-    """Fewest insertions, deletions and replacements of words that turn one text into the other (Levenshtein 1966).
+    """Return the fewest insertions, deletions and replacements of words from one text to the other (Levenshtein 1966).
 
     Examples
     --------
@@ -88,7 +82,7 @@ def word_edit_distance(left: Sequence[str], right: Sequence[str]) -> int:
         changed = np.empty_like(costs)
         changed[0] = costs[0] + 1
         changed[1:] = np.minimum(costs[:-1] + (codes != numbers.get(word, -1)), costs[1:] + 1)
-        # An insertion costs 1 more than what stands to the left: a running minimum once each place is put 1 lower.
+        # An insertion costs 1 more than its left neighbour: a running minimum, once each cost is lowered by its index.
         costs = np.minimum.accumulate(changed - steps) + steps
     return int(costs[-1])
 
@@ -126,18 +120,17 @@ class TerPreparation(Preparation):
             return str(tokenizer(as_string(text).rstrip()))
 
         hypotheses = [tokenized(text).split() for text in segments.row_texts]
-        # sacrebleu passes references through its tokeniser twice, which can matter where punctuation is split off.
+        # sacrebleu tokenises references twice, which matters if punctuation is split off.
         references = [tokenized(tokenized(text)).split() for text in segments.reference_texts]
         pairs = segments.pairs
-        counted = (count_edits(*words) for words in pairs.items(hypotheses, references))
-        edits = np.fromiter(counted, dtype=np.float64, count=len(pairs))
+        edits = np.array([count_edits(*words) for words in pairs.items(hypotheses, references)], dtype=np.float64)
         lengths = np.array(list(map(len, references)), dtype=np.float64)
         return TerEdits(segments, edits, lengths[pairs.reference])
 
 
 @dataclass(frozen=True)
 class Ter(Metric):
-    """Translation edit rate; see the module for formula and source."""
+    """Translation edit rate."""
 
     name: ClassVar[str] = "ter"
     label: ClassVar[str] = "TER"
@@ -164,7 +157,7 @@ class Ter(Metric):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> MetricStatistics:
-        """Statistics (T, S, 2): edits to the closest reference, mean reference length; ``weights`` is not read."""
+        """Return statistics (T, S, 2): edits to the closest reference, mean reference length."""
         pairs = prepared.segments.pairs
         packed = np.stack(
             [pairs.least(prepared.edits, reference_mask), pairs.mean(prepared.length, reference_mask)], axis=-1

@@ -1,7 +1,6 @@
-"""The n-grams of each hypothesis, numbered: what metrics of the outputs alone count.
+"""The n-grams of each hypothesis, numbered, for metrics that read the outputs only.
 
-An n-gram has one number across systems and segments, so that a system's distinct n-grams, their frequencies, and what
-an output shares with the system's other outputs are counts over arrays. Across the parts of a corpus it has a hash.
+An n-gram has one number across systems and segments, and one hash across the parts of a corpus.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ class NumberedNgrams:
         return self.keys.size
 
     def of_rows(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Numbers of the n-grams of these rows, one after the other, and for each its place in ``rows``."""
+        """Return the numbers of the n-grams of these rows, one after the other, and the index of each in ``rows``."""
         size = np.diff(self.offsets)[rows]
-        place = np.repeat(np.arange(rows.size), size)
+        index = np.repeat(np.arange(rows.size), size)
         first = np.cumsum(size) - size
-        return self.ids[np.arange(place.size) + np.repeat(self.offsets[rows] - first, size)], place
+        return self.ids[np.arange(index.size) + np.repeat(self.offsets[rows] - first, size)], index
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,34 +71,32 @@ class TextNgrams:
     orders: tuple[NumberedNgrams, ...]
 
     def rows_of(self, segments: Ints | None) -> Ints:
-        """(T, number of segments) rows of the segments with these indices; all by default."""
+        """Return the rows (T, number of segments) of the segments with these indices, by default of all."""
         return self.rows if segments is None else self.rows[:, segments]
 
 
 @dataclass(frozen=True)
 class TextPreparation(Preparation):
-    """`TextNgrams`: one for all metrics with these tokens, up to the longest order that any of them needs."""
+    """`TextNgrams` for all metrics with these tokens, up to the longest order that any of them needs."""
 
     tokenize: str
     lowercase: bool
     max_order: int
 
     def joined(self, other: Preparation) -> Preparation | None:
-        if not isinstance(other, TextPreparation):
-            return None
-        if (self.tokenize, self.lowercase) != (other.tokenize, other.lowercase):
+        if not isinstance(other, TextPreparation) or replace(other, max_order=self.max_order) != self:
             return None
         return replace(self, max_order=max(self.max_order, other.max_order))
 
     def __call__(self, segments: Segments, models: ModelStore) -> TextNgrams:
-        alone = Segments(segments.systems, [[]] * segments.n_segments)
-        numbered = number_segments(alone, tokenize=self.tokenize, lowercase=self.lowercase)
+        outputs = Segments(segments.systems, [[]] * segments.n_segments)
+        numbered = number_segments(outputs, tokenize=self.tokenize, lowercase=self.lowercase)
         ids, length = numbered.hypotheses.ids, numbered.hypotheses.lengths
         return TextNgrams(numbered.rows, length, _numbered(ids, length, numbered.vocabulary, self.max_order))
 
 
 def _numbered(ids: Ints, length: Ints, vocabulary: list[str], max_order: int) -> tuple[NumberedNgrams, ...]:
-    """N-grams order by order: an n-gram is its first n - 1 tokens' number and its last token, which keeps it exact."""
+    """Number n-grams order by order, exactly: each is the number of its first n - 1 tokens and its last token."""
     remaining = np.repeat(np.cumsum(length), length) - np.arange(ids.size)
     at, grams = np.arange(ids.size), ids
     n_words, words = len(vocabulary), token_hashes(vocabulary)
@@ -117,7 +114,7 @@ def _numbered(ids: Ints, length: Ints, vocabulary: list[str], max_order: int) ->
 
 
 def row_tallies(ngrams: NumberedNgrams, rows: Ints) -> tuple[Ints, Ints, Ints]:
-    """Distinct (n-gram, place in ``rows``) pairs, ascending, and how often each occurs.
+    """Return the distinct (n-gram, index in ``rows``) pairs, ascending, and how often each occurs.
 
     Examples
     --------
@@ -125,20 +122,19 @@ def row_tallies(ngrams: NumberedNgrams, rows: Ints) -> tuple[Ints, Ints, Ints]:
     >>> [part.tolist() for part in row_tallies(ngrams, np.array([0, 1]))]
     [[0, 1, 1], [0, 0, 1], [1, 2, 1]]
     """
-    ids, place = ngrams.of_rows(rows)
-    keys, counts = np.unique(ids * max(rows.size, 1) + place, return_counts=True)
-    gram, place = np.divmod(keys, max(rows.size, 1))
-    return gram, place, counts
+    ids, index = ngrams.of_rows(rows)
+    keys, counts = np.unique(ids * max(rows.size, 1) + index, return_counts=True)
+    return *np.divmod(keys, max(rows.size, 1)), counts
 
 
 def pooled_statistics(scores: Floats, pooled: Callable[[Ints | None], Floats], *, means: bool) -> PooledStatistics:
-    """Of segment scores (T, S), NaN where there is none, and of the score of a pool of segments."""
-    own = mean_statistics(scores)
-    return PooledStatistics(own.packed, own.valid, own.sentence_scores, own.aggregate, pooled, means)
+    """Return statistics from segment scores (T, S), NaN if undefined, and from the score of a pool of segments."""
+    mean = mean_statistics(scores)
+    return PooledStatistics(mean.packed, mean.valid, mean.sentence_scores, mean.aggregate, pooled, means)
 
 
 def frequencies(ngrams: NumberedNgrams, rows: Ints) -> Ints:
-    """(n_distinct,) how often each n-gram occurs in these rows."""
+    """Return how often each n-gram (n_distinct,) occurs in these rows."""
     return np.bincount(ngrams.of_rows(rows)[0], minlength=ngrams.n_distinct)
 
 
@@ -146,7 +142,7 @@ def frequencies(ngrams: NumberedNgrams, rows: Ints) -> Ints:
 
 
 def laid_end_to_end(parts: Sequence[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
-    """The arrays of T systems (keys, and values of each key) as one array each; then where each system's start and end.
+    """Join the arrays of T systems (keys, and values of each key) to one array each; return these and the bounds.
 
     Examples
     --------
@@ -159,7 +155,7 @@ def laid_end_to_end(parts: Sequence[tuple[NDArray[Any], ...]]) -> tuple[NDArray[
 
 
 def taken_apart(offsets: Ints, *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
-    """What was laid end to end, system by system."""
+    """Undo `laid_end_to_end`."""
     return list(zip(*(np.split(array, offsets[1:-1]) for array in arrays), strict=True))
 
 
@@ -185,7 +181,7 @@ class SystemTallies(CorpusState):
     n_tokens: Ints
 
     def by_system(self) -> list[tuple[NDArray[Any], ...]]:
-        """Keys and counts of each system."""
+        """Return keys and counts of each system."""
         return taken_apart(self.offsets, self.keys, self.counts)
 
     @classmethod
@@ -195,21 +191,21 @@ class SystemTallies(CorpusState):
 
     def joined(self, other: SystemTallies) -> Self:
         parts = [
-            summed(*map(np.concatenate, zip(own, theirs, strict=True)))
-            for own, theirs in zip(self.by_system(), other.by_system(), strict=True)
+            summed(*map(np.concatenate, zip(ours, theirs, strict=True)))
+            for ours, theirs in zip(self.by_system(), other.by_system(), strict=True)
         ]
         return self.of_systems(parts, self.n_tokens + other.n_tokens)
 
 
 @dataclass(frozen=True, eq=False)
 class PoolCounts(SystemTallies):
-    """How often each n-gram, known by its hash, occurs in each system's outputs."""
+    """How often each n-gram, identified by its hash, occurs in each system's outputs."""
 
     def ranged(self, index: int, of: int) -> PoolCounts:
         parts = []
         for keys, counts in self.by_system():
-            own = key_range(keys, index, of)
-            parts.append((keys[own], counts[own]))
+            part = key_range(keys, index, of)
+            parts.append((keys[part], counts[part]))
         return self.of_systems(parts, self.n_tokens * (index == 0))
 
     def settled(self) -> FrequencySpectrum:
@@ -222,7 +218,7 @@ class FrequencySpectrum(SystemTallies):
 
 
 def spectrum(counts: NDArray[Any]) -> tuple[Keys, Ints]:
-    """The different counts, ascending, and how many n-grams have each.
+    """Return the distinct counts, ascending, and how many n-grams have each.
 
     Examples
     --------
@@ -234,7 +230,7 @@ def spectrum(counts: NDArray[Any]) -> tuple[Keys, Ints]:
 
 
 def pool_counts(ngrams: NumberedNgrams, texts: TextNgrams) -> PoolCounts:
-    """Of all segments: how often each n-gram of that order occurs in each system's outputs."""
+    """Count each n-gram of an order in all outputs of each system."""
     ascending = np.argsort(ngrams.keys)
     parts = []
     for rows in texts.rows:
@@ -255,7 +251,7 @@ class PoolMetric(Metric):
 
 @dataclass(frozen=True)
 class SpectrumMetric(PoolMetric):
-    """One that sees of the pool how many n-grams of one order occur how often."""
+    """A metric that reads how many n-grams of one order occur how often in the pool."""
 
     order: int = whole(2, low=1, high=4, label="Words of an n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
@@ -267,7 +263,6 @@ class SpectrumMetric(PoolMetric):
     def corpus_state(
         self, prepared: TextNgrams, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
     ) -> PoolCounts:
-        """How often each n-gram occurs in each system's outputs."""
         return pool_counts(prepared.orders[self.order - 1], prepared)
 
 
@@ -278,18 +273,18 @@ def spectrum_statistics(
     score: Callable[[Ints, Ints, int], float],
     state: PoolCounts | FrequencySpectrum | None,
 ) -> PooledStatistics:
-    """Of a metric that sees of a pool how many n-grams occur how often.
+    """Return the statistics of a metric that reads how many n-grams occur how often in a pool.
 
     Parameters
     ----------
     texts : TextNgrams
     order : int
     row_scores : (H,) float
-        Of each row alone; NaN where there is none.
+        Of each row alone; NaN if undefined.
     score : callable
-        Different counts and how many n-grams have each, both (M,), and the tokens of the pool, to its score.
+        Distinct counts and how many n-grams have each, both (M,), and the tokens of the pool, to its score.
     state : PoolCounts or FrequencySpectrum, optional
-        Of the whole corpus, where these texts are a part.
+        Of the whole corpus, if these texts are a part of it.
     """
 
     def of_rows(rows: Ints) -> float:
@@ -297,9 +292,9 @@ def spectrum_statistics(
         count, n_ngrams = spectrum(counts[counts > 0])
         return score(count.astype(np.int64), n_ngrams, int(texts.length[rows].sum()))
 
-    def of_whole(known: FrequencySpectrum) -> Floats:
-        own = zip(known.by_system(), known.n_tokens.tolist(), strict=True)
-        return np.array([score(count.astype(np.int64), n.astype(np.int64), n_tokens) for (count, n), n_tokens in own])
+    def of_whole(whole: FrequencySpectrum) -> Floats:
+        systems = zip(whole.by_system(), whole.n_tokens.tolist(), strict=True)
+        return np.array([score(count.astype(np.int64), n.astype(np.int64), size) for (count, n), size in systems])
 
     def pooled(segments: Ints | None) -> Floats:
         if segments is None and state is not None:

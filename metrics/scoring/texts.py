@@ -1,4 +1,4 @@
-"""From what a caller hands in to token lists: the one place where text is tokenised."""
+"""Tokenisation of texts, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ def tokenize_texts(
     lowercase: bool = False,
     where: Callable[[int], str] = "texts[{}]".format,
 ) -> Iterator[Tokens]:
-    """Token sequences of ``texts``, one after the other.
+    """Iterate over the token sequences of ``texts``.
 
-    Lazy on purpose: a corpus is numbered token by token as it is split, so its words never all exist at once.
+    It is lazy so that the words of a corpus are never in memory together.
 
     Parameters
     ----------
     texts : sequence of strings, or with ``tokenize="none"`` also of token sequences
     tokenize : {"none", "whitespace", "13a", "char", "intl", "zh"}
-        "none": the text is tokenised already, either a sequence of tokens or a string with whitespace between
-        tokens. "whitespace" takes strings only. The others are sacrebleu's tokenisers of that name.
+        "none": the text is tokenised already: a sequence of tokens, or a string with whitespace between tokens.
+        "whitespace" takes strings only. The others are sacrebleu's tokenisers of that name.
     lowercase : bool
         Lowercase (Unicode) before tokenising.
     where : callable
-        What an error message calls the text with a given index.
+        Name of the text with an index, for error messages.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def tokenize_texts(
     Raises
     ------
     ValueError
-        At the call: unknown tokeniser, or a text of the wrong kind, with its index.
+        At the call: unknown tokeniser, or a text of the wrong type, with its index.
 
     Examples
     --------
@@ -97,19 +97,18 @@ def tokenize_texts(
 
 
 def as_string(text: Text) -> str:
-    """A text for what reads characters: tokens are joined by spaces."""
+    """Return a text as a string; tokens are joined by spaces."""
     return text if isinstance(text, str) else " ".join(text)
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8; a text that is no valid one (half of a surrogate pair) has bytes, too, so that nothing fails at it."""
+    """Encode as UTF-8; invalid text (half of a surrogate pair) has bytes, too."""
     return text.encode("utf-8", errors="surrogatepass")
 
 
 def _splitter(tokenize: str, kinds: set[type]) -> Callable[[Any], Tokens]:
     if tokenize in _SACREBLEU_TOKENIZERS:
-        # As sacrebleu does: right end stripped, the result split at whitespace. Its tokenisers remember what they have
-        # seen lately, so identical texts cost one tokenisation.
+        # As sacrebleu does. Its tokenisers cache recent results: equal texts are tokenised once.
         tokenizer = _sacrebleu_tokenizer(tokenize)
         return lambda text: tokenizer(text.rstrip()).split()
     return str.split if kinds <= {str} else _split_unless_split
@@ -128,13 +127,13 @@ def _check_kinds(texts: Sequence[Text], tokenize: str, where: Callable[[int], st
     kinds: set[type] = set(map(type, texts))
     if all(issubclass(kind, accepted) for kind in kinds):
         return kinds
-    index, found = next((i, text) for i, text in enumerate(texts) if not isinstance(text, accepted))
-    wanted = "a string, or a list or tuple of tokens" if tokenize == "none" else "a string"
-    raise ValueError(f"{where(index)}: found {type(found).__name__}; accepted with tokenize={tokenize!r}: {wanted}")
+    index, text = next((i, text) for i, text in enumerate(texts) if not isinstance(text, accepted))
+    described = "a string, or a list or tuple of tokens" if tokenize == "none" else "a string"
+    raise ValueError(f"{where(index)}: found {type(text).__name__}; accepted with tokenize={tokenize!r}: {described}")
 
 
 def check_corpus(systems: Sequence[Sequence[Text]], references: Sequence[Sequence[Text]]) -> None:
-    """Refuse shapes that would silently score something else, such as a bare string where a list is meant."""
+    """Refuse shapes that would silently score something else, such as a string instead of a list."""
     if not systems:
         raise ValueError("hypotheses: found no system; accepted: at least one list of hypotheses")
     for name, value in chain((("hypotheses", system) for system in systems), [("references", references)]):
@@ -144,8 +143,8 @@ def check_corpus(systems: Sequence[Sequence[Text]], references: Sequence[Sequenc
         raise ValueError("references: found no segment; accepted: at least one")
     for index, system in enumerate(systems):
         if len(system) != len(references):
-            where = f"hypotheses of system {index}" if len(systems) > 1 else "hypotheses"
-            raise ValueError(f"{where}: found {len(system)}; accepted: {len(references)}, one per list of references")
+            name = f"hypotheses of system {index}" if len(systems) > 1 else "hypotheses"
+            raise ValueError(f"{name}: found {len(system)}; accepted: {len(references)}, one per list of references")
     for index, alternatives in enumerate(references):
         if isinstance(alternatives, str) or not isinstance(alternatives, Sequence):
             found = "one string" if isinstance(alternatives, str) else type(alternatives).__name__

@@ -22,7 +22,7 @@ class TokenIds:
     Attributes
     ----------
     ids : (N,) int
-        The tokens of all texts, laid end to end; equal tokens have equal numbers.
+        The tokens of all texts, laid end to end.
     starts : (K + 1,) int
         Where each text starts and ends.
     """
@@ -32,7 +32,7 @@ class TokenIds:
 
     @property
     def lengths(self) -> Ints:
-        """(K,) tokens of each text."""
+        """Return the number (K,) of tokens of each text."""
         return np.diff(self.starts)
 
     def text(self, index: int) -> list[int]:
@@ -47,7 +47,7 @@ class NumberedSegments:
     ----------
     hypotheses, references : TokenIds
     vocabulary : list of str
-        The token behind each number.
+        The token of each number.
     rows : (T, S) int
         Hypothesis row of each system's hypothesis.
     row_segment, reference_segment : (H,), (R,) int
@@ -63,7 +63,7 @@ class NumberedSegments:
     pairs: Pairs
 
     def empty_pairs(self) -> Bools:
-        """(P,) whether neither text of the pair has a token: nothing that could be compared."""
+        """Return whether neither text of each pair (P,) has a token."""
         sizes = self.hypotheses.lengths[self.pairs.row] + self.references.lengths[self.pairs.reference]
         return np.asarray(sizes == 0)
 
@@ -100,7 +100,7 @@ def number_segments(segments: Segments, *, tokenize: str = "none", lowercase: bo
 
 
 def number_tokens(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Iterable[int]]) -> tuple[Ints, Ints]:
-    """Numbers of all tokens laid end to end (N,), and the length of each text (K,)."""
+    """Return the numbers of all tokens laid end to end (N,), and the length of each text (K,)."""
     lengths: list[int] = []
 
     def measured() -> Iterator[Tokens]:

@@ -1,4 +1,4 @@
-"""A metric and its parameters on one line, as people write them: ``bleu:order=4,tok=13a``."""
+"""Metrics written on one line: ``bleu:order=4,tok=13a``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TRUE, FALSE = ("yes", "true", "1"), ("no", "false", "0")
 
 
 def read_metric(written: str) -> tuple[str, dict[str, Any]]:
-    """The metric's name, and the parameters given; whether a value is accepted the metric itself says.
+    """Return the metric's name, and the parameters given; the metric itself checks the values.
 
     Parameters
     ----------
@@ -36,32 +36,32 @@ def read_metric(written: str) -> tuple[str, dict[str, Any]]:
 
 
 def read_parameters(metric: str, options: str) -> dict[str, Any]:
-    """What stands after the colon, for a metric of that name.
+    """Read what follows the colon, for a metric of that name.
 
     Examples
     --------
     >>> read_parameters("am_fm", "lambda=0.5,k=20")
     {'balance': 0.5, 'k': 20}
     """
-    known = METRICS[metric].parameter_list()
-    given: dict[str, Any] = {}
+    parameters = METRICS[metric].parameter_list()
+    values: dict[str, Any] = {}
     for option in filter(None, map(str.strip, options.split(","))):
         key, equals, value = (part.strip() for part in option.partition("="))
-        parameter = next((one for one in known if key in (one.name, one.key)), None)
+        parameter = next((each for each in parameters if key in (each.name, each.key)), None)
         if parameter is None or not equals:
-            accepted = ", ".join(_names(one) for one in known) or "no parameter"
+            accepted = ", ".join(map(_names, parameters)) or "no parameter"
             raise ValueError(f"{metric}: found {option!r}; accepted: {accepted}")
-        given[parameter.name] = read_value(parameter, value)
-    return given
+        values[parameter.name] = read_value(parameter, value)
+    return values
 
 
 def _names(parameter: Parameter) -> str:
-    """``max_order= or order=``."""
+    """Write ``max_order= or order=``."""
     return " or ".join(f"{name}=" for name in dict.fromkeys((parameter.name, parameter.key)))
 
 
 def read_value(parameter: Parameter, value: str) -> Any:
-    """The value as its kind has it; what cannot be read stays a text, which the metric then refuses by name."""
+    """Read a value of the parameter's kind; one that cannot be read stays a text, which the metric refuses."""
     if parameter.kind == "flag" and value.lower() in TRUE + FALSE:
         return value.lower() in TRUE
     read = {"whole": int, "real": float}.get(parameter.kind, str)

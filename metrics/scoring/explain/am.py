@@ -1,11 +1,8 @@
-"""Where an AM score comes from, word by word.
-
-The vector of a text is the sum of its words', so the cosine of two texts is a sum over pairs of words, one of each:
+"""Explain an AM score word by word: the cosine of two texts is a sum over pairs of words, one of each.
 
     cos(h, r) = sum_v sum_w  n_v m_w (u_v . u_w) / (|h| |r|)
 
-u_v the row of word v in the first k left singular vectors, n_v and m_w how often v and w occur. A pair may bring the
-texts apart: its part is negative.
+u_v the row of word v in the first k left singular vectors, n_v and m_w how often v and w occur; a part may be negative.
 
 D'Haro, Banchs, Hori, Li: Automatic evaluation of end-to-end dialog systems with adequacy-fluency metrics. Computer
 Speech and Language 55, 2019, equation 1.
@@ -33,7 +30,7 @@ class KnownWord:
 
 
 class WordPair(NamedTuple):
-    """Places of a word of the hypothesis and of one of the reference, and what they add to the cosine."""
+    """Indices of a word of the hypothesis and of a word of the reference, and what they add to the cosine."""
 
     hypothesis: int
     reference: int
@@ -51,9 +48,9 @@ class AmExplanation:
     hypothesis, reference : lists of H and R KnownWord
         Distinct known words, in order of first occurrence.
     amounts : (H, R) float
-        What each pair of them adds to the cosine; sums to it.
+        What each pair of them adds to the cosine, which is their sum.
     cosine : float
-        In [-1, 1]; 0 where a text is the origin: none of its words is known, or they cancel.
+        In [-1, 1]; 0 if a text is the origin: none of its words is known, or they cancel.
     """
 
     hypothesis_words: list[str]
@@ -65,21 +62,21 @@ class AmExplanation:
 
     @property
     def score(self) -> float:
-        """AM: the cosine, a negative one cut to 0."""
+        """Return AM: the cosine, a negative one cut to 0."""
         return min(1.0, max(0.0, self.cosine))
 
     @property
     def of_hypothesis(self) -> Floats:
-        """(H,) what each word of the hypothesis adds, with all of the reference."""
+        """Return what each word of the hypothesis (H,) adds, with all of the reference."""
         return np.asarray(self.amounts.sum(axis=1))
 
     @property
     def of_reference(self) -> Floats:
-        """(R,) what each word of the reference adds, with all of the hypothesis."""
+        """Return what each word of the reference (R,) adds, with all of the hypothesis."""
         return np.asarray(self.amounts.sum(axis=0))
 
     def largest(self, n: int) -> list[WordPair]:
-        """The n pairs that count most, for or against; the largest first, of equal ones those that come first."""
+        """Return the n pairs that add or subtract most, the largest first."""
         sizes = np.abs(self.amounts).ravel()
         top = np.argsort(-sizes, kind="stable")[:n]
         rows, columns = np.unravel_index(top[sizes[top] > 0], self.amounts.shape)
@@ -90,7 +87,7 @@ class AmExplanation:
 
 
 def explain_am(model: LsaModel, hypothesis: Text, reference: Text, *, k: int) -> AmExplanation:
-    """The cosine of two texts as a sum over pairs of words.
+    """Explain the cosine of two texts as a sum over pairs of words.
 
     Parameters
     ----------
@@ -114,25 +111,25 @@ def explain_am(model: LsaModel, hypothesis: Text, reference: Text, *, k: int) ->
     D'Haro et al. 2019, equation 1; the cosine of sums as a sum of products.
     """
     model.check_dimensions(k)
-    own_words, other_words = model.words_in(hypothesis), model.words_in(reference)
-    own, left = _weighted(model, own_words, k)
-    other, right = _weighted(model, other_words, k)
-    norms = _length(left, own) * _length(right, other)
-    amounts = left @ right.T / norms if norms > 0 else np.zeros((len(own), len(other)))
-    return AmExplanation(own_words, other_words, own, other, amounts, float(amounts.sum()))
+    hypothesis_words, reference_words = model.words_in(hypothesis), model.words_in(reference)
+    left_words, left = _weighted(model, hypothesis_words, k)
+    right_words, right = _weighted(model, reference_words, k)
+    norms = _length(left, left_words) * _length(right, right_words)
+    amounts = left @ right.T / norms if norms > 0 else np.zeros((len(left_words), len(right_words)))
+    return AmExplanation(hypothesis_words, reference_words, left_words, right_words, amounts, float(amounts.sum()))
 
 
 def _weighted(model: LsaModel, words: list[str], k: int) -> tuple[list[KnownWord], Floats]:
-    """Distinct known words, and (H, k) their vectors times their counts."""
+    """Return the distinct known words, and their vectors times their counts (H, k)."""
     counts = Counter(words)
-    places = {word: place for word in counts if (place := model.place(word)) is not None}
-    known = [KnownWord(word, counts[word]) for word in places]
-    rows = np.asarray(model.components[:k, list(places.values())].T, dtype=np.float64)
-    return known, rows * np.array([one.count for one in known], dtype=np.float64)[:, None]
+    indices = {word: index for word in counts if (index := model.index(word)) is not None}
+    known = [KnownWord(word, counts[word]) for word in indices]
+    rows = np.asarray(model.components[:k, list(indices.values())].T, dtype=np.float64)
+    return known, rows * np.array([word.count for word in known], dtype=np.float64)[:, None]
 
 
 def _length(rows: Floats, words: list[KnownWord]) -> float:
-    """Of the sum of the rows; 0 where that is rounding alone, as in `metrics.scoring.models.lsa`."""
+    """Return the length of the sum of the rows; 0 if it is only rounding, as in `metrics.scoring.models.lsa`."""
     total = rows.sum(axis=0)
     square = float(total @ total)
-    return 0.0 if square <= OFF**2 * sum(one.count**2 for one in words) else square**0.5
+    return 0.0 if square <= OFF**2 * sum(word.count**2 for word in words) else square**0.5

@@ -1,7 +1,6 @@
-"""Where an FM score comes from, word by word.
+"""Explain an FM score word by word: a text's log probability is the sum of that of its words and of the sentence's end.
 
-The log probability of a text is the sum of its words' (and of the sentence's end), each given the words before it; a
-word whose n-gram the model does not list has the probability of the longest shorter one, times back-off weights.
+A word whose n-gram is not listed has the probability of the longest shorter one that is, times back-off weights.
 
 D'Haro, Banchs, Hori, Li: Automatic evaluation of end-to-end dialog systems with adequacy-fluency metrics. Computer
 Speech and Language 55, 2019, equations 2 and 3.
@@ -33,11 +32,11 @@ class WordProbability:
     is_known : bool
         Whether the model lists the word; otherwise it counts as <unk>.
     order : int
-        Length of the n-gram that is listed and ends in the word.
+        Length of the longest listed n-gram that ends in the word.
     longest : int
-        Length of the n-gram that was looked for first: less than the order asked for near the start.
+        Length of the longest possible n-gram: less than the requested order near the start.
     log_probability : float
-        Natural logarithm, given the words before it; -inf where the probability is 0.
+        Natural logarithm, given the words before it; -inf if the probability is 0.
     """
 
     text: str
@@ -48,7 +47,7 @@ class WordProbability:
 
     @property
     def backed_off(self) -> bool:
-        """Whether a shorter n-gram had to do."""
+        """Return whether a shorter n-gram was used."""
         return self.order < self.longest
 
     @property
@@ -70,7 +69,7 @@ class FluencyExplanation:
 
     @property
     def n_words(self) -> int:
-        """N: the end does not count."""
+        """Return N, without the end."""
         return len(self.words) - 1
 
     @property
@@ -79,23 +78,23 @@ class FluencyExplanation:
 
     @property
     def per_word(self) -> float:
-        """The log of p, equation 2: the end is in the sum and not in N."""
+        """Return the log of p, equation 2: the end is in the sum and not in N."""
         return self.log_probability / self.n_words
 
     @property
     def probability(self) -> float:
-        """p, equation 2."""
+        """Return p, equation 2."""
         return math.exp(self.per_word)
 
 
 def explain_fluency(model: LanguageModel, text: Text, *, order: int) -> FluencyExplanation:
-    """Each word's probability.
+    """Return the probability of each word.
 
     Parameters
     ----------
     model : LanguageModel
     text : text
-        One without a word is read as _EMPTY_, as the metric does.
+        Without a word it is read as _EMPTY_, as by the metric.
     order : int
         Longest n-gram used, 1 to the model's order.
 
@@ -115,20 +114,20 @@ def explain_fluency(model: LanguageModel, text: Text, *, order: int) -> FluencyE
     logs, orders = _by_word(model.backoff, stream, order)
     return FluencyExplanation(
         tuple(
-            WordProbability(word, number != UNKNOWN_ID, used, min(order, place + 2), log * LN_10)
-            for place, (word, number, used, log) in enumerate(
-                zip([*words, END], stream[1:].tolist(), orders[1:].tolist(), logs[1:].tolist(), strict=True)
+            WordProbability(word, number != UNKNOWN_ID, used, min(order, position), log * LN_10)
+            for position, (word, number, used, log) in enumerate(
+                zip([*words, END], stream[1:].tolist(), orders[1:].tolist(), logs[1:].tolist(), strict=True), start=2
             )
         )
     )
 
 
-def fluency_ratio(one: FluencyExplanation, other: FluencyExplanation) -> float:
-    """FM of two texts: the smaller probability over the larger (equation 3); 1 where both are 0."""
-    return 1.0 if one.per_word == other.per_word else math.exp(-abs(one.per_word - other.per_word))
+def fluency_ratio(left: FluencyExplanation, right: FluencyExplanation) -> float:
+    """Return FM of two texts: the smaller probability over the larger (equation 3); 1 if both are 0."""
+    return 1.0 if left.per_word == right.per_word else math.exp(-abs(left.per_word - right.per_word))
 
 
 def _by_word(backoff: Backoff, stream: Ids, order: int) -> tuple[Floats, Ints]:
-    """(m,) log10 p of each word of one sentence, and the length of the n-gram that gave it."""
+    """Return log10 p of each word (m,) of one sentence, and the length of the n-gram that gave it."""
     steps = list(backoff.steps(stream, order))
-    return steps[-1][2], np.max([np.where(place >= 0, n, 0) for n, place, _ in steps], axis=0)
+    return steps[-1][2], np.max([np.where(index >= 0, n, 0) for n, index, _ in steps], axis=0)

@@ -1,7 +1,4 @@
-"""Where the score of one segment comes from, n-gram by n-gram.
-
-Plain counting, apart from the array code that scores corpora: each checks the other in the tests.
-"""
+"""Explain the score of one segment n-gram by n-gram, by plain counting: tests compare it with the array code."""
 
 from __future__ import annotations
 
@@ -24,16 +21,16 @@ BOTH_EMPTY = "neither the hypothesis nor its closest reference has a token"
 
 @dataclass(frozen=True)
 class Offer:
-    """What one reference that holds an n-gram of the hypothesis would give for it.
+    """The match of an n-gram with one reference that holds it.
 
     Attributes
     ----------
     reference : int
-        Its index.
+        Index of the reference.
     starts : tuple of ints
         Where the n-gram starts in that reference, in tokens.
     clipped : int
-        The lesser of the counts in the hypothesis and in this reference.
+        The smaller of the counts in the hypothesis and in this reference.
     weight : float
         The reference's weight.
     value : float
@@ -57,12 +54,12 @@ class NgramContribution:
     positions : tuple of ints
         Where it starts in the hypothesis, in tokens.
     count : int
-        How often the hypothesis holds it.
+        Its count in the hypothesis.
     clipped : int
         How many of these count; 0 if no reference holds the n-gram.
     reference : int or None
-        Index of the reference that won the match: of those that yield the maximum, the first. With "sacrebleu2018" it
-        is the one whose weight counts; ``clipped`` may be another's.
+        Index of the reference that won the match: the first with the maximum. With "sacrebleu2018" the reference whose
+        weight counts; ``clipped`` may be of another.
     weight : float or None
         That reference's weight.
     contribution : float
@@ -70,7 +67,7 @@ class NgramContribution:
     ceiling : float
         What it adds to the denominator: the top weight times ``count``.
     offers : tuple of Offer
-        One for each reference that holds the n-gram, in the order of the references; the winner's is among them.
+        For each reference that holds the n-gram, in the order of the references, the winner included.
     counted_by : int or None
         Index of the reference whose count is ``clipped``: the winner, except perhaps with "sacrebleu2018".
     """
@@ -99,15 +96,15 @@ class OrderTotal:
     ----------
     order : int
     n_grams : int
-        How many the hypothesis has, repeats counted.
+        In the hypothesis, with repetitions.
     terms : tuple of (float, int)
-        The numerator as a sum: each weight that won a match, highest first, with how many n-grams it counts for.
+        The numerator as a sum: each weight that won a match, highest first, and the number of its n-grams.
     numerator, denominator : float
         Sums of the contributions and of the ceilings.
     precision : float
-        Numerator over denominator, a negative one put to 0 first; NaN where the hypothesis has no n-gram of this order.
+        Numerator over denominator, a negative one set to 0; NaN if the hypothesis has no n-gram of this order.
     added : float
-        What the sentence score adds to both before it divides: 0 for unigrams, else the top weight.
+        What the sentence score adds to both: 0 for unigrams, else the top weight.
     smoothed : float
         The precision that the sentence score uses.
     """
@@ -124,34 +121,32 @@ class OrderTotal:
 
 @dataclass(frozen=True)
 class NgramExplanation:
-    """One hypothesis against the weighted references of its segment, and everything its score is made of.
+    """One hypothesis against the weighted references of its segment, and all parts of its score.
 
     Attributes
     ----------
     tokens : tuple of str
-        The hypothesis as the metric reads it.
+        Of the hypothesis.
     reference_tokens : tuple of tuples of str
-        The references as the metric reads them.
     parts : tuple of NgramContribution
         By order and then by first position.
     totals : tuple of OrderTotal
         One per order.
     top_weight : float
-        The highest weight, by which denominators are measured.
+        The highest weight.
     hyp_len, ref_len : int
-        Tokens of the hypothesis and of its closest reference, of equally close ones the shorter.
+        Tokens of the hypothesis and of its closest reference, ties to the shorter.
     closest : int
         Index of that reference.
     brevity_penalty : float
         In [0, 1].
     score : float
-        Of this sentence alone, in [0, 1], smoothed as BLEU+1 is with the top weight in the place of one (see
-        `metrics.scoring.delta_bleu.sentence_delta_bleu`); 0 where the unigram numerator is <= 0; NaN with a ``reason``.
+        Of this sentence alone, in [0, 1], as `metrics.scoring.delta_bleu.sentence_delta_bleu`; NaN with a ``reason``.
     reason : str
         Why the score is NaN; empty otherwise.
     weight_scale : int
-        By what all weights become whole numbers, so that sums are exact and ties real ties: 10 for tenths; else 1000 or
-        2,882,880, as in `metrics.scoring.statistics`; 1 where none of them does.
+        Factor that makes all weights whole numbers, so that sums and ties are exact (`metrics.scoring.statistics`); 1
+        if there is none.
     """
 
     tokens: Ngram
@@ -168,24 +163,19 @@ class NgramExplanation:
     weight_scale: int
 
     def won(self, reference: int) -> float:
-        """What the n-grams that the reference of this index won add in all; may be negative."""
+        """Return what the n-grams that this reference won add in total; may be negative."""
         return exact_sum((part.contribution for part in self.parts if part.reference == reference), self.weight_scale)
 
 
 def exact_sum(contributions: Iterable[float], weight_scale: int) -> float:
-    """The sum of contributions, without rounding on the way where the weights have a scale.
+    """Return the sum of contributions, without intermediate rounding if the weights have a scale.
 
     Parameters
     ----------
     contributions : iterable of floats
-        Multiples of ``1 / weight_scale``, whatever they are where that is 1.
+        Multiples of ``1 / weight_scale``, unless that is 1.
     weight_scale : int
         As in `NgramExplanation`.
-
-    Returns
-    -------
-    float
-        0 where there are none.
 
     Examples
     --------
@@ -208,7 +198,7 @@ def explain_hypothesis(
     lowercase: bool = False,
     smooth_brevity: bool = False,
 ) -> NgramExplanation:
-    """The account of one sentence's ΔBLEU: every n-gram, every reference that holds it, every sum.
+    """Explain one sentence's ΔBLEU: every n-gram, every reference that holds it, every sum.
 
     Parameters
     ----------
@@ -222,8 +212,7 @@ def explain_hypothesis(
     Returns
     -------
     NgramExplanation
-        Where no weight is above 0, ``score`` is NaN with a reason: the denominator would not be positive. The n-grams
-        and what they would add are told all the same.
+        If no weight is above 0, ``score`` is NaN with a reason: the denominator would not be positive.
 
     Raises
     ------
@@ -240,11 +229,11 @@ def explain_hypothesis(
     The two semantics differ where one reference has the better weight and another the more copies:
 
     >>> for semantics in SEMANTICS:
-    ...     told = explain_hypothesis("a a", ["a", "a a"], [0.9, 0.5], max_order=1, semantics=semantics)
-    ...     print(told.totals[0].terms, told.totals[0].numerator, told.totals[0].denominator)
+    ...     explanation = explain_hypothesis("a a", ["a", "a a"], [0.9, 0.5], max_order=1, semantics=semantics)
+    ...     print(explanation.totals[0].terms, explanation.totals[0].numerator, explanation.totals[0].denominator)
     ((0.5, 2),) 1.0 1.8
     ((0.9, 2),) 1.8 1.8
-    >>> [(offer.reference, offer.clipped, offer.value) for offer in told.parts[0].offers]
+    >>> [(offer.reference, offer.clipped, offer.value) for offer in explanation.parts[0].offers]
     [(0, 1, 0.9), (1, 2, 1.0)]
 
     What each n-gram adds:
@@ -261,14 +250,14 @@ def explain_hypothesis(
     check_flag("smooth_brevity", smooth_brevity)
     whole, scale = _whole_weights(references, weights)
     tokens, *reference_tokens = tokenize_texts([hypothesis, *references], tokenize=tokenize, lowercase=lowercase)
-    held = [_starts(own, max_order) for own in reference_tokens]
+    starts_by_reference = [_starts(reference, max_order) for reference in reference_tokens]
     top = max(whole)
     parts = tuple(
-        _contribution(ngram, starts, held, whole, scale, semantics)
+        _contribution(ngram, starts, starts_by_reference, whole, scale, semantics)
         for ngram, starts in _starts(tokens, max_order).items()
     )
     totals = tuple(_total(order, parts, top, scale) for order in range(1, max_order + 1))
-    closest = _closest(len(tokens), [len(own) for own in reference_tokens])
+    closest = _closest(len(tokens), list(map(len, reference_tokens)))
     ref_len = len(reference_tokens[closest])
     penalty = _brevity_penalty(len(tokens), ref_len + smooth_brevity)
     reason = NO_POSITIVE if top <= 0 else "" if len(tokens) or ref_len else BOTH_EMPTY
@@ -289,7 +278,7 @@ def explain_hypothesis(
 
 
 def _whole_weights(references: Sequence[Text], weights: Sequence[float] | None) -> tuple[list[float], int]:
-    """Weights as whole numbers where they can be, as the array code has them, and their scale."""
+    """Return the weights as whole numbers, if possible, and their scale."""
     if not references:
         raise ValueError("references: found no reference; accepted: one or more")
     weights = [1.0] * len(references) if weights is None else weights
@@ -303,24 +292,24 @@ def _whole_weights(references: Sequence[Text], weights: Sequence[float] | None) 
 
 
 def _starts(tokens: Tokens, max_order: int) -> dict[Ngram, list[int]]:
-    """Where each distinct n-gram starts; by order, then by first position."""
-    found: dict[Ngram, list[int]] = {}
+    """Return where each distinct n-gram starts, by order, then by first position."""
+    starts: dict[Ngram, list[int]] = {}
     for order in range(1, max_order + 1):
         for start in range(len(tokens) - order + 1):
-            found.setdefault(tuple(tokens[start : start + order]), []).append(start)
-    return found
+            starts.setdefault(tuple(tokens[start : start + order]), []).append(start)
+    return starts
 
 
 def _contribution(
     ngram: Ngram,
     starts: list[int],
-    held: Sequence[Mapping[Ngram, list[int]]],
+    starts_by_reference: Sequence[Mapping[Ngram, list[int]]],
     whole: Sequence[float],
     scale: int,
     semantics: str,
 ) -> NgramContribution:
     count = len(starts)
-    clipped = {index: min(count, len(own[ngram])) for index, own in enumerate(held) if ngram in own}
+    clipped = {i: min(count, len(held[ngram])) for i, held in enumerate(starts_by_reference) if ngram in held}
     ceiling = max(whole) * count / scale
     if not clipped:
         return NgramContribution(ngram, tuple(starts), count, 0, None, None, 0.0, ceiling)
@@ -331,8 +320,8 @@ def _contribution(
         winner = max(clipped, key=lambda index: whole[index])
         counted_by = max(clipped, key=lambda index: clipped[index])
     offers = tuple(
-        Offer(index, tuple(held[index][ngram]), found, whole[index] / scale, whole[index] * found / scale)
-        for index, found in clipped.items()
+        Offer(i, tuple(starts_by_reference[i][ngram]), matches, whole[i] / scale, whole[i] * matches / scale)
+        for i, matches in clipped.items()
     )
     credit = clipped[counted_by]
     return NgramContribution(
@@ -350,14 +339,14 @@ def _contribution(
 
 
 def _total(order: int, parts: Iterable[NgramContribution], top: float, scale: int) -> OrderTotal:
-    own = [part for part in parts if part.order == order]
+    of_order = [part for part in parts if part.order == order]
     counted: dict[float, int] = {}
-    for part in own:
+    for part in of_order:
         if part.weight is not None:
             whole = part.weight * scale if scale == 1 else float(round(part.weight * scale))
             counted[whole] = counted.get(whole, 0) + part.clipped
-    n_grams = sum(part.count for part in own)
-    # Whole numbers as long as they can be: one division at the end, so that 0.1 + 0.2 is 0.3.
+    n_grams = sum(part.count for part in of_order)
+    # Whole numbers until one division at the end, so that 0.1 + 0.2 is 0.3.
     numerator, denominator = sum(whole * n for whole, n in counted.items()), top * n_grams
     added = top if order > 1 else 0.0
     smoothed = _ratio(max(numerator, 0.0) + added, denominator + added)

@@ -1,9 +1,10 @@
-"""Texts to train on, each once, without those that are to be kept apart; read twice, held in memory never."""
+"""Training texts: each once, and perhaps none that a metric will compare. Texts are read twice, not held in memory."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from typing import Any
 
@@ -21,7 +22,7 @@ Progress = Callable[[int], None]
 
 
 def text_key(text: str) -> bytes:
-    """The same for texts that differ only in case and in spaces.
+    """Return a key that is the same for texts that differ only in case and spaces.
 
     Examples
     --------
@@ -33,20 +34,20 @@ def text_key(text: str) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What there is to train on.
+    """Which texts to train on.
 
     Attributes
     ----------
     kept : (n,) bool
         Of all texts read, those to train on.
     digest : str
-        SHA-256 over the texts kept, in order.
+        SHA-256 over these texts, in order.
     words : int
-        In the texts kept, between spaces.
+        In these texts, separated by spaces.
     empty, apart, repeated : int
-        Texts left out: nothing in them, kept apart, there before.
+        Texts left out: without words, in a group, repeated.
     shared : dict
-        Of each group of keys, how many were met.
+        For each group, how many of its keys were read.
     """
 
     kept: Bools
@@ -73,97 +74,79 @@ def survey(
     keep_apart: bool = False,
     progress: Progress | None = None,
 ) -> Survey:
-    """Read all texts once, and settle which of them are to be trained on.
+    """Read all texts once, and choose those to train on.
 
     Parameters
     ----------
     read : callable
-        The texts; called again by `kept_texts`, it must give the same ones.
+        Returns the texts; `kept_texts` calls it again and needs the same texts.
     groups : mapping of name to `text_key`s, optional
-        Texts that a metric will compare: how many of them are met is counted.
+        Texts that a metric will compare.
     keep_apart : bool
-        Whether a text of any group is left out.
+        Whether to leave out a text of any group.
     progress : callable, optional
-        Told how many texts have been read.
+        Called with the number of texts read so far.
     """
     groups = groups or {}
-    seen = _Seen()
-    met: dict[Any, set[bytes]] = {name: set() for name in groups}
+    shared: dict[Any, set[bytes]] = {name: set() for name in groups}
+    hashes, lengths, usable = bytearray(), array("q"), bytearray()
+    n_apart = 0
     for number, text in enumerate(read(), start=1):
-        words = text.split()
-        key = text_key(text)
-        mine = [name for name, keys in groups.items() if key in keys]
-        for name in mine:
-            met[name].add(key)
-        seen.add(text.strip(), words=len(words), left_out=keep_apart and bool(mine))
+        n_words, key = len(text.split()), text_key(text)
+        names = [name for name, keys in groups.items() if key in keys]
+        for name in names:
+            shared[name].add(key)
+        is_apart = keep_apart and bool(names) and n_words > 0
+        hashes += _hash(text.strip())
+        lengths.append(n_words)
+        usable.append(n_words > 0 and not is_apart)
+        n_apart += is_apart
         if progress is not None and number % BEAT == 0:
             progress(number)
-    return seen.survey({name: len(keys) for name, keys in met.items()})
+    is_usable, sizes = np.frombuffer(bytes(usable), dtype=np.bool_), np.array(lengths, dtype=np.int64)
+    keys = np.frombuffer(bytes(hashes), dtype="<u8").reshape(-1, 2)
+    kept = is_usable & _first_of_each(keys, is_usable)
+    return Survey(
+        kept=kept,
+        digest=sha256(keys[kept].tobytes()).hexdigest(),
+        words=int(sizes[kept].sum()),
+        empty=int((sizes == 0).sum()),
+        apart=n_apart,
+        repeated=int(is_usable.sum() - kept.sum()),
+        shared={name: len(keys) for name, keys in shared.items()},
+    )
 
 
-def kept_texts(read: Read, found: Survey) -> Iterator[str]:
-    """The texts to train on, without the spaces around them.
+def kept_texts(read: Read, survey: Survey) -> Iterator[str]:
+    """Iterate over the texts to train on, without the spaces around them.
 
     Raises
     ------
     ValueError
-        The texts are not those that were surveyed.
+        The texts have changed since the survey.
     """
     changed = "texts: found others than when they were counted; accepted: texts that nobody changes meanwhile"
     total = sha256()
     number = 0
     for number, text in enumerate(read(), start=1):
-        if number > found.n_read:
+        if number > survey.n_read:
             raise ValueError(changed)
-        if found.kept[number - 1]:
+        if survey.kept[number - 1]:
             stripped = text.strip()
             total.update(_hash(stripped))
             yield stripped
-    if number != found.n_read or total.hexdigest() != found.digest:
+    if number != survey.n_read or total.hexdigest() != survey.digest:
         raise ValueError(changed)
 
 
-@dataclass
-class _Seen:
-    """A few bytes for each text read."""
-
-    keys: bytearray = field(default_factory=bytearray)
-    lengths: list[int] = field(default_factory=list)
-    usable: bytearray = field(default_factory=bytearray)
-    empty: int = 0
-    apart: int = 0
-
-    def add(self, text: str, *, words: int, left_out: bool) -> None:
-        self.keys += _hash(text)
-        self.lengths.append(words)
-        self.usable.append(bool(words) and not left_out)
-        self.empty += not words
-        self.apart += bool(words) and left_out
-
-    def survey(self, shared: dict[Any, int]) -> Survey:
-        usable = np.frombuffer(bytes(self.usable), dtype=np.bool_)
-        keys = np.frombuffer(bytes(self.keys), dtype="<u8").reshape(-1, 2)
-        kept = usable & _first_of_each(keys, usable)
-        lengths = np.array(self.lengths, dtype=np.int64)
-        return Survey(
-            kept=kept,
-            digest=sha256(keys[kept].tobytes()).hexdigest(),
-            words=int(lengths[kept].sum()),
-            empty=self.empty,
-            apart=self.apart,
-            repeated=int(usable.sum() - kept.sum()),
-            shared=shared,
-        )
-
-
 def _first_of_each(keys: NDArray[np.uint64], usable: Bools) -> Bools:
-    """(n,) whether a key stands here for the first time among the usable ones."""
-    places = np.flatnonzero(usable)
-    own = keys[places]
-    order = np.lexsort((own[:, 1], own[:, 0]))  # stable: of equal keys the first comes first
-    again = (own[order][1:] == own[order][:-1]).all(axis=1)
+    """Return whether each key (n,) is the first of its kind among the usable ones."""
+    indices = np.flatnonzero(usable)
+    chosen = keys[indices]
+    order = np.lexsort((chosen[:, 1], chosen[:, 0]))  # stable: of equal keys the first comes first
+    again = (chosen[order][1:] == chosen[order][:-1]).all(axis=1)
     first = np.ones(usable.size, dtype=np.bool_)
-    first[places[order[1:][again]]] = False
+    first[indices[order[1:][again]]] = False
     return first
 
 

@@ -86,15 +86,15 @@ class LanguageModel:
         tokenize : {"whitespace", "13a", "char", "intl", "zh"}
         clean : bool
         min_counts, max_counts : sequences of N int, optional
-            For each length: the count from which on an n-gram is listed (1, 1, 2, 2, 2), the highest that is discounted
-            (1, 7, 7, 7, 7).
+            For each length: the least count of an n-gram that is listed (1, 1, 2, 2, 2), and the highest that is
+            discounted (1, 7, 7, 7, 7).
         progress : callable, optional
-            Told how many sentences have been read.
+            Called with the number of sentences read so far.
 
         Raises
         ------
         ValueError
-            A parameter is out of range, or there is no text.
+            An option is out of range, or there is no text.
 
         References
         ----------
@@ -120,7 +120,7 @@ class LanguageModel:
 
     @property
     def n_ngrams(self) -> tuple[int, ...]:
-        """How many n-grams of each length are listed; <unk>, <s> and </s> are among the first."""
+        """Return how many n-grams of each length are listed; <unk>, <s> and </s> are among the first."""
         return tuple(int(logs.size) for logs in self.backoff.logs)
 
     @property
@@ -128,53 +128,50 @@ class LanguageModel:
         return {"vocabulary": len(self.words), "order": self.order, "ngrams": list(self.n_ngrams)}
 
     def check_order(self, order: int) -> None:
-        """Raise a ValueError where the model has no n-grams of that order."""
+        """Raise a ValueError if the model has no n-grams of that order."""
         if not 1 <= order <= self.order:
             raise ValueError(f"order: found {order}; accepted: 1 to {self.order}, the order of the model")
 
     def log_probabilities(self, texts: Iterable[Text], orders: Iterable[int]) -> tuple[dict[int, Floats], Ints]:
-        """How probable texts are.
+        """Return the probabilities of texts.
 
         Parameters
         ----------
         texts : iterable of n strings
         orders : iterable of int
-            At which orders; the highest costs little more alone.
+            Several cost little more than the highest.
 
         Returns
         -------
         dict of order to (n,) float
-            Natural logarithm of the probability of the words and of the sentence's end; -inf where it is 0.
+            Natural logarithm of the probability of the words and of the sentence's end; -inf if it is 0.
         (n,) int
             Words, without the end.
         """
-        wanted = sorted(set(orders))
-        for order in wanted:
+        ascending = sorted(set(orders))
+        for order in ascending:
             self.check_order(order)
-        found: dict[int, list[Floats]] = {order: [np.zeros(0)] for order in wanted}
+        by_order: dict[int, list[Floats]] = {order: [np.zeros(0)] for order in ascending}
         lengths = [np.zeros(0, dtype=np.int64)]
         rest = words_of(texts, tokenize=self.tokenize, clean=self.clean)
-        while some := list(islice(rest, _TEXTS_AT_ONCE)):
-            numbers, length = word_numbers(some, self._index)
-            for order, logs in self.backoff.sentences(bounded(numbers, length), wanted).items():
-                found[order].append(logs * LN_10)
+        while batch := list(islice(rest, _TEXTS_AT_ONCE)):
+            numbers, length = word_numbers(batch, self._index)
+            for order, logs in self.backoff.sentences(bounded(numbers, length), ascending).items():
+                by_order[order].append(logs * LN_10)
             lengths.append(length)
-        return {order: np.concatenate(logs) for order, logs in found.items()}, np.concatenate(lengths)
+        return {order: np.concatenate(logs) for order, logs in by_order.items()}, np.concatenate(lengths)
 
     def numbers(self, words: Tokens) -> Ids:
-        """(n + 2,) places in the vocabulary of a sentence's n words, between those of <s> and </s>."""
+        """Return the vocabulary indices (n + 2,) of a sentence's n words, between those of <s> and </s>."""
         return bounded(*word_numbers([words], self._index))
 
     def per_word(self, texts: Iterable[Text], orders: Iterable[int]) -> dict[int, Floats]:
-        """(n,) log probability of each text over its number of words, for each order (D'Haro et al. 2019, eq. 2)."""
+        """Return the log probability (n,) of each text per word, for each order (D'Haro et al. 2019, eq. 2)."""
         logs, lengths = self.log_probabilities(texts, orders)
         return {order: log / lengths for order, log in logs.items()}
 
     def distribution(self, history: Sequence[str]) -> Floats:
-        """(V,) probability of each word of `words` after these words; <s> has none.
-
-        The last N - 1 words of the history count; it may begin with <s>.
-        """
+        """Return the probability (V,) of each word of `words` after these words, of which the last N - 1 count."""
         marked = {**self._index, START: START_ID}
         known = [marked.get(word, UNKNOWN_ID) for word in history][-(self.order - 1) :] if self.order > 1 else []
         rows = np.empty((len(self.words), len(known) + 1), dtype=np.int32)
@@ -190,7 +187,7 @@ class LanguageModel:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote, or an ARPA file (then texts are cleaned and split at whitespace)."""
+        """Read what `save` wrote, or an ARPA file (texts are then cleaned and split at whitespace)."""
         if Path(path).is_file():
             return cls.read_arpa(path)
         content = Content.load(path, cls.kind, _LAYOUT)
@@ -206,13 +203,13 @@ class LanguageModel:
 
     @classmethod
     def read_arpa(cls, path: Path | str, *, tokenize: str = "whitespace", clean: bool = True) -> Self:
-        """A model that another program made, such as SRILM.
+        """Read a model of another program, such as SRILM.
 
         Parameters
         ----------
-        path : path of an ARPA file, or of one compressed with gzip
+        path : path of an ARPA file, perhaps compressed with gzip
         tokenize, clean
-            How its training texts were split, and whether they were cleaned as texts are here.
+            How its training texts were split, and whether they were cleaned as here.
         """
         check_choice("tokenize", tokenize, TOKENIZERS)
         backoff, words = arpa.read_arpa(path)
@@ -224,8 +221,8 @@ class LanguageModel:
 
     @cached_property
     def _index(self) -> dict[str, int]:
-        # A text's own "<s>" is no sentence's start.
-        return {word: place for place, word in enumerate(self.words) if place not in (START_ID, END_ID)}
+        # "<s>" in a text is not the start of a sentence.
+        return {word: index for index, word in enumerate(self.words) if index not in (START_ID, END_ID)}
 
     @property
     def _content(self) -> Content:
@@ -239,6 +236,6 @@ class LanguageModel:
 
 
 def _checked_counts(name: str, values: Sequence[int], order: int) -> tuple[int, ...]:
-    if len(values) != order or any(isinstance(one, bool) or not isinstance(one, int) or one < 0 for one in values):
+    if len(values) != order or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in values):
         raise ValueError(f"{name}: found {values!r}; accepted: {order} whole numbers of 0 or more")
     return tuple(values)

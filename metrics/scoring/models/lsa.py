@@ -31,15 +31,15 @@ _WORD = re.compile(r"\b\w+\b")
 _REPORT_EVERY = 20_000
 # Below this share of the largest singular value a direction is rounding: the Gram matrix's eigenvalues are squares.
 _NOISE = 1e-6
-# A text whose vector is this much shorter than its counts lies off the dimensions: what is left of it is rounding.
+# A text whose vector is this much shorter than its counts lies off the dimensions: the rest is rounding.
 OFF = 1e-9
-# Matrices whose smaller side is this are decomposed whole; up to the second, where more than one in `_FEW` is wanted.
+# Matrices up to this smaller side are decomposed whole; up to the second, if more than one in `_FEW` is requested.
 _SMALL_SIDE, _DENSE_SIDE, _FEW = 300, 12_000, 20
 # Of larger ones up to so many components are found by ARPACK, and more by blocks of so many vectors.
 _ONE_BY_ONE, _BLOCK = 150, 32
 _CONVERGED = 1e-10
-# Twice is enough for a vector outside of the space (Kahan; see Parlett, The Symmetric Eigenvalue Problem, SIAM 1998,
-# section 6.9); once the space holds all that the matrix does, what is left is rounding, and takes more.
+# Two passes are enough for a vector outside of the space (Kahan; see Parlett, The Symmetric Eigenvalue Problem, SIAM
+# 1998, section 6.9); once the space spans all of the matrix, the rest is rounding, and takes more.
 _ORTHOGONAL, _MOST_PASSES = 1e-13, 8
 _PAIRS_AT_ONCE = 1 << 16
 _WIDTH_AT_ONCE = 128
@@ -60,9 +60,9 @@ class LsaModel:
         Left singular vectors as rows, by falling singular value; in each the entry of largest size is positive.
     singular_values : (K,) float64
     tokenize : str
-        How cleaned texts are split before words (``\\b\\w+\\b``) are looked for.
+        How cleaned texts are split before words (``\\b\\w+\\b``) are extracted.
     n_texts : int
-        Texts it was trained on.
+        Number of training texts.
 
     References
     ----------
@@ -95,24 +95,24 @@ class LsaModel:
         texts : iterable of strings
             Read once.
         components : int
-            K, 1 to 2,500; fewer are kept where the corpus does not span so many.
+            K, 1 to 2,500; fewer if the corpus does not span so many.
         tokenize : {"whitespace", "13a", "char", "intl", "zh"}
         progress : callable, optional
-            Told how many texts have been read; once all are, told so again while the space is computed.
+            Called with the number of texts read so far, and then with that of all texts while the space is computed.
 
         Raises
         ------
         ValueError
-            K is out of range, or no text holds a word.
+            K is out of range, or no text has a word.
         """
         check_whole("components", components, 1, MAX_COMPONENTS)
         check_choice("tokenize", tokenize, TOKENIZERS)
-        found: dict[str, int] = {}
-        counts = _counts(texts, tokenize, lambda word: found.setdefault(word, len(found)), progress)
-        if not found:
+        number: dict[str, int] = {}
+        counts = _counts(texts, tokenize, lambda word: number.setdefault(word, len(number)), progress)
+        if not number:
             raise ValueError("texts: found no word; accepted: at least one text with a word")
-        words = sorted(found)
-        order = np.fromiter((found[word] for word in words), dtype=np.int64, count=len(words))
+        words = sorted(number)
+        order = np.fromiter((number[word] for word in words), dtype=np.int64, count=len(words))
         n_texts = counts.shape[0]
 
         def step() -> None:
@@ -145,38 +145,37 @@ class LsaModel:
         return {"vocabulary": len(self.words), "dimensions": self.n_components, "singular_values": values}
 
     def counts(self, texts: Iterable[Text]) -> csr_matrix:
-        """(n, M) counts of known words in each text."""
-        index = self._index
-        return _counts(texts, self.tokenize, lambda word: index.get(word, -1), None, len(self.words))
+        """Return the counts (n, M) of known words in each text."""
+        return _counts(texts, self.tokenize, lambda word: self._index.get(word, -1), None, len(self.words))
 
     def words_in(self, text: Text) -> list[str]:
-        """The words of a text as the model reads it, known or not."""
+        """Return the words of a text as the model reads it, known or not."""
         return [word for words in _words([text], self.tokenize) for word in words]
 
-    def place(self, word: str) -> int | None:
-        """Where a word stands in the vocabulary; None where it does not."""
+    def index(self, word: str) -> int | None:
+        """Return the index of a word in the vocabulary; None if it is unknown."""
         return self._index.get(word)
 
     def vectors(self, texts: Iterable[Text], k: int | None = None) -> Floats:
-        """(n, k) the texts as points; a text of unknown words, or of words off the k dimensions, is the origin."""
+        """Return texts as points (n, k); a text of unknown words, or of words off the k dimensions, is the origin."""
         self.check_dimensions(self.n_components if k is None else k)
         counts = self.counts(texts)
-        found: Floats = np.asarray(counts @ self.block(0, k or self.n_components))
-        found[_is_off(np.einsum("ij,ij->i", found, found), counts)] = 0.0
-        return found
+        points: Floats = np.asarray(counts @ self.block(0, k or self.n_components))
+        points[_is_off(np.einsum("ij,ij->i", points, points), counts)] = 0.0
+        return points
 
     def check_dimensions(self, k: int) -> None:
-        """Raise a ValueError where the model has no k dimensions."""
+        """Raise a ValueError if the model has no k dimensions."""
         if not 1 <= k <= self.n_components:
             raise ValueError(f"k: found {k}; accepted: 1 to {self.n_components}, the dimensions of the model")
 
     def block(self, low: int, high: int) -> Floats:
-        """(M, high - low) some dimensions, as columns."""
+        """Return some dimensions as columns (M, high - low)."""
         return np.ascontiguousarray(self.components[low:high].T, dtype=np.float64)
 
     @cached_property
     def _index(self) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self.words)}
+        return {word: index for index, word in enumerate(self.words)}
 
     @property
     def _content(self) -> Content:
@@ -194,9 +193,9 @@ class Products:
     left_norm : (n,) float
     right_norm : (m,) float
     cross : (P,) float
-        Of the pairs asked for.
+        Of the requested pairs.
     within : (Q,) float
-        Of the pairs on the right that were asked for.
+        Of the requested pairs on the right.
     """
 
     left_norm: Floats
@@ -213,16 +212,16 @@ def products(
     cross: tuple[Ints, Ints],
     within: tuple[Ints, Ints],
 ) -> dict[int, Products]:
-    """Products for several k at about the cost of the largest: each is the sum of the one before and what k adds.
+    """Return products for several k at about the cost of the largest: each adds to that of the next smaller k.
 
     Parameters
     ----------
     model : LsaModel
     left, right : n and m texts
     dimensions : iterable of int
-        The k wanted.
+        The values of k.
     cross : two (P,) int arrays
-        Pairs: a text on the left, one on the right.
+        Pairs of a text on the left and a text on the right.
     within : two (Q,) int arrays
         Pairs of texts on the right.
 
@@ -230,14 +229,14 @@ def products(
     -------
     dict of k to Products
     """
-    wanted = sorted(set(dimensions))
-    for k in wanted:
+    ascending = sorted(set(dimensions))
+    for k in ascending:
         model.check_dimensions(k)
     left_counts, right_counts = model.counts(left), model.counts(right)
     left_square, right_square = np.zeros(len(left)), np.zeros(len(right))
     across, inside = np.zeros(cross[0].size), np.zeros(within[0].size)
-    found = {}
-    for low, high in pairwise([0, *wanted]):
+    by_dimension = {}
+    for low, high in pairwise([0, *ascending]):
         for start in range(low, high, _WIDTH_AT_ONCE):
             block = model.block(start, min(start + _WIDTH_AT_ONCE, high))
             a, b = np.asarray(left_counts @ block), np.asarray(right_counts @ block)
@@ -246,26 +245,26 @@ def products(
             _add_products(across, a, b, cross)
             _add_products(inside, b, b, within)
         left_off, right_off = _is_off(left_square, left_counts), _is_off(right_square, right_counts)
-        found[high] = Products(
+        by_dimension[high] = Products(
             np.where(left_off, 0.0, np.sqrt(left_square)),
             np.where(right_off, 0.0, np.sqrt(right_square)),
             np.where(left_off[cross[0]] | right_off[cross[1]], 0.0, across),
             np.where(right_off[within[0]] | right_off[within[1]], 0.0, inside),
         )
-    return found
+    return by_dimension
 
 
 def _is_off(square: Floats, counts: csr_matrix) -> Bools:
-    """(n,) whether texts with vectors of these squared lengths are the origin but for rounding."""
+    """Return whether texts (n,) with vectors of these squared lengths are the origin except for rounding."""
     of_counts = np.asarray(counts.multiply(counts).sum(axis=1)).ravel()
     return np.asarray(square <= OFF**2 * of_counts)
 
 
 def _add_products(total: Floats, a: Floats, b: Floats, pairs: tuple[Ints, Ints]) -> None:
-    """Add the inner product of each pair of rows to ``total``; in pieces, so that no array is as long as wide."""
+    """Add the inner product of each pair of rows to ``total``, in parts of limited memory."""
     for start in range(0, total.size, _PAIRS_AT_ONCE):
-        some = slice(start, start + _PAIRS_AT_ONCE)
-        total[some] += np.einsum("ij,ij->i", a[pairs[0][some]], b[pairs[1][some]])
+        part = slice(start, start + _PAIRS_AT_ONCE)
+        total[part] += np.einsum("ij,ij->i", a[pairs[0][part]], b[pairs[1][part]])
 
 
 def _counts(
@@ -275,10 +274,11 @@ def _counts(
     progress: Progress | None,
     width: int | None = None,
 ) -> csr_matrix:
-    """(n, M) counts of words that have a number of 0 or more."""
+    """Return the counts (n, M) of words that have a number of 0 or more."""
     indices: list[Ids] = []
     lengths: list[int] = []
-    for numbers in _numbered(texts, tokenize, number):
+    for words in _words(texts, tokenize):
+        numbers = np.fromiter(map(number, words), dtype=np.int32)
         indices.append(numbers)
         lengths.append(numbers.size)
         if progress is not None and len(lengths) % _REPORT_EVERY == 0:
@@ -290,13 +290,8 @@ def _counts(
     known = flat >= 0
     columns = width if width is not None else int(flat.max(initial=-1)) + 1
     ones = np.ones(int(known.sum()))
-    # Equal places are summed up.
+    # Equal indices are summed.
     return csr_matrix((ones, (row[known], flat[known])), shape=(len(lengths), columns))
-
-
-def _numbered(texts: Iterable[Text], tokenize: str, number: Callable[[str], int]) -> Iterator[Ids]:
-    for found in _words(texts, tokenize):
-        yield np.fromiter(map(number, found), dtype=np.int32)
 
 
 def _words(texts: Iterable[Text], tokenize: str) -> Iterator[Iterator[str]]:
@@ -305,7 +300,7 @@ def _words(texts: Iterable[Text], tokenize: str) -> Iterator[Iterator[str]]:
 
 
 def _truncated_svd(counts: csr_matrix, components: int, step: Step) -> tuple[Floats, Floats]:
-    """Largest singular values, and the singular vectors over words as rows (K, M)."""
+    """Return the largest singular values, and the singular vectors over words as rows (K, M)."""
     side = min(counts.shape)
     if side <= _SMALL_SIDE:
         _, values, vectors = svd(counts.toarray(), full_matrices=False, lapack_driver="gesvd")
@@ -314,20 +309,20 @@ def _truncated_svd(counts: csr_matrix, components: int, step: Step) -> tuple[Flo
     elif components > _ONE_BY_ONE:
         values, vectors = _block_svd(counts, components, step)
     else:
-        # The start vector settles what ARPACK leaves to chance.
+        # The start vector makes ARPACK's result reproducible.
         start = np.random.default_rng(0).uniform(-1, 1, side)
         _, values, vectors = svds(counts, k=components, v0=start, return_singular_vectors="vh")  # type: ignore[arg-type] # as documented
         values, vectors = values[::-1], vectors[::-1]
-    kept = min(components, int((values > _NOISE * values[0]).sum()))
-    return np.array(values[:kept], dtype=np.float64), _signed(vectors[:kept])
+    rank = min(components, int((values > _NOISE * values[0]).sum()))
+    return np.array(values[:rank], dtype=np.float64), _signed(vectors[:rank])
 
 
 def _block_svd(counts: csr_matrix, components: int, step: Step) -> tuple[Floats, Floats]:
-    """The same by block Lanczos: a Krylov space of the products of all texts, or of all words, that grows by blocks.
+    """Compute the same by block Lanczos: a Krylov space of the products of all texts, or of all words.
 
-    The space is not restarted, and every block is made orthogonal to all before it: that is most of the work, and it
-    is products of matrices, where ARPACK, which takes vector after vector, waits for memory. It grows until the
-    residual of each pair asked for, ``|A A' u - t u|``, is at most 1e-10 of its own t, or it is the whole space.
+    The space is not restarted, and each block is made orthogonal to all before it: most of the work is products of
+    matrices, while ARPACK, vector by vector, waits for memory. It grows until the residual of each requested pair,
+    ``|A A' u - t u|``, is at most 1e-10 of t, or until it is the whole space.
 
     References
     ----------
@@ -337,7 +332,7 @@ def _block_svd(counts: csr_matrix, components: int, step: Step) -> tuple[Floats,
     by_text = counts.shape[0] < counts.shape[1]
     matrix = counts if by_text else counts.T.tocsr()
     across, side = matrix.T.tocsr(), matrix.shape[0]
-    # Whole blocks, or all there is: a direction that was left out would never come back.
+    # Whole blocks, or the whole space: a direction that was left out would never come back.
     room = min(side, (2 * components // _BLOCK + 2) * _BLOCK)
     basis, projected = np.empty((side, room), order="F"), np.zeros((room, room))
     block, _ = qr(np.random.default_rng(0).standard_normal((side, min(_BLOCK, side))), mode="economic")
@@ -345,30 +340,30 @@ def _block_svd(counts: csr_matrix, components: int, step: Step) -> tuple[Floats,
     while True:
         basis[:, used : used + block.shape[1]] = block
         image = matrix @ (across @ block)
-        own, used = slice(used, used + block.shape[1]), used + block.shape[1]
-        block, projected[:used, own], beyond = _orthogonal_to(basis[:, :used], np.asarray(image))
-        projected[own, :used] = projected[:used, own].T
+        last, used = slice(used, used + block.shape[1]), used + block.shape[1]
+        block, projected[:used, last], beyond = _orthogonal_to(basis[:, :used], np.asarray(image))
+        projected[last, :used] = projected[:used, last].T
         step()
         if used < room:
             block = block[:, : room - used]
             continue
         first = max(used - components, 0)
         squares, vectors = eigh(projected, subset_by_index=(first, used - 1), check_finite=False)
-        residuals = np.linalg.norm(beyond @ vectors[own], axis=0)
-        wanted = squares > _NOISE**2 * squares[-1]
+        residuals = np.linalg.norm(beyond @ vectors[last], axis=0)
+        significant = squares > _NOISE**2 * squares[-1]
         step()
-        if used == side or (residuals[wanted] <= _CONVERGED * squares[wanted]).all():
+        if used == side or (residuals[significant] <= _CONVERGED * squares[significant]).all():
             break
         room = min(side, used + max(components // 2 // _BLOCK, 1) * _BLOCK)
         block = block[:, : room - used]
         basis = np.concatenate([basis, np.empty((side, room - used))], axis=1)
         projected = np.pad(projected, (0, room - used))
-    values, vectors = np.sqrt(squares[wanted][::-1]), basis @ vectors[:, wanted][:, ::-1]
+    values, vectors = np.sqrt(squares[significant][::-1]), basis @ vectors[:, significant][:, ::-1]
     return values, (matrix.T @ vectors / values).T if by_text else vectors.T
 
 
 def _orthogonal_to(basis: Floats, image: Floats) -> tuple[Floats, Floats, Floats]:
-    """Orthonormal columns that span, with the basis, what the image does; its parts in the basis, and beyond."""
+    """Return orthonormal columns that span the image together with the basis; its parts in the basis, and beyond."""
     inside = np.zeros((basis.shape[1], image.shape[1]))
     beyond = np.eye(image.shape[1])
     for done in range(_MOST_PASSES):
@@ -377,26 +372,25 @@ def _orthogonal_to(basis: Floats, image: Floats) -> tuple[Floats, Floats, Floats
             break
         image = image - basis @ part
         inside += part @ beyond
-        image, factor = (np.asarray(own, dtype=np.float64) for own in qr(image, mode="economic", check_finite=False))
+        image, factor = (np.asarray(part, dtype=np.float64) for part in qr(image, mode="economic", check_finite=False))
         beyond = factor @ beyond
     return image, inside, beyond
 
 
 def _dense_svd(counts: csr_matrix, components: int) -> tuple[Floats, Floats]:
-    """The same from all products of texts, or of words: where many components of few are asked for, the faster way."""
+    """Compute the same from all products of texts, or of words: faster if many of the components are requested."""
     by_text = counts.shape[0] < counts.shape[1]
     gram = (counts @ counts.T if by_text else counts.T @ counts).toarray()
     side = gram.shape[0]
     squares, vectors = eigh(gram, subset_by_index=(side - components, side - 1), overwrite_a=True, check_finite=False)
     squares, vectors = squares[::-1], vectors[:, ::-1]
-    kept = squares > (_NOISE**2) * squares[0]
-    values, vectors = np.sqrt(squares[kept]), vectors[:, kept]
+    significant = squares > (_NOISE**2) * squares[0]
+    values, vectors = np.sqrt(squares[significant]), vectors[:, significant]
     return values, (counts.T @ vectors / values).T if by_text else vectors.T
 
 
 def _signed(vectors: Floats) -> Floats:
-    """Rows with their largest entry positive: a singular vector's sign is otherwise anybody's."""
+    """Make the largest entry of each row positive: a singular vector's sign is otherwise arbitrary."""
     largest = np.abs(vectors).argmax(axis=1)
     sign = np.sign(vectors[np.arange(vectors.shape[0]), largest])
-    signed: Floats = vectors * sign[:, None]
-    return signed
+    return np.asarray(vectors * sign[:, None])

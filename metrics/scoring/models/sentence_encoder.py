@@ -1,7 +1,6 @@
-"""Models of the sentence-transformers library: found on this machine, known by the hash of their files.
+"""Models of the optional sentence-transformers library, identified by the hash of their files.
 
-The library is optional. Nothing is ever downloaded: a model is a folder, comes in an installed package, or lies in the
-cache of the Hugging Face hub because somebody put it there.
+Nothing is ever downloaded: a model is a folder, is in an installed package, or in the cache of the Hugging Face hub.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -24,11 +23,10 @@ from metrics.scoring.arrays import Float32s
 LIBRARY = "sentence-transformers"
 MODULES = "modules.json"  # in every model of the library: its parts, in their order
 BATCH = 64
-BLOCK = 2**20
 
 
 def unavailable() -> str:
-    """Why no sentence can be encoded here; empty where one can."""
+    """Return why no sentence can be encoded here; empty if it can."""
     if importlib.util.find_spec("sentence_transformers") is not None:
         return ""
     return f"{LIBRARY} is not installed; python -m pip install {LIBRARY}"
@@ -43,7 +41,7 @@ class SentenceEncoder:
     path : Path
         Its folder.
     digest : str
-        SHA-256 of the names and contents of its files; hidden ones and those for people (README) left out.
+        SHA-256 of the names and contents of its files, without hidden ones and README.
     """
 
     kind: ClassVar[str] = "sentence"
@@ -57,12 +55,12 @@ class SentenceEncoder:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The model in a folder; the library is asked for at the first text.
+        """Open the model in a folder; the library is imported at the first text.
 
         Raises
         ------
         ValueError
-            There is no such model in it.
+            The folder has no such model.
         """
         if not (path / MODULES).is_file():
             raise ValueError(f"model: found no {MODULES} in {path}; accepted: the folder of a {LIBRARY} model")
@@ -76,7 +74,7 @@ class SentenceEncoder:
             shutil.copyfile(file, target)
 
     def encode(self, texts: Sequence[str]) -> Float32s:
-        """(n, d) a vector for each text; each distinct text is encoded once, and their order changes nothing.
+        """Return a vector for each text (n, d); each distinct text is encoded once, in an order of its own.
 
         Raises
         ------
@@ -84,9 +82,9 @@ class SentenceEncoder:
             The library is not installed.
         """
         distinct = sorted(set(texts))
-        place = {text: index for index, text in enumerate(distinct)}
+        number = {text: index for index, text in enumerate(distinct)}
         vectors = self._model.encode(distinct, batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
-        return np.asarray(vectors, dtype=np.float32)[[place[text] for text in texts]]
+        return np.asarray(vectors, dtype=np.float32)[[number[text] for text in texts]]
 
     @cached_property
     def _model(self) -> Any:
@@ -99,12 +97,12 @@ class SentenceEncoder:
 
 
 def located(reference: str) -> str:
-    """Where a model lies that was named by its folder, by ``sha256:...``, by an installed package or by its hub name.
+    """Return the folder of a model named by its folder, by an installed package or by its hub name; or ``sha256:...``.
 
     Raises
     ------
     ValueError
-        Nothing of that name holds a model: what was looked for, and how to get it here.
+        There is no model of that name: where it was looked for, and how to get it.
 
     Examples
     --------
@@ -113,13 +111,13 @@ def located(reference: str) -> str:
     """
     if not reference or reference.startswith("sha256:") or Path(reference).exists():
         return reference
-    found = _in_package(reference) or _in_hub_cache(reference)
-    if found is None:
+    folder = _in_package(reference) or _in_hub_cache(reference)
+    if folder is None:
         raise ValueError(
             f"model: found no {LIBRARY} model {reference!r}; accepted: its folder, sha256:..., an installed package "
             f"that carries one, or a name in the Hugging Face cache (hf download {reference} puts it there)"
         )
-    return str(found)
+    return str(folder)
 
 
 def _in_package(name: str) -> Path | None:
@@ -135,34 +133,28 @@ def _in_hub_cache(name: str) -> Path | None:
         return None
     hub = importlib.import_module("huggingface_hub")
     try:
-        found = hub.try_to_load_from_cache(name, MODULES)
+        path = hub.try_to_load_from_cache(name, MODULES)
     except hub.errors.HFValidationError:
         return None
-    return Path(found).parent if isinstance(found, str) else None
+    return Path(path).parent if isinstance(path, str) else None
 
 
 def _files(path: Path) -> list[Path]:
-    """What the model is made of, in an order that is the same on every machine."""
-    found = (file for file in path.rglob("*") if file.is_file())
-    return sorted(
-        (file for file in found if not _aside(file.relative_to(path))), key=lambda file: file.relative_to(path).parts
-    )
+    """Return the files of the model, in the same order on every machine."""
+    files = [file for file in path.rglob("*") if file.is_file() and not _is_ignored(file.relative_to(path).parts)]
+    return sorted(files, key=lambda file: file.relative_to(path).parts)
 
 
-def _aside(file: Path) -> bool:
-    return (
-        any(part.startswith(".") for part in file.parts)
-        or file.name.upper().startswith("README")
-        or "__pycache__" in file.parts
+def _is_ignored(parts: Sequence[str]) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in parts) or parts[-1].upper().startswith(
+        "README"
     )
 
 
 def _digest(path: Path) -> str:
     total = sha256()
     for file in _files(path):
-        own = sha256()
         with file.open("rb") as stream:
-            while block := stream.read(BLOCK):
-                own.update(block)
-        total.update(f"{file.relative_to(path).as_posix()}\n{own.hexdigest()}\n".encode())
+            content = file_digest(stream, "sha256").hexdigest()
+        total.update(f"{file.relative_to(path).as_posix()}\n{content}\n".encode())
     return total.hexdigest()

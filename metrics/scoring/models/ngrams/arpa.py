@@ -14,7 +14,7 @@ from metrics.scoring.arrays import Floats, Ids, Ints
 from metrics.scoring.models.ngrams.backoff import Backoff
 from metrics.scoring.models.ngrams.counts import SPECIAL, START_ID, UNKNOWN, UNKNOWN_ID
 
-# How these files write the logarithm of zero.
+# The logarithm of zero in these files.
 ZERO = -99.0
 
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)$")
@@ -22,7 +22,7 @@ _SECTION = re.compile(r"\\(\d+)-grams:$")
 
 
 def write_arpa(model: Backoff, words: list[str], path: Path | str) -> None:
-    """Write a model with all digits of its numbers; compressed where the name ends in .gz."""
+    """Write a model with all digits of its numbers; compressed if the name ends in .gz."""
     with _opened(Path(path), "wt") as file:
         file.write("\n\\data\\\n")
         file.writelines(f"ngram {n}={log.size}\n" for n, log in enumerate(model.logs, start=1))
@@ -44,13 +44,13 @@ def _finite(logs: Floats) -> list[float]:
 def read_arpa(path: Path | str) -> tuple[Backoff, list[str]]:
     """Read a model and its words.
 
-    Without <unk> in the file (SRILM's default), an unknown word has the probability of one in as many words as there
-    are, as in the scripts of D'Haro et al.
+    Without <unk> in the file (SRILM's default), an unknown word has the probability 1 / (number of words), as in the
+    scripts of D'Haro et al.
 
     Raises
     ------
     ValueError
-        The file breaks the format: in which line, what was found and what is accepted.
+        The file violates the format: in which line, what was found and what is accepted.
     """
     path = Path(path)
     with _opened(path, "rt") as file:
@@ -70,21 +70,21 @@ def _read(lines: Iterator[tuple[int, str]], name: str) -> tuple[Backoff, list[st
     keys, logs, weights = [], [], []
     model: Backoff | None = None
     for n, count in enumerate(counts, start=1):
-        rows, log, weight, places = _section(lines, name, n, count, index)
+        rows, log, weight, line_numbers = _section(lines, name, n, count, index)
         if model is None:
             words, log, weight = _with_special(index, log, weight)
-            index = {word: place for place, word in enumerate(words)}
+            index = {word: number for number, word in enumerate(words)}
         else:
             parent = model.find(rows[:, :-1])
             if (parent < 0).any():
-                where = int(places[int(np.argmin(parent))])
-                raise ValueError(f"{name}, line {where}: found no {n - 1}-gram that it begins with; accepted: one")
+                line = int(line_numbers[int(np.argmin(parent))])
+                raise ValueError(f"{name}, line {line}: found no {n - 1}-gram that it begins with; accepted: one")
             key = parent * len(words) + rows[:, -1]
             order = np.argsort(key, kind="stable")
             key, log, weight = key[order], log[order], weight[order]
             if (key[1:] == key[:-1]).any():
-                where = int(places[order][1:][key[1:] == key[:-1]][0])
-                raise ValueError(f"{name}, line {where}: found an {n}-gram twice; accepted: once")
+                line = int(line_numbers[order][1:][key[1:] == key[:-1]][0])
+                raise ValueError(f"{name}, line {line}: found an {n}-gram twice; accepted: once")
             keys.append(key)
         logs.append(log)
         weights.append(weight)
@@ -99,9 +99,9 @@ def _header(lines: Iterator[tuple[int, str]], name: str) -> list[int]:
         raise ValueError(f"{name}: found no line \\data\\; accepted: an ARPA file")
     counts: list[int] = []
     for number, line in lines:
-        found = _COUNT.match(line)
-        if found and int(found[1]) == len(counts) + 1:
-            counts.append(int(found[2]))
+        match = _COUNT.match(line)
+        if match and int(match[1]) == len(counts) + 1:
+            counts.append(int(match[2]))
         elif _SECTION.match(line):
             return counts
         elif line:
@@ -112,17 +112,17 @@ def _header(lines: Iterator[tuple[int, str]], name: str) -> list[int]:
 def _section(
     lines: Iterator[tuple[int, str]], name: str, n: int, count: int, index: dict[str, int]
 ) -> tuple[Ids, Floats, Floats, Ints]:
-    """N-grams up to the next section's title; words of 1-grams are numbered as they come."""
+    """Read n-grams up to the next section's title; words of 1-grams are numbered in their order."""
     rows: list[list[int]] = []
     logs: list[float] = []
     weights: list[float] = []
-    places: list[int] = []
+    line_numbers: list[int] = []
     for number, line in lines:
         if not line:
             continue
         if line.startswith("\\"):
             break
-        # A space that is not ASCII's may be part of a word.
+        # Only ASCII's space separates words.
         fields = [field for field in line.replace("\t", " ").split(" ") if field]
         try:
             if len(fields) not in (n + 1, n + 2):
@@ -136,11 +136,11 @@ def _section(
         except (ValueError, KeyError):
             accepted = f"a logarithm, {n} words that are 1-grams, and perhaps a weight"
             raise ValueError(f"{name}, line {number}: found {line[:60]!r}; accepted: {accepted}") from None
-        places.append(number)
+        line_numbers.append(number)
     if len(rows) != count or (n == 1 and len(index) != count):
         raise ValueError(f"{name}: found {len(rows)} {n}-grams; accepted: {count} different ones, as its head says")
     shaped = np.array(rows, dtype=np.int32).reshape(-1, n)
-    return shaped, _logs(logs), _logs(weights), np.array(places, dtype=np.int64)
+    return shaped, _logs(logs), _logs(weights), np.array(line_numbers, dtype=np.int64)
 
 
 def _logs(values: list[float]) -> Floats:
@@ -149,10 +149,10 @@ def _logs(values: list[float]) -> Floats:
 
 
 def _with_special(index: dict[str, int], logs: Floats, weights: Floats) -> tuple[list[str], Floats, Floats]:
-    """Words in this package's order, <unk>, <s> and </s> first, and their numbers."""
+    """Return the words in this package's order, <unk>, <s> and </s> first, with their numbers."""
     words = [*SPECIAL, *sorted(word for word in index if word not in SPECIAL)]
-    place = np.array([index.get(word, len(index)) for word in words])
-    logs, weights = np.append(logs, -np.inf)[place], np.append(weights, 0.0)[place]
+    row = np.array([index.get(word, len(index)) for word in words])
+    logs, weights = np.append(logs, -np.inf)[row], np.append(weights, 0.0)[row]
     if UNKNOWN not in index:
         logs[UNKNOWN_ID] = -np.log10(len(index))
     logs[START_ID] = -np.inf

@@ -1,4 +1,4 @@
-"""N-gram probabilities that back off, as sorted arrays: looked up for millions of words at once."""
+"""N-gram probabilities that back off, as sorted arrays: looked up for millions of words together."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from metrics.scoring.models.ngrams.good_turing import EPSILON
 class Backoff:
     """A back-off model over numbered words.
 
-    A sequence is known by its place in the table of its length. Its key is the place of all but its last word, times
-    the size of the vocabulary, plus its last word; keys are sorted. All logarithms are of base 10, as in ARPA files.
+    A sequence is identified by its index in the table of its length. Its key is the index of all but its last word,
+    times the size of the vocabulary, plus its last word; keys are sorted. Logarithms are of base 10, as in ARPA files.
 
     Attributes
     ----------
@@ -42,77 +42,77 @@ class Backoff:
         return len(self.logs)
 
     def rows(self, n: int) -> Ids:
-        """(m, n) the words of every sequence of length n."""
+        """Return the words (m, n) of all sequences of length n."""
         if n == 1:
             return np.arange(self.n_words, dtype=np.int32)[:, None]
         parent, word = np.divmod(self.keys[n - 2], self.n_words)
         return np.concatenate([self.rows(n - 1)[parent], word[:, None].astype(np.int32)], axis=1)
 
     def parents(self, n: int) -> Ints:
-        """(m,) place of all words but the last of every sequence of length n >= 2."""
+        """Return the index (m,) of all words but the last of all sequences of length n >= 2."""
         return np.asarray(self.keys[n - 2] // self.n_words)
 
     def follow(self, n: int, parent: Ints, word: Ids) -> Ints:
-        """Places of sequences of length n: a parent's place, or -1, and the word after it; -1 for what is not there."""
+        """Return the indices of sequences of length n, given a parent's index, or -1, and a word; -1 if unlisted."""
         keys = self.keys[n - 2]
-        wanted = np.where(parent >= 0, parent * self.n_words + word, -1)
+        requested = np.where(parent >= 0, parent * self.n_words + word, -1)
         if not keys.size:
-            return np.full(wanted.shape, -1)
-        place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        return np.where(keys[place] == wanted, place, -1)
+            return np.full(requested.shape, -1)
+        index = np.minimum(np.searchsorted(keys, requested), keys.size - 1)
+        return np.where(keys[index] == requested, index, -1)
 
     def find(self, rows: Ids) -> Ints:
-        """(m,) places of the sequences (m, n), -1 for those that are not there."""
-        place: Ints = rows[:, 0].astype(np.int64)
+        """Return the indices (m,) of sequences (m, n); -1 if unlisted."""
+        index: Ints = rows[:, 0].astype(np.int64)
         for column in range(1, rows.shape[1]):
-            place = self.follow(column + 1, place, rows[:, column])
-        return place
+            index = self.follow(column + 1, index, rows[:, column])
+        return index
 
-    def step(self, n: int, shorter: Floats, history: Ints, place: Ints) -> Floats:
-        """log p given n - 1 words, from log p given one less: what is listed, or that times the history's weight."""
-        weight = _taken(self.weights[n - 2], history, 0.0)
-        return np.where(place >= 0, _taken(self.logs[n - 1], place, 0.0), shorter + weight)
+    def step(self, n: int, shorter: Floats, history: Ints, index: Ints) -> Floats:
+        """Return log p given n - 1 words: the listed one, or log p given one word less plus the history's weight."""
+        weight = _taken(self.weights[n - 2], history)
+        return np.where(index >= 0, _taken(self.logs[n - 1], index), shorter + weight)
 
     def last(self, rows: Ids) -> Floats:
-        """(m,) log p(last word | all words before it) of the sequences (m, n)."""
+        """Return log p(last word | all words before it) (m,) of sequences (m, n)."""
         width = rows.shape[1]
-        found = self.logs[0][rows[:, -1]]
+        logs = self.logs[0][rows[:, -1]]
         for n in range(2, width + 1):
             history = self.find(rows[:, width - n : width - 1])
-            found = self.step(n, found, history, self.follow(n, history, rows[:, -1]))
-        return found
+            logs = self.step(n, logs, history, self.follow(n, history, rows[:, -1]))
+        return logs
 
     def sentences(self, stream: Ids, orders: Iterable[int]) -> dict[int, Floats]:
-        """(n,) log p of each sentence, </s> included and <s> not, with histories of up to each order less one word.
+        """Return log p (n,) of each sentence, with </s> and without <s>, with histories of up to each order less one.
 
         ``stream`` holds the sentences one after the other, each between <s> and </s>.
         """
         starts = np.flatnonzero(stream == START_ID)
-        wanted = set(orders)
-        found = {}
-        for n, _, logs in self.steps(stream, max(wanted, default=1)):
-            if n in wanted:
-                found[n] = np.add.reduceat(np.where(stream == START_ID, 0.0, logs), starts) if starts.size else logs
-        return found
+        requested = set(orders)
+        totals = {}
+        for n, _, logs in self.steps(stream, max(requested, default=1)):
+            if n in requested:
+                totals[n] = np.add.reduceat(np.where(stream == START_ID, 0.0, logs), starts) if starts.size else logs
+        return totals
 
     def steps(self, stream: Ids, order: int) -> Iterator[tuple[int, Ints, Floats]]:
-        """Length by length, the sequences that end in each word of a stream as for `sentences`.
+        """Iterate over lengths of the sequences that end in each word of a stream as for `sentences`.
 
-        Yields n from 1 to ``order``, (m,) places of those of length n, -1 where there is none, and (m,) log p of each
-        word with histories of up to n - 1 words.
+        Yields n from 1 to ``order``, the indices (m,) of those of length n, -1 if unlisted, and log p (m,) of each word
+        with histories of up to n - 1 words.
         """
-        place: Ints = stream.astype(np.int64)
+        index: Ints = stream.astype(np.int64)
         logs = self.logs[0][stream]
-        yield 1, place, logs
+        yield 1, index, logs
         for n in range(2, order + 1):
             # Nothing follows </s>, so no sequence crosses sentences.
-            history = np.concatenate([[-1], place[:-1]])
-            place = self.follow(n, history, stream)
-            logs = self.step(n, logs, history, place)
-            yield n, place, logs
+            history = np.concatenate([[-1], index[:-1]])
+            index = self.follow(n, history, stream)
+            logs = self.step(n, logs, history, index)
+            yield n, index, logs
 
     def context_log(self, rows: Ids) -> Floats:
-        """(m,) log p of sequences (m, n) on their own; a sentence's start counts as its end does."""
+        """Return log p (m,) of sequences (m, n) without context; a sentence's start counts like its end."""
         first = np.where(rows[:, 0] == START_ID, END_ID, rows[:, 0])
         total = self.logs[0][first]
         for n in range(2, rows.shape[1] + 1):
@@ -120,12 +120,12 @@ class Backoff:
         return total
 
     def masses(self, n: int, rows: Ids | None = None) -> tuple[Floats, Floats, Floats]:
-        """What sequences of length n leave in each history: of their own probability, and of that of shorter ones.
+        """Return the probability that sequences of length n leave in each history, and that shorter ones leave.
 
         Returns
         -------
         left, left_below : (c,) float
-            By place of the history; differences of no more than rounding are 0.
+            By index of the history; differences of rounding are 0.
         below : (m,) float
             p(last word | shorter history) of each sequence.
         """
@@ -137,9 +137,9 @@ class Backoff:
         return left, left_below, below
 
     def normalised(self, n: int) -> Backoff:
-        """With weights of histories of n - 1 words such that probabilities after each sum to 1."""
+        """Return it with weights of histories of n - 1 words such that probabilities after each sum to 1."""
         left, left_below, _ = self.masses(n)
-        # Where shorter histories leave nothing, what is left would be lost: the listed probabilities take it.
+        # If shorter histories leave nothing, the rest would be lost: the listed probabilities take it.
         lost = (left_below == 0) & (left > 0)
         scale = np.where(lost, -np.log10(np.where(lost, 1.0 - left, 1.0)), 0.0)
         both = (left > 0) & (left_below > 0)
@@ -152,13 +152,12 @@ class Backoff:
         return Backoff(self.n_words, self.keys, tuple(logs), tuple(weights))
 
 
-def _taken(values: Floats, place: Ints, otherwise: float) -> Floats:
-    if not values.size:
-        return np.full(place.shape, otherwise)
-    return np.where(place >= 0, values[np.maximum(place, 0)], otherwise)
+def _taken(values: Floats, index: Ints) -> Floats:
+    """Return the values at these indices, 0 for -1."""
+    return np.where(index >= 0, values[np.maximum(index, 0)], 0.0) if values.size else np.zeros(index.shape)
 
 
 def _settled(taken: ArrayLike) -> Floats:
-    """What is left of 1; a difference of rounding, below the bound that denominators keep, is 0."""
+    """Return the rest to 1; a difference of rounding, below the bound of denominators, is 0."""
     left = 1.0 - np.asarray(taken, dtype=np.float64)
     return np.where(np.abs(left) < EPSILON * (1 - 1e-6), 0.0, left)

@@ -1,4 +1,4 @@
-"""Good-Turing discounts as Katz (1987) uses them, settled as SRILM settles them where counts are too few."""
+"""Good-Turing discounts as Katz (1987) uses them, and as SRILM does with few counts."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from numpy.typing import ArrayLike
 
 from metrics.scoring.arrays import Floats
 
-# SRILM: a probability, or what is left of one, that is smaller counts as none (Prob_Epsilon).
+# SRILM: a smaller probability, or rest of one, counts as 0 (Prob_Epsilon).
 EPSILON = 3e-6
 
 
 def discounts(counts_of_counts: ArrayLike, max_count: int) -> Floats:
-    """What each count is multiplied with.
+    """Return the factor of each count.
 
     For counts r up to k::
 
         d_r = (r* / r - c) / (1 - c),   r* = (r + 1) n_(r+1) / n_r,   c = (k + 1) n_(k+1) / n_1     (Katz 1987, eq. 6)
 
-    so that what seen events lose is what Good and Turing give the unseen: ``sum of n_r r (1 - d_r) = n_1``.
+    so that seen events lose what Good and Turing give the unseen: ``sum of n_r r (1 - d_r) = n_1``.
 
     Parameters
     ----------
@@ -49,23 +49,23 @@ def discounts(counts_of_counts: ArrayLike, max_count: int) -> Floats:
     k = max_count if n[1] > 0 else 0
     while k > 0 and n[k + 1] == 0:
         k -= 1
-    found = np.ones(k + 1)
+    factors = np.ones(k + 1)
     if k == 0:
-        return found
+        return factors
     common = (k + 1) * n[k + 1] / n[1]
     for r in range(1, k + 1):
         ratio = (r + 1) * n[r + 1] / (r * n[r]) if n[r] else np.inf
         coefficient = (ratio - common) / (1 - common) if common != 1 else np.inf
         if ratio <= 1 and EPSILON < coefficient <= 1:
-            found[r] = coefficient
-    return found
+            factors[r] = coefficient
+    return factors
 
 
 def widened(total: Floats, explicit: Floats) -> Floats:
-    """Denominators that leave something for what was not seen.
+    """Return denominators that leave probability for unseen events.
 
-    Where seen events take all but 3e-6 of the probability, the denominator grows by the least whole number that
-    leaves more (SRILM, after Doug Paul's rule in the CMU toolkit: there by one, until it does).
+    If seen events take all but 3e-6 of the probability, the denominator grows by the least whole number that leaves
+    more (SRILM, after Doug Paul's rule in the CMU toolkit).
 
     Parameters
     ----------
@@ -82,6 +82,6 @@ def widened(total: Floats, explicit: Floats) -> Floats:
     missing = np.maximum(0.0, np.ceil(explicit / (1.0 - EPSILON) - total))
     full = explicit > (1.0 - EPSILON) * total
     missing = np.where(full, np.maximum(missing, 1.0), 0.0)
-    # Rounding may stop one short.
+    # Rounding may give one too few.
     short = full & (explicit > (1.0 - EPSILON) * (total + missing))
     return total + missing + short

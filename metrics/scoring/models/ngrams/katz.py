@@ -19,21 +19,21 @@ MAX_COUNTS = (1, 7, 7, 7, 7)
 def katz(
     counts: NgramCounts, *, min_counts: Sequence[int] = MIN_COUNTS, max_counts: Sequence[int] = MAX_COUNTS
 ) -> Backoff:
-    """The model that ``ngram-count -unk`` makes of these counts.
+    """Return the model that ``ngram-count -unk`` makes of these counts.
 
     Parameters
     ----------
     counts : NgramCounts
     min_counts : sequence of int
-        For each length, the count from which on a sequence is listed; must not fall.
+        For each length, the least count of a sequence that is listed; must not fall.
     max_counts : sequence of int
         For each length, the highest count that is discounted.
 
     Notes
     -----
-    Left-over probability of single words goes to words without any, in equal parts: to <unk>, where the corpus has
-    none; where there is no such word, to all. One departure, where counts are too few for any discount: SRILM then
-    leaves unseen words nothing; here they keep what `widened` leaves.
+    The rest of the probability of single words goes in equal parts to words without any: to <unk>, if the corpus has
+    none; if there is no such word, to all. One departure, if counts are too few for any discount: SRILM then leaves
+    unseen words nothing; here they keep what `widened` leaves.
 
     References
     ----------
@@ -41,62 +41,63 @@ def katz(
     """
     n_words = len(counts.words)
     model = Backoff(n_words, (), (_single_words(counts.tables[0], n_words, max_counts[0]),), ())
-    place = counts.tables[0].rows[:, 0].astype(np.int64)
+    index = counts.tables[0].rows[:, 0].astype(np.int64)
     for n, table in enumerate(counts.tables[1:], start=2):
-        kept, probabilities = _discounted(table, place.size, n_words - 1, min_counts[n - 1], max_counts[n - 1])
-        keys = place[table.parent[kept]] * n_words + table.rows[kept, -1]
+        listed, probabilities = _discounted(table, index.size, n_words - 1, min_counts[n - 1], max_counts[n - 1])
+        keys = index[table.parent[listed]] * n_words + table.rows[listed, -1]
         model = Backoff(
             n_words,
             (*model.keys, keys),
-            (*model.logs, np.log10(probabilities[kept])),
+            (*model.logs, np.log10(probabilities[listed])),
             (*model.weights, np.zeros(model.logs[-1].size)),
         ).normalised(n)
-        place = np.where(kept, np.cumsum(kept) - 1, -1)
+        index = np.where(listed, np.cumsum(listed) - 1, -1)
     return model
 
 
 def _single_words(table: Table, n_words: int, max_count: int) -> Floats:
-    """(V,) log p of each word alone; <s> is no event."""
+    """Return log p (V,) of each word alone; <s> is no event."""
     count = np.zeros(n_words, dtype=np.int64)
     count[table.rows[:, 0]] = table.counts
     event = np.arange(n_words) != START_ID
     seen = event & (count > 0)
-    kept = np.where(event, _kept_counts(count, seen, max_count), 0.0)
-    total, explicit = np.array([count[event].sum()], dtype=np.float64), np.array([kept.sum()])
-    found = kept / (total if (seen == event).all() else widened(total, explicit))
-    left = 1.0 - found.sum()
+    discounted = np.where(event, _discounted_counts(count, seen, max_count), 0.0)
+    total, explicit = np.array([count[event].sum()], dtype=np.float64), np.array([discounted.sum()])
+    probabilities = discounted / (total if (seen == event).all() else widened(total, explicit))
+    left = 1.0 - probabilities.sum()
     left = 0.0 if left < EPSILON * (1 - 1e-6) else left
-    without = event & ~seen
-    found[without if without.any() else event] += left / (without if without.any() else event).sum()
+    unseen = event & ~seen
+    heirs = unseen if unseen.any() else event
+    probabilities[heirs] += left / heirs.sum()
     with np.errstate(divide="ignore"):
-        return np.log10(found)
+        return np.log10(probabilities)
 
 
 def _discounted(table: Table, n_contexts: int, n_events: int, min_count: int, max_count: int) -> tuple[Bools, Floats]:
-    """Which sequences are listed, and the probability of each last word."""
+    """Return which sequences are listed, and the probability of each last word."""
     listed = table.counts >= min_count
-    kept = np.where(listed, _kept_counts(table.counts, np.ones_like(listed), max_count), 0.0)
+    discounted = np.where(listed, _discounted_counts(table.counts, np.ones_like(listed), max_count), 0.0)
     total = _summed(table.parent, table.counts, n_contexts)
-    explicit = _summed(table.parent, kept, n_contexts)
+    explicit = _summed(table.parent, discounted, n_contexts)
     seen = np.bincount(table.parent, minlength=n_contexts)
     denominator = np.where(seen < n_events, widened(total, explicit), total)
-    return listed, kept / denominator[table.parent]
+    return listed, discounted / denominator[table.parent]
 
 
-def _kept_counts(counts: Ints, seen: Bools, max_count: int) -> Floats:
-    """Counts after the discount that their own frequencies give."""
+def _discounted_counts(counts: Ints, seen: Bools, max_count: int) -> Floats:
+    """Return the counts after the discounts that follow from their frequencies."""
     of_counts = np.bincount(np.minimum(counts[seen], max_count + 2), minlength=max_count + 3)[: max_count + 2]
     factor = discounts(of_counts, max_count)
     factors = np.where(counts < factor.size, factor[np.minimum(counts, factor.size - 1)], 1.0)
     return np.asarray(counts * factors, dtype=np.float64)
 
 
-def _summed(place: Ints, values: Floats | Ints, size: int) -> Floats:
-    return np.bincount(place, weights=values, minlength=size).astype(np.float64)
+def _summed(index: Ints, values: Floats | Ints, size: int) -> Floats:
+    return np.bincount(index, weights=values, minlength=size).astype(np.float64)
 
 
 def pruned(model: Backoff, threshold: float) -> Backoff:
-    """Without sequences whose loss raises the training perplexity, relatively, by less than the threshold.
+    """Remove sequences whose loss raises the training perplexity, relatively, by less than the threshold.
 
     Longest first; a sequence that longer ones begin with, or back off to as a history, stays.
 
@@ -110,35 +111,35 @@ def pruned(model: Backoff, threshold: float) -> Backoff:
     for n in range(model.order, 1, -1):
         here = Backoff(model.n_words, tuple(keys), tuple(logs), tuple(weights))
         rows, parent = here.rows(n), here.parents(n)
-        kept = needed | ~(_change(here, n) < threshold)
+        stays = needed | ~(_change(here, n) < threshold)
         if n < model.order:
-            # Nothing that begins a longer one goes, so its place is only moved.
-            place = np.cumsum(kept) - 1
+            # Sequences that begin longer ones stay, with new indices.
+            index = np.cumsum(stays) - 1
             above, word = np.divmod(keys[n - 1], model.n_words)
-            keys[n - 1] = place[above] * model.n_words + word
-            weights[n - 1] = weights[n - 1][kept]
-        keys[n - 2], logs[n - 1] = keys[n - 2][kept], logs[n - 1][kept]
-        # Histories of what stays, and what those that are needed themselves end with.
+            keys[n - 1] = index[above] * model.n_words + word
+            weights[n - 1] = weights[n - 1][stays]
+        keys[n - 2], logs[n - 1] = keys[n - 2][stays], logs[n - 1][stays]
+        # Histories of sequences that stay, and the endings of those that are needed.
         below = np.zeros(logs[n - 2].size, dtype=np.bool_)
-        below[parent[kept]] = True
+        below[parent[stays]] = True
         endings = here.find(rows[needed][:, 1:])
         below[endings[endings >= 0]] = True
         needed = below
-    found = Backoff(model.n_words, tuple(keys), tuple(logs), tuple(weights))
+    smaller = Backoff(model.n_words, tuple(keys), tuple(logs), tuple(weights))
     for n in range(2, model.order + 1):
-        found = found.normalised(n)
-    return found
+        smaller = smaller.normalised(n)
+    return smaller
 
 
 def _change(model: Backoff, n: int) -> Floats:
-    """(m,) relative change of perplexity when a sequence of length n is left out, all others kept."""
+    """Return the relative change (m,) of perplexity if a sequence of length n, and no other, is removed."""
     rows, parent = model.rows(n), model.parents(n)
     left, left_below, below = model.masses(n, rows)
     log, weight = model.logs[n - 1], model.weights[n - 2][parent]
-    own = 10.0**log
+    probability = 10.0**log
     with np.errstate(divide="ignore", invalid="ignore"):
-        new_weight = np.log10(left[parent] + own) - np.log10(left_below[parent] + below)
+        new_weight = np.log10(left[parent] + probability) - np.log10(left_below[parent] + below)
         rest = np.where(left[parent] > 0, left[parent] * (new_weight - weight), 0.0)
         history = 10.0 ** model.context_log(model.rows(n - 1))[parent]
-        entropy = -history * (own * (np.log10(below) + new_weight - log) + rest)  # log 10
+        entropy = -history * (probability * (np.log10(below) + new_weight - log) + rest)  # log 10
     return np.asarray(10.0**entropy - 1.0)

@@ -1,4 +1,4 @@
-"""A file of word vectors, turned once into a folder that opens at once; memory does not grow with the matrix."""
+"""Conversion of files of word vectors to folders that open fast, in limited memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOTES = ".converted"  # in a folder of converted vectors: which file became whic
 
 
 def converted_beside(source: Path) -> Path:
-    """The converted form of a file, in a hidden folder beside it; made there unless it is."""
+    """Return the converted form of a file, in a hidden folder beside it; convert it if necessary."""
     try:
         return convert(source, source.parent / BESIDE)
     except PermissionError as error:
@@ -44,7 +44,7 @@ def converted_beside(source: Path) -> Path:
 
 
 def convert(source: Path, directory: Path, progress: Progress | None = None) -> Path:
-    """Read a file of vectors into a folder of `directory`, named as a `ModelStore` names it.
+    """Convert a file of vectors to a folder in `directory` with the name that a `ModelStore` expects.
 
     A word that comes again keeps its first vector; ``about["duplicates"]`` counts those left out.
 
@@ -60,7 +60,7 @@ def convert(source: Path, directory: Path, progress: Progress | None = None) -> 
     Returns
     -------
     Path
-        What `WordVectors.load` takes. Equal vectors from whatever format end in the same folder.
+        What `WordVectors.load` takes. Equal vectors of any format have the same folder.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _noted(note: Path, directory: Path) -> Path | None:
 
 
 class _Words(NamedTuple):
-    """What was read but for the matrix, in a few bytes per word."""
+    """The words of a file, in a few bytes each."""
 
     letters: bytearray
     lengths: array[int]
@@ -125,11 +125,11 @@ def _write(source: Path, folder: Path, progress: Progress | None) -> str:
             dimension = block.matrix.shape[1]
             words.add(block.words)
             block.matrix.astype("<f4", copy=False).tofile(file)
-        found = len(words.lengths)
-        if not found:
+        n_words = len(words.lengths)
+        if not n_words:
             raise ValueError(f"{source}: found no vector; accepted: a word and its numbers on each line")
         file.seek(0)
-        file.write(matrix_header(found, dimension))
+        file.write(matrix_header(n_words, dimension))
     letters = np.frombuffer(words.letters, dtype=np.uint8)
     offsets = offsets_of(words.lengths)
     hashes = np.frombuffer(words.hashes, dtype="<u8")
@@ -140,23 +140,23 @@ def _write(source: Path, folder: Path, progress: Progress | None) -> str:
         _keep_rows(folder / MATRIX, np.flatnonzero(first), dimension)
     order = np.argsort(hashes, kind="stable")
     digest, mean = digest_and_mean(letters, offsets, dimension, stored_slices(folder / MATRIX, dimension))
-    about = {"duplicates": int(found - hashes.size)}
+    about = {"duplicates": int(n_words - hashes.size)}
     write_facts(folder, WordTable(letters, offsets, hashes[order], order), mean, digest, about)
     return digest
 
 
 def _keep_rows(path: Path, rows: Ints, dimension: int) -> None:
-    """Move the rows to keep to the front, in place: none is overwritten before it is read."""
+    """Move these rows to the front, in place: none is overwritten before it is read."""
     header = matrix_header(rows.size, dimension)
     step = max(1, SLICE // dimension)
     with path.open("r+b") as file:
         for start in range(0, rows.size, step):
-            kept = rows[start : start + step]
-            file.seek(len(header) + 4 * dimension * int(kept[0]))
-            span = int(kept[-1] - kept[0]) + 1
+            chosen = rows[start : start + step]
+            file.seek(len(header) + 4 * dimension * int(chosen[0]))
+            span = int(chosen[-1] - chosen[0]) + 1
             part = np.fromfile(file, dtype="<f4", count=span * dimension).reshape(span, dimension)
             file.seek(len(header) + 4 * dimension * start)
-            part[kept - kept[0]].tofile(file)
+            part[chosen - chosen[0]].tofile(file)
         file.truncate(len(header) + 4 * dimension * rows.size)
         file.seek(0)
         file.write(header)

@@ -1,8 +1,7 @@
-"""Files of word vectors as they are passed around: word2vec text, word2vec binary, GloVe text; each also gzipped.
+"""Files of word vectors: word2vec text, word2vec binary, GloVe text; each also gzipped. They are read in blocks.
 
-Read block by block, so that a file of any size takes little memory. GloVe text has no header; word2vec's first line
-says how many words of which dimension follow. In GloVe files a word may hold spaces: the numbers are counted from the
-end of the line.
+GloVe text has no header; word2vec's first line has the number of words and the dimension. In GloVe files a word may
+contain spaces: the numbers are counted from the end of the line.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ Progress = Callable[[int, int], None]
 
 GZIP = b"\x1f\x8b"
 BLOCK = 2**23  # bytes read at a time
-LONGEST_WORD = 2**16  # bytes; what is longer is no word but a file of another kind
-SHOWN = 60  # characters of what was found, in a message
+LONGEST_WORD = 2**16  # bytes; a longer one means that the file has another format
+SHOWN = 60  # characters of the file in a message
 
 
 class Block(NamedTuple):
@@ -37,19 +36,19 @@ class Block(NamedTuple):
 class _Layout(NamedTuple):
     kind: str  # "binary" or "text"
     dimension: int
-    promised: int | None  # words, by the header
+    n_words: int | None  # according to the header
     header: bytes
 
 
 def read_blocks(path: Path, progress: Progress | None = None) -> Iterator[Block]:
-    """Words and vectors of a file, a few megabytes at a time.
+    """Iterate over the words and vectors of a file, a few megabytes at a time.
 
     Parameters
     ----------
     path : Path
-        Which of the formats it is, its content tells.
+        Of any of the formats.
     progress : callable, optional
-        Called as ``progress(done, total)`` with bytes of the file after each block. What it raises ends the reading.
+        Called as ``progress(done, total)`` with bytes of the file after each block. Its exceptions end the reading.
 
     Raises
     ------
@@ -95,7 +94,7 @@ def _layout(path: Path, stream: io.BufferedReader) -> _Layout:
 
 
 def _looks_binary(sample: bytes, dimension: int) -> bool:
-    """Bytes that no text holds, on a line that is no vector."""
+    """Return whether there are control characters, and the first line is no vector."""
     line = sample.partition(b"\n")[0]
     values = _numbers(b" ".join(line.split()[-dimension:]))
     if values is not None and values.size == dimension:
@@ -105,21 +104,22 @@ def _looks_binary(sample: bytes, dimension: int) -> bool:
 
 
 def _text(path: Path, stream: io.BufferedReader, layout: _Layout) -> Iterator[Block]:
-    number, found = (1, 0) if layout.promised is not None else (0, 0)
-    waiting = [] if layout.promised is not None else [layout.header]
-    while lines := waiting + stream.readlines(BLOCK):
-        waiting = []
+    has_header = layout.n_words is not None
+    number, n_words = int(has_header), 0
+    first_lines = [] if has_header else [layout.header]
+    while lines := first_lines + stream.readlines(BLOCK):
+        first_lines = []
         block = _parsed(path, lines, number + 1, layout.dimension)
         number += len(lines)
-        found += len(block.words)
+        n_words += len(block.words)
         if block.words:
             yield block
-    if layout.promised is not None and found != layout.promised:
-        raise ValueError(f"{path}: found {found} words; accepted: {layout.promised}, as its first line says")
+    if has_header and n_words != layout.n_words:
+        raise ValueError(f"{path}: found {n_words} words; accepted: {layout.n_words}, as its first line says")
 
 
 def _parsed(path: Path, lines: list[bytes], first_number: int, dimension: int) -> Block:
-    words, numbers, places = [], [], []
+    words, numbers, line_numbers = [], [], []
     for number, line in enumerate(lines, first_number):
         stripped = line.strip(b"\r\n \t")
         if not stripped:
@@ -132,18 +132,18 @@ def _parsed(path: Path, lines: list[bytes], first_number: int, dimension: int) -
             raise _refused(path, number, line, dimension)
         words.append(word)
         numbers.append(rest)
-        places.append(number)
+        line_numbers.append(number)
     values = _numbers(b" ".join(numbers))
     if values is None or values.size != len(words) * dimension or not np.isfinite(values).all():
-        for number, rest in zip(places, numbers, strict=True):
-            own = _numbers(rest)
-            if own is None or own.size != dimension or not np.isfinite(own).all():
+        for number, rest in zip(line_numbers, numbers, strict=True):
+            vector = _numbers(rest)
+            if vector is None or vector.size != dimension or not np.isfinite(vector).all():
                 raise _refused(path, number, lines[number - first_number], dimension)
     return Block(words, np.empty((0, dimension), np.float32) if values is None else values.reshape(-1, dimension))
 
 
 def _from_the_end(line: bytes, dimension: int) -> list[bytes]:
-    """A word that may hold spaces, and the text of its numbers; the latter alone where there is no word."""
+    """Return a word, which may contain spaces, and the text of its numbers; only the latter if there is no word."""
     *word, first = line.rsplit(None, dimension)[:2]
     if not word:
         return [line]
@@ -159,16 +159,16 @@ def _refused(path: Path, number: int, line: bytes, dimension: int) -> ValueError
 
 
 def _numbers(text: bytes) -> Float32s | None:
-    """The numbers in a text; None where something else stands between them."""
+    """Return the numbers in a text; None if there is anything else."""
     try:
-        return np.fromstring(text, dtype=np.float32, sep=" ")  # bytes do
+        return np.fromstring(text, dtype=np.float32, sep=" ")  # accepts bytes
     except (ValueError, DeprecationWarning):
         return None
 
 
 def _binary(path: Path, stream: io.BufferedReader, layout: _Layout) -> Iterator[Block]:
     size = 4 * layout.dimension
-    remaining = layout.promised or 0
+    remaining = layout.n_words or 0
     at_a_time = max(1, BLOCK // size)
     done = 0
     while remaining:
@@ -177,25 +177,25 @@ def _binary(path: Path, stream: io.BufferedReader, layout: _Layout) -> Iterator[
             word, vector = _word(stream), stream.read(size)
             done += 1
             if not word or len(vector) != size:
-                what = f"{len(vector)} bytes of its vector" if word else "no word"
-                where = f"{path}, word {done} of {layout.promised}"
-                raise ValueError(f"{where}: found {what}; accepted: a word, a space and {size} bytes")
+                problem = f"{len(vector)} bytes of its vector" if word else "no word"
+                location = f"{path}, word {done} of {layout.n_words}"
+                raise ValueError(f"{location}: found {problem}; accepted: a word, a space and {size} bytes")
             words.append(word)
             vectors.append(vector)
         remaining -= len(words)
         matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, layout.dimension)
         wrong = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
         if wrong.size:
-            place = done - len(words) + int(wrong[0]) + 1
+            position = done - len(words) + int(wrong[0]) + 1
             raise ValueError(
-                f"{path}, word {place} of {layout.promised} ({_shown(words[wrong[0]])}): found a number that is not "
+                f"{path}, word {position} of {layout.n_words} ({_shown(words[wrong[0]])}): found a number that is not "
                 "finite; accepted: finite numbers"
             )
         yield Block(words, matrix)
 
 
 def _word(stream: io.BufferedReader) -> bytes:
-    """Up to the next space; empty where none follows. Some writers end each vector with a line break."""
+    """Read up to the next space; return nothing if there is none. Some files end each vector with a line break."""
     letters = bytearray()
     while (letter := stream.read(1)) not in (b" ", b""):
         if letter != b"\n" or letters:
@@ -205,6 +205,6 @@ def _word(stream: io.BufferedReader) -> bytes:
     return bytes(letters) if letter else b""
 
 
-def _shown(found: bytes) -> str:
-    text = found[: 2 * SHOWN].decode("utf-8", errors="replace").strip()
+def _shown(content: bytes) -> str:
+    text = content[: 2 * SHOWN].decode("utf-8", errors="replace").strip()
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")

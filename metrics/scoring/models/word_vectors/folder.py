@@ -1,4 +1,4 @@
-"""The folder that word vectors are kept in: arrays that open at once, whatever their size, and a header."""
+"""Folders of word vectors: arrays that are mapped into memory, and a header."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_header(path: Path) -> dict[str, Any]:
 
 
 def write_facts(path: Path, table: WordTable, mean: Floats, digest: str, about: dict[str, Any]) -> None:
-    """Everything of a folder but the matrix; the header last, so that a folder with one is whole."""
+    """Write everything but the matrix; the header last, so that a folder with a header is complete."""
     arrays: dict[str, NDArray[Any]] = {
         LETTERS: table.letters,
         OFFSETS: table.offsets,
@@ -55,7 +55,7 @@ def write_facts(path: Path, table: WordTable, mean: Floats, digest: str, about: 
 
 
 def matrix_header(rows: int, columns: int) -> bytes:
-    """The first bytes of an .npy file of float32; always as many, so that they can be written when all rows are in."""
+    """Return the first bytes of an .npy file of float32, always of the same length: they can be written last."""
     header = BytesIO()
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f4", "fortran_order": False, "shape": (int(rows), int(columns))}
@@ -64,7 +64,7 @@ def matrix_header(rows: int, columns: int) -> bytes:
 
 
 def digest_and_mean(letters: Bytes, offsets: Ints, dimension: int, parts: Iterable[Float32s]) -> tuple[str, Floats]:
-    """SHA-256 of words and matrix, and the mean vector, in one reading of the matrix part by part."""
+    """Return the SHA-256 of words and matrix, and the mean vector, from one pass over the matrix."""
     words = len(offsets) - 1
     digest = sha256(f"{KIND} {FORMAT} {words} {dimension}\n".encode())
     digest.update(offsets.astype("<i8").tobytes())
@@ -83,7 +83,7 @@ def slices(matrix: Float32s) -> Iterable[Float32s]:
 
 
 def stored_slices(path: Path, dimension: int) -> Iterable[Float32s]:
-    """As `slices`, of a matrix on disk, read and let go: a map of it would grow with what was looked at."""
+    """Iterate as `slices` over a matrix on disk; a memory map would grow while it is read."""
     with path.open("rb") as file:
         file.seek(len(matrix_header(0, dimension)))
         while (part := np.fromfile(file, dtype="<f4", count=max(1, SLICE // dimension) * dimension)).size:

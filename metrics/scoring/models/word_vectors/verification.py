@@ -1,7 +1,6 @@
-"""Whether a folder of word vectors holds what its header says: read in whole once, not again while its files stay.
+"""Verification of folders of word vectors: each is read once, and again only if its files change.
 
-What was read is noted beside the folder, with size, time and place on the disk of each file: a folder of gigabytes
-opens at once from then on, and one whose files were exchanged is read anew.
+A note beside the folder has size, time and inode of each file that was read.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from metrics.scoring.models.word_vectors.folder import (
 from metrics.scoring.models.word_vectors.words import WordTable
 from metrics.scoring.tallies import hash_words
 
-NOTES = ".verified"  # beside folders of vectors: which were read, in which state
+NOTES = ".verified"  # folder of notes beside folders of vectors
 FILES = (HEADER, MATRIX, MEAN, LETTERS, OFFSETS, HASHES, ROWS)
 
-_read: set[str] = set()  # states seen by this process, for folders beside which nothing can be written
+_verified: set[str] = set()  # states read by this process, if no note can be written
 
 
 def verify(path: Path, table: WordTable, dimension: int, digest: str) -> None:
-    """Raise where words, matrix or what follows from them are not those that the digest is of.
+    """Raise an error if the content of the folder does not have this digest.
 
     Raises
     ------
@@ -42,24 +41,26 @@ def verify(path: Path, table: WordTable, dimension: int, digest: str) -> None:
     """
     state = _state(path)
     note = path.parent / NOTES / f"{path.name}.json"
-    if state in _read or _noted(note) == state:
+    if state in _verified or _noted(note) == state:
         return
-    found, mean = digest_and_mean(table.letters, table.offsets, dimension, stored_slices(path / MATRIX, dimension))
-    if found != digest:
-        raise ValueError(f"{path}: found vectors of sha256:{found}; its header says sha256:{digest}")
+    actual, mean = digest_and_mean(table.letters, table.offsets, dimension, stored_slices(path / MATRIX, dimension))
+    if actual != digest:
+        raise ValueError(f"{path}: found vectors of sha256:{actual}; its header says sha256:{digest}")
     if not np.allclose(np.load(path / MEAN, allow_pickle=False), mean, rtol=1e-9, atol=1e-12):
         raise ValueError(f"{path / MEAN}: found another vector than the mean of the matrix; the folder is damaged")
     if not _finds_its_words(table):
         raise ValueError(f"{path}: found {HASHES} or {ROWS} of other words; the folder is damaged")
-    _read.add(state)
+    _verified.add(state)
     with suppress(OSError):
         note.parent.mkdir(exist_ok=True)
         note.write_text(state, encoding="utf-8")
 
 
 def _state(path: Path) -> str:
-    facts = [(file.stat(), file.name) for file in (path / name for name in FILES)]
-    return json.dumps([str(path.resolve()), *((name, one.st_size, one.st_mtime_ns, one.st_ino) for one, name in facts)])
+    stats = [(name, (path / name).stat()) for name in FILES]
+    return json.dumps(
+        [str(path.resolve()), *((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)]
+    )
 
 
 def _noted(note: Path) -> str:

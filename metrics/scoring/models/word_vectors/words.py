@@ -1,4 +1,4 @@
-"""Words to rows of a matrix, looked up in sorted arrays that need not be read into memory."""
+"""Words and their rows of a matrix, in sorted arrays that can stay on disk."""
 
 from __future__ import annotations
 
@@ -50,39 +50,40 @@ class WordTable:
         return self._bytes(row).decode("utf-8", errors="replace")
 
     def find(self, words: Sequence[str]) -> Ints:
-        """(k,) the row of each word; -1 where it is unknown."""
-        found = np.full(len(words), -1, dtype=np.int64)
+        """Return the row (k,) of each word; -1 if it is unknown."""
+        result = np.full(len(words), -1, dtype=np.int64)
         if not len(self) or not len(words):
-            return found
-        wanted = list(map(encoded, words))
-        hashes = hash_words(wanted)
-        places = np.searchsorted(self.hashes, hashes)
-        likely = np.flatnonzero(self.hashes[np.minimum(places, len(self) - 1)] == hashes)
-        rows = self.rows[places[likely]]
-        same = self._are(rows, [wanted[index] for index in likely.tolist()])
-        found[likely[same]] = rows[same]
+            return result
+        utf8 = list(map(encoded, words))
+        hashes = hash_words(utf8)
+        positions = np.searchsorted(self.hashes, hashes)
+        likely = np.flatnonzero(self.hashes[np.minimum(positions, len(self) - 1)] == hashes)
+        rows = self.rows[positions[likely]]
+        same = self._are(rows, [utf8[index] for index in likely.tolist()])
+        result[likely[same]] = rows[same]
         for index in likely[~same].tolist():
-            found[index] = self._row(int(places[index]), hashes[index], wanted[index])
-        return found
+            result[index] = self._row(int(positions[index]), hashes[index], utf8[index])
+        return result
 
     def _are(self, rows: Ints, words: list[bytes]) -> Bools:
-        """Whether the words of these rows are these, letter by letter."""
+        """Return whether the words of these rows are these, letter by letter."""
         first, lengths = self.offsets[rows], np.array([len(word) for word in words], dtype=np.int64)
         same = self.offsets[rows + 1] - first == lengths
         lengths, chosen = lengths[same], [word for word, fits in zip(words, same.tolist(), strict=True) if fits]
         starts = np.cumsum(lengths) - lengths
-        places = np.arange(int(lengths.sum())) + np.repeat(first[same] - starts, lengths)
-        differs = self.letters[places] != np.frombuffer(b"".join(chosen), dtype=np.uint8)
+        letters = np.arange(int(lengths.sum())) + np.repeat(first[same] - starts, lengths)
+        differs = self.letters[letters] != np.frombuffer(b"".join(chosen), dtype=np.uint8)
         wrong = np.bincount(np.repeat(np.arange(lengths.size), lengths)[differs], minlength=lengths.size)
         same[np.flatnonzero(same)[wrong > 0]] = False
         return np.asarray(same, dtype=np.bool_)
 
-    def _row(self, place: int, wanted_hash: np.uint64, word: bytes) -> int:
-        while place < len(self) and self.hashes[place] == wanted_hash:
-            row = int(self.rows[place])
+    def _row(self, position: int, word_hash: np.uint64, word: bytes) -> int:
+        """Return the row of a word that shares its hash with another one, from the first position of this hash."""
+        while position < len(self) and self.hashes[position] == word_hash:
+            row = int(self.rows[position])
             if self._bytes(row) == word:
                 return row
-            place += 1
+            position += 1
         return -1
 
     def _bytes(self, row: int) -> bytes:
@@ -90,7 +91,7 @@ class WordTable:
 
 
 def make_table(words: Iterable[bytes]) -> WordTable:
-    """The table of distinct words, in this order."""
+    """Return the table of distinct words, in this order."""
     words = list(words)
     letters = np.frombuffer(b"".join(words), dtype=np.uint8)
     hashes = hash_words(words)
@@ -103,7 +104,7 @@ def offsets_of(lengths: Any) -> Ints:
 
 
 def first_occurrences(letters: Bytes, offsets: Ints, hashes: NDArray[np.uint64]) -> Bools:
-    """(n,) whether a word stands here for the first time; equal hashes are no proof, the letters are."""
+    """Return whether each word (n,) is its first occurrence; words with equal hashes are compared by their letters."""
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
     first = np.ones(hashes.size, dtype=np.bool_)

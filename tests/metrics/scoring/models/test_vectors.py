@@ -191,7 +191,7 @@ def test_a_folder_is_read_in_whole_once_and_again_where_a_file_was_exchanged(tmp
     monkeypatch.setattr(verification, "stored_slices", lambda *of: read.append(of) or vector_folder.stored_slices(*of))
 
     for _ in range(2):
-        monkeypatch.setattr(verification, "_read", known)
+        monkeypatch.setattr(verification, "_verified", known)
         WordVectors.load(folder)
         known = set()  # as another process
     assert len(read) == 1
