@@ -1,4 +1,4 @@
-"""Scores that were computed before, by the hash of everything they depend on."""
+"""A cache of scores by the hash of everything they depend on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from metrics.scoring.metric import Metric, MetricStatistics
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What one metric says of T systems on S segments."""
+    """Scores of one metric for T systems on S segments."""
 
     signature: str
     systems: Floats  # (T,)
@@ -34,7 +34,7 @@ class Scores:
 
 
 class ScoreCache:
-    """A folder of scores; without a folder nothing is kept."""
+    """A folder of scores; without a folder nothing is stored."""
 
     def __init__(self, directory: Path | None) -> None:
         self.directory = directory
@@ -43,19 +43,19 @@ class ScoreCache:
         path = self._path(signature, digest)
         if path is None:
             return None
-        # What cannot be read was not kept.
-        with suppress(OSError, ValueError, KeyError, EOFError, BadZipFile), np.load(path, allow_pickle=False) as held:
-            return Scores(signature, held["systems"], held["segments"])
+        # A file that cannot be read counts as missing.
+        with suppress(OSError, ValueError, KeyError, EOFError, BadZipFile), np.load(path, allow_pickle=False) as file:
+            return Scores(signature, file["systems"], file["segments"])
         return None
 
     def put(self, scores: Scores, digest: str) -> None:
-        """Keep the scores; where nothing can be written, nothing is kept."""
+        """Store the scores, if the folder can be written."""
         path = self._path(scores.signature, digest)
         if path is None:
             return
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Whole or not at all: another call may look for it meanwhile.
+            # Written in full before it gets its name: another process may look for it.
             file = NamedTemporaryFile(dir=path.parent, delete=False)  # noqa: SIM115 # closed below, then renamed
             try:
                 with file:
@@ -72,21 +72,21 @@ class ScoreCache:
 
 
 def program_digest(metric: Metric) -> str:
-    """Of the program text that the metric is computed by: with another one, scores are computed anew."""
-    whole = hashlib.sha256(_own_program())
+    """Return a digest of the code that computes the metric: with other code, scores are computed again."""
+    total = hashlib.sha256(_scoring_code())
     for kind in type(metric).__mro__:
         if not kind.__module__.startswith(("metrics.scoring.", "builtins", "abc")):
-            whole.update(_module_text(kind.__module__))
-    return whole.hexdigest()
+            total.update(_module_text(kind.__module__))
+    return total.hexdigest()
 
 
 @cache
-def _own_program() -> bytes:
-    whole = hashlib.sha256(f"sacrebleu {version('sacrebleu')}".encode())
+def _scoring_code() -> bytes:
+    total = hashlib.sha256(f"sacrebleu {version('sacrebleu')}".encode())
     for folder in scoring.__path__:
         for file in sorted(Path(folder).rglob("*.py")):
-            whole.update(hashlib.sha256(file.read_bytes()).digest())
-    return whole.digest()
+            total.update(hashlib.sha256(file.read_bytes()).digest())
+    return total.digest()
 
 
 def _module_text(name: str) -> bytes:
@@ -95,5 +95,5 @@ def _module_text(name: str) -> bytes:
 
 
 def usual_directory() -> Path:
-    """Where programs of a user keep what can be made again."""
+    """Return the user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay" / "scores"

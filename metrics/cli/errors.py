@@ -1,4 +1,4 @@
-"""What the command line refuses, for people to read."""
+"""Errors of the command line."""
 
 
 class CommandError(ValueError):

@@ -1,4 +1,4 @@
-"""The commands: what there is, score files, train a model."""
+"""The commands: list metrics, score files, train a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from metrics.cli import report
 from metrics.cli.cache import ScoreCache, usual_directory
 from metrics.cli.errors import CommandError
-from metrics.cli.files import read_given
+from metrics.cli.files import read_inputs
 from metrics.cli.scoring import score
 from metrics.cli.specifications import metric_from
 from metrics.cli.training import train
@@ -34,16 +34,16 @@ Metrics of generated text from files, without a database.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status."""
+    """Run one command; return the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
         options.run(options)
     except CommandError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)  # noqa: T201 # a command speaks to people
+        print(f"{parser.prog}: {error}", file=sys.stderr)  # noqa: T201 # output of a command
         return REFUSED
     except BrokenPipeError:
-        # Who reads has read enough; what is left in the buffer has nowhere to go.
+        # The reader has stopped: drop what is left in the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -66,10 +66,10 @@ def _score_options(parser: argparse.ArgumentParser) -> None:
     texts.add_argument("--references", nargs="+", default=[], metavar="FILE", help="an empty line: no reference there")
     texts.add_argument("--weighted", metavar="FILE", help="a release's weighted.tsv or items.jsonl")
     texts.add_argument("--sources", metavar="FILE", help="what is answered or rephrased")
-    what = parser.add_argument_group("what is computed")
-    what.add_argument("--metric", action="append", required=True, metavar="NAME[:KEY=VALUE,...]", help="once or more")
-    what.add_argument("--subset", default="all", help="references: all, original (the first), w>0, w>=0.6 (all)")
-    what.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER", help="trained models")
+    scored = parser.add_argument_group("what is computed")
+    scored.add_argument("--metric", action="append", required=True, metavar="NAME[:KEY=VALUE,...]", help="once or more")
+    scored.add_argument("--subset", default="all", help="references: all, original (the first), w>0, w>=0.6 (all)")
+    scored.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER", help="trained models")
     shown = parser.add_argument_group("what is shown")
     shown.add_argument("--format", choices=report.FORMATS, default="text")
     shown.add_argument("--segments", type=Path, metavar="FILE", help="also write every segment's scores, as TSV")
@@ -104,13 +104,13 @@ def _score(options: argparse.Namespace) -> None:
         subset = Subset.parse(options.subset)
     except ValueError as error:
         raise CommandError(f"--{error}") from error
-    given = read_given(options.systems, options.references, options.weighted, options.sources)
+    inputs = read_inputs(options.systems, options.references, options.weighted, options.sources)
     cache = ScoreCache(None if options.no_cache else options.cache)
-    scores = score(given, metrics, subset, models, cache, report.progress(quiet=options.quiet))
-    undefined = [reasons(given, metric, subset, own) for metric, own in zip(metrics, scores, strict=True)]
-    report.print_scores(given, metrics, scores, undefined, options.format)
+    scores = score(inputs, metrics, subset, models, cache, report.progress(quiet=options.quiet))
+    undefined = [reasons(inputs, metric, subset, each) for metric, each in zip(metrics, scores, strict=True)]
+    report.print_scores(inputs, metrics, scores, undefined, options.format)
     if options.segments:
-        report.write_segments(options.segments, given, metrics, scores, undefined)
+        report.write_segments(options.segments, inputs, metrics, scores, undefined)
 
 
 def _train(options: argparse.Namespace) -> None:

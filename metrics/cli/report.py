@@ -1,4 +1,4 @@
-"""What the commands print."""
+"""Output of the commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from annotation.core.numbers import finite_or_none
 from metrics.cli.cache import Scores
 from metrics.cli.errors import CommandError
-from metrics.cli.files import Given
+from metrics.cli.files import Inputs
 from metrics.cli.undefined import Reasons
 from metrics.scoring.metric import Metric, metric_labels
 from metrics.scoring.registry import METRICS, without_references
@@ -21,10 +21,10 @@ FORMATS = ("text", "tsv", "json")
 
 
 def progress(*, quiet: bool) -> Callable[[str], None]:
-    """Says how far it is, to a person who watches; silent into files and pipes."""
+    """Return a function that prints progress to a terminal; into files and pipes it prints nothing."""
     if quiet or not sys.stderr.isatty():
-        return lambda said: None
-    return lambda said: print(f"\r{said}", end="\n" if said.endswith(".") else "", file=sys.stderr, flush=True)  # noqa: T201
+        return lambda text: None
+    return lambda text: print(f"\r{text}", end="\n" if text.endswith(".") else "", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def line(written: str) -> None:
@@ -39,12 +39,12 @@ def print_metrics(names: Sequence[str]) -> None:
         line(f"    from {_bound(metric.low)} to {_bound(metric.high)}, {better} is better; needs {_needs(metric)}")
         if reason := metric.unavailable():
             line(f"    not available here: {reason}")
-        for one in metric.parameter_list():
-            names_of = one.name if one.key == one.name else f"{one.name} ({one.key})"
-            default = "none" if one.default in ("", None) else one.default
-            line(f"    {names_of}: {one.label}; {one.accepted}; by default {default}")
-    for where, reason in METRICS.broken.items():
-        line(f"{where}  cannot be used: {reason}")
+        for parameter in metric.parameter_list():
+            title = parameter.name if parameter.key == parameter.name else f"{parameter.name} ({parameter.key})"
+            default = "none" if parameter.default in ("", None) else parameter.default
+            line(f"    {title}: {parameter.label}; {parameter.accepted}; by default {default}")
+    for entry_point, reason in METRICS.broken.items():
+        line(f"{entry_point}  cannot be used: {reason}")
 
 
 def _bound(value: float) -> str:
@@ -57,74 +57,71 @@ def _needs(metric: type[Metric]) -> str:
     needed = [
         references if metric.needs_references else "",
         "sources" if metric.needs_sources else "",
-        *(f"a {one.choices[0]} model" for one in metric.parameter_list() if one.kind == "model"),
+        *(f"a {each.choices[0]} model" for each in metric.parameter_list() if each.kind == "model"),
     ]
     return ", ".join(filter(None, needed)) or "the outputs alone"
 
 
 def print_scores(
-    given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], undefined: Sequence[Reasons], written: str
+    inputs: Inputs, metrics: Sequence[Metric], scores: Sequence[Scores], undefined: Sequence[Reasons], written: str
 ) -> None:
-    counts = [[Counter(filter(None, row)) for row in of_metric] for of_metric in undefined]
+    counts = [[Counter(filter(None, row)) for row in systems] for systems in undefined]
     if written == "json":
-        found = [_as_json(given, own, why) for own, why in zip(scores, counts, strict=True)]
-        line(json.dumps(found, ensure_ascii=False, indent=1))
+        results = [_as_json(inputs, *each) for each in zip(scores, counts, strict=True)]
+        line(json.dumps(results, ensure_ascii=False, indent=1))
         return
     if written == "tsv":
-        line("\t".join(["system", *(own.signature for own in scores)]))
-        for place, name in enumerate(given.names):
-            line("\t".join([name, *(repr(float(own.systems[place])) for own in scores)]))
+        line("\t".join(["system", *(each.signature for each in scores)]))
+        for system, name in enumerate(inputs.names):
+            line("\t".join([name, *(repr(float(each.systems[system])) for each in scores)]))
         return
-    for own in scores:
-        line(own.signature)
-    width = max(map(len, ("system", *given.names)))
+    for each in scores:
+        line(each.signature)
+    width = max(map(len, ("system", *inputs.names)))
     labels = metric_labels(metrics)
     line("  ".join(["system".ljust(width), *(label.rjust(10) for label in labels)]))
-    for place, name in enumerate(given.names):
-        cells = [
-            f"{own.systems[place]:.4f}".rjust(max(10, len(label))) for own, label in zip(scores, labels, strict=True)
-        ]
+    for system, name in enumerate(inputs.names):
+        values = zip(scores, labels, strict=True)
+        cells = [f"{each.systems[system]:.4f}".rjust(max(10, len(label))) for each, label in values]
         line("  ".join([name.ljust(width), *cells]))
-    for label, of_systems in zip(labels, counts, strict=True):
-        for name, why in zip(given.names, of_systems, strict=True):
-            if why:
-                told = "; ".join(f"{reason} ({count:,})" for reason, count in why.most_common())
-                line(f"{label}, {name}: {why.total():,} of {given.n_segments:,} segments have no score: {told}")
+    for label, systems in zip(labels, counts, strict=True):
+        for name, reasons in zip(inputs.names, systems, strict=True):
+            if reasons:
+                listed = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common())
+                line(f"{label}, {name}: {reasons.total():,} of {inputs.n_segments:,} segments have no score: {listed}")
 
 
-def _as_json(given: Given, own: Scores, undefined: Sequence[Counter[str]]) -> dict[str, object]:
+def _as_json(inputs: Inputs, scores: Scores, undefined: Sequence[Counter[str]]) -> dict[str, object]:
     return {
-        "signature": own.signature,
-        "segments": given.n_segments,
+        "signature": scores.signature,
+        "segments": inputs.n_segments,
         "systems": [
             {
                 "system": name,
                 "score": finite_or_none(value),
-                "segments_without_score": why.total(),
-                "undefined_reasons": dict(why),
+                "segments_without_score": reasons.total(),
+                "undefined_reasons": dict(reasons),
             }
-            for name, value, why in zip(given.names, own.systems, undefined, strict=True)
+            for name, value, reasons in zip(inputs.names, scores.systems, undefined, strict=True)
         ],
     }
 
 
 def write_segments(
-    path: Path, given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], undefined: Sequence[Reasons]
+    path: Path, inputs: Inputs, metrics: Sequence[Metric], scores: Sequence[Scores], undefined: Sequence[Reasons]
 ) -> None:
-    """A row per segment and system: what line, whose, and a column per metric; empty where there is no score, for the
-    reasons in the last column."""
-    columns = ["line", "system", *(own.signature for own in scores), "undefined_reason"]
+    """Write a row per segment and system with a column per metric, empty without a score; the last column says why."""
+    columns = ["line", "system", *(each.signature for each in scores), "undefined_reason"]
     labels = metric_labels(metrics)
     try:
         with path.open("w", encoding="utf-8") as file:
             file.write("\t".join(columns) + "\n")
-            for system, name in enumerate(given.names):
-                rows = zip(*(own.segments[system].tolist() for own in scores), strict=True)
+            for system, name in enumerate(inputs.names):
+                rows = zip(*(each.segments[system].tolist() for each in scores), strict=True)
                 for number, values in enumerate(rows, start=1):
                     cells = ["" if math.isnan(value) else repr(value) for value in values]
-                    why = [own[system][number - 1] for own in undefined]
-                    told = [f"{label}: {reason}" for label, reason in zip(labels, why, strict=True) if reason]
-                    cells.append("; ".join(told))
+                    reasons = zip(labels, (systems[system][number - 1] for systems in undefined), strict=True)
+                    cells.append("; ".join(f"{label}: {reason}" for label, reason in reasons if reason))
                     file.write("\t".join([str(number), name, *cells]) + "\n")
     except OSError as error:
         raise CommandError(f"--segments {path}: cannot be written: {error.strerror}") from error

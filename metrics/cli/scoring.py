@@ -1,4 +1,4 @@
-"""Score what files gave, part by part, so that memory does not grow with a metric's own tables."""
+"""Score texts part by part, to limit the memory of a metric's tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from metrics.cli.cache import ScoreCache, Scores, program_digest
 from metrics.cli.errors import CommandError
-from metrics.cli.files import Given
+from metrics.cli.files import Inputs
 from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.delta_bleu import weights_digest
 from metrics.scoring.meteor_jar import MeteorFailed
@@ -32,103 +32,102 @@ class Part:
 
 
 def score(
-    given: Given, metrics: Sequence[Metric], subset: Subset, models: ModelStore, cache: ScoreCache, progress: Progress
+    inputs: Inputs, metrics: Sequence[Metric], subset: Subset, models: ModelStore, cache: ScoreCache, progress: Progress
 ) -> list[Scores]:
-    """The scores of each metric, from the cache where they are there."""
-    digest = given.digest()
-    found: dict[Metric, Scores] = {}
+    """Return the scores of each metric, from the cache if possible."""
+    digest = inputs.digest()
+    scores: dict[Metric, Scores] = {}
     for metric in metrics:
-        _check(metric, given, subset)
-        kept = cache.get(signature_of(metric, given, subset), digest + depends_on(metric))
-        if kept is not None:
-            found[metric] = kept
-    missing = [metric for metric in metrics if metric not in found]
-    for metric, statistics in zip(missing, _computed(given, missing, subset, models, progress), strict=True):
-        found[metric] = Scores.of(signature_of(metric, given, subset), statistics)
-        cache.put(found[metric], digest + depends_on(metric))
-    return [found[metric] for metric in metrics]
+        _check(metric, inputs, subset)
+        cached = cache.get(signature_of(metric, inputs, subset), digest + depends_on(metric))
+        if cached is not None:
+            scores[metric] = cached
+    missing = [metric for metric in metrics if metric not in scores]
+    for metric, statistics in _computed(inputs, missing, subset, models, progress).items():
+        scores[metric] = Scores.of(signature_of(metric, inputs, subset), statistics)
+        cache.put(scores[metric], digest + depends_on(metric))
+    return [scores[metric] for metric in metrics]
 
 
 def depends_on(metric: Metric) -> str:
-    """What scores depend on beside texts: the program, and its models by their whole hashes."""
-    models = [getattr(metric, one.name) for one in metric.parameter_list() if one.kind == "model"]
+    """Return what scores depend on besides texts: the code, and the models by their full hashes."""
+    models = [getattr(metric, parameter.name) for parameter in metric.parameter_list() if parameter.kind == "model"]
     return "\n".join([program_digest(metric), *models])
 
 
-def signature_of(metric: Metric, given: Given, subset: Subset) -> str:
-    """The metric's own, with the references' number per segment and a digest of the weights."""
-    counts = [len(own) for own in given.references]
+def signature_of(metric: Metric, inputs: Inputs, subset: Subset) -> str:
+    """Return the metric's signature, with the number of references per segment and a digest of the weights."""
+    counts = list(map(len, inputs.references))
     low, high = min(counts), max(counts)
-    weights = "none" if given.weights is None else f"sha256-{weights_digest(given.weights)}"
+    weights = "none" if inputs.weights is None else f"sha256-{weights_digest(inputs.weights)}"
     references = f"{subset}|nrefs:{low if low == high else f'{low}-{high}'}"
     if subset.kind == "threshold" and not metric.needs_weights:
         references += f"|weights:{weights}"  # other weights choose other references
     return metric.signature(weights=weights, references=references)
 
 
-def _check(metric: Metric, given: Given, subset: Subset) -> None:
-    if metric.needs_weights and given.weights is None:
+def _check(metric: Metric, inputs: Inputs, subset: Subset) -> None:
+    if metric.needs_weights and inputs.weights is None:
         raise CommandError(f"--metric {metric.name}: found no weights; accepted: --weighted with a release's file")
-    if metric.needs_references and not any(given.references):
+    if metric.needs_references and not any(inputs.references):
         raise CommandError(f"--metric {metric.name}: found no reference; accepted: --references or --weighted")
-    if metric.needs_sources and given.sources is None:
+    if metric.needs_sources and inputs.sources is None:
         raise CommandError(f"--metric {metric.name}: found no sources; accepted: --sources")
-    if subset.kind == "threshold" and given.weights is None:
+    if subset.kind == "threshold" and inputs.weights is None:
         raise CommandError(f"--subset: found {subset} without weights; accepted: --weighted with a release's file")
 
 
 def _computed(
-    given: Given, metrics: Sequence[Metric], subset: Subset, models: ModelStore, progress: Progress
-) -> list[MetricStatistics]:
+    inputs: Inputs, metrics: Sequence[Metric], subset: Subset, models: ModelStore, progress: Progress
+) -> dict[Metric, MetricStatistics]:
     pooled = [metric for metric in metrics if metric.pools]
     summed = [metric for metric in metrics if not metric.pools]
-    found: dict[Metric, MetricStatistics] = {}
-    for part in _parts(given, subset, given.n_segments) if pooled else ():
-        found |= _scored(part, pooled, models, {})
-    states = _states(given, summed, subset, models) if given.n_segments > PART else {}
+    statistics: dict[Metric, MetricStatistics] = {}
+    for part in _parts(inputs, subset, inputs.n_segments) if pooled else ():
+        statistics |= _scored(part, pooled, models, {})
+    states = _states(inputs, summed, subset, models) if inputs.n_segments > PART else {}
     pieces: dict[Metric, list[MetricStatistics]] = {metric: [] for metric in summed}
-    for number, part in enumerate(_parts(given, subset, PART) if summed else (), start=1):
-        for metric, statistics in _scored(part, summed, models, states).items():
-            pieces[metric].append(statistics)
-        progress(f"{min(number * PART, given.n_segments):,} of {given.n_segments:,} segments")
-    found |= {metric: joined(own) for metric, own in pieces.items()}
-    return [found[metric] for metric in metrics]
+    for number, part in enumerate(_parts(inputs, subset, PART) if summed else (), start=1):
+        for metric, piece in _scored(part, summed, models, states).items():
+            pieces[metric].append(piece)
+        progress(f"{min(number * PART, inputs.n_segments):,} of {inputs.n_segments:,} segments")
+    return statistics | {metric: joined(parts) for metric, parts in pieces.items()}
 
 
-def _states(given: Given, metrics: Sequence[Metric], subset: Subset, models: ModelStore) -> dict[Metric, CorpusState]:
-    """What each metric must know of all parts before it scores one."""
-    found: dict[Metric, CorpusState] = {}
-    minded = [metric for metric in metrics if type(metric).corpus_state is not Metric.corpus_state]
-    for part in _parts(given, subset, PART) if minded else ():
-        workspace = Workspace(part.segments, minded, models)
-        for metric in minded:
+def _states(inputs: Inputs, metrics: Sequence[Metric], subset: Subset, models: ModelStore) -> dict[Metric, CorpusState]:
+    """Return what metrics must know of all parts before they score one."""
+    states: dict[Metric, CorpusState] = {}
+    stateful = [metric for metric in metrics if type(metric).corpus_state is not Metric.corpus_state]
+    for part in _parts(inputs, subset, PART) if stateful else ():
+        workspace = Workspace(part.segments, stateful, models)
+        for metric in stateful:
             weights = part.weights if metric.needs_weights else None
-            with _told(metric):
+            with _named_errors(metric):
                 state = metric.corpus_state(workspace.prepared(metric), weights=weights, reference_mask=part.mask)
             if state is not None:
-                found[metric] = found[metric].joined(state) if metric in found else state
-    return found
+                states[metric] = states[metric].joined(state) if metric in states else state
+    return states
 
 
 def _scored(
     part: Part, metrics: Sequence[Metric], models: ModelStore, states: Mapping[Metric, CorpusState]
 ) -> dict[Metric, MetricStatistics]:
     workspace = Workspace(part.segments, metrics, models)
-    found = {}
+    statistics = {}
     for metric in metrics:
-        with _told(metric):
-            found[metric] = metric.statistics(
+        with _named_errors(metric):
+            statistics[metric] = metric.statistics(
                 workspace.prepared(metric),
                 weights=part.weights if metric.needs_weights else None,
                 reference_mask=part.mask,
                 state=states.get(metric),
             )
-    return found
+    return statistics
 
 
 @contextmanager
-def _told(metric: Metric) -> Iterator[None]:
-    """What a metric cannot compute, for people to read."""
+def _named_errors(metric: Metric) -> Iterator[None]:
+    """Name the metric in its errors."""
     try:
         yield
     except (ValueError, MeteorFailed) as error:
@@ -136,30 +135,29 @@ def _told(metric: Metric) -> Iterator[None]:
 
 
 def joined(parts: Sequence[MetricStatistics]) -> MetricStatistics:
-    """Statistics of parts of a corpus, as those of the whole."""
+    """Join the statistics of the parts of a corpus."""
     if len(parts) == 1:
         return parts[0]
-    return MetricStatistics(
-        np.concatenate([part.packed for part in parts], axis=1),
-        np.concatenate([part.valid for part in parts], axis=1),
-        np.concatenate([part.sentence_scores for part in parts], axis=1),
-        parts[0].aggregate,
-    )
+    arrays = zip(*((part.packed, part.valid, part.sentence_scores) for part in parts), strict=True)
+    packed, valid, sentence_scores = (np.concatenate(pieces, axis=1) for pieces in arrays)
+    return MetricStatistics(packed, valid, sentence_scores, parts[0].aggregate)
 
 
-def _parts(given: Given, subset: Subset, size: int) -> Iterator[Part]:
-    ends = np.cumsum([0, *map(len, given.references)])
-    is_original = given.is_original
-    for start in range(0, given.n_segments, size):
-        stop = min(start + size, given.n_segments)
-        own = slice(int(ends[start]), int(ends[stop]))
-        weights = None if given.weights is None else given.weights[own]
+def _parts(inputs: Inputs, subset: Subset, size: int) -> Iterator[Part]:
+    ends = np.cumsum([0, *map(len, inputs.references)])
+    is_original = inputs.is_original
+    for start in range(0, inputs.n_segments, size):
+        stop = min(start + size, inputs.n_segments)
+        references = slice(int(ends[start]), int(ends[stop]))
+        weights = None if inputs.weights is None else inputs.weights[references]
         yield Part(
             Segments(
-                [system[start:stop] for system in given.systems],
-                given.references[start:stop],
-                None if given.sources is None else given.sources[start:stop],
+                [system[start:stop] for system in inputs.systems],
+                inputs.references[start:stop],
+                None if inputs.sources is None else inputs.sources[start:stop],
             ),
             weights,
-            subset.mask(np.ones(own.stop - own.start) if weights is None else weights, is_original[own]),
+            subset.mask(
+                np.ones(references.stop - references.start) if weights is None else weights, is_original[references]
+            ),
         )

@@ -1,4 +1,4 @@
-"""Metrics and choices of references as one writes them on a command line."""
+"""Metrics as they are written on a command line."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from metrics.cli.errors import CommandError
 from metrics.scoring.metric import Metric
 from metrics.scoring.models import sentence_encoder
 from metrics.scoring.models.kinds import TRAINABLE
+from metrics.scoring.models.sentence_encoder import SentenceEncoder
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
@@ -13,12 +14,12 @@ from metrics.scoring.written import read_parameters
 
 
 def metric_from(written: str, models: ModelStore) -> Metric:
-    """``name`` or ``name:key=value,key=value``; keys are a parameter's name or its key in signatures.
+    """Build a metric from ``name:key=value,key=value``; a key is a parameter's name or its key in signatures.
 
     Raises
     ------
     CommandError
-        An unknown metric or parameter, or a value that is not accepted: which, and what is.
+        An unknown metric or parameter, or a value that is not accepted: which, and what is accepted.
 
     Examples
     --------
@@ -32,35 +33,34 @@ def metric_from(written: str, models: ModelStore) -> Metric:
     if reason := metric.unavailable():
         raise CommandError(f"--metric: {name} cannot be computed here. {reason}")
     try:
-        given = read_parameters(name, options)
+        values = read_parameters(name, options)
     except ValueError as error:
         raise CommandError(f"--metric {error}") from error
     try:
         for parameter in metric.parameter_list():
             if parameter.kind == "model":
-                given[parameter.name] = _by_hash(parameter, given.get(parameter.name, ""), models)
-        return get_metric(name, **given)
+                values[parameter.name] = _by_hash(parameter, values.get(parameter.name, ""), models)
+        return get_metric(name, **values)
     except ValueError as error:
         raise CommandError(f"--metric {name}: {error}") from error
 
 
 def _by_hash(parameter: Parameter, named: str, models: ModelStore) -> str:
-    """The model's hash, so that signatures and kept scores know it by what it holds."""
+    """Return the model's hash, for signatures and the cache."""
     kind = parameter.choices[0]
     if not named:
         raise ValueError(
             f"{parameter.name}: found none; accepted: a {kind} model, {parameter.key}= with its path or "
             f"sha256:...; {_known(kind, models)}"
         )
-    found = sentence_encoder.located(named) if kind == sentence_encoder.SentenceEncoder.kind else named
-    return models.reference(kind, found)
+    return models.reference(kind, sentence_encoder.located(named) if kind == SentenceEncoder.kind else named)
 
 
 def _known(kind: str, models: ModelStore) -> str:
-    """Which models of a kind lie in the folders that were named."""
+    """Say which models of a kind are in the given folders."""
     if not models.directories:
         return "--models names folders of them"
-    where = ", ".join(map(str, models.directories))
+    folders = ", ".join(map(str, models.directories))
     if known := models.references(kind):
-        return f"in {where}: {', '.join(known)}"
-    return f"in {where}: none" + (f" (python -m metrics train {kind} makes one)" if kind in TRAINABLE else "")
+        return f"in {folders}: {', '.join(known)}"
+    return f"in {folders}: none" + (f" (python -m metrics train {kind} makes one)" if kind in TRAINABLE else "")

@@ -1,4 +1,4 @@
-"""Train a model from text files, and keep it under its hash."""
+"""Train a model on text files, and store it under its hash."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from metrics.scoring.models import training
 from metrics.scoring.models.files import model_name
 from metrics.scoring.models.store import ModelStore
 
-STEP = 10_000  # texts between two words of progress
+STEP = 10_000  # texts between two reports
 ACCEPTED = {
     bool: "yes or no",
     int: "a whole number",
@@ -24,14 +24,14 @@ ACCEPTED = {
 def train(
     kind: str, texts: Sequence[str], options: Sequence[str], models: Path, progress: Callable[[str], None]
 ) -> None:
-    """Read, learn, save, say where; the same texts and options give the same file."""
+    """Train a model, store it and print its path; the same texts and options give the same file."""
 
-    def told(read: int) -> None:
+    def report(read: int) -> None:
         if read % STEP == 0:
             progress(f"{read:,} texts read")
 
     try:
-        model = training.train(kind, _texts(texts), progress=told, **_options(kind, options))
+        model = training.train(kind, _texts(texts), progress=report, **_options(kind, options))
     except CommandError:
         raise
     except ValueError as error:
@@ -52,18 +52,18 @@ def _texts(paths: Sequence[str]) -> Iterator[str]:
 
 def _options(kind: str, written: Sequence[str]) -> dict[str, Any]:
     defaults = training.options_of(kind)
-    found = {}
+    values = {}
     for option in written:
         name, equals, value = option.partition("=")
         if name not in defaults or not equals:
-            accepted = ", ".join(f"{one}={default}" for one, default in defaults.items())
+            accepted = ", ".join(f"{known}={default}" for known, default in defaults.items())
             raise CommandError(f"--option: found {option!r}; accepted: {accepted}")
-        found[name] = _as(defaults[name], value, option)
-    return found
+        values[name] = _as(defaults[name], value, option)
+    return values
 
 
 def _as(default: object, value: str, option: str) -> object:
-    """The value as the default's kind; one without a default is a list of whole numbers."""
+    """Read a value of the default's type; without a default it is a list of whole numbers."""
     try:
         if isinstance(default, bool):
             return {"yes": True, "true": True, "no": False, "false": False}[value.lower()]

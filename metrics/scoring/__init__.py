@@ -1,8 +1,7 @@
-"""Metrics on tokens: no framework, no database. Numbers in, named results out.
+"""Metrics of texts: no framework, no database.
 
-Start with `metrics.scoring.bleu.corpus_bleu` and `metrics.scoring.delta_bleu.corpus_delta_bleu`. To score many systems,
-subsets or metrics on the same texts, make one `metrics.scoring.metric.Workspace` of them and ask it for the statistics
-of what `metrics.scoring.registry.get_metric` returns.
+Start with `metrics.scoring.bleu.corpus_bleu` and `metrics.scoring.delta_bleu.corpus_delta_bleu`; for many systems,
+subsets or metrics on the same texts, with `metrics.scoring.metric.Workspace` and `metrics.scoring.registry.get_metric`.
 """
 
 # Part of every signature: raised whenever a score could change.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["whole", "real", "flag", "choice", "model", "text"]
+ParameterKind: TypeAlias = Literal["whole", "real", "flag", "choice", "model", "text"]
 
 _METADATA = "parameter"
 _ESCAPED = str.maketrans({"%": "%25", "|": "%7C", "\n": "%0A", "\r": "%0D"})
@@ -43,7 +43,7 @@ class Parameter:
     name: str
     key: str
     label: str
-    kind: Kind
+    kind: ParameterKind
     default: Any
     choices: tuple[str, ...] = ()
     low: float = -math.inf

@@ -1,1 +1,1 @@
-"""Where the score of one segment comes from, piece by piece."""
+"""Explanations of the score of one segment."""

@@ -95,21 +95,21 @@ class SegmentCase:
 
     @property
     def sums(self) -> Floats:
-        """The statistics (D,) that make the score."""
+        """Return the statistics (D,) of the score."""
         return self._all[1]
 
     @property
     def alone(self) -> Floats:
-        """(R,) scores with each reference as the only one; NaN for those that do not count."""
+        """Return the scores (R,) with each reference as the only one; NaN for those that do not count."""
         return np.array([score for score, _ in self._each])
 
     @property
     def sums_alone(self) -> Floats:
-        """(R, D) the statistics that make `alone`."""
+        """Return the statistics (R, D) of `alone`."""
         return np.array([sums for _, sums in self._each])
 
     def only_counted(self, values: Floats) -> Floats:
-        """Values (R,), NaN for references outside the subset."""
+        """Return the values (R,), NaN for references outside the subset."""
         return np.where(self.counts, values, np.nan)
 
     def explanation(

@@ -39,17 +39,17 @@ def explain_segment(
     hypothesis : text
     references : sequence of R >= 0 texts
     weights : (R,) float, optional
-        Read where the metric needs them.
+        Read if the metric needs them.
     counts : (R,) bool, optional
         References of the subset; all by default.
     source : text, optional
-        What is answered or rephrased.
+        What the hypothesis answers or rephrases.
     models : ModelStore, optional
 
     Raises
     ------
     ValueError
-        The metric cannot be computed here, or a model of it is not in the store.
+        The metric cannot be computed on this machine, or its model is not in the store.
 
     Examples
     --------

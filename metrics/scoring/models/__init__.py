@@ -1,1 +1,1 @@
-"""Trained things that metrics read: made once from a corpus, saved, known by the hash of their content."""
+"""Trained models that metrics read, identified by the hash of their content."""

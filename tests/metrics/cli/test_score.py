@@ -15,7 +15,7 @@ from sacrebleu import corpus_bleu, corpus_chrf
 from annotation.core.one_line import escaped
 from metrics.cli import scoring
 from metrics.cli.cache import program_digest
-from metrics.cli.files import Given
+from metrics.cli.files import Inputs
 from metrics.cli.main import main
 from metrics.scoring.delta_bleu import corpus_delta_bleu
 from metrics.scoring.models.language_model import LanguageModel
@@ -176,9 +176,9 @@ def test_what_was_computed_before_is_looked_up(
     )
     first = printed(capsys, arguments)
 
-    def nothing_to_compute(given: object, metrics: list[object], *rest: object) -> list[object]:
+    def nothing_to_compute(inputs: object, metrics: list[object], *rest: object) -> dict[object, object]:
         assert metrics == []
-        return []
+        return {}
 
     monkeypatch.setattr(scoring, "_computed", nothing_to_compute)
     assert printed(capsys, arguments) == first
@@ -195,12 +195,12 @@ def test_no_two_corpora_have_one_digest() -> None:
     first = np.array([True, True])
     systems, others = (["a", "b"],), (["a"], ["b"])
     corpora = [
-        Given(("x",), systems, [["r"], ["s"]], first, None, ["t", "u"]),
-        Given(("x",), systems, [["r"], ["s", "t", "u"]], first, None, None),
-        Given(("x",), systems, [["r", "s"], ["t", "u"]], first, None, None),
-        Given(("x",), systems, [["r", "s"], ["t", "u"]], ~first, None, None),
-        Given(("x",), systems, [["r", "s"], ["t", "u"]], first, np.ones(4), None),
-        Given(("x", "y"), others, [["r", "s", "t", "u"]], first[:1], None, None),
+        Inputs(("x",), systems, [["r"], ["s"]], first, None, ["t", "u"]),
+        Inputs(("x",), systems, [["r"], ["s", "t", "u"]], first, None, None),
+        Inputs(("x",), systems, [["r", "s"], ["t", "u"]], first, None, None),
+        Inputs(("x",), systems, [["r", "s"], ["t", "u"]], ~first, None, None),
+        Inputs(("x",), systems, [["r", "s"], ["t", "u"]], first, np.ones(4), None),
+        Inputs(("x", "y"), others, [["r", "s", "t", "u"]], first[:1], None, None),
     ]
     assert len({given.digest() for given in corpora}) == len(corpora)
 

@@ -1,1 +1,1 @@
-"""What the n-gram language model is made of: counts, discounts, back-off, and files of other programs."""
+"""Parts of the n-gram language model: counts, discounts, back-off, and files of other programs."""

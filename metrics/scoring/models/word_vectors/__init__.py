@@ -1,1 +1,1 @@
-"""What word vectors are made of: words, files of other programs, folders, training."""
+"""Parts of word vectors: words, files of other programs, folders, training."""
