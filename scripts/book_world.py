@@ -25,7 +25,7 @@ from annotation.campaigns.services.writing import campaign_create
 from annotation.datasets.services import imports
 from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
 from annotation.demo.raters import NAME as WATCHED
-from annotation.demo.raters import worth_of_screen
+from annotation.demo.raters import screen_quality
 from annotation.dry_runs import tasks
 from annotation.dry_runs.services.extent import suggested
 from annotation.dry_runs.services.running import dry_run_create
@@ -212,7 +212,7 @@ def _work(campaign: Campaign, rater: Rater, traits: dict[str, Any], screens: int
         if place == 3 and number % 3 == 0 and shown.purpose == Purpose.WORK:
             ratings_submit(token=shown.token, rater=rater, values={}, cannot_judge={0: REASONS[0]})
             continue
-        value = int(answer(who, worth_of_screen(shown, seed=SEED), Ladder(1, 5)))
+        value = int(answer(who, screen_quality(shown, seed=SEED), Ladder(1, 5)))
         values = {(0, "relevance"): value, (0, "informativeness"): max(1, value - (place % 2))}
         comment = "The passage is about something else." if place == 5 and number % 2 else ""
         ratings_submit(token=shown.token, rater=rater, values=values, comment=comment)

@@ -40,7 +40,7 @@ FOLDER = Path(settings.BASE_DIR) / "demo" / "dstc7"
 PROJECT_SLUG, DATASET_SLUG = "demo", "dstc7"
 REFERENCE_SYSTEMS = ["Human", "TeamB", "TeamF", "Random"]
 OUTPUT_SYSTEMS = ["Baseline", "Constant", "TeamA", "TeamCE", "TeamEC", "TeamD", "TeamG"]
-SCORED_SYSTEMS = [name for name in OUTPUT_SYSTEMS if name != "TeamEC"]  # which is TeamCE by another name
+SCORED_SYSTEMS = [name for name in OUTPUT_SYSTEMS if name != "TeamEC"]  # another name of TeamCE
 ALIASES = {"TeamEC": "TeamCE"}
 REFERENCE_CAMPAIGN, OUTPUT_CAMPAIGN = "Reference ratings", "Output ratings"
 DATASET_FILES = ("dstc7-task2-context.tsv", "dstc7-task2-gold_responses.tsv", "dstc7-task2-system_responses.tsv")
@@ -55,11 +55,7 @@ ATTRIBUTION = (
 )
 
 LIVE_CRITERIA = (
-    CriterionDraft(
-        name="relevance",
-        question="How relevant is the response to the text above?",
-        labels=("Off topic", "Barely", "Somewhat", "Mostly", "To the point"),
-    ),
+    demo_raters.RELEVANCE,
     CriterionDraft(
         name="informativeness",
         question="How much does the response say?",
@@ -83,15 +79,15 @@ You may stop at any time; what you have sent stays.
 
 
 def raw_file(name: str) -> bytes:
-    """The content of one published file."""
+    """Return the content of a published file."""
     return gzip.decompress((FOLDER / f"{name}.gz").read_bytes())
 
 
 @transaction.atomic
 def demo_import(*, by: User, progress: Progress = noop) -> dict[str, Any]:
-    """The demo's project, data set, two imported and three live campaigns; what is there already stays as it is.
+    """Create the demo's project, data set, two imported and three live campaigns, if they do not exist.
 
-    Returns counts for each of ``dataset``, ``references`` and ``outputs`` that was imported now; empty if none was.
+    Return counts for each of ``dataset``, ``references`` and ``outputs`` that was imported now.
     """
     report: dict[str, Any] = {}
     project = demo_project()
@@ -155,7 +151,7 @@ def _dataset(project: Project) -> tuple[Dataset, dict[str, int]]:
 
 
 def read_raw_dataset() -> tuple[DatasetContent, dict[str, int]]:
-    """Items, references and outputs of the three raw files, and what was odd about the files."""
+    """Return items, references and outputs of the three raw files, and the oddities of the files."""
     content, oddities = DatasetContent(), Counter[str]()
     for name, read in zip(DATASET_FILES, (_read_items, _read_references, _read_outputs), strict=True):
         problems = Problems(name)
@@ -210,7 +206,7 @@ def _ratings(dataset: Dataset, name: str, systems: list[str], by: User) -> dict[
 
 
 def _trial_campaigns(dataset: Dataset) -> list[CampaignDraft]:
-    """Two small running campaigns to rate in: single responses, and pairs side by side."""
+    """Return drafts of two small campaigns to rate in: single responses, and pairs side by side."""
     systems = {system.name: system for system in System.objects.filter(dataset=dataset)}
     shared: dict[str, Any] = {
         "dataset": dataset,

@@ -1,6 +1,6 @@
 """A campaign of the demo that simulated raters have begun, so that its monitor and its rules have something to show.
 
-They work through the same services as people do, checks and all; their names say what they are.
+They use the same services as people, checks included; their names say that they are simulated.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ RULES = (
     {"rule": "median_seconds_below", "version": 1, "action": "flag", "seconds": 6, "after": 8},
     {"rule": "agreement_below", "version": 1, "action": "flag", "correlation": 0.0, "after": 10},
 )
-# What each is shown depends on ids: no order of screens may make an honest rater look careless.
+# Screens depend on ids: in no order of screens may an honest rater look careless.
 HONEST = {"noise": 0.06, "lapse": 0.0, "median_seconds": 24.0}
 RATERS: dict[str, dict[str, Any]] = {
     "Simulated Ada": HONEST,
@@ -57,7 +57,7 @@ RATERS: dict[str, dict[str, Any]] = {
 
 
 def watched_campaign(*, dataset: Dataset, systems: Mapping[str, System], by: User | None = None) -> Campaign:
-    """Rules registered before launch, one check in every four screens, five raters at work."""
+    """Create the campaign: rules registered before launch, a check in every four screens, five raters at work."""
     draft = CampaignDraft(
         dataset=dataset,
         name=NAME,
@@ -101,40 +101,40 @@ def _quality() -> dict[str, Any]:
     }
 
 
-def _work(campaign: Campaign, name: str, who: SimulatedRater) -> None:
+def _work(campaign: Campaign, name: str, traits: SimulatedRater) -> None:
     rater = rater_create(project=campaign.project, name=name)
     participation_start(campaign=campaign, rater=rater)
-    work_through(campaign, rater, who, partial(worth_of_screen, seed=SEED), screens=SCREENS)
+    work_through(campaign, rater, traits, partial(screen_quality, seed=SEED), screens=SCREENS)
 
 
 def work_through(
     campaign: Campaign,
     rater: Rater,
-    who: SimulatedRater,
-    worth: Callable[[Presentation], float],
+    traits: SimulatedRater,
+    quality: Callable[[Presentation], float],
     *,
     screens: int | None = None,
 ) -> int:
-    """Answer single responses on five points until none is left, or for so many screens; returns how many.
+    """Answer single responses on five points until none is left, or for so many screens; return the number.
 
-    ``worth`` is the quality, 0 to 1, of what a screen shows.
+    ``quality`` returns the quality, 0 to 1, of the text on a screen.
     """
     criterion = campaign.criteria.get().name
     for number in range(screens) if screens is not None else count():
         shown = unit_request(campaign=campaign, rater=rater)
         if shown is None:
             return number
-        # As if the rater had taken that long.
-        Presentation.objects.filter(pk=shown.pk).update(shown_at=Now() - timedelta(seconds=who.seconds()))
-        value = answer(who, worth(shown), Ladder(1, 5))
-        offered = campaign.comment != CommentField.OFF and number == 5 and not who.spam
+        # As if the rater had taken this long.
+        Presentation.objects.filter(pk=shown.pk).update(shown_at=Now() - timedelta(seconds=traits.seconds()))
+        value = answer(traits, quality(shown), Ladder(1, 5))
+        offered = campaign.comment != CommentField.OFF and number == 5 and not traits.spam
         comment = "The second half is cut off." if offered else ""
         ratings_submit(token=shown.token, rater=rater, values={(0, criterion): int(value)}, comment=comment)
     return number + 1
 
 
-def worth_of_screen(shown: Presentation, *, seed: int) -> float:
-    """What the screen's text is worth in the simulation."""
+def screen_quality(shown: Presentation, *, seed: int) -> float:
+    """Return the simulated quality of the screen's text."""
     if shown.purpose in (Purpose.WORK, Purpose.REPEAT):
         (response,) = UnitResponse.objects.filter(unit=shown.unit_id).values_list("response_id", flat=True)
         return float(latent_quality([response], seed)[0])

@@ -24,8 +24,8 @@ class DryRunForm(RefusableForm):
         field = kind(
             label=f"{setting.label} (%)" if setting.is_percentage else setting.label,
             help_text=setting.help,
-            min_value=setting.low * factor,
-            max_value=setting.high * factor,
+            min_value=setting.bounds.low * factor,
+            max_value=setting.bounds.high * factor,
             initial=text,
         )
         if not setting.is_whole:

@@ -9,14 +9,18 @@ from annotation.core.errors import AnnotationError
 from annotation.dry_runs.simulation.raters import PopulationTraits
 
 
+class Bounds(NamedTuple):
+    low: float
+    high: float
+    accepted: str
+
+
 class Setting(NamedTuple):
     """A number that a manager chooses. Percentages are stored as shares, from 0 to 1."""
 
     label: str
     help: str
-    low: float
-    high: float
-    accepted: str
+    bounds: Bounds
     is_percentage: bool = False
     is_whole: bool = False
     is_main: bool = False  # shown before the others
@@ -29,84 +33,61 @@ class Setting(NamedTuple):
         return str(value) if self.is_whole else f"{value:g}"
 
 
-SHARE, OF_SCALE = "a share from 0 to 1", "a number from 0 to 1, as a share of the scale"
+SHARE = Bounds(0, 1, "a share from 0 to 1")
+OF_SCALE = Bounds(0, 1, "a number from 0 to 1, as a share of the scale")
 SETTINGS: dict[str, Setting] = {
     "raters": Setting(
-        label="Raters, at most",
-        help="They arrive at random times.",
-        low=1,
-        high=500,
-        accepted="a whole number from 1 to 500",
+        "Raters, at most",
+        "They arrive at random times.",
+        Bounds(1, 500, "a whole number from 1 to 500"),
         is_whole=True,
         is_main=True,
     ),
     "arrivals_per_hour": Setting(
-        "Arrivals an hour", "On average.", 0.1, 10_000, "a number from 0.1 to 10,000", is_main=True
+        "Arrivals an hour", "On average.", Bounds(0.1, 10_000, "a number from 0.1 to 10,000"), is_main=True
     ),
     "spam_share": Setting(
-        "Spammers",
-        "Half of them answer at random, half always the same.",
-        0,
-        1,
-        SHARE,
-        is_percentage=True,
-        is_main=True,
+        "Spammers", "Half of them answer at random, half always the same.", SHARE, is_percentage=True, is_main=True
     ),
     "bias_sd": Setting(
         "Bias between raters",
         "How far raters differ in strictness, as a standard deviation in percent of the scale.",
-        0,
-        1,
         OF_SCALE,
         is_percentage=True,
     ),
     "noise": Setting(
         "Noise of answers",
         "How far the answers of one rater scatter, as a standard deviation in percent of the scale.",
-        0,
-        1,
         OF_SCALE,
         is_percentage=True,
     ),
-    "lapse": Setting(
-        "Lapses of attention", "How often an honest rater answers at random.", 0, 1, SHARE, is_percentage=True
-    ),
+    "lapse": Setting("Lapses of attention", "How often an honest rater answers at random.", SHARE, is_percentage=True),
     "dropout": Setting(
         "Raters who leave at an item",
         "How often a rater closes the window for good instead of answering.",
-        0,
-        0.5,
-        "a probability from 0 to 0.5",
+        Bounds(0, 0.5, "a probability from 0 to 0.5"),
         is_percentage=True,
     ),
     "median_seconds": Setting(
         "Seconds per item",
         "The median of honest raters; spammers take 0.4 of an honest rater's time.",
-        1,
-        3600,
-        "a number of seconds from 1 to 3,600",
+        Bounds(1, 3600, "a number of seconds from 1 to 3,600"),
         is_main=True,
     ),
     "speed_sd": Setting(
         "Spread of speed",
         "Standard deviation of log time between raters; at 0.4 slow raters take twice as long.",
-        0,
-        2,
-        "a number from 0 to 2",
+        Bounds(0, 2, "a number from 0 to 2"),
     ),
     "target": Setting(
         "Target half-width",
         "Of a weight's 95 % interval, on weights from −1 to +1: the certainty you need.",
-        0.01,
-        1,
-        "a half-width from 0.01 to 1",
+        Bounds(0.01, 1, "a half-width from 0.01 to 1"),
     ),
     "seed": Setting(
         "Random seed",
         "The same settings and random seed give the same dry run.",
-        0,
-        2**31 - 1,
-        "a whole number from 0 to 2,147,483,647",
+        Bounds(0, 2**31 - 1, "a whole number from 0 to 2,147,483,647"),
         is_whole=True,
     ),
 }
@@ -131,9 +112,9 @@ class DryRunSpecification(PopulationTraits):
         for name, setting in SETTINGS.items():
             value = data.get(name, getattr(cls, name))
             is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-            in_range = is_number and setting.low <= value <= setting.high
+            in_range = is_number and setting.bounds.low <= value <= setting.bounds.high
             if not in_range or (setting.is_whole and value != int(value)):
-                problems[name] = [f"Found {value!r}; accepted: {setting.accepted}."]
+                problems[name] = [f"Found {value!r}; accepted: {setting.bounds.accepted}."]
         if problems:
             message = " ".join(f"{name}: {messages[0]}" for name, messages in problems.items())
             raise AnnotationError(message, fields=problems)

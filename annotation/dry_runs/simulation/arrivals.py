@@ -3,7 +3,8 @@
 import heapq
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,14 +42,8 @@ class Workload:
     seconds_between_units: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("units", 1),
-            ("ratings_per_unit", 1),
-            ("checks_per_unit", 0),
-            ("screens_before_work", 0),
-            ("lease_seconds", 0),
-            ("seconds_between_units", 0),
-        ):
+        minima = {"units": 1, "ratings_per_unit": 1, "checks_per_unit": 0, "screens_before_work": 0}
+        for name, least in (minima | {"lease_seconds": 0, "seconds_between_units": 0}).items():
             if not least <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}; accepted: {least} or more")
         if self.max_units_per_rater is not None and self.max_units_per_rater < 1:
@@ -158,40 +153,31 @@ def duration_forecast(
         runs.append(run)
     hours, n_raters, rater_hours, screens = np.array(runs, dtype=np.float64).T
     low, middle, high = np.quantile(hours, [0.1, 0.5, 0.9]).tolist()
-    hours_ends, raters_ends, screens_ends = _range(hours), _range(n_raters), _range(screens)
     return DurationForecast(
-        hours=float(hours.mean()),
-        hours_low=hours_ends[0],
-        hours_high=hours_ends[1],
+        **_summary("hours", hours),
+        **_summary("raters", n_raters),
+        **_summary("screens", screens),
         hours_p10=low,
         hours_p50=middle,
         hours_p90=high,
-        raters=float(n_raters.mean()),
-        raters_low=raters_ends[0],
-        raters_high=raters_ends[1],
         rater_hours=float(rater_hours.mean()),
-        screens=float(screens.mean()),
-        screens_low=screens_ends[0],
-        screens_high=screens_ends[1],
         n_replicates=n_replicates,
     )
 
 
-def _range(values: FloatArray) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
-    return float(low), float(high)
+def _summary(name: str, values: FloatArray) -> dict[str, Any]:
+    low, high = np.quantile(values, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2]).tolist()
+    return {name: float(values.mean()), f"{name}_low": low, f"{name}_high": high}
 
 
+@dataclass(slots=True)
 class _Worker:
     """A rater's simulated stay."""
 
-    __slots__ = ("answered", "done", "qualifies", "traits")
-
-    def __init__(self, traits: SimulatedRater, qualifies: bool) -> None:
-        self.traits = traits
-        self.qualifies = qualifies
-        self.answered = 0
-        self.done: set[int] = set()
+    traits: SimulatedRater
+    qualifies: bool
+    answered: int = 0
+    done: set[int] = field(default_factory=set)
 
 
 class _Slots:

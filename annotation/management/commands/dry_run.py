@@ -32,7 +32,7 @@ class Command(AssayCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--campaign", required=True, metavar="NAME|ID")
         for name, setting in SETTINGS.items():
-            parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="N", help=setting.accepted)
+            parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="N", help=setting.bounds.accepted)
         parser.add_argument("--json", action="store_true", help="print specification and result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
