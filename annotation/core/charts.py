@@ -1,7 +1,7 @@
 """The look of every chart, in light and dark, and its drawing without a browser.
 
 A chart is a Vega-Lite specification that any runtime draws, Vega's CSP-safe expression interpreter included. Its width
-is the page's element, or pixels. Colours and font are the page's own: they are read from the stylesheet.
+is the page's element, or pixels. Colours and font are read from the page's stylesheet.
 """
 
 import re
@@ -171,7 +171,7 @@ def render(spec: Spec, format: str = "svg", *, width: int = FILE_WIDTH) -> bytes
     Parameters
     ----------
     spec : dict
-        Not changed. The page's transparent background becomes the theme's own colour.
+        Not changed. The page's transparent background becomes the theme's colour.
     format : {"svg", "png", "pdf"}
         PNG at twice the pixels.
     width : int

@@ -63,8 +63,8 @@ def _marked(manager: Manager[Any], rows: Sequence[Any], field: str, text: str) -
         stop_sel=_CLOSE,
         highlight_all=True,
     )
-    found = manager.filter(pk__in=[row.pk for row in rows]).order_by()
-    headlines = found.annotate(headline=headline).values_list("pk", "headline")
+    matches = manager.filter(pk__in=[row.pk for row in rows]).order_by()
+    headlines = matches.annotate(headline=headline).values_list("pk", "headline")
     return {pk: _as_html(marked) for pk, marked in headlines}
 
 

@@ -1,4 +1,4 @@
-/* The last page of somebody whom a provider sent leads back there by itself after a while, unless they would rather stay. */
+/* The last page of a rater from a provider leads back there after a while, unless the rater stops it. */
 (() => {
   "use strict";
   const way = document.querySelector("[data-forward]");

@@ -26,7 +26,7 @@
     try {
       localStorage.setItem(OUTBOX + parcel.campaign, JSON.stringify(parcel));
     } catch {
-      // Then it is kept as long as this page is open.
+      // Then it is stored only while this page is open.
     }
   }
 
@@ -34,7 +34,7 @@
     try {
       localStorage.removeItem(OUTBOX + parcel.campaign);
     } catch {
-      // It was never kept.
+      // It was never stored.
     }
   }
 

@@ -1,5 +1,5 @@
 /* Rating by keyboard and thumb. Everything here is a comfort: the form works without it.
-   Keys: a digit answers the marked question and marks the next, or is typed where a number is asked; j and k (or Tab)
+   Keys: a digit answers the marked question and marks the next, or is typed into a number field; j and k (or Tab)
    move the mark; arrows choose within a question and move sliders; x says why a text cannot be judged; Enter sends; z or
    Backspace goes back; i or ? shows the instructions. */
 (() => {
@@ -84,7 +84,7 @@
 
   function enter() {
     const on = document.activeElement;
-    if (on?.closest("a, button, summary, select")) return false; // it keeps its own meaning there
+    if (on?.closest("a, button, summary, select")) return false; // there it has another meaning
     if (rater.form()) return sendNow();
     const onward = document.getElementById("rater-go-on");
     onward?.click();
@@ -219,7 +219,7 @@
   }
 
   document.addEventListener("rater:screen", begin);
-  window.addEventListener("pageshow", (event) => event.persisted && location.reload()); // a kept page may be out of date
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload()); // a cached page may be out of date
   begin();
   rater.resume();
 })();

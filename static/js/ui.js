@@ -1,5 +1,5 @@
 /* Small behaviours bound by data attributes, so that templates hold no script:
-   data-copy, data-dialog-open, data-dialog-close, <details data-menu>, <time data-local>, and failed htmx requests said aloud. */
+   data-copy, data-dialog-open, data-dialog-close, <details data-menu>, <time data-local>, and messages for failed htmx requests. */
 (() => {
   "use strict";
 

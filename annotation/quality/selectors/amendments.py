@@ -108,7 +108,7 @@ class SlotCounts:
 
     units: int
     stopped_units: int
-    wanted: int  # all slots of units that are handed out, and filled slots of stopped units
+    planned: int  # all slots of units that are handed out, and filled slots of stopped units
     done: int
 
 
@@ -119,5 +119,5 @@ def slot_counts(campaign: Campaign) -> SlotCounts:
         n_done=Coalesce(Sum("done_slots"), 0),
         n_done_of_stopped=Coalesce(Sum("done_slots", filter=Q(stopped=True)), 0),
     )
-    wanted = (counts["n_units"] - counts["n_stopped"]) * campaign.ratings_per_unit + counts["n_done_of_stopped"]
-    return SlotCounts(counts["n_units"], counts["n_stopped"], wanted, counts["n_done"])
+    planned = (counts["n_units"] - counts["n_stopped"]) * campaign.ratings_per_unit + counts["n_done_of_stopped"]
+    return SlotCounts(counts["n_units"], counts["n_stopped"], planned, counts["n_done"])

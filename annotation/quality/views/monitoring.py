@@ -41,7 +41,7 @@ def _by_criterion(attribute: str) -> Callable[[Statistics], dict[str, Any]]:
     return lambda statistics: {criterion.name: getattr(criterion, attribute) for criterion in statistics.criteria}
 
 
-DRIFT_CAPTION = "Difference from the rater's own mean; 95% intervals."
+DRIFT_CAPTION = "Difference from the rater's mean; 95% intervals."
 CHARTS = {
     "values": Chart(
         "Values given",

@@ -1,8 +1,8 @@
-"""Reads over one rater."""
+"""Read how a rater came."""
 
 from annotation.models import Campaign, Rater, Submission
 
 
 def is_recruited(rater: Rater, campaign: Campaign) -> bool:
-    """Whether the rater came to this campaign through a provider."""
+    """Return whether the rater came to this campaign through a provider."""
     return Submission.objects.filter(rater=rater, recruitment__campaign=campaign).exists()

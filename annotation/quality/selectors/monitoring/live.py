@@ -117,10 +117,10 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
         return Monitor(campaign, 0, 0, 0, 0, statistics, computed_at, at, None, None, None, [])
     slots = slot_counts(campaign)
     leased = Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, expires_at__gt=Now())
-    active, pace = _busy(campaign, slots.wanted - slots.done, large=statistics is None or computed_at is not None)
+    active, pace = _busy(campaign, slots.planned - slots.done, large=statistics is None or computed_at is not None)
     return Monitor(
         campaign=campaign,
-        slots_total=slots.wanted,
+        slots_total=slots.planned,
         slots_done=slots.done,
         slots_leased=leased.count(),
         raters_active=active,
@@ -213,7 +213,7 @@ def _spend(campaign: Campaign, statistics: Statistics | None, slots: SlotCounts)
     pay, with_fee = cost(campaign, n_paid)
     if not n_work:
         return Spend(n_paid, pay, with_fee, None)
-    to_come = 0 if campaign.state == CampaignState.CLOSED else max(slots.wanted - slots.done, 0)
+    to_come = 0 if campaign.state == CampaignState.CLOSED else max(slots.planned - slots.done, 0)
     # Late and replaced answers are paid, too.
     return Spend(n_paid, pay, with_fee, cost(campaign, (max(n_work, slots.done) + to_come) * n_paid / n_work)[1])
 

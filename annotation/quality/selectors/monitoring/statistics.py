@@ -129,7 +129,7 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
     unjudged = _unjudged(campaign, excluded)
     n_unjudged = Counter(unjudged.values_list("criterion_id", flat=True))
     n_wanted = campaign.ratings_per_unit * n_units
-    n_judged = _looked_up(planned, responses, times)
+    n_judged = _values_of(planned, responses, times)
     n_work, n_checks = _paid(campaign)
     return Statistics(
         as_of=list(at),
@@ -225,13 +225,11 @@ def _per_hour(campaign: Campaign, excluded: Sequence[int]) -> list[tuple[datetim
 # --- Computing --------------------------------------------------------------------------------------------------------
 
 
-def _looked_up(wanted: IntArray, keys: IntArray, values: IntArray) -> IntArray:
-    """Return the value of each wanted key; 0 if it has none."""
-    result: IntArray = np.zeros(len(wanted), dtype=np.int64)
-    index = np.searchsorted(keys, wanted)
-    known = index < len(keys)
-    known[known] = keys[index[known]] == wanted[known]
-    result[known] = values[index[known]]
+def _values_of(ids: IntArray, keys: IntArray, values: IntArray) -> IntArray:
+    """Return the value of each id; 0 if it is not among the sorted keys."""
+    result: IntArray = np.zeros(len(ids), dtype=np.int64)
+    _, positions, indices = np.intersect1d(ids, keys, assume_unique=True, return_indices=True)
+    result[positions] = values[indices]
     return result
 
 

@@ -136,7 +136,7 @@ def test_a_stopped_system_is_handed_out_no_more_and_its_answers_on_screen_are_ta
     assert not answer(held).extra
     assert shown_by(campaign) == {other: 3 for other in ("Ada", "Bo", "Cy") if other != name}
     counted = slot_counts(campaign)
-    assert (counted.units, counted.stopped_units, counted.wanted, counted.done) == (9, 3, 13, 7)
+    assert (counted.units, counted.stopped_units, counted.planned, counted.done) == (9, 3, 13, 7)
 
     amendment = system_resume(campaign=campaign, system=system(campaign, name))
     assert amendment.data == {"system": name, "units": 3, "places": 5}
