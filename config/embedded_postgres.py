@@ -109,7 +109,7 @@ class EmbeddedPostgres:
         address: dict[str, str] = {"password": secrets.token_urlsafe(24)}
         if path.exists():
             address = json.loads(path.read_text())
-            if self.is_running() or _port_is_free(int(address["port"])):
+            if self.is_running() or port_is_free("127.0.0.1", int(address["port"])):
                 return address
         self.home.mkdir(parents=True, exist_ok=True)
         address["port"] = str(pgserver.find_suitable_port("127.0.0.1"))
@@ -185,11 +185,11 @@ def _create_database(admin_url: str, name: str) -> None:
             connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name)))
 
 
-def _port_is_free(port: int) -> bool:
+def port_is_free(host: str, port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host, port))
         except OSError:
             return False
     return True

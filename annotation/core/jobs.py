@@ -90,7 +90,7 @@ def _lease_end() -> Any:
 
 
 def _abandoned() -> Q:
-    """Jobs whose worker no longer renews the lease."""
+    """Select jobs whose worker no longer renews the lease."""
     return Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
 
 

@@ -58,7 +58,7 @@ class Overview:
 
     @property
     def next_step(self) -> Step | None:
-        """The first step without a result; None before there is data."""
+        """Return the first step without a result; None before there is data."""
         return next((step for step in self.steps if step.count == 0), None) if self.has_data else None
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 BIN = 0.1  # of weights: the difference that five ratings on five points can show
+WHOLE = alt.Axis(format=",d", tickMinStep=1)  # for counts
 FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the chart
 
 
@@ -47,17 +48,13 @@ def weight_distribution(weights: np.ndarray, *, theme: Theme = "light") -> Spec:
     rows = tenths_counted(weights, "weight", "sign", ("negative", "zero", "positive"))
     colours = palette(theme)
     signs = {"negative": colours.negative, "zero": colours.line_strong, "positive": colours.positive}
-    chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(cornerRadiusEnd=2)
-        .encode(
-            x=alt.X("from:Q", title="Weight", scale=alt.Scale(domain=[-1.05, 1.05], nice=False), axis=_signed_axis()),
-            x2="to:Q",
-            y=alt.Y("references:Q", title="References", axis=alt.Axis(format=",d", tickMinStep=1)),
-            y2=alt.datum(0),
-            color=alt.Color("sign:N", legend=None, scale=_scale(signs)),
-            tooltip=[alt.Tooltip("weight:Q", format="+.1f"), alt.Tooltip("references:Q", format=",")],
-        )
+    chart = _bars(rows).encode(
+        x=alt.X("from:Q", title="Weight", scale=alt.Scale(domain=[-1.05, 1.05], nice=False), axis=_signed_axis()),
+        x2="to:Q",
+        y=alt.Y("references:Q", title="References", axis=WHOLE),
+        y2=alt.datum(0),
+        color=alt.Color("sign:N", legend=None, scale=_scale(signs)),
+        tooltip=[alt.Tooltip("weight:Q", format="+.1f"), _count("references")],
     )
     return finish(chart, theme)
 
@@ -69,21 +66,12 @@ def value_distribution(counts: Mapping[str, Sequence[tuple[float, int]]], *, the
         for name, points in counts.items()
         for value, count in points
     ]
-    chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(cornerRadiusEnd=2)
-        .encode(
-            x=alt.X("value:O", title="Rating", axis=alt.Axis(labelAngle=0)),
-            xOffset=alt.XOffset("criterion:N", sort=list(counts)),
-            y=alt.Y("share:Q", title="Share of ratings", axis=alt.Axis(format="%")),
-            color=_criterion_colour(counts, theme),
-            tooltip=[
-                "criterion:N",
-                "value:O",
-                alt.Tooltip("ratings:Q", format=","),
-                alt.Tooltip("share:Q", format=".1%"),
-            ],
-        )
+    chart = _bars(rows).encode(
+        x=alt.X("value:O", title="Rating", axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("criterion:N", sort=list(counts)),
+        y=alt.Y("share:Q", title="Share of ratings", axis=alt.Axis(format="%")),
+        color=_criterion_colour(counts, theme),
+        tooltip=["criterion:N", "value:O", _count("ratings"), alt.Tooltip("share:Q", format=".1%")],
     )
     return finish(chart, theme)
 
@@ -91,15 +79,10 @@ def value_distribution(counts: Mapping[str, Sequence[tuple[float, int]]], *, the
 def ratings_per_hour(hours: Sequence[tuple[datetime, int]], *, theme: Theme = "light") -> Spec:
     """Draw the ratings per hour with ratings."""
     rows = [{"hour": hour.isoformat(), "ratings": count} for hour, count in hours]
-    colours = palette(theme)
-    chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(cornerRadiusEnd=2, color=colours.accent)
-        .encode(
-            x=alt.X("hour:T", timeUnit="yearmonthdatehours", title="Hour (your time)"),
-            y=alt.Y("ratings:Q", title="Ratings", axis=alt.Axis(format=",d", tickMinStep=1)),
-            tooltip=[alt.Tooltip("hour:T", format="%d %b %Y, %H:00"), alt.Tooltip("ratings:Q", format=",")],
-        )
+    chart = _bars(rows, color=palette(theme).accent).encode(
+        x=alt.X("hour:T", timeUnit="yearmonthdatehours", title="Hour (your time)"),
+        y=alt.Y("ratings:Q", title="Ratings", axis=WHOLE),
+        tooltip=[alt.Tooltip("hour:T", format="%d %b %Y, %H:00"), _count("ratings")],
     )
     return finish(chart, theme)
 
@@ -108,14 +91,10 @@ def ratings_per_response(counts: Sequence[tuple[int, int]], *, theme: Theme = "l
     """Draw the responses per number of judgements."""
     rows = [{"judgements": n, "responses": count} for n, count in counts]
     size = FEW_BARS_WIDTH if len(rows) <= FEW_BARS else alt.Undefined
-    chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(cornerRadiusEnd=2, color=palette(theme).accent, size=size)
-        .encode(
-            x=alt.X("judgements:O", title="Judgements of a response", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("responses:Q", title="Responses", axis=alt.Axis(format=",d", tickMinStep=1)),
-            tooltip=[alt.Tooltip("judgements:O"), alt.Tooltip("responses:Q", format=",")],
-        )
+    chart = _bars(rows, color=palette(theme).accent, size=size).encode(
+        x=alt.X("judgements:O", title="Judgements of a response", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("responses:Q", title="Responses", axis=WHOLE),
+        tooltip=[alt.Tooltip("judgements:O"), _count("responses")],
     )
     return finish(chart, theme)
 
@@ -153,7 +132,7 @@ def _drift(parts: Mapping[str, Sequence["Stretch"]], title: str, theme: Theme) -
             "criterion:N",
             "stretch:N",
             *(alt.Tooltip(f"{number}:Q", format="+.2f") for number in ("difference", "low", "high")),
-            alt.Tooltip("ratings:Q", format=","),
+            _count("ratings"),
         ],
     )
     bars = base.mark_rule(opacity=0.45, aria=False).encode(y="low:Q", y2="high:Q")
@@ -188,12 +167,21 @@ def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light
                 "rater:N",
                 alt.Tooltip("seconds:Q", format=".1f"),
                 alt.Tooltip("agreement:Q", format=".2f"),
-                alt.Tooltip("ratings:Q", format=","),
+                _count("ratings"),
                 "state:N",
             ],
         )
     )
     return finish(chart, theme)
+
+
+def _bars(rows: Sequence[Mapping[str, Any]], **options: Any) -> alt.Chart:
+    chart: alt.Chart = alt.Chart(alt.InlineData(values=list(rows))).mark_bar(cornerRadiusEnd=2, **options)
+    return chart
+
+
+def _count(name: str) -> alt.Tooltip:
+    return alt.Tooltip(f"{name}:Q", format=",")
 
 
 def _scale(colours: Mapping[str, str]) -> alt.Scale:

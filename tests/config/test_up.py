@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from config.management.commands.up import names_of, own_address
+from config.management.commands.up import names_of, network_address
 from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize(
     ("host", "names"),
-    [("127.0.0.1", ("127.0.0.1", "127.0.0.1")), ("0.0.0.0", (own_address(), "127.0.0.1"))],
+    [("127.0.0.1", ("127.0.0.1", "127.0.0.1")), ("0.0.0.0", (network_address(), "127.0.0.1"))],
 )
-def test_the_shown_address_is_one_that_a_browser_can_open(host: str, names: tuple[str, str]) -> None:
+def test_the_shnetwork_address_is_one_that_a_browser_can_open(host: str, names: tuple[str, str]) -> None:
     assert names_of(host) == names
 
 

@@ -1,5 +1,6 @@
 """Recognise a rater by the signed cookie of the browser."""
 
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -24,23 +25,18 @@ def cookie_name(campaign: Campaign) -> str:
     return f"assay_rater_{campaign.project_id}"
 
 
-def cookie_path(campaign: Campaign) -> str:
+def cookie_options(campaign: Campaign) -> dict[str, Any]:
+    """Return the options of cookies, which browsers send to the pages of raters alone."""
     token = str(campaign.link_token)
-    return reverse("annotation:rater-landing", args=[token]).split(token)[0]
+    path = reverse("annotation:rater-landing", args=[token]).split(token)[0]
+    secure = settings.SESSION_COOKIE_SECURE
+    return {"max_age": COOKIE_SECONDS, "path": path, "secure": secure, "httponly": True, "samesite": "Lax"}
 
 
 def remember(response: HttpResponse, campaign: Campaign, rater: Rater) -> None:
     """Store in the browser which rater it belongs to."""
-    response.set_signed_cookie(
-        cookie_name(campaign),
-        str(rater.access_token),
-        salt="rater",
-        max_age=COOKIE_SECONDS,
-        path=cookie_path(campaign),
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
+    name, token = cookie_name(campaign), str(rater.access_token)
+    response.set_signed_cookie(name, token, salt="rater", **cookie_options(campaign))
 
 
 def rater_here(request: HttpRequest, campaign: Campaign) -> Rater | None:

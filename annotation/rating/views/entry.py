@@ -1,6 +1,5 @@
 """The first pages of a rater: introduction, admission, consent, instructions."""
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -16,7 +15,7 @@ from annotation.rating.selectors.raters import is_recruited
 from annotation.rating.selectors.screens import criteria_of
 from annotation.rating.services.rater_accounts import rater_from_account
 from annotation.rating.services.raters import LONGEST_NAME, participation_start, rater_create
-from annotation.rating.views.access import COOKIE_SECONDS, cookie_path, participation_here, rater_here, remember
+from annotation.rating.views.access import cookie_options, participation_here, rater_here, remember
 from annotation.rating.views.pages import LANGUAGE_COOKIE, address, page, rater_view
 
 
@@ -129,13 +128,5 @@ def rater_language(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     response = redirect(back)
     language = request.POST.get("language", "")
     if language in LANGUAGES:
-        response.set_cookie(
-            LANGUAGE_COOKIE,
-            language,
-            max_age=COOKIE_SECONDS,
-            path=cookie_path(campaign),
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-            samesite="Lax",
-        )
+        response.set_cookie(LANGUAGE_COOKIE, language, **cookie_options(campaign))
     return response

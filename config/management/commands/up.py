@@ -1,4 +1,4 @@
-"""Start everything Assay consists of, and stop it in order."""
+"""Start all processes of Assay, and stop them in order."""
 
 import os
 import signal
@@ -20,6 +20,7 @@ from django.db import connections
 
 from annotation.core.jobs import heartbeat_forget
 from config.demo import demo_banner
+from config.embedded_postgres import port_is_free
 
 STOP_SECONDS = 20
 LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - only where the user asks for it
@@ -27,7 +28,7 @@ RESTART_AT_MOST = 5
 
 
 class Part:
-    """One child process in a session of its own, so that Ctrl-C reaches only its parent, which stops it in order."""
+    """A child process in a separate session: Ctrl-C reaches only its parent, which stops the parts in order."""
 
     def __init__(self, name: str, *command: str, log: Path) -> None:
         self.name, self.command, self.log, self.starts = name, command, log, 0
@@ -63,8 +64,8 @@ class Part:
 
 class Command(BaseCommand):
     help = (
-        "Start the database (unless DATABASE_URL names one), migrate, load the demo where ASSAY_DEMO is set, start web "
-        "and worker, and stop all of it on Ctrl-C. For one machine; docs/deployment.md shows the parts on their own."
+        "Start the database (unless DATABASE_URL names one), migrate, load the demo if ASSAY_DEMO is set, start web "
+        "and worker, and stop everything on Ctrl-C. For one machine; docs/deployment.md shows each part by itself."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -81,7 +82,7 @@ class Command(BaseCommand):
         self.prepare()
         host, port = options["host"], free_port(options["host"], options["port"])
         name, near = names_of(host)
-        # For the parts, which inherit it: answer to this name, too.
+        # The parts inherit it and answer to this name, too.
         os.environ["ALLOWED_HOSTS"] = ",".join([*settings.ALLOWED_HOSTS, name])
         parts = self.start_parts(host, port, options["web_workers"])
         try:
@@ -112,44 +113,14 @@ class Command(BaseCommand):
     def start_parts(self, host: str, port: int, web_workers: int) -> list[Part]:
         logs = settings.DATA_DIR / "log"
         logs.mkdir(parents=True, exist_ok=True)
-        python = sys.executable
+        processes = f"--bind {host}:{port} --workers {web_workers} --threads 8 --worker-class gthread"
+        web = ("gunicorn", "config.wsgi", *processes.split(), "--graceful-timeout", str(STOP_SECONDS // 2))
+        alone = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+        schedule = ("--beat", "--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME)
+        worker = ("celery", "--quiet", "-A", "config", "worker", *schedule, "--loglevel=info", *alone)
         return [
-            Part(
-                "web",
-                python,
-                "-m",
-                "gunicorn",
-                "config.wsgi",
-                "--bind",
-                f"{host}:{port}",
-                "--workers",
-                str(web_workers),
-                "--threads",
-                "8",
-                "--worker-class",
-                "gthread",
-                "--graceful-timeout",
-                str(STOP_SECONDS // 2),
-                log=logs / "web.log",
-            ),
-            Part(
-                "worker",
-                python,
-                "-m",
-                "celery",
-                "--quiet",
-                "-A",
-                "config",
-                "worker",
-                "--beat",
-                "--loglevel=info",
-                "--without-gossip",
-                "--without-mingle",
-                "--without-heartbeat",
-                "--schedule",
-                settings.CELERY_BEAT_SCHEDULE_FILENAME,
-                log=logs / "worker.log",
-            ),
+            Part(name, sys.executable, "-m", *command, log=logs / f"{name}.log")
+            for name, command in (("web", web), ("worker", worker))
         ]
 
     def wait_until_healthy(self, parts: list[Part], address: str) -> None:
@@ -190,19 +161,19 @@ class Command(BaseCommand):
 
 def is_healthy(address: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:  # noqa: S310 - our own address
+        with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:  # noqa: S310 - a local address
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
 
 
 def names_of(host: str) -> tuple[str, str]:
-    """Return the address to show for a host to listen on, and the one to reach it at from here."""
-    return (own_address(), LOOPBACK) if host == EVERYWHERE else (host, host)
+    """Return the address to show for a host to listen on, and the address to reach it from this machine."""
+    return (network_address(), LOOPBACK) if host == EVERYWHERE else (host, host)
 
 
-def own_address() -> str:
-    """The address under which others in the same network reach this machine; asks the routing table, sends nothing."""
+def network_address() -> str:
+    """Return this machine's address in its network, from the routing table; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # reserved for documentation, RFC 5737
@@ -212,12 +183,7 @@ def own_address() -> str:
 
 
 def free_port(host: str, first: int) -> int:
-    for port in range(first, min(first + 50, 65536)):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError:
-                continue
-            return port
-    raise CommandError(f"No free port on {host} from {first} to {first + 49}; choose one with --port.")
+    port = next((port for port in range(first, min(first + 50, 65536)) if port_is_free(host, port)), None)
+    if port is None:
+        raise CommandError(f"No free port on {host} from {first} to {first + 49}; choose one with --port.")
+    return port
