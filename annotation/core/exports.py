@@ -37,6 +37,13 @@ def object_rows(objects: Iterable[Any], columns: Mapping[str, Column]) -> Iterat
         yield tuple(value(instance) for value in values)
 
 
+def objects_response(
+    file_format: str, filename: str, objects: Iterable[Any], columns: Mapping[str, Column]
+) -> StreamingHttpResponse:
+    """Return a table of objects as a download: see ``table_response`` and ``object_rows``."""
+    return table_response(format=file_format, filename=filename, columns=columns, rows=object_rows(objects, columns))
+
+
 class _Line:
     """A file for csv.writer that returns the line."""
 

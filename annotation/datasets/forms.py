@@ -70,7 +70,4 @@ class DatasetEditForm(forms.ModelForm):  # type: ignore[type-arg] # it takes non
     class Meta:
         model = Dataset
         fields = DESCRIBED
-        widgets = {
-            "description": forms.Textarea(attrs={"rows": 3}),
-            "attribution": forms.Textarea(attrs={"rows": 2}),
-        }
+        widgets = {"description": forms.Textarea(attrs={"rows": 3}), "attribution": forms.Textarea(attrs={"rows": 2})}

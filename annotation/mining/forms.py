@@ -16,7 +16,7 @@ from annotation.mining.selectors import CandidateFilter, splits_of
 from annotation.mining.specification import MiningSpecification
 from annotation.models import CandidateFate, Corpus, Dataset, JobState, SourceKind
 from annotation.references.releases.selectors.releases import source_counts
-from annotation.seeds.fields import CorpusField
+from annotation.seeds.forms import CorpusField
 from annotation.seeds.hygiene_forms import HygieneForm
 
 DEFAULT_INDEX = IndexParameters()

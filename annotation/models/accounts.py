@@ -1,6 +1,6 @@
 """Who may see what: users, projects, roles."""
 
-from typing import Self
+from typing import Any, Self
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -20,6 +20,11 @@ class Role(models.TextChoices):
     def rank(self) -> int:
         """The position among the roles: a higher one may do more."""
         return list(reversed(Role)).index(self)
+
+
+# Options of a foreign key to the user who did something: one that keeps the user, and one that survives the user.
+KEEPS_USER: dict[str, Any] = {"blank": True, "on_delete": models.PROTECT, "related_name": "+"}
+SURVIVES_USER: dict[str, Any] = {"blank": True, "on_delete": models.SET_NULL, "related_name": "+"}
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):

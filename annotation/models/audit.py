@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 
-from annotation.models.accounts import Project
+from annotation.models.accounts import KEEPS_USER, Project
 from annotation.models.campaigns import Campaign
 from annotation.models.ratings import Rater
 
@@ -16,9 +16,7 @@ class AuditEntry(models.Model):
     campaign = models.ForeignKey(
         Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="audit_entries"
     )
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **KEEPS_USER)
     rater = models.ForeignKey(Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     verb = models.CharField(max_length=40, help_text="Such as campaign.launch.")
     summary = models.CharField(max_length=300)
@@ -49,9 +47,7 @@ class Amendment(models.Model):
     kind = models.CharField(max_length=14, choices=AmendmentKind.choices)
     data = models.JSONField(default=dict)
     hash = models.CharField(max_length=64, help_text="SHA-256 over the hash before it and this amendment.")
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **KEEPS_USER)
     made_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

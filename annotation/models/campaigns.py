@@ -56,11 +56,7 @@ class Campaign(models.Model):
     target = models.CharField(max_length=12, choices=Target.choices(), **_column("target"))
     systems = models.ManyToManyField(System, blank=True, related_name="campaigns")
     response_list = models.ForeignKey(
-        ResponseList,
-        null=True,
-        blank=True,
-        on_delete=models.PROTECT,
-        related_name="campaigns",
+        ResponseList, null=True, blank=True, on_delete=models.PROTECT, related_name="campaigns"
     )
     reference_kinds = ArrayField(models.CharField(max_length=10), **_column("reference_kinds"))
     pairs = models.JSONField(**_column("pairs"))
@@ -116,8 +112,7 @@ class Campaign(models.Model):
                 name="campaign_lease_bounds_in_order",
             ),
             models.CheckConstraint(
-                condition=Q(payment_per_unit__gte=0, payment_fee_percent__gte=0),
-                name="campaign_payment_not_negative",
+                condition=Q(payment_per_unit__gte=0, payment_fee_percent__gte=0), name="campaign_payment_not_negative"
             ),
             models.CheckConstraint(
                 condition=Q(state=CampaignState.DRAFT, launched_at__isnull=True, design_hash="")

@@ -28,9 +28,7 @@ class Dataset(models.Model):
     licence = models.CharField(max_length=200, blank=True)
     attribution = models.TextField(blank=True)
     normalisation = models.CharField(
-        max_length=40,
-        default="nfc-space",
-        help_text="The named rule under which two texts count as the same response.",
+        max_length=40, default="nfc-space", help_text="The named rule under which two texts count as the same response."
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 
+from annotation.models.accounts import SURVIVES_USER
 from annotation.models.campaigns import Campaign
 
 
@@ -12,9 +13,7 @@ class Datasheet(models.Model):
 
     campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="datasheet")
     answers = models.JSONField(default=dict, blank=True)
-    updated_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    updated_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **SURVIVES_USER)
     updated_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:

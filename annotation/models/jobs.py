@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from annotation.models.accounts import SURVIVES_USER
+
 
 class JobState(models.TextChoices):
     QUEUED = "queued", "Queued"
@@ -31,9 +33,7 @@ class Job(models.Model):
     lease_expires_at = models.DateTimeField(null=True, blank=True, editable=False)
     cancel_requested = models.BooleanField(default=False)
     error = models.TextField(blank=True)
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **SURVIVES_USER)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     started_at = models.DateTimeField(null=True, blank=True, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from annotation.models.accounts import KEEPS_USER
 from annotation.models.campaigns import Campaign
 from annotation.models.jobs import Job
 from annotation.models.ratings import Rater
@@ -17,9 +18,7 @@ class QualityRules(models.Model):
     version = models.PositiveIntegerField()
     rules = models.JSONField(default=list)
     before_launch = models.BooleanField(help_text="Registered before the first rating could be known.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **KEEPS_USER)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -48,9 +47,7 @@ class RaterDecision(models.Model):
     rules = models.ForeignKey(QualityRules, null=True, blank=True, on_delete=models.PROTECT, related_name="decisions")
     evidence = models.JSONField(default=dict, blank=True, help_text="What the rule saw.")
     reopened_slots = models.PositiveIntegerField(default=0)
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **KEEPS_USER)
     decided_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

@@ -11,6 +11,8 @@ from annotation.models.campaigns import Campaign, Criterion, Presentation
 from annotation.models.datasets import Response, System
 from annotation.models.jobs import Job
 
+VALUE_OR_REASON = Q(value__gt=-1e9, value__lt=1e9, cannot_judge="") | (Q(value__isnull=True) & ~Q(cannot_judge=""))
+
 
 class Rater(models.Model):
     """A pseudonym. The provider's own id is kept apart, in ``RaterIdentity``, and can be erased."""
@@ -117,11 +119,7 @@ class Rating(models.Model):
             models.UniqueConstraint(
                 fields=["presentation", "response", "criterion", "revision"], name="rating_once_per_revision"
             ),
-            models.CheckConstraint(
-                condition=Q(value__gt=-1e9, value__lt=1e9, cannot_judge="")
-                | (Q(value__isnull=True) & ~Q(cannot_judge="")),
-                name="rating_value_or_reason",
-            ),
+            models.CheckConstraint(condition=VALUE_OR_REASON, name="rating_value_or_reason"),
         ]
         # The newest of a campaign, and whether there is a newer one, without a walk over all of them.
         indexes = [
@@ -153,11 +151,7 @@ class CheckAnswer(models.Model):
             models.UniqueConstraint(
                 fields=["presentation", "number", "criterion", "revision"], name="check_answer_once_per_revision"
             ),
-            models.CheckConstraint(
-                condition=Q(value__gt=-1e9, value__lt=1e9, cannot_judge="")
-                | (Q(value__isnull=True) & ~Q(cannot_judge="")),
-                name="check_answer_value_or_reason",
-            ),
+            models.CheckConstraint(condition=VALUE_OR_REASON, name="check_answer_value_or_reason"),
         ]
         indexes = [
             models.Index(fields=["campaign", "rater"], name="check_answer_by_rater"),

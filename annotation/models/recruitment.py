@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from annotation.models.accounts import Project
+from annotation.models.accounts import SURVIVES_USER, Project
 from annotation.models.campaigns import Campaign
 from annotation.models.ratings import Rater
 from annotation.recruitment.providers import recruiting_providers
@@ -32,7 +32,7 @@ class ProviderAccount(models.Model):
     class Meta:
         ordering = ("name", "id")
         constraints = [
-            models.UniqueConstraint(fields=["project", "name"], name="provider_account_name_once_per_project"),
+            models.UniqueConstraint(fields=["project", "name"], name="provider_account_name_once_per_project")
         ]
 
     def __str__(self) -> str:
@@ -71,9 +71,7 @@ class Recruitment(models.Model):
     link_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     options = models.JSONField(default=dict, blank=True, help_text="Title, description, reward, places, codes …")
     return_policy = models.CharField(max_length=8, choices=ReturnPolicy.choices, default=ReturnPolicy.AT_ONCE)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **SURVIVES_USER)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     refreshed_at = models.DateTimeField(null=True, blank=True, help_text="When the submissions were last read.")
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 
-from annotation.models.accounts import Project
+from annotation.models.accounts import SURVIVES_USER, Project
 from annotation.models.campaigns import Campaign
 from annotation.models.datasets import Dataset, Item, Response
 from annotation.models.jobs import Job, JobState
@@ -60,9 +60,7 @@ class Release(Job):
         max_length=60, blank=True, editable=False, help_text="Of Assay, when it was built; told, not hashed."
     )
     deprecated_at = models.DateTimeField(null=True, blank=True, editable=False)
-    deprecated_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    deprecated_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **SURVIVES_USER)
     deprecation_reason = models.TextField(blank=True)
 
     class Meta(Job.Meta):

@@ -10,11 +10,7 @@ WIDTH = 0.018  # of a bar, as a share of the scale, where a mean is a point
 
 
 def seed_means(
-    bars: Sequence[Sequence[float]],
-    *,
-    threshold: float,
-    scale: Sequence[float],
-    theme: Theme = "light",
+    bars: Sequence[Sequence[float]], *, threshold: float, scale: Sequence[float], theme: Theme = "light"
 ) -> Spec:
     """Seeds by their mean rating, those at the threshold or above in another colour; ``bars`` are [from, to, seeds]."""
     low, high = scale

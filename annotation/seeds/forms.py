@@ -10,7 +10,6 @@ from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.models import Campaign, Corpus, Dataset, JobState, Project
 from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.seeds.criteria import CRITERIA, LARGEST_SEED
-from annotation.seeds.fields import CorpusField
 from annotation.seeds.hygiene_forms import HygieneForm
 from annotation.seeds.selectors import seed_campaigns
 from annotation.seeds.services.sampling import MOST_SAMPLED
@@ -18,6 +17,13 @@ from annotation.seeds.services.selections import SelectionRules
 
 RANDOM_SEED = 20150726
 PAPERS_CANDIDATES = 33_000
+
+
+class CorpusField(forms.ModelChoiceField):  # type: ignore[type-arg] # it takes none when it runs
+    """A corpus, by its name and size."""
+
+    def label_from_instance(self, obj: Corpus) -> str:
+        return f"{obj.name} ({obj.n_triples:,} triples)"
 
 
 class SampleForm(HygieneForm):
@@ -157,10 +163,9 @@ class SelectForm(RefusableForm):
     def numbers(self) -> list[Any]:
         return [self[name] for name in ("threshold", *CRITERIA, "shares", "seed")]
 
-    def rules(self) -> SelectionRules:
-        """Return the rules that valid input sets. Raise AnnotationError for a criterion out of range."""
+    def arguments(self) -> dict[str, Any]:
         values = {**self.cleaned_data, "campaigns": list(self.cleaned_data["campaigns"])}
-        return SelectionRules.of(**values, dataset=self.dataset)
+        return {"rules": SelectionRules.of(**values, dataset=self.dataset)}
 
 
 def _has_one_scale(campaign: Campaign) -> bool:

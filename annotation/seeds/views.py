@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.errors import AnnotationError
-from annotation.core.exports import Column, object_rows, table_response
+from annotation.core.exports import Column, objects_response, table_response
 from annotation.core.jobs import job_request_cancel
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, perform, project_view
@@ -64,8 +64,7 @@ def seed_list(request: MemberRequest) -> HttpResponseBase:
     project = request.project
     selections: QuerySet[Any] = selectors.selections_of(project)
     if file_format := request.GET.get("format"):
-        name, rows = f"{project.slug}-seeds", object_rows(selections, SELECTION_COLUMNS)
-        return table_response(format=file_format, filename=name, columns=SELECTION_COLUMNS, rows=rows)
+        return objects_response(file_format, f"{project.slug}-seeds", selections, SELECTION_COLUMNS)
     datasets = selectors.seeded_datasets(project)
     context = {
         "project": project,
@@ -93,18 +92,14 @@ def seed_sample(request: MemberRequest) -> HttpResponse:
 def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     """Preview a selection at this threshold and at others; a POST starts it."""
     earlier = SeedSelection.objects.filter(dataset=dataset).first()
-    sent = request.POST if request.method == "POST" else request.GET
-    form = SelectForm(dataset, sent)
+    form = SelectForm(dataset, request.POST if request.method == "POST" else request.GET)
     preview = None
-    if form.offered and form.is_valid():
-        try:
-            if request.method == "POST":
-                job = seeds_select_create(rules=form.rules(), again=earlier is not None, by=request.user)
-                seeds_select_execute.delay_on_commit(job.pk)
-                return redirect("annotation:seed-selecting", request.project.slug, dataset.slug, job.pk)
-            preview = services.seeds_preview(form.rules())
-        except AnnotationError as error:
-            form.add_refusal(error)
+    if form.offered and request.method == "POST":
+        if job := form.submit(seeds_select_create, again=earlier is not None, by=request.user):
+            seeds_select_execute.delay_on_commit(job.pk)
+            return redirect("annotation:seed-selecting", request.project.slug, dataset.slug, job.pk)
+    elif form.offered:
+        preview = form.submit(services.seeds_preview)
     settings = cast(QueryDict, form.data)  # as sent, or the form's defaults
     context = {
         "project": request.project,
@@ -218,12 +213,9 @@ def seed_chart(request: MemberRequest, dataset: Dataset, file_format: str) -> Ht
     """Draw seeds by mean rating: as selected or, with the form's fields in the address, as of now."""
     if "threshold" in request.GET:
         form = SelectForm(dataset, request.GET)
-        if not form.is_valid():
+        preview = form.submit(services.seeds_preview)
+        if preview is None:
             raise Http404("The address names no preview.")
-        try:
-            preview = services.seeds_preview(form.rules())
-        except AnnotationError as error:
-            raise Http404(error.message) from error
         scale, threshold = (preview.low, preview.high), form.cleaned_data["threshold"]
         bars = services.bars(preview.distribution, *scale)
     else:
@@ -258,19 +250,16 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     selection = get_selection_or_404(dataset)
     now = selectors.means_now(selection)
     if file_format := request.GET.get("format"):
-        name, rows = f"{dataset.slug}-seeds", object_rows(selectors.members_now(selection, now), MEMBER_COLUMNS)
-        return table_response(format=file_format, filename=name, columns=MEMBER_COLUMNS, rows=rows)
+        return objects_response(
+            file_format, f"{dataset.slug}-seeds", selectors.members_now(selection, now), MEMBER_COLUMNS
+        )
     fallen = {pk for pk, mean in now.items() if selectors.has_fallen(selection, mean)}
     splits = list(selection.report["splits"].items())
     split = request.GET.get("split", "")
     split = split if split in dict(splits) else ""
     only_fallen = request.GET.get("fallen") == "1"
     page, following = selectors.members_page(
-        selection,
-        split=split,
-        among=fallen if only_fallen else None,
-        after=whole_number(request, "after"),
-        size=PAGE,
+        selection, split=split, among=fallen if only_fallen else None, after=whole_number(request, "after"), size=PAGE
     )
     narrowed = {"split": split} if split else {}
     narrowed |= {"fallen": "1"} if only_fallen else {}

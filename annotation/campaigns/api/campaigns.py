@@ -74,27 +74,25 @@ class CampaignDraftSerializer(Strict, serializers.ModelSerializer[Campaign]):
         extra_kwargs = DESCRIBED
 
 
+def optional_name(help_text: str) -> serializers.CharField:
+    return serializers.CharField(max_length=LONGEST_NAME, required=False, help_text=help_text)
+
+
 class CloneSerializer(Strict, serializers.Serializer[Any]):
-    name = serializers.CharField(
-        max_length=LONGEST_NAME, required=False, help_text="If left out, the name of the original with a number."
-    )
+    name = optional_name("If left out, the name of the original with a number.")
     dataset = serializers.SlugField(required=False, help_text="Slug of another data set of the project.")
 
 
 class CampaignImportSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
     campaign = serializers.DictField(help_text="The object that ``export`` returns.")
-    name = serializers.CharField(
-        max_length=LONGEST_NAME, required=False, help_text="If left out, the name in the file."
-    )
+    name = optional_name("If left out, the name in the file.")
 
 
 class CampaignStartSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
     template = serializers.ChoiceField(choices=[(template.slug, template.title) for template in ALL_TEMPLATES])
-    name = serializers.CharField(
-        max_length=LONGEST_NAME, required=False, help_text="If left out, the title of the template."
-    )
+    name = optional_name("If left out, the title of the template.")
 
 
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):

@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 from rest_framework.reverse import reverse
 
-from annotation.campaigns.api.campaigns import CampaignSerializer
-from annotation.campaigns.fields.table import LONGEST_NAME, MOST_RATINGS
+from annotation.campaigns.api.campaigns import CampaignSerializer, optional_name
+from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.campaigns.selectors import campaigns_of
 from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.access import get_in_project_or_404
@@ -60,9 +60,7 @@ class RateSerializer(Strict, serializers.Serializer[Any]):
         help_text="Name of the campaign whose design is copied. For seeds: by default the one that rated them.",
     )
     ratings_per_unit = serializers.IntegerField(default=2, min_value=1, max_value=MOST_RATINGS)
-    name = serializers.CharField(
-        max_length=LONGEST_NAME, required=False, help_text="If left out, the name of the list."
-    )
+    name = optional_name("If left out, the name of the list.")
 
 
 class DraftingViewSet(ProjectViewSet):

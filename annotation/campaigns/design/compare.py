@@ -1,8 +1,4 @@
-"""Two designs, field by field: what is the same, what differs, what only one of them has.
-
-Lists are aligned before they are compared: by name where their entries have one (criteria), else as text files are,
-so that one screen put in front of the others is one difference and not many.
-"""
+"""Compare two designs field by field. Lists are aligned first: by the names of their entries, or else like files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +17,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One field of two designs; ``path`` names it as in the file, places in a list counted from 1."""
+    """A field of two designs; ``path`` is that in the file, with positions in a list counted from 1."""
 
     path: tuple[str, ...]
     left: Any
@@ -37,18 +33,12 @@ _NOTHING: Any = object()
 
 
 def compare_designs(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Difference]:
-    """Every field of either, in the order of the left one; what only the right one has follows its own neighbours.
+    """Return every field of both JSON objects: in the order of the left; fields of the right follow their neighbours.
 
-    Parameters
-    ----------
-    left, right : JSON objects
-
-    Examples
-    --------
     >>> old = {"k": 5, "criteria": [{"name": "relevance", "max": 5}]}
     >>> new = {"k": 5, "criteria": [{"name": "fluency", "max": 5}, {"name": "relevance", "max": 6}]}
-    >>> for one in compare_designs(old, new):
-    ...     print(one.name, one.change.value, one.left, one.right)
+    >>> for difference in compare_designs(old, new):
+    ...     print(difference.name, difference.change.value, difference.left, difference.right)
     k same 5 5
     criteria.fluency right None {'name': 'fluency', 'max': 5}
     criteria.relevance.name same relevance relevance
@@ -76,20 +66,20 @@ def _objects(path: tuple[str, ...], left: Mapping[str, Any], right: Mapping[str,
 
 
 def _lists(path: tuple[str, ...], left: Sequence[Any], right: Sequence[Any]) -> Iterator[Difference]:
-    names = [[one.get("name") for one in side] for side in (left, right)]
+    names = [[entry.get("name") for entry in side] for side in (left, right)]
     if all(isinstance(name, str) for side in names for name in side) and all(len(set(s)) == len(s) for s in names):
         by_name = [dict(zip(side, values, strict=True)) for side, values in zip(names, (left, right), strict=True)]
         yield from _objects(path, by_name[0], by_name[1])
         if names[0] != names[1] and sorted(names[0]) == sorted(names[1]):
             yield Difference((*path, "order"), names[0], names[1], Change.DIFFERENT)
         return
-    for place, (one, other) in enumerate(_aligned(left, right), start=1):
-        yield from _values((*path, str(place)), one, other)
+    for number, (entry, other) in enumerate(_aligned(left, right), start=1):
+        yield from _values((*path, str(number)), entry, other)
 
 
 def _aligned(left: Sequence[Any], right: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Equal entries beside each other; between them the rest, pairwise, and what is left over alone."""
-    keys = [[dumps(one, sort_keys=True) for one in side] for side in (left, right)]
+    """Yield equal entries together, the entries between them in pairs, and the remaining ones alone."""
+    keys = [[dumps(entry, sort_keys=True) for entry in side] for side in (left, right)]
     for _, i1, i2, j1, j2 in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes():
         for offset in range(max(i2 - i1, j2 - j1)):
             yield (
@@ -99,7 +89,7 @@ def _aligned(left: Sequence[Any], right: Sequence[Any]) -> Iterator[tuple[Any, A
 
 
 def _merged(left: list[str], right: list[str]) -> list[str]:
-    """Every name once: the order of the left list, with the right one's own where they stand."""
+    """Return every name once: in the order of the left list, with the other names of the right list between them."""
     merged: list[str] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         merged += left[i1:i2]
@@ -109,9 +99,9 @@ def _merged(left: list[str], right: list[str]) -> list[str]:
 
 
 def _is_list_of_objects(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)
+    return isinstance(value, list | tuple) and all(isinstance(entry, Mapping) for entry in value)
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """True is not 1 in a design."""
+    """Return whether the values are equal and, unlike True and 1, of one kind."""
     return bool(left == right and isinstance(left, bool) == isinstance(right, bool))

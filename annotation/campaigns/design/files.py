@@ -1,7 +1,4 @@
-"""Read the file that a campaign is exported to. Every missing, unknown or wrongly typed field is named.
-
-Services check whether the values make a campaign and fit a data set.
-"""
+"""Read the file that a campaign is exported to; every missing, unknown or wrongly typed field is named."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -31,15 +28,8 @@ FIELDS = _layout()
 
 
 def read_campaign_file(document: object) -> dict[str, Any]:
-    """Return every field of ``FIELDS``, as the file has it or as it is left out.
+    """Return every field of ``FIELDS``, or its default. Raise DesignError with every mistake at once.
 
-    Raises
-    ------
-    DesignError
-        With every mistake at once.
-
-    Examples
-    --------
     >>> scale = {"name": "relevance", "question": "How relevant is it?"}
     >>> read = read_campaign_file({"assay_campaign": 1, "name": "Replies", "target": "outputs",
     ...                            "presentation": "single", "criteria": [scale], "ratings_per_unit": 5})
@@ -66,10 +56,7 @@ def read_campaign_file(document: object) -> dict[str, Any]:
 
 
 def draft_values(read: Mapping[str, Any], problems: dict[str, list[str]]) -> dict[str, Any]:
-    """Return the draft's values from a file that was read, without the rows of other tables.
-
-    What cannot be read is left out and added to ``problems``.
-    """
+    """Return the draft's values in a file, without rows of other tables; add unreadable ones to ``problems``."""
     values = {}
     for name, field in CAMPAIGN.items():
         if field.exported and not field.related:

@@ -28,11 +28,7 @@ CHECKS = {
     "degraded": "Texts made worse on purpose",
     "anchor": "Texts by people, as high anchors",
 }
-DEGRADATIONS = {
-    "drop": "Words left out",
-    "swap": "Words in another order",
-    "foreign": "The text of another item",
-}
+DEGRADATIONS = {"drop": "Words left out", "swap": "Words in another order", "foreign": "The text of another item"}
 MOST_SCREENS = 1000
 LONGEST = 20_000
 
@@ -117,15 +113,16 @@ class StoredDesign:
         return design
 
     @classmethod
-    def facts_of(cls, data: object) -> list[tuple[str, str]]:
-        """Return label and text of what was decided, for the page of a design; mistakes count as not decided."""
-        return cls.read(_Reader(), data).facts()
+    def lenient(cls, data: object) -> Self:
+        """Return the design with the defaults for values that are wrong."""
+        return cls.read(_Reader(), data)
 
     @classmethod
     def read(cls, reader: "_Reader", data: object) -> Self:
         raise NotImplementedError
 
     def facts(self) -> list[tuple[str, str]]:
+        """Return label and text of what was decided, for the page of a design."""
         raise NotImplementedError
 
 

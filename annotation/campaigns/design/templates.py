@@ -161,7 +161,7 @@ TEMPLATES = (
                 "kind": "magnitude",
                 "standard_source": "human",
                 "standard_value": 100,
-            },
+            }
         ],
         ratings_per_unit=3,
         instructions=wording.MAGNITUDES,
@@ -184,7 +184,7 @@ TEMPLATES = (
                 "scale_max": 100,
                 "step": 1,
                 "labels": ["Not at all", "Perfectly"],
-            },
+            }
         ],
         ratings_per_unit=15,
         min_units_per_rater=30,

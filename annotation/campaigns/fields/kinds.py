@@ -1,7 +1,4 @@
-"""Kinds of fields in a campaign's design: what each accepts, and how it is stored, exported and read back.
-
-``entry`` declares a field of a dataclass; ``table_of`` lists the declarations of a dataclass.
-"""
+"""Kinds of fields in a campaign's design: what each accepts, and how it is stored, shown, exported and read back."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,39 +20,30 @@ class Design(Protocol):
     def from_dict(cls, data: object) -> Self: ...
 
     @classmethod
-    def facts_of(cls, data: object) -> list[tuple[str, str]]: ...
+    def lenient(cls, data: object) -> Self: ...
+
+    def facts(self) -> list[tuple[str, str]]: ...
 
     def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """Describe one field of a design.
+    """A field of a design.
 
     Attributes
     ----------
-    name, default : str, object
-        Those of the dataclass's field; ``REQUIRED`` if it has no default.
-    label, help : str
-        For forms and the API.
-    step, section : str
-        The step of the design in which a manager sets it, and the heading above it.
-    exported : bool
-        Part of the exported file, so of every copy.
-    path : tuple of str
-        Where the file holds it: under its name, unless given.
-    stated : bool
-        A file must state it even though a draft has a default.
-    frozen : bool
-        Part of the design that is frozen and hashed at launch.
-    optional : bool
-        None is accepted.
-    confidential : bool
-        Shown to managers only.
-    selects : bool
-        Says which responses are rated: not copied to a campaign that rates a list of responses.
-    related : bool
-        Rows of other tables, which services convert.
+    name, default : those of the dataclass's field; ``REQUIRED`` if it has no default.
+    label, help : for forms and the API.
+    step, section : the step of the design in which a manager sets it, and the heading above it.
+    exported : part of the exported file, so of every copy.
+    path : where the file holds it; under its name, unless given.
+    stated : a file must state it even though a draft has a default.
+    frozen : part of the design that is frozen and hashed at launch.
+    optional : None is accepted.
+    confidential : shown to managers only.
+    selects : says which responses are rated; not copied to a campaign that rates a list of responses.
+    related : rows of other tables, which services convert.
     """
 
     accepts: ClassVar[str]  # in a file, in words
@@ -168,10 +156,7 @@ class Choice(Text):
 
 @dataclass(frozen=True, kw_only=True)
 class Texts(Field):
-    """A list of up to ``most`` different texts; each has ``shortest`` to ``longest`` characters.
-
-    ``is_set``: their order means nothing.
-    """
+    """Up to ``most`` different texts of ``shortest`` to ``longest`` characters; a set if their order means nothing."""
 
     accepts = "a list of texts"
     absent = list
@@ -325,7 +310,7 @@ class Object(Field):
             return dict(value)
 
     def facts(self, value: Any) -> list[tuple[str, str]]:
-        return self.design.facts_of(value) if self.design else super().facts(value)
+        return self.design.lenient(value).facts() if self.design else super().facts(value)
 
 
 @dataclass(frozen=True, kw_only=True)

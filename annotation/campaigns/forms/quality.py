@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.campaigns.design.quality import CHECKS, DEGRADATIONS, PREPARED
+from annotation.campaigns.design.quality import CHECKS, DEGRADATIONS, PREPARED, QualificationDesign, QualityDesign
 from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms.steps import Step
 from annotation.models import Campaign
@@ -62,7 +62,7 @@ class QualityStep(Step):
             self.fields[f"mix_{kind}"] = forms.IntegerField(
                 label=label, min_value=0, max_value=100, initial=self.initial.get(f"mix_{kind}", 0)
             )
-        low = campaign.quality.get("anchors", {}).get("low", {})
+        low = QualityDesign.lenient(campaign.quality).anchor_low
         criteria = [criterion.name for criterion in campaign.criteria.all()]
         self.low_names = {f"low_{position}": name for position, name in enumerate(criteria)}
         for name, criterion in self.low_names.items():
@@ -73,17 +73,15 @@ class QualityStep(Step):
 
     @classmethod
     def initial_of(cls, campaign: Campaign) -> dict[str, Any]:
-        quality, qualification = campaign.quality, campaign.qualification
-        degraded = quality.get("degraded", {})
+        quality = QualityDesign.lenient(campaign.quality)
+        qualification = QualificationDesign.lenient(campaign.qualification)
+        numbers = {name: getattr(quality, name) for name in ("every", "repeat_gap", "degraded_count", "anchor_count")}
         return {
-            "every": quality.get("every", 0),
-            "repeat_gap": quality.get("repeat_gap", 5),
-            "degraded_count": degraded.get("count", 0),
-            "degradations": degraded.get("operations", list(DEGRADATIONS)),
-            "anchor_count": quality.get("anchors", {}).get("count", 0),
-            "pass_mark": f"{100 * qualification.get('pass_mark', 0.8):g}",
-            "attempts": qualification.get("attempts", 2),
-            **{f"mix_{kind}": n for kind, n in quality.get("mix", {}).items()},
+            **numbers,
+            "degradations": list(quality.degradations),
+            "pass_mark": f"{100 * qualification.pass_mark:g}",
+            "attempts": qualification.attempts,
+            **{f"mix_{kind}": n for kind, n in quality.mix.items()},
         }
 
     @property

@@ -19,10 +19,9 @@ SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that 
 
 
 class Step(RefusableForm):
-    """Base of the steps. A step settles the fields of the table that name it.
+    """Base of the steps. A step sets the fields of the table that name it.
 
-    A class declares a field itself if its choices come from the data set, or if its template shows it in a special
-    place. The others are made from the table and shown in ``sections``.
+    Its class declares those whose choices or position are special; the others are shown in ``sections``.
     """
 
     step: ClassVar[str] = ""

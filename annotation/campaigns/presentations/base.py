@@ -1,4 +1,4 @@
-"""What a kind of presentation is: what a screen shows, and what follows from that."""
+"""Kinds of presentations: what a screen shows, and what follows from it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from annotation.allocation.units import Plan, Source
 
 
 class PresentationKind(ABC):
-    """One kind; each is a subclass in a file of its own.
+    """A kind of presentation; each is a subclass in its own file.
 
     Attributes
     ----------
@@ -43,13 +43,7 @@ class PresentationKind(ABC):
 
     @abstractmethod
     def plan(self, sources: Sequence[Source], *, pairs: Sequence[Sequence[str]], seed: int) -> Plan:
-        """Return the screens that show the responses.
-
-        Raises
-        ------
-        AnnotationError
-            If the responses cannot be shown so.
-        """
+        """Return the screens that show the responses. Raise AnnotationError if they cannot be shown so."""
 
     @abstractmethod
     def shown(self, n_responses: int, n_items: int) -> float:

@@ -1,7 +1,6 @@
-"""What a kind of scale is: everything that the rest of Assay needs to know about it.
+"""Kinds of scales: everything that Assay needs to know about a scale.
 
-A scale holds the settings of its criterion: a row of the database, or a draft. Each kind is one subclass in one file,
-its template is ``templates/annotation/campaigns/scales/<key>.html``, and the registry has one line for it.
+Each kind is a subclass in its own file with a line in the registry and the template ``scales/<key>.html``.
 """
 
 from abc import ABC, abstractmethod
@@ -48,7 +47,7 @@ WithScale = TypeVar("WithScale", bound=HasScale)
 
 
 class Scale(ABC):
-    """The scale of one criterion.
+    """The scale of a criterion, with its settings: a row of the database, or a draft.
 
     Attributes
     ----------

@@ -30,6 +30,13 @@ class BestWorst(Scale):
     whole = True
     is_relative = True
     shows_numbers = False
+    summary = "the best and the worst of the responses on screen"
+    accepted = "1 for the best, -1 for the worst, 0 for the others"
+    sizes = "3", "1 for the best, −1 for the worst, 0 for the others"
+    sentence = (
+        "a choice of the best and of the worst response on screen (best-worst scaling), "
+        "+1 for the best, −1 for the worst and 0 for the others"
+    )
 
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.settings.labels:
@@ -37,10 +44,6 @@ class BestWorst(Scale):
 
     def stored(self) -> dict[str, Any]:
         return {**super().stored(), "scale_min": -1, "scale_max": 1, "labels": []}
-
-    @property
-    def summary(self) -> str:
-        return "the best and the worst of the responses on screen"
 
     @property
     def invitation(self) -> str:
@@ -52,10 +55,6 @@ class BestWorst(Scale):
 
     def words(self) -> dict[str, str]:
         return {"1": gettext("Best"), "0": gettext("Neither best nor worst"), "-1": gettext("Worst")}
-
-    @property
-    def accepted(self) -> str:
-        return "1 for the best, -1 for the worst, 0 for the others"
 
     def accepts(self, number: float) -> bool:
         return number in (-1, 0, 1)
@@ -84,15 +83,6 @@ class BestWorst(Scale):
 
     def answers(self, shown: float) -> float:
         return 2.0
-
-    @property
-    def sentence(self) -> str:
-        counts = "+1 for the best, −1 for the worst and 0 for the others"
-        return f"a choice of the best and of the worst response on screen (best-worst scaling), {counts}"
-
-    @property
-    def sizes(self) -> tuple[str, str]:
-        return "3", "1 for the best, −1 for the worst, 0 for the others"
 
     def simulate(self, rater: SimulatedRater, texts: Sequence[ShownText]) -> dict[int, float]:
         """Return the positions of the best and the worst text as the rater perceives them."""

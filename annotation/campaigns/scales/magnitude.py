@@ -11,7 +11,6 @@ from annotation.campaigns.scales.base import BARS, FloatArray, Scale, bars, thre
 from annotation.dry_runs.simulation import Ladder, magnitude_ends
 
 LEAST, MOST = 1e-6, 1e6  # on the logarithmic scale, one answer could otherwise outweigh all others
-POINT = float(np.log(1.5))  # "one point" is a factor of 1.5
 
 
 class Magnitude(Scale):
@@ -24,6 +23,11 @@ class Magnitude(Scale):
     has_points = False
     agreement_note = ", of logarithms relative to the standard"
     heds_form = (5,)
+    accepted = f"a number above 0, from {LEAST:f} to {MOST:,.0f}"
+    group = "magnitudes"
+    ends = np.nan, np.nan
+    point = float(np.log(1.5))  # "one point" is a factor of 1.5
+    sizes = "continuous", "every number above 0"
 
     def problems(self) -> Iterator[tuple[str, str]]:
         value = self.settings.standard_value
@@ -42,10 +46,6 @@ class Magnitude(Scale):
         value = three_decimals(self.settings.standard_value or 0)
         return f"any number above 0; the text by “{self.settings.standard_source}” counts as {value}"
 
-    @property
-    def accepted(self) -> str:
-        return f"a number above 0, from {LEAST:f} to {MOST:,.0f}"
-
     def accepts(self, number: float) -> bool:
         return LEAST <= number <= MOST
 
@@ -61,18 +61,6 @@ class Magnitude(Scale):
 
     def high_range(self, low: float | None) -> list[float]:
         return [(self.settings.standard_value or 1.0) if low is None else low, MOST]
-
-    @property
-    def group(self) -> str:
-        return "magnitudes"
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        return np.nan, np.nan
-
-    @property
-    def point(self) -> float:
-        return POINT
 
     def weighed(self, values: FloatArray) -> FloatArray:
         """Return the natural logarithms of the ratios to the standard."""
@@ -95,10 +83,6 @@ class Magnitude(Scale):
     @property
     def sentence(self) -> str:
         return f"any number above 0, relative to a standard text worth {self.settings.standard_value:g}"
-
-    @property
-    def sizes(self) -> tuple[str, str]:
-        return "continuous", "every number above 0"
 
     @property
     def ladder(self) -> Ladder:

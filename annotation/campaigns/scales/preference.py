@@ -30,6 +30,7 @@ class Preference(Scale):
     is_relative = True
     shows_numbers = False
     compared = "pairs"
+    layout = "list"
 
     def problems(self) -> Iterator[tuple[str, str]]:
         strength = self.settings.scale_max
@@ -63,10 +64,6 @@ class Preference(Scale):
         if len(labels) == len(values):
             return list(zip(values, reversed(labels), strict=True))
         return [(value, _words(value, highest)) for value in values]
-
-    @property
-    def layout(self) -> str:
-        return "list"
 
     @property
     def accepted(self) -> str:

@@ -30,10 +30,7 @@ SUFFIX = " (copy)"
 def campaign_clone(
     *, campaign: Campaign, name: str = "", dataset: Dataset | None = None, by: User | None = None
 ) -> Campaign:
-    """Create a draft with the design of a campaign in any state, for its data set or another one of the project.
-
-    The completion code is not copied: raters of the first campaign know it.
-    """
+    """Create a draft with the design of a campaign, but without the completion code, which raters know."""
     document = campaign_export(campaign)
     document["name"] = name.strip() or free_name(campaign.project, campaign.name)
     draft = _create(campaign.project, document, dataset or campaign.dataset, by)

@@ -102,10 +102,7 @@ def _sources(campaign: Campaign) -> list[Source]:
 
 
 def units_plan(campaign: Campaign, *, of: Collection[str] | None = None) -> Plan:
-    """Return the screens of the campaign's design for the data set as it is now, in the order of the items.
-
-    ``of``: only sources of these systems (or kinds, in brackets).
-    """
+    """Return the screens for the data set as it is now, by item; only ``of`` systems (or kinds, in brackets)."""
     sources = [source for source in _sources(campaign) if of is None or source.system in of]
     if standards := standards_of(campaign):  # raters compare with the standard text and do not rate it
         sources = [source for source in sources if standards.get(source.item) != source.response]

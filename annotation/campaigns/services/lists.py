@@ -17,17 +17,11 @@ from annotation.projects.services.audit import audit_record
 
 @transaction.atomic
 def campaign_for_list(
-    *,
-    response_list: ResponseList,
-    like: Campaign,
-    ratings_per_unit: int,
-    name: str = "",
-    by: User | None = None,
+    *, response_list: ResponseList, like: Campaign, ratings_per_unit: int, name: str = "", by: User | None = None
 ) -> Campaign:
-    """Create a draft that rates the list with the criteria, scale, words, payment, checks and rules of ``like``.
+    """Create a draft that rates the list with the design and rules of ``like``, also its random seed.
 
-    Its choice of responses and its completion code are not copied. Its random seed is: the same responses give the same
-    screens in the same order.
+    Its choice of responses and its completion code are not copied.
     """
     if like.project_id != response_list.project_id:
         raise AnnotationError.at("like", f"Campaign {like.name!r} is not one of this project.")

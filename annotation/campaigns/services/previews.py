@@ -15,10 +15,7 @@ from annotation.models import Campaign, Criterion
 
 @contextmanager
 def campaign_with_changes(*, campaign: Campaign, changes: Mapping[str, Any]) -> Iterator[list[Criterion]]:
-    """Apply changes to the campaign within the block and yield its criteria; nothing is stored afterwards.
-
-    Raise ``AnnotationError`` if a criterion cannot be shown.
-    """
+    """Apply changes within the block and yield the criteria, if they can be shown; nothing is stored afterwards."""
     draft = replace(draft_of(campaign), **changes)
     problems = FieldProblems()
     validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)

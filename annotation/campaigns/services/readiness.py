@@ -147,13 +147,11 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
         )
     elif not draft.completion_code:
         yield Remark(
-            "There is no completion code: raters who come by the link get no proof of their work.",
-            "completion_code",
+            "There is no completion code: raters who come by the link get no proof of their work.", "completion_code"
         )
     if draft.max_units_per_rater is None and report.units > 200:
         yield Remark(
-            "There is no limit per rater: a few quick raters could give most of the ratings.",
-            "max_units_per_rater",
+            "There is no limit per rater: a few quick raters could give most of the ratings.", "max_units_per_rater"
         )
     if draft.lease_seconds < 3 * report.seconds:
         yield Remark(

@@ -43,10 +43,7 @@ def rules_read(*, campaign: Campaign, records: Sequence[Mapping[str, Any]]) -> l
 
 @transaction.atomic
 def rules_register(*, campaign: Campaign, records: Sequence[Mapping[str, Any]], by: User | None = None) -> QualityRules:
-    """Store the campaign's next version of rules, unless they equal the newest version.
-
-    Rules registered on a draft count as written before any rating could be known.
-    """
+    """Store the campaign's next version of rules, unless they equal the newest. It records whether this is a draft."""
     rules = rules_read(campaign=campaign, records=records)
     campaign = campaign_alone(campaign.pk)
     plain = [rule.to_dict() for rule in rules]

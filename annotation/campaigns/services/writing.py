@@ -43,9 +43,7 @@ def campaign_change(
 ) -> Campaign:
     """Change some fields of a draft, as one step of its design does.
 
-    Mistakes below the paths in ``settle``, unless below those in ``leave``, are refused. Other mistakes stay, since one
-    step cannot correct another: a gold answer may be off a new scale. ``launch_report`` names them, and they prevent
-    the launch.
+    Mistakes below the paths in ``settle``, unless below those in ``leave``, are refused. Others stay until the launch.
     """
     campaign = _locked_draft(campaign)
     draft = replace(draft_of(campaign), **changes)

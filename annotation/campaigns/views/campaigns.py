@@ -17,7 +17,7 @@ from annotation.campaigns.forms.copies import StartForm
 from annotation.campaigns.lookups import campaign_or_404, counted_campaign_or_404
 from annotation.campaigns.services import lifecycle
 from annotation.core.access import may_manage
-from annotation.core.exports import object_rows, table_response
+from annotation.core.exports import objects_response, table_response
 from annotation.core.markdown import markdown
 from annotation.core.numbers import counted
 from annotation.core.pages import newest_page
@@ -52,8 +52,7 @@ def campaign_list(request: MemberRequest) -> HttpResponseBase:
     if state in CampaignState.values:
         campaigns = campaigns.filter(state=state)
     if file_format := request.GET.get("format"):
-        name, rows = f"{project.slug}-campaigns", object_rows(campaigns, COLUMNS)
-        return table_response(format=file_format, filename=name, columns=COLUMNS, rows=rows)
+        return objects_response(file_format, f"{project.slug}-campaigns", campaigns, COLUMNS)
     before = whole_number(request, "before")
     page, older = newest_page(campaigns, before=before, size=PAGE)
     context: dict[str, Any] = {

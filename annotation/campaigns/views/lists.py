@@ -11,7 +11,7 @@ from annotation.campaigns.forms.lists import RateListForm, models_for
 from annotation.campaigns.services.copies import free_name
 from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.access import get_in_project_or_404, may_manage
-from annotation.core.exports import Column, object_rows, table_response
+from annotation.core.exports import Column, objects_response
 from annotation.core.pages import newest_page
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, perform, project_view
@@ -46,8 +46,7 @@ COLUMNS: dict[str, Column] = {
 def response_list_list(request: MemberRequest) -> HttpResponseBase:
     lists: QuerySet[Any] = response_lists_of(request.project).prefetch_related("campaigns")
     if file_format := request.GET.get("format"):
-        name, rows = f"{request.project.slug}-lists", object_rows(lists, LIST_COLUMNS)
-        return table_response(format=file_format, filename=name, columns=LIST_COLUMNS, rows=rows)
+        return objects_response(file_format, f"{request.project.slug}-lists", lists, LIST_COLUMNS)
     page, older = newest_page(lists, before=whole_number(request, "before"), size=PAGE)
     context = {"project": request.project, "lists": page, "older": older}
     return render(request, "annotation/campaigns/response_list_list.html", context)
@@ -63,9 +62,9 @@ def response_list_detail(request: MemberRequest, listed: ResponseList) -> HttpRe
     project = request.project
     if file_format := request.GET.get("format"):
         responses = listed.responses.select_related("item").prefetch_related("sources__system")
-        rows = object_rows(responses.order_by("item__position", "pk").iterator(chunk_size=2000), COLUMNS)
+        rows = responses.order_by("item__position", "pk").iterator(chunk_size=2000)
         name = f"{project.slug}-list-{listed.pk}"
-        return table_response(format=file_format, filename=name, columns=COLUMNS, rows=rows)
+        return objects_response(file_format, name, rows, COLUMNS)
     position, last = whole_number(request, "after"), whole_number(request, "response")
     after = None if position is None else (position, last or 0)
     page, following = responses_page(listed, after=after, size=PAGE)

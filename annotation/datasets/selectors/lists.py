@@ -17,8 +17,7 @@ def response_lists_of(project: Project) -> QuerySet[ResponseList]:
         ResponseList.objects.filter(project=project)
         .select_related("dataset", "created_by")
         .annotate(
-            size=count_of(rows, "responselist"),
-            n_items=count_of(rows, "responselist", "response__item", distinct=True),
+            size=count_of(rows, "responselist"), n_items=count_of(rows, "responselist", "response__item", distinct=True)
         )
         .order_by("-pk")
     )

@@ -18,12 +18,7 @@ MAX_NAME = 120
 
 @transaction.atomic
 def response_list_create(
-    *,
-    dataset: Dataset,
-    name: str,
-    responses: Sequence[int],
-    origin: Mapping[str, Any],
-    by: User | None = None,
+    *, dataset: Dataset, name: str, responses: Sequence[int], origin: Mapping[str, Any], by: User | None = None
 ) -> ResponseList:
     """Create a list, which is never changed afterwards.
 

@@ -36,11 +36,7 @@ def _store_responses(items: list[ItemDraft], item_ids: list[int], systems: dict[
     for key, source in keyed:
         texts.setdefault(key, source.text)
     ids = dict(zip(texts, allocate_ids(Response, len(texts)), strict=True))
-    copy_rows(
-        Response,
-        ["id", "item_id", "text_key", "text"],
-        ((ids[key], *key, text) for key, text in texts.items()),
-    )
+    copy_rows(Response, ["id", "item_id", "text_key", "text"], ((ids[key], *key, text) for key, text in texts.items()))
     copy_rows(
         ResponseSource,
         ["response_id", "item_id", "system_id", "raw_text", *SOURCE_COLUMNS],

@@ -1,7 +1,7 @@
-"""Seeded, made-up conversations with made-up ratings, at any size: for benchmarks and for trying the product out.
+"""Seeded, made-up conversations with made-up ratings, at any size.
 
-Every response has a hidden quality. It decides how much of the response is about its item's topic, and, with each
-rater's own leniency and noise, what raters say: so metrics and ratings correlate, more or less, as with real data.
+The hidden quality of a response decides how much of it is about the topic and, with the leniency and noise of raters,
+its ratings, so that metrics and ratings correlate.
 """
 
 import csv

@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.core.exports import object_rows, table_response
+from annotation.core.exports import objects_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetEditForm
@@ -35,8 +35,7 @@ def dataset_list(request: MemberRequest) -> HttpResponseBase:
     project = request.project
     datasets: QuerySet[Any] = selectors.datasets_of(project)
     if file_format := request.GET.get("format"):
-        name, rows = f"{project.slug}-datasets", object_rows(datasets, COLUMNS)
-        return table_response(format=file_format, filename=name, columns=COLUMNS, rows=rows)
+        return objects_response(file_format, f"{project.slug}-datasets", datasets, COLUMNS)
     unfinished = project.dataset_imports.exclude(state=JobState.DONE).defer("content", "report")[:10]
     context = {"project": project, "datasets": datasets, "imports": unfinished}
     return render(request, "annotation/datasets/dataset_list.html", context)
@@ -88,5 +87,4 @@ def dataset_download(
     if table not in selectors.TABLES:
         raise Http404(f"No table {table!r}; there are {', '.join(selectors.TABLES)}.")
     columns, objects = selectors.TABLES[table]
-    rows = object_rows(objects(dataset), columns)
-    return table_response(format=format, filename=f"{dataset.slug}-{table}", columns=columns, rows=rows)
+    return objects_response(format, f"{dataset.slug}-{table}", objects(dataset), columns)

@@ -21,16 +21,8 @@ from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import DatasetImport, JobState, Project, RatingImport, Role
 
 EXAMPLES = Path(settings.BASE_DIR) / "demo" / "examples"
-DATASET_EXAMPLES = ("dataset.jsonl", "dataset.csv", "dataset.tsv")
-RATING_EXAMPLES = (
-    "ratings.jsonl",
-    "ratings.csv",
-    "ratings.tsv",
-    "ratings-long.csv",
-    "ratings-by-rater.csv",
-    "ratings-medians.csv",
-    "ratings-appraise.csv",
-    "ratings-label-studio.json",
+DATASET_EXAMPLES, RATING_EXAMPLES = (
+    sorted(path.name for path in EXAMPLES.glob(pattern)) for pattern in ("dataset.*", "ratings*.*")
 )
 
 

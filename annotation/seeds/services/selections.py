@@ -23,6 +23,7 @@ from annotation.seeds.selectors import RatedSeeds, SeedRow, exactly, kept_at, ra
 LONGEST_SPLIT = 40
 BINNING = "sha256-order/1"  # what annotation.allocation.splits.assign_splits does
 MOST_BARS = 60
+COUNTS = ("candidates", "unrated", "too_few", "rated_less", "kept", "kept_rated_less")  # of a preview, in the record
 
 
 @dataclass(frozen=True)
@@ -285,13 +286,8 @@ def _report(preview: SeedPreview, rules: SelectionRules, last: int) -> dict[str,
     """Return the record of a selection: means as decimal numbers, their distribution in at most ``MOST_BARS`` steps."""
     return {
         "binning": BINNING,
-        "candidates": preview.candidates,
         "rated": preview.qualified + preview.too_few,
-        "unrated": preview.unrated,
-        "too_few": preview.too_few,
-        "rated_less": preview.rated_less,
-        "kept": preview.kept,
-        "kept_rated_less": preview.kept_rated_less,
+        **{name: getattr(preview, name) for name in COUNTS},
         "several": preview.rated.several,
         "splits": preview.sizes,
         **rules.criteria,

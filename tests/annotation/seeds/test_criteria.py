@@ -45,7 +45,7 @@ def test_the_form_and_the_api_offer_each_criterion(campaign):
     form = SelectForm(campaign.dataset, QueryDict())
     assert [field.name for field in form.numbers] == ["threshold", "min_ratings", "max_ratings", "shares", "seed"]
     assert form.is_valid()
-    assert form.rules().criteria["max_ratings"] == 100
+    assert form.arguments()["rules"].criteria["max_ratings"] == 100
     assert SelectionRulesSerializer().fields["max_ratings"].default == 100
 
 
