@@ -1,4 +1,4 @@
-"""A campaign of a project, or 404."""
+"""Look up a campaign of a project, or raise 404."""
 
 from annotation.campaigns.selectors import campaigns_of, plain_campaigns
 from annotation.core.access import get_in_project_or_404
@@ -10,11 +10,11 @@ def campaign_or_404(project: Project, pk: int) -> Campaign:
 
 
 def counted_campaign_or_404(project: Project, pk: int) -> Campaign:
-    """A campaign with the counts of its units, judgements and raters."""
+    """Return a campaign with the counts of its units, judgements and raters."""
     return get_in_project_or_404(campaigns_of(project), project, pk=pk)
 
 
 def rated_here_or_404(project: Project, pk: int) -> Campaign:
-    """A campaign that hands out its units here; the ratings of an imported one were collected elsewhere."""
+    """Return a campaign that hands out units here, not an imported one."""
     campaigns = plain_campaigns(project).select_related("project").filter(imported=False)
     return get_in_project_or_404(campaigns, project, pk=pk)

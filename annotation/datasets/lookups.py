@@ -1,4 +1,4 @@
-"""A data set or a response of a project, or 404."""
+"""Look up a data set or a response of a project, or raise 404."""
 
 from django.shortcuts import get_object_or_404
 

@@ -43,9 +43,9 @@ def read_campaign_file(document: object) -> dict[str, Any]:
         raise DesignError({"file": f"Found {_short(document)}; accepted: an object, as a campaign is exported."})
     version = document.get("assay_campaign")
     if isinstance(version, bool) or version != FILE_VERSION:
-        found = _short(version) if "assay_campaign" in document else "nothing"
+        shown = _short(version) if "assay_campaign" in document else "nothing"
         raise DesignError(
-            {"assay_campaign": f"Found {found}; accepted: {FILE_VERSION}, the version of an exported campaign."}
+            {"assay_campaign": f"Found {shown}; accepted: {FILE_VERSION}, the version of an exported campaign."}
         )
     problems: dict[str, str] = {}
     rest = {name: value for name, value in document.items() if name != "assay_campaign"}

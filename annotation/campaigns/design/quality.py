@@ -166,8 +166,8 @@ class QualityDesign(StoredDesign):
         operations = reader.texts(degraded.get("operations", list(DEGRADATIONS)), "degraded.operations")
         unknown = [name for name in operations if name not in DEGRADATIONS]
         if unknown or not operations:
-            found = ", ".join(unknown) or "none"
-            reader.refuse("degraded.operations", f"Found {found}; accepted: {', '.join(DEGRADATIONS)}.")
+            names = ", ".join(unknown) or "none"
+            reader.refuse("degraded.operations", f"Found {names}; accepted: {', '.join(DEGRADATIONS)}.")
         low = reader.mapping(anchors.get("low", {}), "anchors.low", None)
         design = cls(
             every=every,

@@ -84,12 +84,5 @@ class CriterionForm(forms.Form):
 
     @staticmethod
     def initial_of(criterion: Criterion) -> dict[str, Any]:
-        return {
-            "name": criterion.name,
-            "question": criterion.question,
-            "kind": criterion.kind,
-            "step": criterion.step,
-            "labels": "\n".join(criterion.labels),
-            "ties": criterion.ties,
-            **criterion.scale.form_initial(),
-        }
+        columns = {name: getattr(criterion, name) for name in ("name", "question", "kind", "step", "ties")}
+        return {**columns, "labels": "\n".join(criterion.labels), **criterion.scale.form_initial()}

@@ -58,7 +58,7 @@ class Step(RefusableForm):
         return {name: self.cleaned_data[name] for name in self.settles if name in self.cleaned_data}
 
     def arguments(self) -> dict[str, Any]:
-        return {"changes": self.changes()}
+        return {"changes": self.changes(), "settle": self.settles, "leave": self.leaves}
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         return super().input_of(path.split(".")[0])

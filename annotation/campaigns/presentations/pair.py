@@ -30,10 +30,10 @@ class Pair(PresentationKind):
         systems = sorted({str(source.system) for source in sources})
         if sources and len(systems) < 2:
             raise AnnotationError(f"A pair needs two systems; there are outputs of {systems[0]} only.")
-        wanted = [(first, second) for first, second in pairs] or all_pairs(systems)
-        if missing := sorted({str(system) for pair in wanted for system in pair} - set(systems)):
+        compared = [(first, second) for first, second in pairs] or all_pairs(systems)
+        if missing := sorted({str(system) for pair in compared for system in pair} - set(systems)):
             raise AnnotationError(f"Pairs name systems without outputs to rate: {', '.join(missing)}.")
-        return plan_pairs(sources, wanted)
+        return plan_pairs(sources, compared)
 
     def shown(self, n_responses: int, n_items: int) -> float:
         return 2.0

@@ -32,8 +32,8 @@ class Magnitude(Scale):
     def problems(self) -> Iterator[tuple[str, str]]:
         value = self.settings.standard_value
         if value is None or not (math.isfinite(value) and 0 < value <= 1e6):
-            found = "nothing" if value is None else f"{value:g}"
-            yield "standard_value", f"the standard counts as {found}; accepted: a number above 0, such as 100."
+            shown = "nothing" if value is None else f"{value:g}"
+            yield "standard_value", f"the standard counts as {shown}; accepted: a number above 0, such as 100."
         if self.settings.labels:
             yield "labels", "a magnitude has no points to label; accepted: no labels."
 

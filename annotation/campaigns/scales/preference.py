@@ -55,7 +55,7 @@ class Preference(Scale):
 
     @property
     def points(self) -> list[tuple[int, str]]:
-        """From "the first is much better" to "the second is", each with its words."""
+        """The values from "the first is much better" to "the second is much better", with their labels."""
         highest = self.settings.scale_max
         values = [value for value in range(highest, -highest - 1, -1) if value or self.settings.ties]
         labels = list(self.settings.labels)

@@ -25,8 +25,8 @@ def validate_criteria(
     known = [criterion for criterion in criteria if criterion.kind in SCALES]
     standards = {criterion.standard_source for criterion in known if criterion.scale.has_standard}
     if len(standards) > 1:
-        found = " and ".join(sorted(standards))
-        problems.refuse("criteria", f"Found the standard texts {found}; accepted: the same in all criteria.")
+        sources = " and ".join(sorted(standards))
+        problems.refuse("criteria", f"Found the standard texts {sources}; accepted: the same in all criteria.")
 
 
 class _CriterionCheck:

@@ -49,7 +49,7 @@ def criterion_document(criterion: Criterion) -> dict[str, Any]:
     return {name: field.exported_value(getattr(criterion, name)) for name, field in CRITERION.items()}
 
 
-# How a file holds the rows of other tables.
+# What a file holds for the rows of other tables.
 RELATED: dict[str, Callable[[Campaign], Any]] = {
     "dataset": lambda campaign: dataset_document(campaign.dataset),
     "systems": lambda campaign: sorted(campaign.systems.values_list("name", flat=True)),

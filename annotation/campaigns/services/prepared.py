@@ -93,5 +93,5 @@ def _off_scale(name: str, expected: tuple[float, float], scales: Scales) -> Iter
     if criterion is None:
         yield f"There is no criterion {name!r}; accepted: {', '.join(scales)}."
     elif criterion.kind in SCALES and (accepted := criterion.scale.expected_problem(low, high)):
-        found = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        yield f"Found {found}; accepted: {accepted}."
+        given = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        yield f"Found {given}; accepted: {accepted}."

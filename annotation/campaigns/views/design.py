@@ -56,8 +56,7 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
         choice = WhatStep(campaign, dataset=request.GET.get("dataset", ""))
         return render(request, "annotation/campaigns/campaign_systems.html", {"form": choice})
     form = form_class(campaign, request.POST or None)
-    settled = {"settle": form.settles, "leave": form.leaves}
-    if form.submit(campaign_change, campaign=campaign, **settled, by=request.user):
+    if form.submit(campaign_change, campaign=campaign, by=request.user):
         return _next_page(request, campaign, step)
     context = {**_page(project, campaign, step), "form": form}
     return render(request, "annotation/campaigns/campaign_form.html", context)
