@@ -333,10 +333,7 @@ class CheckUnit(models.Model):
 
 
 class Presentation(models.Model):
-    """A screen shown to a rater, in one order. Never deleted; an imported judgement has one, too.
-
-    Work fills a slot of its unit. A repeat shows a unit again and a check shows a ``check_unit``; neither takes a slot.
-    """
+    """A screen shown to a rater. Work fills a slot of its unit; a repeat or a check takes no slot. Never deleted."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="presentations")
     purpose = models.CharField(

@@ -30,10 +30,7 @@ class MeanRating(NamedTuple):
 
 @dataclass(frozen=True)
 class SeedCriterion:
-    """A whole number that a manager sets, and the test of a seed against it.
-
-    ``name`` is the argument of the services, the field of the form and the API, and the key in records.
-    """
+    """A whole number that a manager sets, and the test of a seed against it. Forms, API and records use ``name``."""
 
     name: str
     label: str

@@ -85,10 +85,7 @@ def exactly(number: float | str) -> Fraction:
 
 
 def seed_rows(dataset: Dataset) -> tuple[list[SeedRow], int]:
-    """Return the original response of each item that has one, and the number of items with several.
-
-    The seed is the best ranked response, then the first by text key.
-    """
+    """Return the original response of each item (best ranked, then first by text key), and the number with several."""
     with connection.cursor() as cursor:
         cursor.execute(
             """

@@ -1,7 +1,4 @@
-"""Every field of a campaign and of its criteria. A new field is an entry here and a column of the model.
-
-Drafts, validation, files, copies, the frozen design, the API, the forms and the design page read this table.
-"""
+"""Every field of a campaign and of its criteria. A new field is an entry here and a column of the model."""
 
 from __future__ import annotations
 

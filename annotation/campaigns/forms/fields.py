@@ -35,10 +35,7 @@ def textarea(rows: int) -> forms.Textarea:
 
 
 def form_field(field: Field, **changes: Any) -> forms.Field | None:
-    """Return the form's field for an entry of the table, or None for a kind that needs a form of its own.
-
-    ``changes`` are arguments of the form's field that differ from the table.
-    """
+    """Return the form's field for an entry of the table, with ``changes`` to its arguments; None if it has none."""
     options: dict[str, Any] = {**words(field), "required": field.default != "" and not field.optional, **changes}
     match field:
         case Choice(options=choices):

@@ -11,10 +11,7 @@ LISTED = ("exclude_raters", "exclude_ratings")  # rules that name raters and rat
 
 
 def campaign_document(campaign: Campaign) -> dict[str, Any]:
-    """Return everything that was decided about a campaign, with names in place of ids.
-
-    Its name is left out, since equal designs may have different ones; so is its completion code.
-    """
+    """Return the design with names in place of ids, without the name and the completion code of the campaign."""
     document: dict[str, Any] = {}
     for name, field in CAMPAIGN.items():
         if field.exported and field.frozen:
@@ -59,10 +56,7 @@ RELATED: dict[str, Callable[[Campaign], Any]] = {
 
 
 def campaign_export(campaign: Campaign, *, with_answers: bool = True) -> dict[str, Any]:
-    """Return the file that ``campaign_import`` reads: name, design and registered rules.
-
-    ``with_answers`` is false for people who may be raters: checks and qualification are then left out.
-    """
+    """Return the file that ``campaign_import`` reads; without checks and qualification for people who may be raters."""
     design = campaign_document(campaign)
     if not with_answers:
         for field in CAMPAIGN.values():

@@ -1,8 +1,7 @@
 """The gate of a campaign: requests of raters pass together, a change of the campaign passes alone.
 
-It is an advisory lock of PostgreSQL, because these locks queue: a change waits for earlier requests, and later requests
-wait for the change. Row locks do not queue: with ``FOR SHARE``, a pause of a busy campaign would wait for ever. The
-lock is held to the end of the transaction and comes before every other lock; later reads see the settled state.
+It is an advisory lock of PostgreSQL, held to the end of the transaction and taken before every other lock. These locks
+queue: a change waits for earlier requests, and later requests wait for it. With row locks it could wait for ever.
 """
 
 from collections.abc import Iterable

@@ -52,10 +52,7 @@ def dataset_import_create(
     file_format: str | None = None,
     **options: str,
 ) -> DatasetImport:
-    """Queue a file. The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id.
-
-    ``options`` are the normalisation rule, the turn separator, and ``DETAILS`` of the data set.
-    """
+    """Queue a file for ``dataset_import_execute``; ``options`` are the rule, the turn separator and ``DETAILS``."""
     dataset_slug(project, name)
     normalisation = options.get("normalisation", DEFAULT_RULE)
     if normalisation not in RULES:

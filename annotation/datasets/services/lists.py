@@ -20,10 +20,7 @@ MAX_NAME = 120
 def response_list_create(
     *, dataset: Dataset, name: str, responses: Sequence[int], origin: Mapping[str, Any], by: User | None = None
 ) -> ResponseList:
-    """Create a list, which is never changed afterwards.
-
-    ``responses`` are ids; a repeated id counts once. ``origin`` is JSON that says how they were chosen.
-    """
+    """Create a list, which never changes. ``origin`` is JSON that says how the responses, given by id, were chosen."""
     name, origin = storable(name.strip()), storable_json(dict(origin))
     if not 1 <= len(name) <= MAX_NAME:
         raise AnnotationError.at("name", f"Found {len(name)} characters; accepted: 1 to {MAX_NAME}.")

@@ -25,10 +25,7 @@ def seeds_sample(
     normalisation: str = DEFAULT_RULE,
     by: User | None = None,
 ) -> DatasetImport:
-    """Queue a new data set of ``n`` random triples, drawn without replacement, each with its response as seed.
-
-    The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id.
-    """
+    """Queue a data set of ``n`` random triples, each with its response as seed, for ``dataset_import_execute``."""
     dataset_slug(corpus.project, name)
     if corpus.state != JobState.DONE:
         message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: a corpus whose index is done."
