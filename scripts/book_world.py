@@ -193,10 +193,10 @@ def _main(project: Project, dataset: Dataset, user: User, fake: FakeProlific, ba
     for number in range(5):
         _work(main, rater_create(project=project, name=f"Colleague {number + 1}"), RATERS[number], 15, number)
     rules_apply(campaign=main, rules=rules, by=user)
-    entries = [one for one in datasheet.sheet_of(campaign_facts(main)).entries if not one.is_final]
-    asked = [one.key for one in entries if not one.question.options]
-    own = {key: datasheet.Own(text) for key, text in zip(asked, SHEET, strict=False)}
-    datasheet.datasheet_update(campaign=main, answers=own, by=user)
+    entries = [entry for entry in datasheet.sheet_of(campaign_facts(main)).entries if not entry.is_final]
+    questions = [entry.key for entry in entries if not entry.question.options]
+    answers = {key: datasheet.ManagerAnswer(text) for key, text in zip(questions, SHEET, strict=False)}
+    datasheet.datasheet_update(campaign=main, answers=answers, by=user)
     return main
 
 

@@ -1,8 +1,7 @@
 """A parameter study's result as the tables, sentences and charts of its report."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.core.charts import Spec, Theme
 from correlations.charts import ParameterAxis, parameter_chart
@@ -15,13 +14,12 @@ from correlations.results.parameters import (
     ParameterSweep,
     Without,
 )
-from correlations.selectors.reports import Table
+from correlations.selectors.reports import NAN, Columns, Table, high, low, number, table_of
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.parameters import best_index
 from metrics.scoring.registry import METRICS
 
-NAN = float("nan")
 LEVELS = {"system": "Over systems", "segment": "Over rated outputs"}
 FEW_SYSTEMS = 10
 DRIVEN = 0.2  # by how much one system may move a coefficient before the report names it
@@ -30,7 +28,7 @@ INTERVALS = "pearson"  # the coefficient whose interval tables and charts show
 
 @dataclass(frozen=True)
 class SweepReport:
-    """One parameter, with what the report says of it."""
+    """One parameter, with the sentences and tables of its report."""
 
     sweep: ParameterSweep
     result: ParameterResult
@@ -73,7 +71,7 @@ class SweepReport:
 
     @property
     def others(self) -> list[Coefficient]:
-        """Coefficients shown by their value alone."""
+        """Return the coefficients shown by their value alone."""
         return [entry for entry in self.result.entries if entry.key != INTERVALS]
 
     @property
@@ -112,7 +110,7 @@ class PointRow:
 
     @property
     def levels(self) -> list[tuple[Level, LevelEstimate, list[float | None]]]:
-        """Over systems and over outputs: Pearson's r, and the values of the other coefficients."""
+        """Return, over systems and over outputs, Pearson's r and the values of the other coefficients."""
         keys = [entry.key for entry in self.report.others]
         return [
             (level, level.coefficients[INTERVALS], [level.coefficients[key].value for key in keys])
@@ -132,7 +130,7 @@ def summary_cards(study: ParameterStudy, result: ParameterResult) -> list[dict[s
 
 
 def values_in_use(study: ParameterStudy) -> list[tuple[str, str]]:
-    """Labels and values of the metric's parameters, but for trained models, which have names."""
+    """Return labels and values of the metric's parameters except trained models, which have names."""
     metric = study.specification["metric"]
     known = METRICS[metric["name"]].parameter_list() if metric["name"] in METRICS else ()
     return [
@@ -151,8 +149,8 @@ def figure(result: ParameterResult, name: str, *, theme: Theme) -> Spec | None:
     sweep = next((each for each in result.sweeps if each.parameter == parameter), None)
     if sweep is None or level not in LEVELS:
         return None
-    levels = [point.system if level == "system" else point.segment for point in sweep.points]
-    series = {entry.label: [_number(each.coefficients[entry.key].value) for each in levels] for entry in result.entries}
+    levels: list[Level] = [getattr(point, level) for point in sweep.points]
+    series = {entry.label: [number(each.coefficients[entry.key].value) for each in levels] for entry in result.entries}
     axis = ParameterAxis(
         sweep.label,
         [point.value for point in sweep.points],
@@ -165,10 +163,6 @@ def figure(result: ParameterResult, name: str, *, theme: Theme) -> Spec | None:
     bands = {COEFFICIENTS[INTERVALS].label: ([low for low, _ in ends], [high for _, high in ends])}
     title = f"{sweep.label}: {LEVELS[level].lower()}"
     return parameter_chart(axis, series, intervals=bands if any(intervals) else None, title=title, theme=theme)
-
-
-def _number(value: float | None) -> float:
-    return NAN if value is None else value
 
 
 # --- Tables for download ----------------------------------------------------------------------------------------------
@@ -187,51 +181,36 @@ def table(result: ParameterResult, name: str) -> Table | None:
 
 
 def _curve_table(sweep: ParameterSweep, coefficients: Sequence[str]) -> Table:
-    columns = [
-        "parameter",
-        "value",
-        "in_use",
-        "best",
-        "ngrams_of_order",
-        "ngrams_up_to_order",
-        *(f"{level}_{part}" for level in LEVELS for part in _level_columns(coefficients)),
-        "most_influential_system",
-        "pearson_without_it",
-        "chosen_share_of_halves",
-    ]
     shares: Sequence[float | None] = [None] * len(sweep.points) if sweep.halves is None else sweep.halves.shares
-    rows = (
-        [
-            sweep.parameter,
-            point.shown,
-            index == sweep.chosen,
-            index == sweep.best,
-            point.ngrams and point.ngrams.of_order,
-            point.ngrams and point.ngrams.up_to,
-            *_level_cells(point.system, coefficients),
-            *_level_cells(point.segment, coefficients),
-            point.influential and point.influential.system,
-            point.influential and point.influential.pearson,
-            shares[index],
-        ]
-        for index, point in enumerate(sweep.points)
-    )
-    return columns, rows
+    columns: Columns = {
+        "parameter": lambda *_: sweep.parameter,
+        "value": lambda index, point: point.shown,
+        "in_use": lambda index, point: index == sweep.chosen,
+        "best": lambda index, point: index == sweep.best,
+        "ngrams_of_order": lambda index, point: point.ngrams and point.ngrams.of_order,
+        "ngrams_up_to_order": lambda index, point: point.ngrams and point.ngrams.up_to,
+        **_level_columns(coefficients),
+        "most_influential_system": lambda index, point: point.influential and point.influential.system,
+        "pearson_without_it": lambda index, point: point.influential and point.influential.pearson,
+        "chosen_share_of_halves": lambda index, point: shares[index],
+    }
+    return table_of(columns, enumerate(sweep.points))
 
 
-def _level_columns(coefficients: Sequence[str]) -> list[str]:
-    columns = ["n"]
+def _level_columns(coefficients: Sequence[str]) -> Columns:
+    cells: dict[str, Callable[[Level], object]] = {"n": lambda level: level.n}
     for key in coefficients:
-        columns += [key, *(["p"] if key == INTERVALS else []), f"{key}_low", f"{key}_high"]
-    return [*columns, "undefined_reason"]
-
-
-def _level_cells(level: Level, coefficients: Sequence[str]) -> list[Any]:
-    cells: list[Any] = [level.n]
-    for key in coefficients:
-        estimate = level.coefficients[key]
-        cells += [estimate.value, *([level.p] if key == INTERVALS else []), *(estimate.interval or (None, None))]
-    return [*cells, level.reason]
+        cells[key] = lambda level, key=key: level.coefficients[key].value
+        if key == INTERVALS:
+            cells["p"] = lambda level: level.p
+        cells[f"{key}_low"] = lambda level, key=key: low(level.coefficients[key].interval)
+        cells[f"{key}_high"] = lambda level, key=key: high(level.coefficients[key].interval)
+    cells["undefined_reason"] = lambda level: level.reason
+    return {
+        f"{name}_{part}": lambda index, point, name=name, cell=cell: cell(getattr(point, name))
+        for name in LEVELS
+        for part, cell in cells.items()
+    }
 
 
 def _without_table(sweep: ParameterSweep) -> Table:

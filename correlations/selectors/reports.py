@@ -1,8 +1,9 @@
 """A study's result as the tables, sentences and charts of its report."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -11,16 +12,7 @@ from correlations.charts import ForestRow, forest_plot, observation_scatter, swe
 from correlations.charts.sweeps import Kind
 from correlations.models import Study
 from correlations.results.common import Ends
-from correlations.results.study import (
-    NO_REFERENCES,
-    Clamped,
-    Comparison,
-    RowEstimate,
-    StudyResult,
-    StudyRow,
-    Sweep,
-    SystemShare,
-)
+from correlations.results.study import NO_REFERENCES, Comparison, RowEstimate, StudyResult, StudyRow, Sweep, SystemShare
 from correlations.stats.coefficients.coefficient import Coefficient
 
 NAN = float("nan")
@@ -51,7 +43,7 @@ class BestRow:
 
     @property
     def references(self) -> str:
-        """Return the row's references as a sentence goes on with them."""
+        """Return the row's references as part of a sentence."""
         named = {NO_REFERENCES: "no references", "all": "all references", "original": "the single original reference"}
         return named.get(self.row.subset, f"references of {self.row.subset_label}")
 
@@ -119,7 +111,7 @@ def estimates(result: StudyResult, row: StudyRow) -> list[tuple[Coefficient, Row
 
 
 def comparisons_worth_showing(result: StudyResult) -> list[tuple[Comparison, float | None, float | None]]:
-    """Comparisons with both coefficients: all if they are few, else those with the best metric of each references."""
+    """Return comparisons with both coefficients: all if few, else those with the best metric of each references."""
     lead = result.lead.key
     return [(entry, entry.first_value[lead], entry.second_value[lead]) for entry in _worth_showing(result)]
 
@@ -140,7 +132,7 @@ def _worth_showing(result: StudyResult) -> Sequence[Comparison]:
 
 
 def metrics_in_colour(result: StudyResult) -> list[str]:
-    """Labels of the metrics closest to the raters, whatever their references, closest first."""
+    """Return labels of the metrics closest to the raters, whatever their references, closest first."""
     best: dict[str, float] = {}
     for row in result.rows:
         value = result.lead_value(row)
@@ -156,17 +148,13 @@ class ClampedRow:
 
 
 def clamped_rows(result: StudyResult) -> list[ClampedRow]:
-    """Rows in which clamping explains something, with the systems it hits most, worst first."""
+    """Return rows in which clamping explains something, with the three systems it affects most, worst first."""
     rows = [
-        ClampedRow(row, index, _worst(row.clamped))
+        ClampedRow(row, index, sorted(row.clamped.systems, key=lambda entry: -entry.share)[:3])
         for index, row in enumerate(result.rows)
         if row.clamped.share >= CLAMPED_WORTH_SHOWING
     ]
     return sorted(rows, key=lambda each: -each.row.clamped.share)
-
-
-def _worst(clamped: Clamped) -> list[SystemShare]:
-    return sorted(clamped.systems, key=lambda entry: -entry.share)[:3]
 
 
 def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
@@ -202,7 +190,7 @@ def _forest_rows(result: StudyResult) -> list[ForestRow]:
             metric=row.label,
             subset=row.subset_label,
             coefficient=entry.label,
-            mean=_number(estimate.value),
+            mean=number(estimate.value),
             honest=estimate.over_items or (NAN, NAN),
             paper=estimate.paper or (NAN, NAN),
             reason=estimate.reason,
@@ -214,7 +202,7 @@ def _forest_rows(result: StudyResult) -> list[ForestRow]:
 
 def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:
     sweep, best = result.sweeps[kind], metrics_in_colour(result)
-    series = {each.label: [_number(result.lead_value(point)) for point in each.points] for each in sweep.series}
+    series = {each.label: [number(result.lead_value(point)) for point in each.points] for each in sweep.series}
     in_colour = None
     if len(series) > IN_COLOUR:
         named = {label.split(" (")[0] for label in best}  # two orders of one metric are one line of the order sweep
@@ -225,7 +213,7 @@ def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:
 
 def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:
     row, observations = result.rows[index], result.observations
-    human, metric = ([_number(value) for value in side[index]] for side in (observations.human, observations.metric))
+    human, metric = ([number(value) for value in side[index]] for side in (observations.human, observations.metric))
     if all(map(math.isnan, metric)):
         return None
     names = [f"{pair.a} – {pair.b}" for pair in result.pairs]
@@ -239,13 +227,19 @@ def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:
     )
 
 
-def _number(value: float | None) -> float:
+def number(value: float | None) -> float:
     return NAN if value is None else value
 
 
 # --- Tables for download ---------------------------------------------------------------------------------------------
 
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
+Columns = Mapping[str, Callable[..., object]]  # a column's name and its cell
+
+
+def table_of(columns: Columns, entries: Iterable[tuple[Any, ...]]) -> Table:
+    """Return a table whose cells are computed from the parts of each entry."""
+    return tuple(columns), ([cell(*entry) for cell in columns.values()] for entry in entries)
 
 
 def table(result: StudyResult, name: str) -> Table | None:
@@ -264,127 +258,103 @@ def table(result: StudyResult, name: str) -> Table | None:
     return builders[name](result) if name in builders else None
 
 
-COEFFICIENT_PARTS = (
-    "",
-    "_paper_low",
-    "_paper_high",
-    "_items_low",
-    "_items_high",
-    "_items_raters_low",
-    "_items_raters_high",
-    "_assignment_spread",
-    "_undefined_reason",
-)
+def low(interval: Ends | None) -> float | None:
+    return interval and interval[0]
 
 
-def _coefficient_cells(estimate: RowEstimate) -> list[Any]:
-    intervals = (estimate.paper, estimate.over_items, estimate.over_items_and_raters)
-    ends = [end for interval in intervals for end in _ends(interval)]
-    return [estimate.value, *ends, estimate.assignment_spread, estimate.reason]
+def high(interval: Ends | None) -> float | None:
+    return interval and interval[1]
 
 
-def _ends(interval: Ends | None) -> tuple[float | None, float | None]:
-    return interval or (None, None)
+NAMES: Columns = {"metric": lambda row, *_: row.label, "references": lambda row, *_: row.subset_label}
+ESTIMATE: Columns = {
+    "": lambda estimate: estimate.value,
+    "_paper_low": lambda estimate: low(estimate.paper),
+    "_paper_high": lambda estimate: high(estimate.paper),
+    "_items_low": lambda estimate: low(estimate.over_items),
+    "_items_high": lambda estimate: high(estimate.over_items),
+    "_items_raters_low": lambda estimate: low(estimate.over_items_and_raters),
+    "_items_raters_high": lambda estimate: high(estimate.over_items_and_raters),
+    "_assignment_spread": lambda estimate: estimate.assignment_spread,
+    "_undefined_reason": lambda estimate: estimate.reason,
+}
 
 
 def _correlation_table(result: StudyResult) -> Table:
-    columns = [
-        "metric",
-        "references",
-        *(f"{entry.short}{part}" for entry in result.entries for part in COEFFICIENT_PARTS),
-        "observations",
-        "items",
-        "items_per_unit",
-        "items_left_out",
-        "items_share",
-        "clamped_cells",
-        "clamped_share",
-        "clamped_systems",
-        "signature",
-    ]
-    return columns, (_correlation_cells(result, row) for row in result.rows)
-
-
-def _correlation_cells(result: StudyResult, row: StudyRow) -> list[Any]:
-    return [
-        row.label,
-        row.subset_label,
-        *(cell for _, estimate in estimates(result, row) for cell in _coefficient_cells(estimate)),
-        row.n_observations,
-        row.items,
-        row.items_per_unit,
-        row.dropped.count,
-        row.items / result.items.used,
-        row.clamped.cells,
-        row.clamped.share,
-        {entry.system: entry.share for entry in row.clamped.systems},
-        row.signature,
-    ]
+    coefficients = {
+        f"{entry.short}{part}": lambda row, key=entry.key, cell=cell: cell(row.coefficients[key])
+        for entry in result.entries
+        for part, cell in ESTIMATE.items()
+    }
+    columns: Columns = {
+        **NAMES,
+        **coefficients,
+        "observations": lambda row: row.n_observations,
+        "items": lambda row: row.items,
+        "items_per_unit": lambda row: row.items_per_unit,
+        "items_left_out": lambda row: row.dropped.count,
+        "items_share": lambda row: row.items / result.items.used,
+        "clamped_cells": lambda row: row.clamped.cells,
+        "clamped_share": lambda row: row.clamped.share,
+        "clamped_systems": lambda row: {entry.system: entry.share for entry in row.clamped.systems},
+        "signature": lambda row: row.signature,
+    }
+    return table_of(columns, ((row,) for row in result.rows))
 
 
 def _sweep_table(result: StudyResult, sweeps: dict[str, Sweep]) -> Table:
     short, key = result.lead.short, result.lead.key
-    measured = (short, f"{short}_undefined_reason", "observations", "items", "clamped_share")
-    rows = (
-        (
-            name,
-            value,
-            series.label,
-            sweep.references,
-            point.coefficients[key].value,
-            point.coefficients[key].reason,
-            point.n_observations,
-            point.items,
-            point.clamped_share,
-        )
+    columns: Columns = {
+        "sweep": lambda name, *_: name,
+        "point": lambda name, value, *_: value,
+        "metric": lambda name, value, series, *_: series.label,
+        "references": lambda name, *_: sweeps[name].references,
+        short: lambda *entry: entry[-1].coefficients[key].value,
+        f"{short}_undefined_reason": lambda *entry: entry[-1].coefficients[key].reason,
+        "observations": lambda *entry: entry[-1].n_observations,
+        "items": lambda *entry: entry[-1].items,
+        "clamped_share": lambda *entry: entry[-1].clamped_share,
+    }
+    points = (
+        (name, value, series, point)
         for name, sweep in sweeps.items()
         for series in sweep.series
         for value, point in zip(sweep.points, series.points, strict=True)
     )
-    return ("sweep", "point", "metric", "references", *measured), rows
+    return table_of(columns, points)
 
 
 def _comparison_table(result: StudyResult) -> Table:
     short, key = result.lead.short, result.lead.key
-    values = (f"first_{short}", f"second_{short}", f"{short}_difference")
-    tested = ("low", "high", "p", "p_holm", "undefined_reason")
-    rows = (
-        (
-            entry.subset_label,
-            entry.first,
-            entry.second,
-            entry.items,
-            entry.of,
-            entry.first_value[key],
-            entry.second_value[key],
-            entry.difference,
-            *_ends(entry.interval),
-            entry.p,
-            entry.p_holm,
-            entry.reason,
-        )
-        for entry in result.comparisons
-    )
-    return ("references", "first", "second", "items", "items_of_study", *values, *tested), rows
+    columns: Columns = {
+        "references": lambda entry: entry.subset_label,
+        "first": lambda entry: entry.first,
+        "second": lambda entry: entry.second,
+        "items": lambda entry: entry.items,
+        "items_of_study": lambda entry: entry.of,
+        f"first_{short}": lambda entry: entry.first_value[key],
+        f"second_{short}": lambda entry: entry.second_value[key],
+        f"{short}_difference": lambda entry: entry.difference,
+        "low": lambda entry: low(entry.interval),
+        "high": lambda entry: high(entry.interval),
+        "p": lambda entry: entry.p,
+        "p_holm": lambda entry: entry.p_holm,
+        "undefined_reason": lambda entry: entry.reason,
+    }
+    return table_of(columns, ((entry,) for entry in result.comparisons))
 
 
 def _system_table(result: StudyResult) -> Table:
-    columns = ("metric", "references", "system", "score", "mean_rating", "rated_items", "clamped_share", "run")
-    rows = (
-        (
-            row.label,
-            row.subset_label,
-            each.system,
-            each.score,
-            each.rating,
-            each.rated_items,
-            each.clamped_share,
-            row.run,
-        )
-        for row in result.rows
-        for each in row.systems
-    )
-    return columns, rows
+    columns: Columns = {
+        **NAMES,
+        "system": lambda _, each: each.system,
+        "score": lambda _, each: each.score,
+        "mean_rating": lambda _, each: each.rating,
+        "rated_items": lambda _, each: each.rated_items,
+        "clamped_share": lambda _, each: each.clamped_share,
+        "run": lambda row, _: row.run,
+    }
+    return table_of(columns, ((row, each) for row in result.rows for each in row.systems))
 
 
 def _dropped_table(result: StudyResult) -> Table:
@@ -392,7 +362,7 @@ def _dropped_table(result: StudyResult) -> Table:
     by_row = (
         (row.label, row.subset_label, row.dropped.reason, item) for row in result.rows for item in row.dropped.items
     )
-    return ("metric", "references", "reason", "item"), (entry for part in (whole, by_row) for entry in part)
+    return ("metric", "references", "reason", "item"), chain(whole, by_row)
 
 
 def _pair_table(result: StudyResult) -> Table:
@@ -401,17 +371,12 @@ def _pair_table(result: StudyResult) -> Table:
 
 def _observation_table(result: StudyResult) -> Table:
     observations = result.observations
-    columns = ("metric", "references", "a", "b", "rating_difference", "metric_difference")
-    rows = (
-        (
-            row.label,
-            row.subset_label,
-            result.pairs[pair].a,
-            result.pairs[pair].b,
-            observations.human[index][unit],
-            observations.metric[index][unit],
-        )
-        for index, row in enumerate(result.rows)
-        for unit, pair in enumerate(observations.pair)
-    )
-    return columns, rows
+    columns: Columns = {
+        **NAMES,
+        "a": lambda row, index, unit: result.pairs[observations.pair[unit]].a,
+        "b": lambda row, index, unit: result.pairs[observations.pair[unit]].b,
+        "rating_difference": lambda row, index, unit: observations.human[index][unit],
+        "metric_difference": lambda row, index, unit: observations.metric[index][unit],
+    }
+    units = range(len(observations.pair))
+    return table_of(columns, ((row, index, unit) for index, row in enumerate(result.rows) for unit in units))

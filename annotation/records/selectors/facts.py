@@ -1,5 +1,6 @@
-"""What the record says about a campaign, in numbers: the basis of its datasheet and its methods paragraph."""
+"""A campaign's statistics: the basis of its datasheet and its methods paragraph."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,7 +33,7 @@ CHUNK = 20_000
 
 @dataclass(frozen=True)
 class Share:
-    """``hits`` of ``n`` with Wilson's 95% interval; all NaN where n is 0."""
+    """``hits`` of ``n`` with Wilson's 95% interval; all NaN if n is 0."""
 
     hits: int
     n: int
@@ -48,7 +49,7 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class CriterionFacts:
-    """Of the ratings that count: current, not extra, by raters who are not excluded, that gave a value."""
+    """Statistics of the ratings that count: current, not extra, with a value, by raters who are not excluded."""
 
     criterion: Criterion
     n_ratings: int
@@ -68,7 +69,7 @@ class Screens:
     purpose: str
     answered: int
     raters: int
-    within: Share | None  # answers inside the accepted range, where there is one
+    within: Share | None  # answers inside the accepted range, if there is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +99,8 @@ class Facts:
     comments: int
     criteria: list[CriterionFacts]
     screens: dict[str, Screens] = field(default_factory=dict)
-    providers: list[str] = field(default_factory=list)  # that sent raters; before anybody came, that are to
-    by_link: bool = False  # whether anybody came otherwise
+    providers: list[str] = field(default_factory=list)  # that sent raters; before the first rater, that will
+    by_link: bool = False  # whether raters came otherwise
     rules_versions: int = 0
     rules_before_launch: bool = False
     amendments: list[tuple[int, str]] = field(default_factory=list)  # number, kind as people read it
@@ -123,49 +124,46 @@ def campaign_facts(campaign: Campaign) -> Facts:
     excluded = set(
         Participation.objects.filter(campaign=campaign, excluded_at__isnull=False).values_list("rater_id", flat=True)
     )
-    plan = _plan(campaign)
-    log = _log(campaign)
-    standing = Participation.objects.filter(campaign=campaign)
+    participations = Participation.objects.filter(campaign=campaign)
     counted = _counted(campaign, sorted(excluded))
     rules = campaign.rule_versions.order_by("version")
     return Facts(
         campaign=campaign,
-        **plan,
-        **log,
-        raters_joined=standing.count() or _raters_seen(campaign),
+        **_plan(campaign),
+        **_log(campaign),
+        raters_joined=participations.count() or campaign.presentations.values("rater").distinct().count(),
         raters_counted=len(np.unique(counted.rater_id)),
-        raters_failed=standing.filter(stage=Stage.FAILED).count(),
-        raters_flagged=standing.filter(flagged_at__isnull=False).count(),
+        raters_failed=participations.filter(stage=Stage.FAILED).count(),
+        raters_flagged=participations.filter(flagged_at__isnull=False).count(),
         excluded=len(excluded),
         excluded_by_rules=_excluded_by_rules(campaign, excluded),
-        excluded_judgements=_answered(campaign).filter(rater__in=excluded).count(),
+        excluded_judgements=_counted_work(campaign).filter(rater__in=excluded).count(),
         per_rater=_per_rater(counted),
         comments=campaign.comments.exclude(text="").values("presentation").distinct().count(),
         criteria=_criteria(campaign, counted, sorted(excluded)),
         screens=_screens(campaign),
-        **_ways(campaign),
+        **_recruited(campaign),
         rules_versions=rules.count(),
         rules_before_launch=rules.filter(before_launch=True).exists(),
-        amendments=[(one.number, one.get_kind_display()) for one in campaign.amendments.order_by("number")],
+        amendments=[(each.number, each.get_kind_display()) for each in campaign.amendments.order_by("number")],
         payment=payment(campaign),
     )
 
 
-def _ways(campaign: Campaign) -> dict[str, Any]:
-    """How raters came."""
+def _recruited(campaign: Campaign) -> dict[str, Any]:
     sent = Submission.objects.filter(recruitment__campaign=campaign, rater__isnull=False)
-    standing = Participation.objects.filter(campaign=campaign)
+    participations = Participation.objects.filter(campaign=campaign)
     recruitments = campaign.recruitments.order_by("provider")
-    if standing.exists():
+    if participations.exists():
         recruitments = recruitments.filter(submissions__rater__isnull=False)
     return {
         "providers": list(recruitments.values_list("provider", flat=True).distinct()),
-        "by_link": standing.exclude(rater__in=sent.values("rater")).exists(),
+        "by_link": participations.exclude(rater__in=sent.values("rater")).exists(),
     }
 
 
 def _counted(campaign: Campaign, excluded: Sequence[int]) -> Counted:
-    """In memory of five numbers a rating: they are turned into arrays as they come."""
+    """Return the ratings that count, with five numbers each in memory."""
     query = """
         SELECT g.rater_id, g.presentation_id, g.response_id, g.criterion_id, g.value
         FROM annotation_rating g
@@ -187,13 +185,9 @@ def _counted(campaign: Campaign, excluded: Sequence[int]) -> Counted:
     return Counted(rater, presentation, response, criterion, np.ascontiguousarray(table[:, 4]))
 
 
-def _answered(campaign: Campaign) -> Any:
-    """Work whose answers stand in a place: late ones do not, nor do those replaced."""
+def _counted_work(campaign: Campaign) -> Any:
+    """Return work whose answers fill a slot: late and replaced ones do not."""
     return Presentation.objects.filter(campaign=campaign, purpose="work", outcome__in=["submitted", "imported"])
-
-
-def _raters_seen(campaign: Campaign) -> int:
-    return Presentation.objects.filter(campaign=campaign).values("rater").distinct().count()
 
 
 def _plan(campaign: Campaign) -> dict[str, Any]:
@@ -247,19 +241,17 @@ def _log(campaign: Campaign) -> dict[str, Any]:
         "replaced": replaced,
         "median_seconds": float("nan") if seconds is None else seconds,
         "ratings": ratings,
-        "superseded": superseded,  # each correction takes the place of one row
+        "superseded": superseded,  # each correction replaces one row
         "first_at": first,
         "last_at": last,
     }
 
 
 def _excluded_by_rules(campaign: Campaign, excluded: set[int]) -> int:
-    """Of the raters excluded now, those whose last exclusion names a version of the rules."""
-    last: dict[int, bool] = {}
-    found = RaterDecision.objects.filter(campaign=campaign, action=DecisionAction.EXCLUDE, rater__in=excluded)
-    for rater, rules in found.order_by("id").values_list("rater_id", "rules_id"):
-        last[rater] = rules is not None
-    return sum(last.values())
+    """Count the raters excluded now whose last exclusion names a version of the rules."""
+    exclusions = RaterDecision.objects.filter(campaign=campaign, action=DecisionAction.EXCLUDE, rater__in=excluded)
+    last = dict(exclusions.order_by("id").values_list("rater_id", "rules_id"))
+    return sum(rules is not None for rules in last.values())
 
 
 def _per_rater(counted: Counted) -> tuple[int, float, int]:
@@ -271,24 +263,24 @@ def _per_rater(counted: Counted) -> tuple[int, float, int]:
 
 
 def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> list[CriterionFacts]:
-    silent = _cannot_judge(campaign, excluded)
-    again = _repeats(campaign, excluded)
+    cannot_judge = _cannot_judge(campaign, excluded)
+    repeats = _repeats(campaign, excluded)
     units: dict[int, int] = {}
     facts = []
     for criterion in campaign.criteria.all():
-        mine = counted.select(counted.criterion_id == criterion.pk)
+        ratings = counted.select(counted.criterion_id == criterion.pk)
         if criterion.scale.mirrored:
             units = units or dict(Presentation.objects.filter(campaign=campaign).values_list("pk", "unit_id"))
-        table = _agreement_table(criterion, mine, units)
-        pairs = again.get(criterion.pk, np.zeros((0, 2)))
+        table = _agreement_table(criterion, ratings, units)
+        pairs = repeats.get(criterion.pk, np.zeros((0, 2)))
         equal = int((pairs[:, 0] == pairs[:, 1]).sum())
         facts.append(
             CriterionFacts(
                 criterion=criterion,
-                n_ratings=len(mine.value),
-                n_cannot_judge=silent.get(criterion.pk, 0),
-                mean=float(mine.value.mean()) if len(mine.value) else float("nan"),
-                sd=float(mine.value.std(ddof=1)) if len(mine.value) > 1 else float("nan"),
+                n_ratings=len(ratings.value),
+                n_cannot_judge=cannot_judge.get(criterion.pk, 0),
+                mean=float(ratings.value.mean()) if len(ratings.value) else float("nan"),
+                sd=float(ratings.value.std(ddof=1)) if len(ratings.value) > 1 else float("nan"),
                 alpha=krippendorff_alpha(table, level=criterion.scale.level, n_bootstrap=300),
                 icc=icc(table),
                 repeated=Share.of(equal, len(pairs)),
@@ -298,14 +290,14 @@ def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> 
     return facts
 
 
-def _agreement_table(criterion: Criterion, mine: Counted, units: dict[int, int]) -> RatingTable:
-    """Who gave which value to what. A mirrored answer is about a pair, though it is stored for both responses."""
-    value, rater, rated = criterion.scale.weighed(mine.value), mine.rater_id, mine.response_id
+def _agreement_table(criterion: Criterion, ratings: Counted, units: dict[int, int]) -> RatingTable:
+    """Return values by rater and response; by pair for mirrored answers, which are stored for both responses."""
+    value, rater, rated = criterion.scale.weighed(ratings.value), ratings.rater_id, ratings.response_id
     if criterion.scale.mirrored:
-        order = np.lexsort((mine.response_id, mine.presentation_id))
-        first = order[np.r_[True, np.diff(mine.presentation_id[order]) != 0][: len(order)]]
+        order = np.lexsort((ratings.response_id, ratings.presentation_id))
+        first = order[np.r_[True, np.diff(ratings.presentation_id[order]) != 0][: len(order)]]
         value, rater = value[first], rater[first]
-        rated = np.array([units[number] for number in mine.presentation_id[first].tolist()], dtype=np.int64)
+        rated = np.array([units[number] for number in ratings.presentation_id[first].tolist()], dtype=np.int64)
     _, response = np.unique(rated, return_inverse=True)
     _, code = np.unique(rater, return_inverse=True)
     return RatingTable(response, code, value)
@@ -328,7 +320,7 @@ def _cannot_judge(campaign: Campaign, excluded: Sequence[int]) -> dict[int, int]
 
 
 def _repeats(campaign: Campaign, excluded: Sequence[int]) -> dict[int, np.ndarray]:
-    """Per criterion, (first value, value when shown again) of every answer to a repeat; latest revisions."""
+    """Return per criterion (first value, value when shown again) of every answer to a repeat; latest revisions."""
     mirrored = [criterion.pk for criterion in campaign.criteria.all() if criterion.scale.mirrored]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -348,10 +340,10 @@ def _repeats(campaign: Campaign, excluded: Sequence[int]) -> dict[int, np.ndarra
             {"c": campaign.pk, "x": list(excluded), "mirrored": mirrored},
         )
         rows = cursor.fetchall()
-    found: dict[int, list[tuple[float, float]]] = {}
-    for criterion, first, second in rows:
-        found.setdefault(criterion, []).append((first, second))
-    return {criterion: np.array(pairs) for criterion, pairs in found.items()}
+    pairs = defaultdict(list)
+    for criterion, *values in rows:
+        pairs[criterion].append(values)
+    return {criterion: np.array(values) for criterion, values in pairs.items()}
 
 
 def _screens(campaign: Campaign) -> dict[str, Screens]:
@@ -367,7 +359,7 @@ def _screens(campaign: Campaign) -> dict[str, Screens]:
 
 
 def _within(campaign: Campaign) -> dict[str, Share]:
-    """Per purpose, answers inside their accepted range, of those that have one."""
+    """Return per purpose the share of answers inside their accepted range, of those that have one."""
     with connection.cursor() as cursor:
         cursor.execute(
             """

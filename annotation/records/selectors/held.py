@@ -1,4 +1,4 @@
-"""What a project holds about somebody, by the id or name that they give."""
+"""The data that a project holds about a rater, by the id or name that the rater gives."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,12 @@ from annotation.models import (
     Submission,
 )
 
-MOST = 20
+MOST = 20  # raters with one id
 
 
 @dataclass(frozen=True)
 class Held:
-    """One rater, by which ids they are known, and how much there is of them."""
+    """A rater, the ids, and how much data there is."""
 
     rater: Rater
     identities: list[tuple[str, str]]  # provider, id
@@ -34,15 +34,14 @@ class Held:
     messages: int  # of providers, that hold one of the ids
 
 
-def held_about(project: Project, wanted: str) -> list[Held]:
-    """Everybody whose id at a provider, submission's id or pseudonym is exactly ``wanted``."""
-    wanted = wanted.strip()
-    if not wanted:
+def held_about(project: Project, rater_id: str) -> list[Held]:
+    """Return the raters with exactly this id at a provider, this submission's id or this pseudonym."""
+    rater_id = rater_id.strip()
+    if not rater_id:
         return []
-    found = Rater.objects.filter(
-        Q(pseudonym=wanted) | Q(identity__external_id=wanted) | Q(submissions__external_id=wanted), project=project
-    )
-    return [held_of(rater) for rater in found.distinct().order_by("pk")[:MOST]]
+    known_as = Q(pseudonym=rater_id) | Q(identity__external_id=rater_id) | Q(submissions__external_id=rater_id)
+    raters = Rater.objects.filter(known_as, project=project)
+    return [held_of(rater) for rater in raters.distinct().order_by("pk")[:MOST]]
 
 
 def held_of(rater: Rater) -> Held:
@@ -60,7 +59,7 @@ def held_of(rater: Rater) -> Held:
         check_answers=CheckAnswer.objects.filter(rater=rater).count(),
         comments=Comment.objects.filter(rater=rater).exclude(text="").count(),
         submissions=submissions.count(),
-        messages=_messages(rater.project_id, [one for provider, one in known if provider != "account"]),
+        messages=_messages(rater.project_id, [each for provider, each in known if provider != "account"]),
     )
 
 
@@ -68,6 +67,6 @@ def _messages(project: int, ids: list[str]) -> int:
     if not ids:
         return 0
     named = Q()
-    for one in ids:
-        named |= Q(payload__icontains=one) | Q(error__contains=one)
+    for external_id in ids:
+        named |= Q(payload__icontains=external_id) | Q(error__contains=external_id)
     return ProviderEvent.objects.filter(named, account__project=project).count()

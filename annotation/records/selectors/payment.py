@@ -1,4 +1,4 @@
-"""What raters were paid, and for how much time: from the providers' own figures where the record has them."""
+"""Payments to raters and their time: as the provider reports them, or else as due."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from annotation.models import Campaign
 
 @dataclass(frozen=True)
 class Payment:
-    """Amounts in ``currency``; hours of the same people as the amounts. NaN where there is nothing to divide."""
+    """Amounts in ``currency``; hours of the same raters. Rates are NaN without hours."""
 
     currency: str
-    source: str  # "provider": paid as the provider says; "due": screens answered times the campaign's rate
+    source: str  # "provider": as the provider reports; "due": screens answered times the campaign's rate
     per_unit: float
     raters: int
     total: float
@@ -25,7 +25,7 @@ class Payment:
 
 
 def payment(campaign: Campaign) -> Payment | None:
-    """None where nothing was paid and nothing is due."""
+    """Return the campaign's payment; None if nothing was paid and nothing is due."""
     if rows := _paid(campaign):
         return _summed(campaign, "provider", np.array(rows))
     if campaign.payment_per_unit == 0:
@@ -35,7 +35,7 @@ def payment(campaign: Campaign) -> Payment | None:
 
 
 def _paid(campaign: Campaign) -> list[tuple[float, float, float]]:
-    """Per rater: reward, bonus, seconds from start to end; NaN where the provider did not say them all."""
+    """Return for each rater reward, bonus, seconds from start to end; NaN if the provider did not report them all."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -54,7 +54,7 @@ def _paid(campaign: Campaign) -> list[tuple[float, float, float]]:
 
 
 def _screens_and_seconds(campaign: Campaign) -> list[tuple[int, float]]:
-    """Per rater: screens answered, checks and late ones included, and the time from shown to sent.
+    """Return for each rater the screens answered, checks and late ones included, and the time from shown to sent.
 
     Training and test are not paid by the screen, but their time is time worked.
     """

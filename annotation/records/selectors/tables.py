@@ -1,4 +1,4 @@
-"""The tables of a campaign's record: what each column holds, and the query that reads it.
+"""The tables of a campaign's record: what each column holds, and the SQL that reads it.
 
 Raters appear by pseudonym; access tokens, providers' ids and accounts' names are in none of them.
 """
@@ -16,44 +16,56 @@ class Column:
     name: str
     kind: Kind
     meaning: str
+    sql: str = ""  # by default the column of this name of the table ``t``
 
 
 @dataclass(frozen=True)
 class Table:
-    """``query`` takes the campaign's id as ``%(campaign)s`` and answers with ``columns`` in their order."""
+    """``source`` names the database's table as ``t``; conditions take the campaign's id as ``%(campaign)s``."""
 
     name: str
     meaning: str
     columns: tuple[Column, ...]
-    query: str
+    source: str
+    where: str = "t.campaign_id = %(campaign)s"
+    order: str = "t.id"
+
+    @property
+    def query(self) -> str:
+        cells = ", ".join(column.sql or f't."{column.name}"' for column in self.columns)
+        return f"SELECT {cells} FROM {self.source} WHERE {self.where} ORDER BY {self.order}"  # noqa: S608 - constants
 
 
 PROVIDER_KEYS = [each.key for each in recruiting_providers()]
+SECONDS = "coalesce({0}.seconds_given, round(extract(epoch FROM {0}.ended_at - {0}.shown_at), 3)::float8)"
 
-RATER = Column("rater", "text", "Pseudonym, unique within the project.")
-PRESENTATION = Column("presentation", "whole", "Number of the presentation; see presentations.")
-ITEM = Column("item", "text", "The item's own id in the data set.")
-RESPONSE = Column("response", "whole", "Number of the response; see responses.")
-CRITERION = Column("criterion", "text", "Name of the criterion; see design.json.")
-CHECK = Column("check", "text", "Kind and number of the prepared screen, such as gold-0; see check_units.")
+RATER = Column("rater", "text", "Pseudonym, unique within the project.", "r.pseudonym")
+PRESENTATION = Column("presentation", "whole", "Number of the presentation; see presentations.", "t.presentation_id")
+ITEM = Column("item", "text", "The item's own id in the data set.", "i.external_id")
+RESPONSE = Column("response", "whole", "Number of the response; see responses.", "x.id")
+CRITERION = Column("criterion", "text", "Name of the criterion; see design.json.", "c.name")
+NAME = "{0}.kind || '-' || {0}.number"  # of a prepared screen
+CHECK = Column("check", "text", "Name of the prepared screen, such as gold-0; see check_units.", NAME.format("k"))
+VALUE = Column("value", "number", "In points of the criterion's scale; undefined if the rater could not judge.")
+CANNOT_JUDGE = Column("cannot_judge", "text", "The reason given for not judging; else empty.")
+SENT_AT = Column("sent_at", "time", "When it was sent, UTC.")
+SOURCE_ROW = Column("source_row", "whole", "For an imported judgement: its line in the file.", "p.source_row")
+REVISION = Column("revision", "whole", "0 at first; each correction is one more.")
 
 ITEMS = Table(
     "items",
     "Every item that a unit of the campaign shows.",
     (
-        ITEM,
-        Column("position", "whole", "Place in the data set, from 0."),
+        Column("item", "text", ITEM.meaning, "t.external_id"),
+        Column("position", "whole", "Position in the data set, from 0."),
         Column("context", "texts", "Turns before the message, the oldest first."),
         Column("message", "text", "The message that the responses answer."),
-        Column("meaning_representation", "text", "Where the data set has one; else empty."),
-        Column("split", "text", "Where the data set has splits; else empty."),
+        Column("meaning_representation", "text", "Empty if the data set has none."),
+        Column("split", "text", "Empty if the data set has no splits."),
     ),
-    """
-    SELECT i.external_id, i.position, i.context, i.message, i.meaning_representation, i.split
-    FROM annotation_item i
-    WHERE i.id IN (SELECT item_id FROM annotation_unit WHERE campaign_id = %(campaign)s)
-    ORDER BY i.position
-    """,
+    "annotation_item t",
+    "t.id IN (SELECT item_id FROM annotation_unit WHERE campaign_id = %(campaign)s)",
+    "t.position",
 )
 
 RESPONSES = Table(
@@ -62,199 +74,185 @@ RESPONSES = Table(
     (
         RESPONSE,
         ITEM,
-        Column("text", "text", "As raters saw it."),
-        Column("text_key", "text", "SHA-256 of the text normalised by the data set's rule (design.json)."),
-        Column("sources", "texts", "Names of the systems that gave it, and kinds of other sources."),
+        Column("text", "text", "As raters saw it.", "x.text"),
+        Column("text_key", "text", "SHA-256 of the text, normalised by the rule in design.json.", "x.text_key"),
+        Column(
+            "sources",
+            "texts",
+            "Names of the systems that gave it, and kinds of other sources.",
+            """ARRAY(SELECT DISTINCT COALESCE(y.name, s.kind) FROM annotation_responsesource s
+               LEFT JOIN annotation_system y ON y.id = s.system_id WHERE s.response_id = x.id ORDER BY 1)""",
+        ),
     ),
-    """
-    SELECT r.id, i.external_id, r.text, r.text_key,
-           ARRAY(SELECT DISTINCT COALESCE(y.name, s.kind) FROM annotation_responsesource s
-                 LEFT JOIN annotation_system y ON y.id = s.system_id WHERE s.response_id = r.id ORDER BY 1)
-    FROM annotation_response r JOIN annotation_item i ON i.id = r.item_id
-    WHERE r.id IN (SELECT ur.response_id FROM annotation_unitresponse ur JOIN annotation_unit u ON u.id = ur.unit_id
-                   WHERE u.campaign_id = %(campaign)s
-                   UNION SELECT standard_id FROM annotation_unit WHERE campaign_id = %(campaign)s)
-    ORDER BY r.id
-    """,
+    "annotation_response x JOIN annotation_item i ON i.id = x.item_id",
+    """x.id IN (SELECT ur.response_id FROM annotation_unitresponse ur JOIN annotation_unit u ON u.id = ur.unit_id
+                WHERE u.campaign_id = %(campaign)s
+                UNION SELECT standard_id FROM annotation_unit WHERE campaign_id = %(campaign)s)""",
+    "x.id",
 )
 
 UNITS = Table(
     "units",
-    "What one screen shows: one response, a pair, or a list of one item.",
+    "What is shown at once: one response, a pair, or a list of one item.",
     (
-        Column("unit", "whole", "Position in the campaign's interleaved order, from 0."),
+        Column("unit", "whole", "Position in the campaign's interleaved order, from 0.", "t.position"),
         ITEM,
         Column("label", "text", "The systems that it was planned for; raters never see it."),
-        Column("systems", "texts", "Names of those systems."),
-        Column("responses", "wholes", "The responses in canonical order, before any presentation shuffles it."),
-        Column("standard", "whole", "Of magnitudes: the response that is the standard; else undefined."),
-        Column("slots", "whole", "Places to fill: ratings wanted of the unit."),
-        Column("done_slots", "whole", "Places filled now."),
-        Column("stopped", "truth", "Handed out no more, because a system was stopped."),
+        Column(
+            "systems",
+            "texts",
+            "Names of those systems.",
+            "ARRAY(SELECT y.name FROM annotation_system y WHERE y.id = ANY(t.systems) ORDER BY 1)",
+        ),
+        Column(
+            "responses",
+            "wholes",
+            "The responses in canonical order, before any presentation shuffles it.",
+            """ARRAY(SELECT ur.response_id FROM annotation_unitresponse ur WHERE ur.unit_id = t.id
+               ORDER BY ur.number)""",
+        ),
+        Column("standard", "whole", "For magnitudes: the standard response; else undefined.", "t.standard_id"),
+        Column(
+            "slots", "whole", "Ratings requested.", "(SELECT count(*) FROM annotation_slot s WHERE s.unit_id = t.id)"
+        ),
+        Column("done_slots", "whole", "Slots filled now."),
+        Column("stopped", "truth", "No longer handed out, because a system was stopped."),
     ),
-    """
-    SELECT u.position, i.external_id, u.label,
-           ARRAY(SELECT y.name FROM annotation_system y WHERE y.id = ANY(u.systems) ORDER BY 1),
-           ARRAY(SELECT ur.response_id FROM annotation_unitresponse ur WHERE ur.unit_id = u.id ORDER BY ur.number),
-           u.standard_id, (SELECT count(*) FROM annotation_slot s WHERE s.unit_id = u.id), u.done_slots, u.stopped
-    FROM annotation_unit u JOIN annotation_item i ON i.id = u.item_id
-    WHERE u.campaign_id = %(campaign)s ORDER BY u.position
-    """,
+    "annotation_unit t JOIN annotation_item i ON i.id = t.item_id",
+    order="t.position",
 )
 
 CHECK_UNITS = Table(
     "check_units",
     "Prepared screens that are no work: checks, training, the qualification test.",
     (
-        CHECK,
+        Column("check", "text", CHECK.meaning, NAME.format("t")),
         Column("kind", "text", "gold, attention, degraded, anchor, training or test."),
-        Column("item", "text", "The item that it shows, where it is one of the data set; else undefined."),
+        Column("item", "text", "The item that it shows, if it is in the data set; else undefined.", ITEM.sql),
         Column("context", "texts", "As shown."),
         Column("message", "text", "As shown."),
         Column("meaning_representation", "text", "As shown."),
-        Column("texts", "json", "What is rated: text, role, response it was made from, accepted range per criterion."),
-        Column("standard", "text", "Of magnitudes: the standard text."),
+        Column(
+            "texts", "json", "The rated texts: text, role, response it was made from, accepted range per criterion."
+        ),
+        Column("standard", "text", "For magnitudes: the standard text."),
         Column("feedback", "text", "Shown after a training screen."),
     ),
-    """
-    SELECT c.kind || '-' || c.number, c.kind, i.external_id, c.context, c.message, c.meaning_representation, c.texts,
-           c.standard, c.feedback
-    FROM annotation_checkunit c LEFT JOIN annotation_item i ON i.id = c.item_id
-    WHERE c.campaign_id = %(campaign)s ORDER BY c.kind, c.number
-    """,
+    "annotation_checkunit t LEFT JOIN annotation_item i ON i.id = t.item_id",
+    order="t.kind, t.number",
 )
 
 PRESENTATIONS = Table(
     "presentations",
-    "Every screen in front of every rater, given back and lapsed ones included.",
+    "Every screen shown to every rater, returned and lapsed ones included.",
     (
-        Column("presentation", "whole", "Number of the presentation, unique within the installation."),
+        Column("presentation", "whole", "Number of the presentation, unique within the installation.", "t.id"),
         RATER,
         Column("purpose", "text", "work, repeat, gold, attention, degraded, anchor, training or test."),
-        Column("unit", "whole", "The unit shown; undefined for prepared screens."),
-        Column("item", "text", "The item shown, where it is one of the data set."),
+        Column("unit", "whole", "The unit shown; undefined for prepared screens.", "u.position"),
+        Column("item", "text", "The item shown, if it is in the data set.", ITEM.sql),
         CHECK,
-        Column("repeats", "whole", "Of a repeat: the presentation that it repeats."),
-        Column("slot", "whole", "The place of the unit that it was handed out for, from 0; undefined except for work."),
+        Column("repeats", "whole", "For a repeat: the presentation that it repeats.", "t.repeats_id"),
+        Column("slot", "whole", "The unit's slot that it was handed out for, from 0; only for work.", "s.number"),
         Column("order_seed", "whole", "Seed that the order on screen was drawn from."),
-        Column("order", "wholes", "order[p] is the canonical number of what stood at screen position p, from 0."),
+        Column("order", "wholes", "order[p] is the canonical number of the text at screen position p, from 0."),
         Column("shown_at", "time", "When it was handed out, by the database's clock, UTC."),
-        Column("ended_at", "time", "When it was answered, given back or lapsed, UTC."),
-        Column("seconds", "number", "From shown to ended, in seconds."),
+        Column("ended_at", "time", "When it was answered, returned or lapsed, UTC."),
+        Column("seconds", "number", "From shown to ended, in seconds.", SECONDS.format("t")),
         Column("outcome", "text", "shown, submitted, late, returned, lapsed, replaced or imported."),
-        Column("source_row", "whole", "Of an imported judgement: its line in the file."),
+        Column("source_row", "whole", SOURCE_ROW.meaning),
     ),
-    """
-    SELECT p.id, r.pseudonym, p.purpose, u.position, i.external_id, c.kind || '-' || c.number, p.repeats_id, s.number,
-           p.order_seed, p."order", p.shown_at, p.ended_at,
-           coalesce(p.seconds_given, round(extract(epoch FROM p.ended_at - p.shown_at), 3)::float8), p.outcome,
-           p.source_row
-    FROM annotation_presentation p
-    JOIN annotation_rater r ON r.id = p.rater_id
-    LEFT JOIN annotation_unit u ON u.id = p.unit_id
-    LEFT JOIN annotation_checkunit c ON c.id = p.check_unit_id
-    LEFT JOIN annotation_item i ON i.id = COALESCE(u.item_id, c.item_id)
-    LEFT JOIN annotation_slot s ON s.id = p.slot_id
-    WHERE p.campaign_id = %(campaign)s ORDER BY p.id
-    """,
+    """annotation_presentation t
+    JOIN annotation_rater r ON r.id = t.rater_id
+    LEFT JOIN annotation_unit u ON u.id = t.unit_id
+    LEFT JOIN annotation_checkunit k ON k.id = t.check_unit_id
+    LEFT JOIN annotation_item i ON i.id = COALESCE(u.item_id, k.item_id)
+    LEFT JOIN annotation_slot s ON s.id = t.slot_id""",
 )
 
 RATINGS = Table(
     "ratings",
     "Every rating ever sent, corrections and late ones included. The latest revision of one that is not extra counts.",
     (
-        Column("rating", "whole", "Number of the rating, unique within the installation; ratings are never changed."),
+        Column("rating", "whole", "Number, unique within the installation; ratings are never changed.", "t.id"),
         PRESENTATION,
-        Column("unit", "whole", "The unit shown."),
+        Column("unit", "whole", "The unit shown.", "u.position"),
         ITEM,
         RESPONSE,
-        Column("text", "text", "The text rated."),
-        Column("systems", "text", "The systems that the unit was planned for."),
-        Column("rated_as", "text", "Of imported judgements: the system under whose name it was made."),
+        Column("text", "text", "The text rated.", "x.text"),
+        Column("systems", "text", "The systems that the unit was planned for.", "u.label"),
+        Column("rated_as", "text", "For imported judgements: the system under whose name it was made.", "y.name"),
         RATER,
         CRITERION,
-        Column("value", "number", "In points of the criterion's scale; undefined where the rater could not judge."),
-        Column("cannot_judge", "text", "The reason given for not judging; else empty."),
-        Column("position", "whole", "Place of the response on screen, from 0; undefined if imported."),
-        Column("revision", "whole", "0 at first; each correction is one more."),
-        Column("extra", "truth", "Sent after its place had gone to somebody else: kept and paid, not counted."),
-        Column("seconds", "number", "From shown to sent of its presentation, in seconds."),
-        Column("sent_at", "time", "When it was sent, UTC."),
-        Column("source_row", "whole", "Of an imported judgement: its line in the file."),
+        VALUE,
+        CANNOT_JUDGE,
+        Column("position", "whole", "Position of the response on screen, from 0; undefined if imported."),
+        REVISION,
+        Column("extra", "truth", "Sent after its slot had gone to another rater: stored and paid, not counted."),
+        Column("seconds", "number", "From shown to sent of its presentation, in seconds.", SECONDS.format("p")),
+        SENT_AT,
+        SOURCE_ROW,
     ),
-    """
-    SELECT g.id, g.presentation_id, u.position, i.external_id, g.response_id, t.text, u.label, y.name, r.pseudonym,
-           c.name, g.value, g.cannot_judge, g.position, g.revision, g.extra,
-           coalesce(p.seconds_given, round(extract(epoch FROM p.ended_at - p.shown_at), 3)::float8), g.sent_at,
-           p.source_row
-    FROM annotation_rating g
-    JOIN annotation_presentation p ON p.id = g.presentation_id
+    """annotation_rating t
+    JOIN annotation_presentation p ON p.id = t.presentation_id
     JOIN annotation_unit u ON u.id = p.unit_id
-    JOIN annotation_response t ON t.id = g.response_id
-    JOIN annotation_item i ON i.id = t.item_id
-    JOIN annotation_rater r ON r.id = g.rater_id
-    JOIN annotation_criterion c ON c.id = g.criterion_id
-    LEFT JOIN annotation_system y ON y.id = g.rated_as_id
-    WHERE g.campaign_id = %(campaign)s ORDER BY g.id
-    """,
+    JOIN annotation_response x ON x.id = t.response_id
+    JOIN annotation_item i ON i.id = x.item_id
+    JOIN annotation_rater r ON r.id = t.rater_id
+    JOIN annotation_criterion c ON c.id = t.criterion_id
+    LEFT JOIN annotation_system y ON y.id = t.rated_as_id""",
 )
 
 CHECK_ANSWERS = Table(
     "check_answers",
     "Every answer to a screen that is no work. They are never among the ratings.",
     (
-        Column("answer", "whole", "Number of the answer."),
+        Column("answer", "whole", "Number of the answer.", "t.id"),
         PRESENTATION,
-        Column("purpose", "text", "repeat, gold, attention, degraded, anchor, training or test."),
+        Column("purpose", "text", "repeat, gold, attention, degraded, anchor, training or test.", "p.purpose"),
         CHECK,
         RATER,
         CRITERION,
         Column("number", "whole", "Of the text in canonical order, from 0: in check_units.texts or units.responses."),
-        Column("position", "whole", "Place of the text on screen, from 0."),
-        Column("value", "number", "In points of the criterion's scale; undefined where the rater could not judge."),
-        Column("cannot_judge", "text", "The reason given for not judging; else empty."),
-        Column("revision", "whole", "0 at first; each correction is one more."),
-        Column("sent_at", "time", "When it was sent, UTC."),
+        Column("position", "whole", "Position of the text on screen, from 0."),
+        VALUE,
+        CANNOT_JUDGE,
+        REVISION,
+        SENT_AT,
     ),
-    """
-    SELECT a.id, a.presentation_id, p.purpose, k.kind || '-' || k.number, r.pseudonym, c.name, a.number, a.position,
-           a.value, a.cannot_judge, a.revision, a.sent_at
-    FROM annotation_checkanswer a
-    JOIN annotation_presentation p ON p.id = a.presentation_id
-    JOIN annotation_rater r ON r.id = a.rater_id
-    JOIN annotation_criterion c ON c.id = a.criterion_id
-    LEFT JOIN annotation_checkunit k ON k.id = p.check_unit_id
-    WHERE a.campaign_id = %(campaign)s ORDER BY a.id
-    """,
+    """annotation_checkanswer t
+    JOIN annotation_presentation p ON p.id = t.presentation_id
+    JOIN annotation_rater r ON r.id = t.rater_id
+    JOIN annotation_criterion c ON c.id = t.criterion_id
+    LEFT JOIN annotation_checkunit k ON k.id = p.check_unit_id""",
 )
 
 COMMENTS = Table(
     "comments",
-    "What raters wrote about screens; empty where a rater asked for erasure.",
+    "What raters wrote about screens; empty if a rater asked for erasure.",
     (
-        Column("comment", "whole", "Number of the comment."),
+        Column("comment", "whole", "Number of the comment.", "t.id"),
         PRESENTATION,
         RATER,
         Column("text", "text", "As written."),
         Column("revision", "whole", "0 at first; each change is one more."),
-        Column("sent_at", "time", "When it was sent, UTC."),
+        SENT_AT,
     ),
-    """
-    SELECT c.id, c.presentation_id, r.pseudonym, c.text, c.revision, c.sent_at
-    FROM annotation_comment c JOIN annotation_rater r ON r.id = c.rater_id
-    WHERE c.campaign_id = %(campaign)s ORDER BY c.id
-    """,
+    "annotation_comment t JOIN annotation_rater r ON r.id = t.rater_id",
 )
 
 RATERS = Table(
     "raters",
-    "Everybody who took part.",
+    "Every rater who took part.",
     (
         RATER,
         Column(
             "providers",
             "texts",
             f"Whose recruitments of this campaign sent the rater: {', '.join(PROVIDER_KEYS)}; or none.",
+            """ARRAY(SELECT DISTINCT q.provider FROM annotation_submission b
+               JOIN annotation_recruitment q ON q.id = b.recruitment_id
+               WHERE b.rater_id = r.id AND q.campaign_id = %(campaign)s ORDER BY 1)""",
         ),
         Column("order_seed", "whole", "The rater's own order over the units follows from it."),
         Column("joined_at", "time", "First came, UTC."),
@@ -263,46 +261,31 @@ RATERS = Table(
         Column("attempt", "whole", "Tries at the qualification test."),
         Column("qualified_at", "time", "Passed it, UTC."),
         Column("finished_at", "time", "Finished, UTC."),
-        Column("excluded_at", "time", "Excluded since, UTC; why stands in decisions. The ratings stay in the log."),
+        Column("excluded_at", "time", "Excluded since, UTC; decisions hold the reason. The ratings stay in the log."),
         Column("flagged_at", "time", "Flagged since, UTC."),
     ),
-    """
-    SELECT r.pseudonym,
-           ARRAY(SELECT DISTINCT q.provider FROM annotation_submission b
-                 JOIN annotation_recruitment q ON q.id = b.recruitment_id
-                 WHERE b.rater_id = r.id AND q.campaign_id = %(campaign)s ORDER BY 1),
-           a.order_seed, a.joined_at, a.consented_at, a.stage, a.attempt, a.qualified_at, a.finished_at, a.excluded_at,
-           a.flagged_at
-    FROM annotation_rater r
-    LEFT JOIN annotation_participation a ON a.rater_id = r.id AND a.campaign_id = %(campaign)s
-    WHERE a.id IS NOT NULL
-       OR r.id IN (SELECT rater_id FROM annotation_presentation WHERE campaign_id = %(campaign)s)
-    ORDER BY r.id
-    """,
+    "annotation_rater r LEFT JOIN annotation_participation t ON t.rater_id = r.id AND t.campaign_id = %(campaign)s",
+    "t.id IS NOT NULL OR r.id IN (SELECT rater_id FROM annotation_presentation WHERE campaign_id = %(campaign)s)",
+    "r.id",
 )
 
 DECISIONS = Table(
     "decisions",
-    "Raters excluded, flagged or taken back in, each with its reason. The last one of a rater holds.",
+    "Raters excluded, flagged or restored, each with its reason. The last one of a rater holds.",
     (
-        Column("decision", "whole", "Number of the decision."),
+        Column("decision", "whole", "Number of the decision.", "t.id"),
         RATER,
         Column("action", "text", "exclude, include, flag or unflag."),
         Column("reason", "text", "As recorded."),
-        Column("rules_version", "whole", "The version of the rules that struck; undefined where a person decided."),
-        Column("evidence", "json", "What the rule saw."),
-        Column("reopened_slots", "whole", "Places opened again for other raters."),
-        Column("by_a_person", "truth", "Somebody with an account decided."),
+        Column("rules_version", "whole", "Of the rules that excluded; undefined if a person decided.", "q.version"),
+        Column("evidence", "json", "The measures that the rule used."),
+        Column("reopened_slots", "whole", "Slots opened again for other raters."),
+        Column("by_a_person", "truth", "A person with an account decided.", "t.decided_by_id IS NOT NULL"),
         Column("decided_at", "time", "UTC."),
     ),
-    """
-    SELECT d.id, r.pseudonym, d.action, d.reason, q.version, d.evidence, d.reopened_slots, d.decided_by_id IS NOT NULL,
-           d.decided_at
-    FROM annotation_raterdecision d
-    JOIN annotation_rater r ON r.id = d.rater_id
-    LEFT JOIN annotation_qualityrules q ON q.id = d.rules_id
-    WHERE d.campaign_id = %(campaign)s ORDER BY d.id
-    """,
+    """annotation_raterdecision t
+    JOIN annotation_rater r ON r.id = t.rater_id
+    LEFT JOIN annotation_qualityrules q ON q.id = t.rules_id""",
 )
 
 RULES = Table(
@@ -314,10 +297,8 @@ RULES = Table(
         Column("before_launch", "truth", "Registered before any rating could be known."),
         Column("created_at", "time", "UTC."),
     ),
-    """
-    SELECT version, rules, before_launch, created_at FROM annotation_qualityrules
-    WHERE campaign_id = %(campaign)s ORDER BY version
-    """,
+    "annotation_qualityrules t",
+    order="t.version",
 )
 
 AMENDMENTS = Table(
@@ -326,14 +307,12 @@ AMENDMENTS = Table(
     (
         Column("number", "whole", "From 1."),
         Column("kind", "text", "extend, stop_system, resume_system or add_items."),
-        Column("data", "json", "What was changed."),
-        Column("hash", "text", "SHA-256 over the hash before it (of the first: the design's) and this amendment."),
+        Column("data", "json", "The change."),
+        Column("hash", "text", "SHA-256 over the hash before it (for the first: the design's) and this amendment."),
         Column("made_at", "time", "UTC."),
     ),
-    """
-    SELECT number, kind, data, hash, made_at FROM annotation_amendment
-    WHERE campaign_id = %(campaign)s ORDER BY number
-    """,
+    "annotation_amendment t",
+    order="t.number",
 )
 
 SUBMISSIONS = Table(
@@ -341,61 +320,42 @@ SUBMISSIONS = Table(
     "Raters' stays at a provider and what they were paid, in the currency of the campaign; providers' ids left out.",
     (
         RATER,
-        Column("provider", "text", f"{' or '.join(PROVIDER_KEYS)}."),
-        Column("recruitment", "text", "Name of the recruitment."),
+        Column("provider", "text", f"{' or '.join(PROVIDER_KEYS)}.", "q.provider"),
+        Column("recruitment", "text", "Name of the recruitment.", "q.name"),
         Column("status", "text", "active, awaiting, approved, rejected, returned, timed_out or screened_out."),
-        Column("outcome", "text", "As the campaign saw it."),
+        Column("outcome", "text", "As the campaign recorded it."),
         Column("started_at", "time", "UTC."),
         Column("ended_at", "time", "UTC."),
-        Column("paid", "number", "Reward paid; undefined where the provider has not said."),
-        Column("bonus", "number", "Bonus paid."),
+        Column("paid", "number", "Reward paid; undefined until the provider reports it.", "t.paid::float8"),
+        Column("bonus", "number", "Bonus paid.", "t.bonus::float8"),
     ),
-    """
-    SELECT r.pseudonym, q.provider, q.name, b.status, b.outcome, b.started_at, b.ended_at, b.paid::float8,
-           b.bonus::float8
-    FROM annotation_submission b
-    JOIN annotation_recruitment q ON q.id = b.recruitment_id
-    LEFT JOIN annotation_rater r ON r.id = b.rater_id
-    WHERE q.campaign_id = %(campaign)s ORDER BY b.id
-    """,
+    """annotation_submission t
+    JOIN annotation_recruitment q ON q.id = t.recruitment_id
+    LEFT JOIN annotation_rater r ON r.id = t.rater_id""",
+    "q.campaign_id = %(campaign)s",
 )
 
 AUDIT = Table(
     "audit",
     "Who did what, when. People with accounts appear as person-<number>, known to the installation alone.",
     (
-        Column("entry", "whole", "Number of the entry."),
+        Column("entry", "whole", "Number of the entry.", "t.id"),
         Column("at", "time", "UTC."),
-        Column("actor", "text", "person-<number>, rater or system."),
-        Column("rater", "text", "Pseudonym of the rater concerned; else undefined."),
+        Column(
+            "actor",
+            "text",
+            "person-<number>, rater or system.",
+            """CASE WHEN t.actor_id IS NOT NULL THEN 'person-' || t.actor_id
+                    WHEN t.rater_id IS NOT NULL THEN 'rater' ELSE 'system' END""",
+        ),
+        Column("rater", "text", "Pseudonym of the rater concerned; else undefined.", RATER.sql),
         Column("verb", "text", "Such as campaign.launch."),
         Column("summary", "text", "The sentence that the audit page shows; providers' ids blanked."),
         Column("data", "json", "Details; providers' ids blanked."),
     ),
-    """
-    SELECT e.id, e.at,
-           CASE WHEN e.actor_id IS NOT NULL THEN 'person-' || e.actor_id
-                WHEN e.rater_id IS NOT NULL THEN 'rater' ELSE 'system' END,
-           r.pseudonym, e.verb, e.summary, e.data
-    FROM annotation_auditentry e LEFT JOIN annotation_rater r ON r.id = e.rater_id
-    WHERE e.campaign_id = %(campaign)s ORDER BY e.id
-    """,
+    "annotation_auditentry t LEFT JOIN annotation_rater r ON r.id = t.rater_id",
 )
 
-ALL = (
-    ITEMS,
-    RESPONSES,
-    UNITS,
-    CHECK_UNITS,
-    PRESENTATIONS,
-    RATINGS,
-    CHECK_ANSWERS,
-    COMMENTS,
-    RATERS,
-    DECISIONS,
-    RULES,
-    AMENDMENTS,
-    SUBMISSIONS,
-    AUDIT,
-)
+ALL = (ITEMS, RESPONSES, UNITS, CHECK_UNITS, PRESENTATIONS, RATINGS, CHECK_ANSWERS, COMMENTS, RATERS, DECISIONS)
+ALL += (RULES, AMENDMENTS, SUBMISSIONS, AUDIT)
 TABLES = {table.name: table for table in ALL}

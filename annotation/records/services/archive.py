@@ -25,13 +25,13 @@ from annotation.records.services.readme import readme
 
 FORMAT = "assay-record/1"
 TABLE_FORMATS = ("jsonl", "parquet")
-PARQUET_TYPES = {"text": "text", "json": "text", "whole": "whole", "number": "number", "truth": "truth", "time": "time"}
+PARQUET_TYPES = {kind: kind for kind in ("text", "whole", "number", "truth", "time")} | {"json": "text"}
 
 Documents = Callable[[Campaign], Mapping[str, str]]
 
 
 def _design(campaign: Campaign) -> bytes:
-    """The bytes that the design's hash was taken over: of imported judgements, JSON with spaces."""
+    """Return the bytes that the design's hash covers: for imported judgements, JSON with spaces."""
     spaced = json.dumps(campaign.design or {}, sort_keys=True, ensure_ascii=False).encode()
     is_spaced = hashlib.sha256(spaced).hexdigest() == campaign.design_hash
     return spaced if is_spaced else canonical_json(campaign.design or {})
@@ -46,16 +46,16 @@ def content_hash(files: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def column_types(table: Table) -> dict[str, str]:
-    """Those of columns that may be empty from top to bottom, for Parquet."""
+    """Return the Parquet types of the columns that may be empty from top to bottom."""
     return {column.name: PARQUET_TYPES[column.kind] for column in table.columns if column.kind in PARQUET_TYPES}
 
 
 def record_chunks(
     campaign: Campaign, *, formats: Sequence[str] = TABLE_FORMATS, documents: Documents | None = None
 ) -> Iterator[bytes]:
-    """The zip in pieces. All of it is as of one moment; memory does not grow with the campaign.
+    """Yield the zip in pieces, all as of one moment; memory does not grow with the campaign.
 
-    ``documents`` writes further files by their names, inside the same moment.
+    ``documents`` returns further files by their names, as of the same moment.
     """
     with snapshot():
         campaign = Campaign.objects.select_related("project", "dataset").get(pk=campaign.pk)
@@ -65,7 +65,7 @@ def record_chunks(
 def _members(
     campaign: Campaign, formats: Sequence[str], documents: Documents | None
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Name and pieces of each file; the manifest, which describes the others, is the last."""
+    """Yield name and pieces of each file; the manifest, which describes the others, is the last."""
     files: dict[str, dict[str, Any]] = {}
     yield "README.md", _described(files, "README.md", [readme(formats).encode()])
     yield "design.json", _described(files, "design.json", [_design(campaign)])
@@ -83,7 +83,7 @@ def _members(
 
 
 class _Counted:
-    """Passes rows on and knows how many there were."""
+    """Rows that are counted as they pass."""
 
     def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
         self.rows = rows
@@ -96,7 +96,7 @@ class _Counted:
 
 
 def _described(files: dict[str, dict[str, Any]], name: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same pieces; after the last, ``files`` holds the hash and the size of all."""
+    """Yield the same pieces; after the last, ``files`` holds the hash and the size of all."""
     digest, size = hashlib.sha256(), 0
     for chunk in chunks:
         digest.update(chunk)

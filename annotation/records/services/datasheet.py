@@ -21,8 +21,8 @@ VERSION = "HEDS 3.0"
 
 
 @dataclass(frozen=True)
-class Own:
-    """The manager's answer."""
+class ManagerAnswer:
+    """A manager's answer."""
 
     text: str = ""
     choices: tuple[int, ...] = ()
@@ -38,7 +38,7 @@ class Entry:
     question: Question
     criterion: str
     recorded: Recorded | None
-    own: Own
+    given: ManagerAnswer
 
     @property
     def key(self) -> str:
@@ -52,11 +52,11 @@ class Entry:
     @property
     def is_answered(self) -> bool:
         """Return whether there is an answer; a question with options needs one of them."""
-        if self.is_final or self.own.choices:
+        if self.is_final or self.given.choices:
             return True
         if self.question.options:
             return self.recorded is not None and bool(self.recorded.choices)
-        return bool(self.own.text) or (self.recorded is not None and bool(self.recorded.text))
+        return bool(self.given.text) or (self.recorded is not None and bool(self.recorded.text))
 
     @property
     def recorded_options(self) -> list[str]:
@@ -66,7 +66,7 @@ class Entry:
     def chosen(self) -> list[str]:
         """Return the options chosen by the record or the manager, each after its number."""
         by_record = self.recorded.choices if self.recorded else ()
-        both = {*by_record, *self.own.choices} if self.question.kind == "many" else self.own.choices or by_record
+        both = {*by_record, *self.given.choices} if self.question.kind == "many" else self.given.choices or by_record
         return [self._option(number) for number in sorted(both)]
 
     def _option(self, number: int) -> str:
@@ -89,45 +89,39 @@ class Sheet:
     @property
     def sections(self) -> list[tuple[str, str, list[Entry]]]:
         """Return (anchor, title, entries); section 4 once per criterion."""
-        found: dict[tuple[str, str], list[Entry]] = {}
+        sections: dict[tuple[str, str], list[Entry]] = {}
         for entry in self.entries:
-            found.setdefault((entry.question.section, entry.criterion), []).append(entry)
+            sections.setdefault((entry.question.section, entry.criterion), []).append(entry)
         return [
             (f"{number}-{name}" if name else number, f"{SECTIONS[number]}{f': {name}' if name else ''}", entries)
-            for (number, name), entries in found.items()
+            for (number, name), entries in sections.items()
         ]
 
 
 def sheet_of(facts: Facts) -> Sheet:
-    found = Datasheet.objects.filter(campaign=facts.campaign).first()
-    answers = found.answers if found else {}
+    stored = Datasheet.objects.filter(campaign=facts.campaign).first()
+    answers: Mapping[str, Any] = stored.answers if stored else {}
     recorded = recorded_answers(facts)
-    criteria = [one.criterion.name for one in facts.criteria]
-    places = [("", question) for question in QUESTIONS if question.section < "4"]
-    places += [(name, question) for name in criteria for question in QUESTIONS if question.per_criterion]
-    places += [("", question) for question in QUESTIONS if question.section > "4"]
-    return Sheet(
-        facts,
-        [
-            Entry(question, name, recorded.get(key_of(question.number, name)), _own(answers, question, name))
-            for name, question in places
-        ],
-    )
+    criteria = [each.criterion.name for each in facts.criteria]
+    questions = [("", question) for question in QUESTIONS if question.section < "4"]
+    questions += [(name, question) for name in criteria for question in QUESTIONS if question.per_criterion]
+    questions += [("", question) for question in QUESTIONS if question.section > "4"]
+    entries = []
+    for criterion, question in questions:
+        key = key_of(question.number, criterion)
+        answer = answers.get(key, {})
+        given = ManagerAnswer(answer.get("text", ""), tuple(answer.get("choices", ())))
+        entries.append(Entry(question, criterion, recorded.get(key), given))
+    return Sheet(facts, entries)
 
 
-def with_answers(sheet: Sheet, answers: Mapping[str, Own]) -> Sheet:
+def with_answers(sheet: Sheet, answers: Mapping[str, ManagerAnswer]) -> Sheet:
     """Return the sheet with other answers from the manager, stored or not."""
-    entries = [replace(entry, own=answers.get(entry.key, entry.own)) for entry in sheet.entries]
-    return Sheet(sheet.facts, entries)
-
-
-def _own(answers: Mapping[str, Any], question: Question, criterion: str) -> Own:
-    stored = answers.get(key_of(question.number, criterion), {})
-    return Own(stored.get("text", ""), tuple(stored.get("choices", ())))
+    return Sheet(sheet.facts, [replace(entry, given=answers.get(entry.key, entry.given)) for entry in sheet.entries])
 
 
 @transaction.atomic
-def datasheet_update(*, campaign: Campaign, answers: Mapping[str, Own], by: User | None = None) -> Datasheet:
+def datasheet_update(*, campaign: Campaign, answers: Mapping[str, ManagerAnswer], by: User | None = None) -> Datasheet:
     """Store the manager's answers by their keys, all or none; an empty answer deletes the stored answer."""
     problems: dict[str, list[str]] = {}
     criteria = set(campaign.criteria.values_list("name", flat=True))
@@ -135,7 +129,7 @@ def datasheet_update(*, campaign: Campaign, answers: Mapping[str, Own], by: User
         if problem := _problem(key, answer, criteria):
             problems[key] = [problem]
     if problems:
-        raise AnnotationError(" ".join(f"{key}: {found[0]}" for key, found in problems.items()), fields=problems)
+        raise AnnotationError(" ".join(f"{key}: {each[0]}" for key, each in problems.items()), fields=problems)
     sheet, _ = Datasheet.objects.select_for_update().get_or_create(campaign=campaign)
     before = dict(sheet.answers)
     for key, answer in answers.items():
@@ -151,20 +145,16 @@ def datasheet_update(*, campaign: Campaign, answers: Mapping[str, Own], by: User
     return sheet
 
 
-def _problem(key: str, answer: Own, criteria: set[str]) -> str:
+def _problem(key: str, answer: ManagerAnswer, criteria: set[str]) -> str:
     number, _, criterion = key.partition(":")
     question = BY_NUMBER.get(number)
-    if (
-        question is None
-        or (question.per_criterion and criterion not in criteria)
-        or (criterion and not question.per_criterion)
-    ):
+    if question is None or (criterion not in criteria if question.per_criterion else criterion):
         return "Not a question of this datasheet."
     if len(answer.text) > LONGEST:
         return f"Found {len(answer.text):,} characters; accepted: up to {LONGEST:,}."
     if "\x00" in answer.text:
         return "Found a NUL character; accepted: any other."
-    wrong = [one for one in answer.choices if not 1 <= one <= len(question.options)]
+    wrong = [option for option in answer.choices if not 1 <= option <= len(question.options)]
     if wrong:
         return f"Found option {wrong[0]}; accepted: 1 to {len(question.options)}."
     if len(answer.choices) > 1 and question.kind != "many":
@@ -187,11 +177,11 @@ def sheet_markdown(sheet: Sheet) -> str:
 
 
 def _answer_lines(entry: Entry) -> list[str]:
-    lines = [f"- {one}" for one in entry.chosen]
+    lines = [f"- {option}" for option in entry.chosen]
     if entry.recorded and entry.recorded.text:
         lines += ([""] if lines else []) + [f"*record:* {entry.recorded.text}"]
-    if entry.own.text:
-        lines += ([""] if lines else []) + [entry.own.text]
+    if entry.given.text:
+        lines += ([""] if lines else []) + [entry.given.text]
     return lines if entry.is_answered else [*lines, *([""] if lines else []), "*not answered yet*"]
 
 
@@ -203,10 +193,10 @@ def sheet_json(sheet: Sheet) -> str:
             "question": entry.question.number,
             "criterion": entry.criterion or None,
             "asks": entry.question.asks,
-            "options": [int(one.split(".", 1)[0]) for one in entry.chosen],
+            "options": [int(option.split(".", 1)[0]) for option in entry.chosen],
             "chosen": entry.chosen,
             "record": entry.recorded.text if entry.recorded else None,
-            "text": entry.own.text or None,
+            "text": entry.given.text or None,
             "from_record": entry.is_final,
             "answered": entry.is_answered,
         }

@@ -7,6 +7,9 @@ next time.
 
 import re
 import secrets
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import uuid4
@@ -29,10 +32,10 @@ from annotation.models import (
 )
 from annotation.projects.services.audit import audit_record
 from annotation.rating.services.raters import LETTERS
+from annotation.records.selectors.reading import long_ids, words_pattern
 from annotation.recruitment.services.forgetting import forget
 
 ERASED = "[erased]"
-SHORTEST_ID = 6  # a shorter id would match ordinary words and numbers
 MADE_HERE = re.compile(rf"rater-[{LETTERS}]{{8}}|J-\d+")  # pseudonyms that Assay made
 
 
@@ -67,7 +70,7 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
     drafts, _ = AnswerDraft.objects.filter(presentation__rater=rater).delete()
     submissions = _unlink_submissions(rater)
     with _purging():
-        erased = _blank_comments(rater) if comments else {}
+        erased = _blank_comments(rater) if comments else Counter()
         scrub = _Scrub(ids, old if renamed else "", rater.pseudonym)
         outcome = Erasure(
             identities=identities,
@@ -75,7 +78,7 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
             submissions=submissions,
             messages=_scrub_messages(rater, scrub),
             drafts=drafts,
-            comments=sum(erased.values()),
+            comments=erased.total(),
             audit_entries=_scrub_audit(rater, scrub),
             rules=_scrub_rules(rater, scrub),
             files=files,
@@ -84,28 +87,21 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
     return outcome
 
 
-class _purging:  # noqa: N801 - used as a context manager
-    """Allow changes of append-only tables in this transaction."""
-
-    def __enter__(self) -> None:
-        self._say("on")
-
-    def __exit__(self, *exc: object) -> None:
-        if exc[0] is None:  # else the transaction is rolled back, the setting with it
-            self._say("off")
-
-    def _say(self, value: str) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('assay.purge', %s, true)", [value])
+@contextmanager
+def _purging() -> Iterator[None]:
+    """Allow changes of append-only tables in this transaction. An error rolls back the setting, too."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('assay.purge', 'on', true)")
+        yield
+        cursor.execute("SELECT set_config('assay.purge', 'off', true)")
 
 
 class _Scrub:
     """Replace ids and the former name in texts and JSON."""
 
     def __init__(self, ids: list[str], name: str, pseudonym: str) -> None:
-        self.ids = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ids))})(?!\w)") if ids else None
-        self.name = name
-        self.words = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") if name else None
+        self.ids, self.name = words_pattern(ids), name
+        self.words = words_pattern([name] if name else [])
         self.pseudonym = pseudonym
 
     def text(self, text: str, *, of_rater: bool) -> str:
@@ -119,54 +115,53 @@ class _Scrub:
         if isinstance(data, str):
             return self.pseudonym if self.name and data == self.name else self.text(data, of_rater=of_rater)
         if isinstance(data, list):
-            return [self.data(one, of_rater=of_rater) for one in data]
+            return [self.data(entry, of_rater=of_rater) for entry in data]
         if isinstance(data, dict):
-            return {self.data(key, of_rater=of_rater): self.data(one, of_rater=of_rater) for key, one in data.items()}
+            return {
+                self.data(key, of_rater=of_rater): self.data(value, of_rater=of_rater) for key, value in data.items()
+            }
         return data
 
 
 def _external_ids(rater: Rater) -> list[str]:
-    """Return the rater's ids, longest first, so that no part of a longer id is replaced. User numbers are left out."""
+    """Return the rater's ids, longest first. User numbers are left out."""
     identities = RaterIdentity.objects.filter(rater=rater).exclude(provider="account")
-    found = {
-        *identities.values_list("external_id", flat=True),
-        *rater.submissions.values_list("external_id", flat=True),
-    }
-    return sorted((one for one in found if len(one) >= SHORTEST_ID), key=len, reverse=True)
+    ids = identities.values_list("external_id", flat=True).union(
+        rater.submissions.values_list("external_id", flat=True)
+    )
+    return long_ids(ids)
 
 
 def _files(rater: Rater) -> tuple[str, ...]:
     """Return the files that the rater's judgements were imported from; they contain the original names."""
     if not RaterIdentity.objects.filter(rater=rater, provider="import").exists():
         return ()
-    found = RatingImport.objects.filter(campaign__presentations__rater=rater).distinct().order_by("pk")
-    return tuple(found.values_list("filename", flat=True))
+    imports = RatingImport.objects.filter(campaign__presentations__rater=rater).distinct().order_by("pk")
+    return tuple(imports.values_list("filename", flat=True))
 
 
 def _unlink_submissions(rater: Rater) -> int:
     """Remove ids from submissions. Amounts, times and outcomes stay as the record of payment."""
-    mine = list(Submission.objects.filter(rater=rater).exclude(external_id__startswith="erased-"))
-    forget(mine)
-    for submission in mine:
+    submissions = list(Submission.objects.filter(rater=rater).exclude(external_id__startswith="erased-"))
+    forget(submissions)
+    for submission in submissions:
         submission.external_id, submission.submit_to, submission.note = f"erased-{submission.pk}", "", ""
-    Submission.objects.bulk_update(mine, ["external_id", "submit_to", "note"])
-    return len(mine)
+    Submission.objects.bulk_update(submissions, ["external_id", "submit_to", "note"])
+    return len(submissions)
 
 
-def _blank_comments(rater: Rater) -> dict[int, int]:
+def _blank_comments(rater: Rater) -> Counter[int]:
     """Delete the text of comments, and return the number per campaign."""
-    mine = Comment.objects.filter(rater=rater).exclude(text="")
-    counted: dict[int, int] = {}
-    for campaign in mine.values_list("campaign_id", flat=True):
-        counted[campaign] = counted.get(campaign, 0) + 1
-    mine.update(text="")
-    return counted
+    comments = Comment.objects.filter(rater=rater).exclude(text="")
+    counts = Counter(comments.values_list("campaign_id", flat=True))
+    comments.update(text="")
+    return counts
 
 
 def _scrub_messages(rater: Rater, scrub: _Scrub) -> int:
-    changed = []
     if scrub.ids is None:
         return 0
+    changed = []
     for event in ProviderEvent.objects.filter(account__project=rater.project_id).iterator(500):
         payload = scrub.data(event.payload, of_rater=False)
         error = scrub.text(event.error, of_rater=False)
@@ -181,10 +176,9 @@ def _scrub_audit(rater: Rater, scrub: _Scrub) -> int:
     if scrub.ids is None and not scrub.name:
         return 0
     changed = []
-    entries = AuditEntry.objects.filter(project=rater.project_id)
-    for entry in entries.iterator(500):
-        mine = entry.rater_id == rater.pk
-        summary, data = scrub.text(entry.summary, of_rater=mine)[:300], scrub.data(entry.data, of_rater=mine)
+    for entry in AuditEntry.objects.filter(project=rater.project_id).iterator(500):
+        about = entry.rater_id == rater.pk
+        summary, data = scrub.text(entry.summary, of_rater=about)[:300], scrub.data(entry.data, of_rater=about)
         if (summary, data) != (entry.summary, entry.data):
             entry.summary, entry.data = summary, data
             changed.append(entry)
@@ -209,16 +203,15 @@ def _scrub_rules(rater: Rater, scrub: _Scrub) -> int:
     return n
 
 
-def _record(rater: Rater, outcome: Erasure, comments: dict[int, int], by: User | None) -> None:
+def _record(rater: Rater, outcome: Erasure, comments: Counter[int], by: User | None) -> None:
     """Write counts and the remaining pseudonym to the audit log."""
-    told = asdict(outcome) | {"files": len(outcome.files)}
     audit_record(
         verb="rater.erase",
         summary=f"The identity of {rater.pseudonym} was erased; ratings are untouched.",
         project=rater.project,
         rater=rater,
         by=by,
-        data=told,
+        data=asdict(outcome) | {"files": len(outcome.files)},
     )
     for campaign in Campaign.objects.filter(pk__in=comments):
         n = comments[campaign.pk]

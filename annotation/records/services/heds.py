@@ -44,6 +44,7 @@ class Question:
 
 
 YES_NO = ("Yes", "No", "Not applicable (explain)")
+NO_YES = ("No", "Yes (explain how it was handled)")
 
 QUESTIONS = (
     Question(
@@ -62,10 +63,7 @@ QUESTIONS = (
         "1.2",
         "Where are the resources used in the experiment?",
         "one",
-        (
-            "At these addresses",
-            "None are shared",
-        ),
+        ("At these addresses", "None are shared"),
         hint="The complete record from this page can be one of them.",
     ),
     Question("1.3.1.1", "Who fills this sheet in: name", "line"),
@@ -102,12 +100,7 @@ QUESTIONS = (
         "3.2.2.2",
         "Were they paid?",
         "one",
-        (
-            "In money",
-            "In kind, such as course credits",
-            "Not at all",
-            "Not applicable (explain)",
-        ),
+        ("In money", "In kind, such as course credits", "Not at all", "Not applicable (explain)"),
     ),
     Question("3.2.2.3", "Did the authors know any of them before?", "one", YES_NO),
     Question("3.2.2.4", "Are any of the authors among them?", "one", YES_NO),
@@ -179,11 +172,7 @@ QUESTIONS = (
         "4.1.3",
         "Against what is an output assessed?",
         "one",
-        (
-            "In its own right",
-            "Relative to the input",
-            "Relative to something outside input and output",
-        ),
+        ("In its own right", "Relative to the input", "Relative to something outside input and output"),
     ),
     Question("4.2.1", "Is the assessment objective or subjective?", "one", ("Objective", "Subjective")),
     Question("4.2.2", "Are outputs assessed absolutely or relative to others?", "one", ("Absolutely", "Relatively")),
@@ -232,24 +221,8 @@ QUESTIONS = (
     Question("4.3.12.1", "How is the agreement of evaluators with themselves measured?"),
     Question("4.3.12.2", "What is it?"),
     Question("5.1", "Which ethics committee approved the experiment?", hint="Or ‘No ethical approval obtained’."),
-    Question(
-        "5.2",
-        "Do outputs or responses hold personal data (GDPR, Article 4)?",
-        "one",
-        (
-            "No",
-            "Yes (explain how it was handled)",
-        ),
-    ),
-    Question(
-        "5.3",
-        "Do they hold data of special categories (GDPR, Article 9)?",
-        "one",
-        (
-            "No",
-            "Yes (explain how it was handled)",
-        ),
-    ),
+    Question("5.2", "Do outputs or responses hold personal data (GDPR, Article 4)?", "one", NO_YES),
+    Question("5.3", "Do they hold data of special categories (GDPR, Article 9)?", "one", NO_YES),
     Question("5.4", "Were impact assessments carried out?", hint="Or ‘No impact assessment carried out’."),
 )
 BY_NUMBER = {question.number: question for question in QUESTIONS}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
+from annotation.core.numbers import counted as count
 from annotation.models import Campaign, CommentField, Target
 from annotation.records.selectors.facts import CriterionFacts, Facts
 from annotation.records.services import wording
@@ -32,14 +33,15 @@ def key_of(number: str, criterion: str = "") -> str:
 
 def recorded_answers(facts: Facts) -> dict[str, Recorded]:
     """Return the answers by the keys of ``key_of``."""
-    found = {**_experiment(facts), **_evaluators(facts), **_design(facts)}
+    recorded = {**_experiment(facts), **_evaluators(facts), **_design(facts)}
     for criterion in facts.criteria:
         name = criterion.criterion.name
-        answers = {**_scale(criterion), **_comparison(facts, criterion), **_agreement(criterion)}
+        answers = {**_scale(criterion), **_agreement(criterion)}
+        answers["4.2.2"] = _comparison(facts.campaign, criterion)
         answers["4.3.2"] = _definition(facts.campaign)
         answers["4.3.9"] = _aggregation(facts.campaign)
-        found |= {key_of(number, name): answer for number, answer in answers.items()}
-    return found
+        recorded |= {key_of(number, name): answer for number, answer in answers.items()}
+    return recorded
 
 
 def _experiment(facts: Facts) -> dict[str, Recorded]:
@@ -54,7 +56,7 @@ def _experiment(facts: Facts) -> dict[str, Recorded]:
         "2.4": Recorded(f"{language} (the language declared for the data set)."),
         "2.5": Recorded(f"{language} (the language declared for the data set)."),
         "3.1.1": Recorded(
-            f"{wording.count(facts.responses, 'response')} to {wording.count(facts.items, 'item')}. By system: "
+            f"{count(facts.responses, 'response')} to {count(facts.items, 'item')}. By system: "
             f"{outputs}. Identical outputs of several systems are one response, rated once and credited to all."
         ),
         "3.1.2": Recorded(_chosen(campaign), final=False),
@@ -67,29 +69,29 @@ def _chosen(campaign: Campaign) -> str:
     of = f"the first {campaign.item_limit:,} items" if campaign.item_limit else "all items"
     split = f" of the split {campaign.split}" if campaign.split else ""
     if campaign.response_list is not None:
-        listed = wording.count(campaign.response_list.responses.count(), "response")
+        listed = count(campaign.response_list.responses.count(), "response")
         confined = f", {of}{split}" if campaign.item_limit or campaign.split else ""
         return (
             f"Of the data set {campaign.dataset.name}: the responses of the list “{campaign.response_list.name}” "
             f"({listed}){confined}."
         )
-    what = {
+    rated = {
         Target.REFERENCES: "references",
         Target.OUTPUTS: "outputs of all systems",
         Target.CHOSEN: "outputs of the chosen systems",
     }[Target(campaign.target)]
-    return f"Of the data set {campaign.dataset.name}: {what}, {of}{split}."
+    return f"Of the data set {campaign.dataset.name}: {rated}, {of}{split}."
 
 
 def _evaluators(facts: Facts) -> dict[str, Recorded]:
-    found = {
+    answers = {
         "3.2.1": Recorded(f"{facts.raters_counted:,}"),
         "3.2.3": Recorded(wording.recruited(facts), final=False),
         "3.2.4": Recorded(" ".join(wording.trained(facts)), final=not facts.campaign.imported),
     }
     if facts.payment is not None:
-        found["3.2.2.2"] = Recorded(" ".join(wording.paid(facts.payment)), (1,))
-    return found
+        answers["3.2.2.2"] = Recorded(" ".join(wording.paid(facts.payment)), (1,))
+    return answers
 
 
 def _design(facts: Facts) -> dict[str, Recorded]:
@@ -115,14 +117,13 @@ def _design(facts: Facts) -> dict[str, Recorded]:
 def _assurance(facts: Facts) -> tuple[int, ...]:
     quality = QualityDesign.from_dict(facts.campaign.quality)
     qualification = QualificationDesign.from_dict(facts.campaign.qualification)
-    found = [AUTOMATIC] * bool(quality.every) + [EXCLUDED] * bool(facts.excluded)
-    found += [OTHER_CHECK] * bool(qualification.test)
-    return tuple(found) or (NO_CHECK,)
+    used = {AUTOMATIC: quality.every, EXCLUDED: facts.excluded, OTHER_CHECK: qualification.test}
+    return tuple(option for option, value in used.items() if value) or (NO_CHECK,)
 
 
 def _shown(campaign: Campaign) -> str:
     parts = [f"On each screen {campaign.presentation_kind.sentence}, below the item's context and message"]
-    questions = wording.count(campaign.criteria.count(), "question")
+    questions = count(campaign.criteria.count(), "question")
     parts.append(f"{questions} with its scale" if campaign.criteria.count() == 1 else f"{questions} with their scales")
     if campaign.comment != CommentField.OFF:
         parts.append("a field for a comment")
@@ -141,7 +142,7 @@ def _pace(campaign: Campaign) -> Recorded:
             f"An item goes to another rater after a time that follows the campaign's pace, from "
             f"{campaign.lease_min_seconds:,} s to {campaign.lease_max_seconds:,} s; an answer sent later is stored."
         )
-    more = wording.limits(campaign)
+    more = wording.work_limits(campaign)
     return Recorded(f"{lease}{' Limits: ' + '; '.join(more) + '.' if more else ''}", (2,))
 
 
@@ -151,8 +152,8 @@ def _feedback(campaign: Campaign) -> Recorded:
     return Recorded("Each screen had a field for a comment.", (3,), final=False)
 
 
-def _scale(found: CriterionFacts) -> dict[str, Recorded]:
-    criterion = found.criterion
+def _scale(facts: CriterionFacts) -> dict[str, Recorded]:
+    criterion = facts.criterion
     size, values = criterion.scale.sizes
     labels = f" Labels: {', '.join(criterion.labels)}." if criterion.labels else ""
     answers = {
@@ -168,14 +169,12 @@ def _scale(found: CriterionFacts) -> dict[str, Recorded]:
     return answers
 
 
-def _comparison(facts: Facts, found: CriterionFacts) -> dict[str, Recorded]:
-    if found.criterion.scale.is_relative:
-        return {"4.2.2": Recorded(choices=(2,))}
-    if not facts.campaign.presentation_kind.shows_several:
-        return {"4.2.2": Recorded("One response at a time.", (1,))}
-    return {
-        "4.2.2": Recorded(f"Shown are {facts.campaign.presentation_kind.sentence}, each rated on its own.", final=False)
-    }
+def _comparison(campaign: Campaign, facts: CriterionFacts) -> Recorded:
+    if facts.criterion.scale.is_relative:
+        return Recorded(choices=(2,))
+    if not campaign.presentation_kind.shows_several:
+        return Recorded("One response at a time.", (1,))
+    return Recorded(f"Shown are {campaign.presentation_kind.sentence}, each rated on its own.", final=False)
 
 
 def _definition(campaign: Campaign) -> Recorded:
@@ -185,7 +184,7 @@ def _definition(campaign: Campaign) -> Recorded:
 
 
 def _aggregation(campaign: Campaign) -> Recorded:
-    sets = sorted({one.name for one in campaign.reference_sets.all()})
+    sets = sorted({each.name for each in campaign.reference_sets.all()})
     used = f" Reference weights are computed from them in: {wording.listed(sets)}." if sets else ""
     return Recorded(
         "The latest revision of each rating counts; late ratings and those of excluded raters are left out. A "
@@ -194,24 +193,24 @@ def _aggregation(campaign: Campaign) -> Recorded:
     )
 
 
-def _agreement(found: CriterionFacts) -> dict[str, Recorded]:
-    if math.isnan(found.alpha.alpha) and found.icc.reason:
-        inter = ("InterAA not assessed", f"InterAA not assessed: {found.alpha.reason or found.icc.reason}.")
+def _agreement(facts: CriterionFacts) -> dict[str, Recorded]:
+    if math.isnan(facts.alpha.alpha) and facts.icc.reason:
+        inter = ("InterAA not assessed", f"InterAA not assessed: {facts.alpha.reason or facts.icc.reason}.")
     else:
         how = (
-            f"Krippendorff's α for {found.alpha.level} values over responses with two raters or more; one-way "
+            f"Krippendorff's α for {facts.alpha.level} values over responses with two raters or more; one-way "
             "intraclass correlations ICC(1) and ICC(k) (Shrout & Fleiss 1979), 95% intervals from the F distribution."
         )
-        inter = (how, f"{_capital(wording.agreement(found))}.")
-    if found.repeated.n:
-        own = (REPEATS, f"{_capital(wording.consistency(found))}.")
+        inter = (how, f"{_capital(wording.agreement(facts))}.")
+    if facts.repeated.n:
+        intra = (REPEATS, f"{_capital(wording.consistency(facts))}.")
     else:
-        own = ("IntraAA not assessed", "IntraAA not assessed: no screen was answered twice by one rater.")
+        intra = ("IntraAA not assessed", "IntraAA not assessed: no screen was answered twice by one rater.")
     return {
         "4.3.11.1": Recorded(inter[0]),
         "4.3.11.2": Recorded(inter[1]),
-        "4.3.12.1": Recorded(own[0]),
-        "4.3.12.2": Recorded(own[1]),
+        "4.3.12.1": Recorded(intra[0]),
+        "4.3.12.2": Recorded(intra[1]),
     }
 
 

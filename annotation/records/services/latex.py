@@ -29,9 +29,9 @@ HEX = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def escape(text: str) -> str:
-    """With LaTeX's own signs taken literally; a hash may be broken over lines."""
-    escaped = SPECIAL.sub(lambda found: SIGNS[found.group()], text)
-    return HEX.sub(lambda found: rf"\texttt{{{_breakable(found.group())}}}", escaped)
+    """Return the text with LaTeX's special signs escaped; a hash may be broken over lines."""
+    escaped = SPECIAL.sub(lambda match: SIGNS[match.group()], text)
+    return HEX.sub(lambda match: rf"\texttt{{{_breakable(match.group())}}}", escaped)
 
 
 def _breakable(digits: str) -> str:

@@ -1,23 +1,27 @@
 """A paragraph for a paper's methods section, written from the record; every sentence names the page of its numbers."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from django.conf import settings
 
+from annotation.core.numbers import counted as count
 from annotation.models import Campaign
 from annotation.records.selectors.facts import CriterionFacts, Facts
 from annotation.records.services import wording
 from annotation.records.services.latex import escape
-from annotation.records.services.wording import count
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """``source`` names the page that shows the numbers: design, raters, ratings, quality, payment, audit."""
 
     text: str
     source: str
+
+
+def _sentences(texts: Iterable[str], source: str) -> list[Sentence]:
+    return [Sentence(text, source) for text in texts]
 
 
 def methods_sentences(facts: Facts) -> list[Sentence]:
@@ -26,9 +30,9 @@ def methods_sentences(facts: Facts) -> list[Sentence]:
     return [
         *_material(facts),
         *_collection(facts),
-        *(Sentence(one, "quality") for one in wording.checked(facts)),
+        *_sentences(wording.checked(facts), "quality"),
         *_agreements(facts),
-        *(Sentence(one, "payment") for one in wording.paid(facts.payment)),
+        *_sentences(wording.paid(facts.payment), "payment"),
         *_versions(facts),
     ]
 
@@ -40,47 +44,48 @@ def _material(facts: Facts) -> list[Sentence]:
         f"Raters judged {count(facts.responses, 'response')}{systems} to {count(facts.items, 'item')} of the data set "
         f"{campaign.dataset.name} (language: {campaign.dataset.language})."
     )
-    asked = [f"{one.name} (“{one.question}”), {one.scale.sentence}" for one in campaign.criteria.all()]
-    said = [Sentence(rated, "design")]
+    criteria = [f"{each.name} (“{each.question}”), {each.scale.sentence}" for each in campaign.criteria.all()]
+    texts = [rated]
     if campaign.response_list is not None:
-        named = count(campaign.response_list.responses.count(), "response")
-        said.append(Sentence(f"The responses were chosen one by one, in a list of {named}.", "design"))
-    said += [Sentence(f"They were asked about {'; '.join(asked)}.", "design")]
+        listed = count(campaign.response_list.responses.count(), "response")
+        texts.append(f"The responses were chosen one by one, in a list of {listed}.")
+    texts.append(f"They were asked about {'; '.join(criteria)}.")
     if campaign.imported:
-        return said
+        return _sentences(texts, "design")
     k = campaign.ratings_per_unit
-    wanted = f"{k:,} of each" if facts.slots == k * facts.units else f"{facts.slots:,} in all"
-    shown = (
+    n_answers = f"{k:,} of each" if facts.slots == k * facts.units else f"{facts.slots:,} in all"
+    texts.append(
         f"They saw {campaign.presentation_kind.sentence}, on {count(facts.units, 'screen')}; answers wanted were "
-        f"{wanted}, each from another rater."
+        f"{n_answers}, each from another rater."
     )
-    said.append(Sentence(shown, "design"))
+    sentences = _sentences(texts, "design")
     if campaign.presentation_kind.shows_several:
         order = (
             "The order on screen was drawn from a stored seed and balanced over the answers to each screen; screens "
             "were interleaved so that raters did not meet one system in a run."
         )
-        said.append(Sentence(order, "presentations"))
-    return said
+        sentences.append(Sentence(order, "presentations"))
+    return sentences
 
 
 def _collection(facts: Facts) -> list[Sentence]:
-    said = [Sentence(wording.recruited(facts), "raters")]
-    said += [Sentence(one, "design") for one in wording.trained(facts)]
+    sentences = [Sentence(wording.recruited(facts), "raters"), *_sentences(wording.trained(facts), "design")]
     if not facts.raters_counted:
-        return [*said, Sentence("No ratings that count have been collected yet.", "ratings")]
-    return [*said, Sentence(_took_part(facts), "raters"), *_log(facts)]
+        return [*sentences, Sentence("No ratings that count have been collected yet.", "ratings")]
+    return [*sentences, *_answers(facts)]
 
 
 def _imported(facts: Facts) -> list[Sentence]:
     """Describe imported ratings; how they were collected is not in the record."""
-    where = (
+    source = (
         f"The judgements were collected elsewhere and imported into Assay {settings.VERSION}; how raters were "
         "recruited, prepared, checked and paid is not in the record."
     )
-    if not facts.raters_counted:
-        return [Sentence(where, "design")]
-    return [Sentence(where, "design"), Sentence(_took_part(facts), "raters"), *_log(facts)]
+    return [Sentence(source, "design"), *(_answers(facts) if facts.raters_counted else [])]
+
+
+def _answers(facts: Facts) -> list[Sentence]:
+    return [Sentence(_took_part(facts), "raters"), *_sentences(_log(facts), "ratings")]
 
 
 def _took_part(facts: Facts) -> str:
@@ -90,23 +95,19 @@ def _took_part(facts: Facts) -> str:
     return f"{count(facts.raters_joined, 'rater')} took part{counted}, each answering {each}."
 
 
-def _log(facts: Facts) -> list[Sentence]:
+def _log(facts: Facts) -> list[str]:
     late = f" Another {count(facts.late, 'answer')} came late: stored, but not counted." if facts.late else ""
     corrected = f", {count(facts.superseded, 'correction')} included" if facts.superseded else ""
-    when = _between(facts)
-    sent = (
-        f"{when}{count(facts.judgements, 'answer')} {'was' if facts.judgements == 1 else 'were'} received, with "
-        f"{count(facts.ratings, 'rating')} in the log{corrected}.{late}"
-    )
-    said = [sent]
+    answers = f"{count(facts.judgements, 'answer')} {'was' if facts.judgements == 1 else 'were'} received"
+    texts = [f"{_between(facts)}{answers}, with {count(facts.ratings, 'rating')} in the log{corrected}.{late}"]
     if facts.campaign.cannot_judge_reasons:
-        silent = sum(one.n_cannot_judge for one in facts.criteria)
-        said.append(f"In {count(silent, 'rating')} the rater said that the response could not be judged.")
+        n_unjudged = sum(each.n_cannot_judge for each in facts.criteria)
+        texts.append(f"In {count(n_unjudged, 'rating')} the rater said that the response could not be judged.")
     if facts.replaced:
-        said.append(f"The slots of {count(facts.replaced, 'further answer')} were given to other raters later.")
+        texts.append(f"The slots of {count(facts.replaced, 'further answer')} were given to other raters later.")
     if math.isfinite(facts.median_seconds):
-        said.append(f"The median time on a screen was {wording.figure(facts.median_seconds, 1)} s.")
-    return [Sentence(one, "ratings") for one in said]
+        texts.append(f"The median time on a screen was {wording.number(facts.median_seconds, 1)} s.")
+    return texts
 
 
 def _between(facts: Facts) -> str:
@@ -117,17 +118,16 @@ def _between(facts: Facts) -> str:
 
 
 def _agreements(facts: Facts) -> list[Sentence]:
-    return [_agreement(found) for found in facts.criteria if found.n_ratings]
+    return _sentences((_agreement(each) for each in facts.criteria if each.n_ratings), "quality")
 
 
-def _agreement(found: CriterionFacts) -> Sentence:
-    spread = f" (standard deviation {wording.figure(found.sd)})" if math.isfinite(found.sd) else ""
-    again = "" if found.repeated.n == 0 else f" Of raters with themselves: {wording.consistency(found)}."
-    agreement = f"{wording.agreement(found)}{found.criterion.scale.agreement_note}"
-    return Sentence(
-        f"For {found.criterion.name}, {count(found.n_ratings, 'rating')} count, with a mean of "
-        f"{wording.figure(found.mean)}{spread}; {agreement}.{again}",
-        "quality",
+def _agreement(facts: CriterionFacts) -> str:
+    spread = f" (standard deviation {wording.number(facts.sd)})" if math.isfinite(facts.sd) else ""
+    again = "" if facts.repeated.n == 0 else f" Of raters with themselves: {wording.consistency(facts)}."
+    agreement = f"{wording.agreement(facts)}{facts.criterion.scale.agreement_note}"
+    return (
+        f"For {facts.criterion.name}, {count(facts.n_ratings, 'rating')} count, with a mean of "
+        f"{wording.number(facts.mean)}{spread}; {agreement}.{again}"
     )
 
 

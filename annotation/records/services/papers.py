@@ -7,7 +7,7 @@ from annotation.records.services.methods import methods_bibtex, methods_latex, m
 
 
 def record_documents(campaign: Campaign) -> dict[str, str]:
-    """By the name of the file; the facts are read once for all."""
+    """Return documents by file name; the facts are read once for all."""
     facts = campaign_facts(campaign)
     sheet = sheet_of(facts)
     methods = (

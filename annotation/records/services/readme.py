@@ -46,5 +46,5 @@ def readme(formats: Sequence[str]) -> str:
 
 
 def _table(table: Table) -> str:
-    rows = "".join(f"| `{one.name}` | {KINDS[one.kind]} | {one.meaning} |\n" for one in table.columns)
+    rows = "".join(f"| `{each.name}` | {KINDS[each.kind]} | {each.meaning} |\n" for each in table.columns)
     return f"\n## {table.name}\n\n{table.meaning}\n\n| Column | Type | Meaning |\n| --- | --- | --- |\n{rows}"

@@ -17,7 +17,7 @@ def single_rows(table: Table, campaign: Campaign, *, json_as_text: bool) -> Iter
 
 
 def single_chunks(table: Table, campaign: Campaign, ending: str) -> Iterator[bytes]:
-    """``ending`` is one of ``annotation.core.exports.CONTENT_TYPES``."""
+    """Yield the file; ``ending`` is one of ``annotation.core.exports.CONTENT_TYPES``."""
     columns = [column.name for column in table.columns]
     rows = single_rows(table, campaign, json_as_text=ending == "parquet")
     return table_chunks(ending, columns, rows, types=column_types(table))

@@ -21,7 +21,7 @@ class Finding(NamedTuple):
 
 
 def record_verify(path: Path | IO[bytes]) -> list[Finding]:
-    """Yield one finding per check; the record is sound if all are ``ok``. Raise if the file is not a record."""
+    """Return a finding for each check; the record is sound if all are ``ok``. Raise if the file is not a record."""
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = _manifest(archive)
@@ -37,9 +37,9 @@ def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
         manifest = json.loads(archive.read("manifest.json"))
     except (KeyError, ValueError) as error:
         raise AnnotationError("This is not a record: it has no readable manifest.json.") from error
-    found = manifest.get("format") if isinstance(manifest, dict) else None
-    if found != FORMAT:
-        raise AnnotationError(f"The record's format is {found!r}; accepted: {FORMAT!r}.")
+    file_format = manifest.get("format") if isinstance(manifest, dict) else None
+    if file_format != FORMAT:
+        raise AnnotationError(f"The record's format is {file_format!r}; accepted: {FORMAT!r}.")
     result: dict[str, Any] = manifest
     return result
 
@@ -48,22 +48,22 @@ def _files(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Iterator[tuple
     present = [name for name in archive.namelist() if name != "manifest.json"]
     for name in sorted(set(present) - set(manifest["files"])):
         yield name, Finding(False, f"{name} is not a file of the record")
-    for name, said in manifest["files"].items():
+    for name, recorded in manifest["files"].items():
         if present.count(name) != 1:
-            there = f"there {present.count(name)} times" if name in present else "missing"
-            yield name, Finding(False, f"{name} is {there}")
+            state = f"there {present.count(name)} times" if name in present else "missing"
+            yield name, Finding(False, f"{name} is {state}")
         else:
-            yield name, _as_written(archive, name, said)
+            yield name, _unchanged(archive, name, recorded)
 
 
-def _as_written(archive: zipfile.ZipFile, name: str, said: dict[str, Any]) -> Finding:
+def _unchanged(archive: zipfile.ZipFile, name: str, recorded: dict[str, Any]) -> Finding:
     try:
         digest, size, lines = _measured(archive, name)
     except DAMAGED as error:
         return Finding(False, f"{name} cannot be unpacked: {error}")
-    if digest != said["sha256"]:
-        return Finding(False, f"{name} has SHA-256 {digest}; its manifest says {said['sha256']}")
-    if size != said["bytes"] or (name.endswith(".jsonl") and lines != said["rows"]):
+    if digest != recorded["sha256"]:
+        return Finding(False, f"{name} has SHA-256 {digest}; its manifest says {recorded['sha256']}")
+    if size != recorded["bytes"] or (name.endswith(".jsonl") and lines != recorded["rows"]):
         return Finding(False, f"{name} has {size} bytes and {lines} rows; its manifest says otherwise")
     return Finding(True, f"{name} is unchanged")
 
@@ -85,8 +85,8 @@ def _hashes(archive: zipfile.ZipFile, manifest: dict[str, Any], sound: set[str])
     if "design.json" not in sound or not manifest["design_hash"]:
         return  # a draft has none
     written = archive.read("design.json")
-    found = hashlib.sha256(written).hexdigest()
-    yield Finding(found == manifest["design_hash"], f"design hash {found}")
+    design_hash = hashlib.sha256(written).hexdigest()
+    yield Finding(design_hash == manifest["design_hash"], f"design hash {design_hash}")
     design = json.loads(written)
     if "units_hash" in design and {"units.jsonl", "responses.jsonl"} <= sound:
         units = _units_hash(archive, design.get("units"))
@@ -100,7 +100,7 @@ def _units_hash(archive: zipfile.ZipFile, planned: int | None) -> str:
     for row in _rows(archive, "units.jsonl"):
         if planned is not None and row["unit"] >= planned:
             break
-        digest.update(json.dumps([row["item"], [keys.get(one) for one in row["responses"]]]).encode() + b"\n")
+        digest.update(json.dumps([row["item"], [keys.get(each) for each in row["responses"]]]).encode() + b"\n")
     return digest.hexdigest()
 
 
@@ -115,6 +115,6 @@ def _amendments(manifest: dict[str, Any]) -> Iterator[Finding]:
     before = manifest["design_hash"]
     for amendment in manifest["amendments"]:
         number, kind, data = amendment["number"], amendment["kind"], amendment["data"]
-        found = amendment_hash(before, number=number, kind=kind, data=data)
-        yield Finding(found == amendment["hash"], f"hash {found} of amendment {number}")
+        computed = amendment_hash(before, number=number, kind=kind, data=data)
+        yield Finding(computed == amendment["hash"], f"hash {computed} of amendment {number}")
         before = amendment["hash"]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
+from annotation.core.numbers import counted as count
 from annotation.models import Admission, Campaign
 from annotation.records.selectors.facts import CriterionFacts, Facts, Share
 from annotation.records.selectors.payment import Payment
@@ -18,7 +19,7 @@ PURPOSES = {
 }
 
 
-def figure(value: float, digits: int = 2) -> str:
+def number(value: float, digits: int = 2) -> str:
     """Format a number with a true minus sign, or "undefined"."""
     return f"{value:,.{digits}f}".replace("-", "−") if math.isfinite(value) else "undefined"
 
@@ -27,19 +28,15 @@ def interval(value: float, low: float, high: float, reason: str = "", digits: in
     if not math.isfinite(value):
         return f"undefined ({reason or 'no data'})"
     if not (math.isfinite(low) and math.isfinite(high)):
-        return figure(value, digits)
-    return f"{figure(value, digits)} [{figure(low, digits)}, {figure(high, digits)}]"
+        return number(value, digits)
+    return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
 
 
-def share(found: Share) -> str:
-    if found.n == 0:
+def share(hits: Share) -> str:
+    if hits.n == 0:
         return "none"
-    low, high = (100 * end for end in (found.low, found.high))
-    return f"{found.hits:,} of {found.n:,} ({100 * found.share:.1f}% [{low:.1f}, {high:.1f}])"
-
-
-def count(n: int, one: str, many: str = "") -> str:
-    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+    percent, low, high = (100 * value for value in (hits.share, hits.low, hits.high))
+    return f"{hits.hits:,} of {hits.n:,} ({percent:.1f}% [{low:.1f}, {high:.1f}])"
 
 
 def listed(words: Sequence[str]) -> str:
@@ -50,7 +47,7 @@ def recruited(facts: Facts) -> str:
     campaign = facts.campaign
     if campaign.imported:
         return "The judgements were collected elsewhere and imported; how raters were recruited is not in the record."
-    ways = [f"through {PROVIDERS[one].label}" for one in facts.providers]
+    ways = [f"through {PROVIDERS[key].label}" for key in facts.providers]
     link = {
         Admission.OPEN: "by an open direct link",
         Admission.NAMED: "by a direct link, giving a name",
@@ -68,28 +65,23 @@ def trained(facts: Facts) -> list[str]:
     if campaign.imported:
         return ["The judgements were imported; what came before them is not in the record."]
     design = QualificationDesign.from_dict(campaign.qualification)
-    said = []
-    if campaign.consent:
-        said.append("Raters had to agree to a consent text before the first screen.")
-    else:
-        said.append("No consent text was shown.")
-    if campaign.instructions:
-        said.append("They were shown written instructions, which stayed one key away.")
-    else:
-        said.append("They were given no instructions beyond the question itself.")
-    if design.training:
-        said.append(f"They worked through {count(len(design.training), 'training screen')} with feedback.")
-    else:
-        said.append("There was no training.")
-    if design.test:
-        said.append(
-            f"They had to pass a qualification test of {count(len(design.test), 'screen')} with at least "
-            f"{100 * design.pass_mark:g}% right, in at most {count(design.attempts, 'attempt')}; "
-            f"{count(facts.raters_failed, 'rater')} failed it."
-        )
-    else:
-        said.append("There was no qualification test.")
-    return said
+    test = (
+        f"They had to pass a qualification test of {count(len(design.test), 'screen')} with at least "
+        f"{100 * design.pass_mark:g}% right, in at most {count(design.attempts, 'attempt')}; "
+        f"{count(facts.raters_failed, 'rater')} failed it."
+    )
+    return [
+        "Raters had to agree to a consent text before the first screen."
+        if campaign.consent
+        else "No consent text was shown.",
+        "They were shown written instructions, which stayed one key away."
+        if campaign.instructions
+        else "They were given no instructions beyond the question itself.",
+        f"They worked through {count(len(design.training), 'training screen')} with feedback."
+        if design.training
+        else "There was no training.",
+        test if design.test else "There was no qualification test.",
+    ]
 
 
 def checked(facts: Facts) -> list[str]:
@@ -98,28 +90,28 @@ def checked(facts: Facts) -> list[str]:
     if campaign.imported:
         return ["The judgements were imported; checks made while they were collected are not in the record."]
     design = QualityDesign.from_dict(campaign.quality)
-    said = []
+    sentences = []
     if design.every:
-        kinds = listed([PURPOSES[kind] for kind in PURPOSES if kind in design.mix])
-        said.append(f"One screen in every {design.every} was a check that looked like work: {kinds}.")
-        for kind in PURPOSES:
-            if found := facts.screens.get(kind):
-                inside = f", {share(found.within)} of the answers inside the accepted range" if found.within else ""
-                said.append(
-                    f"{count(found.answered, 'screen')} with {PURPOSES[kind]} "
-                    f"{'was' if found.answered == 1 else 'were'} answered by {count(found.raters, 'rater')}{inside}."
+        kinds = listed([name for kind, name in PURPOSES.items() if kind in design.mix])
+        sentences.append(f"One screen in every {design.every} was a check that looked like work: {kinds}.")
+        for kind, name in PURPOSES.items():
+            if screens := facts.screens.get(kind):
+                inside = f", {share(screens.within)} of the answers inside the accepted range" if screens.within else ""
+                sentences.append(
+                    f"{count(screens.answered, 'screen')} with {name} {'was' if screens.answered == 1 else 'were'} "
+                    f"answered by {count(screens.raters, 'rater')}{inside}."
                 )
     else:
-        said.append("No checks were mixed into the work.")
-    return [*said, *_rules(facts), _excluded(facts)]
+        sentences.append("No checks were mixed into the work.")
+    return [*sentences, _rules(facts), _excluded(facts)]
 
 
-def _rules(facts: Facts) -> list[str]:
+def _rules(facts: Facts) -> str:
     if not facts.rules_versions:
-        return ["No rules about raters were registered."]
+        return "No rules about raters were registered."
     when = "before launch" if facts.rules_before_launch else "after launch only"
     more = f", in {facts.rules_versions} versions" if facts.rules_versions > 1 else ""
-    return [f"Rules about raters were registered {when}{more}."]
+    return f"Rules about raters were registered {when}{more}."
 
 
 def _excluded(facts: Facts) -> str:
@@ -133,63 +125,63 @@ def _excluded(facts: Facts) -> str:
     )
 
 
-def agreement(found: CriterionFacts) -> str:
-    alpha, icc = found.alpha, found.icc
+def agreement(facts: CriterionFacts) -> str:
+    alpha, icc = facts.alpha, facts.icc
     if alpha.reason and icc.reason:
         return f"agreement is undefined ({alpha.reason})"
     measured = (
         f"Krippendorff's α ({alpha.level}) is {interval(alpha.alpha, alpha.low, alpha.high, alpha.reason)} over "
-        f"{alpha.n_responses:,} {found.criterion.scale.compared} with two raters or more"
+        f"{alpha.n_responses:,} {facts.criterion.scale.compared} with two raters or more"
     )
     if icc.reason:
         return f"{measured}; ICC(1) is undefined ({icc.reason})"
     return (
         f"{measured}; ICC(1) is {interval(icc.icc_1, icc.icc_1_low, icc.icc_1_high)} and ICC(k) is "
-        f"{interval(icc.icc_k, icc.icc_k_low, icc.icc_k_high)} for k = {figure(icc.k, 1)}"
+        f"{interval(icc.icc_k, icc.icc_k_low, icc.icc_k_high)} for k = {number(icc.k, 1)}"
     )
 
 
-def consistency(found: CriterionFacts) -> str:
-    if found.repeated.n == 0:
+def consistency(facts: CriterionFacts) -> str:
+    if facts.repeated.n == 0:
         return "not assessed: no screen was answered twice by one rater"
     return (
-        f"{share(found.repeated)} of the repeated answers are exactly the first ones; their mean absolute difference "
-        f"is {figure(found.repeat_difference)}"
+        f"{share(facts.repeated)} of the repeated answers are exactly the first ones; their mean absolute difference "
+        f"is {number(facts.repeat_difference)}"
     )
 
 
-def paid(found: Payment | None) -> list[str]:
-    if found is None:
+def paid(payment: Payment | None) -> list[str]:
+    if payment is None:
         return ["No payment is in the record."]
-    money = found.currency
-    people = count(found.raters, "rater")
-    if found.source == "provider":
+    money = payment.currency
+    people = count(payment.raters, "rater")
+    if payment.source == "provider":
         first = (
-            f"{people} {'was' if found.raters == 1 else 'were'} paid {figure(found.total)} {money} in all, as the "
-            f"provider reports, bonuses of {figure(found.bonus)} {money} included."
+            f"{people} {'was' if payment.raters == 1 else 'were'} paid {number(payment.total)} {money} in all, as the "
+            f"provider reports, bonuses of {number(payment.bonus)} {money} included."
         )
         clock = "from the start to the end of a stay at the provider"
     else:
         first = (
-            f"Raters were to be paid {found.per_unit:g} {money} for each screen answered, "
-            f"{figure(found.total)} {money} in all for {people}; payments made are not in the record."
+            f"Raters were to be paid {payment.per_unit:g} {money} for each screen answered, "
+            f"{number(payment.total)} {money} in all for {people}; payments made are not in the record."
         )
         clock = "from shown to sent, over all screens answered"
-    said = [first]
-    if math.isfinite(found.hourly):
-        said.append(
-            f"That is {figure(found.hourly)} {money} an hour (median over raters {figure(found.hourly_median)}, lowest "
-            f"{figure(found.hourly_lowest)}; time measured {clock})."
+    sentences = [first]
+    if math.isfinite(payment.hourly):
+        sentences.append(
+            f"That is {number(payment.hourly)} {money} an hour (median over raters {number(payment.hourly_median)}, "
+            f"lowest {number(payment.hourly_lowest)}; time measured {clock})."
         )
-    return said
+    return sentences
 
 
-def limits(campaign: Campaign) -> list[str]:
-    said = []
+def work_limits(campaign: Campaign) -> list[str]:
+    limits = []
     if campaign.min_units_per_rater:
-        said.append(f"at least {count(campaign.min_units_per_rater, 'screen')} for a completion code")
+        limits.append(f"at least {count(campaign.min_units_per_rater, 'screen')} for a completion code")
     if campaign.max_units_per_rater:
-        said.append(f"at most {count(campaign.max_units_per_rater, 'screen')} by one rater")
+        limits.append(f"at most {count(campaign.max_units_per_rater, 'screen')} by one rater")
     if campaign.seconds_between_units:
-        said.append(f"at least {campaign.seconds_between_units:,} s from one screen to the next")
-    return said
+        limits.append(f"at least {campaign.seconds_between_units:,} s from one screen to the next")
+    return limits

@@ -1,4 +1,4 @@
-"""For owners: what the project holds about somebody, and its erasure."""
+"""For owners: the data that a project holds about a rater, and its erasure."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -9,7 +9,6 @@ from annotation.core.access import get_in_project_or_404
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Project, Rater, Role
 from annotation.records.selectors.held import held_about, held_of
-from annotation.records.services.erasure import Erasure
 from annotation.records.services.erasure import rater_erase as erase
 from annotation.recruitment.providers import recruiting_providers
 
@@ -17,12 +16,12 @@ from annotation.recruitment.providers import recruiting_providers
 @require_http_methods(["GET", "POST"])
 @project_view(Role.OWNER)
 def rater_held(request: MemberRequest) -> HttpResponse:
-    """Asked by POST, so that nobody's id comes into an address, a history or a log."""
-    wanted = request.POST.get("wanted", "").strip()
+    """Search by POST, so that an id appears in no address, history or log."""
+    rater_id = request.POST.get("wanted", "").strip()
     context = {
         "project": request.project,
-        "wanted": wanted,
-        "found": held_about(request.project, wanted) if wanted else [],
+        "rater_id": rater_id,
+        "raters": held_about(request.project, rater_id) if rater_id else [],
         "rater_ids": ", ".join(each.rater_id for each in recruiting_providers()),
     }
     return render(request, "annotation/records/campaign_records_held.html", context)
@@ -37,15 +36,10 @@ def _rater_or_404(project: Project, pk: int) -> Rater:
 def rater_erase(request: MemberRequest, rater: Rater) -> HttpResponse:
     if request.method == "POST":
         outcome = erase(rater=rater, comments=request.POST.get("comments") == "on", by=request.user)
-        messages.success(request, _told(outcome))
+        comments = f" and {outcome.comments:,} comments" if outcome.comments else ""
+        messages.success(request, f"Erased: who the rater was{comments}. The ratings are as they were.")
         if outcome.files:
-            names = ", ".join(outcome.files)
-            messages.warning(request, f"Uploaded files keep the names that they came with: {names}.")
+            messages.warning(request, f"Uploaded files still hold the original names: {', '.join(outcome.files)}.")
         return redirect("annotation:rater-held", request.project.slug)
     context = {"project": request.project, "rater": rater, "held": held_of(rater)}
     return render(request, "annotation/records/campaign_records_erase.html", context)
-
-
-def _told(outcome: Erasure) -> str:
-    comments = f" and {outcome.comments:,} comments" if outcome.comments else ""
-    return f"Erased: who the rater was{comments}. The ratings are as they were."

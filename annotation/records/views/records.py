@@ -1,7 +1,7 @@
 """A campaign's records: the complete log, its tables, the methods paragraph, the datasheet."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -10,7 +10,6 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import NoReverseMatch, reverse
 from django.utils.http import content_disposition_header
-from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.campaigns.lookups import campaign_or_404
@@ -31,7 +30,7 @@ from annotation.records.services.methods import methods_bibtex, methods_latex, m
 from annotation.records.services.papers import record_documents
 from annotation.records.services.single import single_rows
 
-SOURCES = {  # where a sentence's numbers stand: the first of these pages that there is
+SOURCES = {  # the page with a sentence's numbers: the first of these that exists
     "design": ("campaign-design", "campaign-detail"),
     "raters": ("campaign-raters",),
     "ratings": ("campaign-ratings",),
@@ -40,19 +39,31 @@ SOURCES = {  # where a sentence's numbers stand: the first of these pages that t
     "audit": ("campaign-audit", "campaign-records"),
     "presentations": ("campaign-records",),
 }
-METHODS: dict[str, tuple[str, Callable[[Facts], str]]] = {
-    "txt": ("text/plain; charset=utf-8", methods_text),
-    "tex": ("application/x-tex; charset=utf-8", methods_latex),
-    "bib": ("application/x-bibtex; charset=utf-8", lambda facts: methods_bibtex(facts.campaign)),
+
+
+class MethodsFile(NamedTuple):
+    """A form of the methods paragraph: as a part of its page, and as a file."""
+
+    key: str
+    title: str
+    label: str
+    content_type: str
+    write: Callable[[Facts], str]
+
+
+METHODS = {
+    "txt": MethodsFile("text", "Methods paragraph", "Text", "text/plain", methods_text),
+    "tex": MethodsFile("latex", "LaTeX", ".tex", "application/x-tex", methods_latex),
+    "bib": MethodsFile(
+        "bibtex", "BibTeX", ".bib", "application/x-bibtex", lambda facts: methods_bibtex(facts.campaign)
+    ),
 }
-
-
 CHECK_TABLES = ("check_units", "check_answers")
 CHECKS_REFUSED = "The known answers of checks are for managers until the campaign is closed."
 
 
 def _shows_checks(project: Project, campaign: Campaign) -> bool:
-    """A viewer may be a rater, too: known answers are for managers until the campaign is closed."""
+    """Return whether the answers of checks may be seen: only by managers until the campaign is closed."""
     return may_manage(project) or campaign.state == CampaignState.CLOSED
 
 
@@ -69,14 +80,13 @@ def _file(chunks: str | Iterable[bytes], content_type: str, name: str) -> HttpRe
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_records(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    may_search = Role(request.membership.role) == Role.OWNER
     shows_checks = _shows_checks(request.project, campaign)
     context = {
         "project": request.project,
         "campaign": campaign,
         "tables": [table for table in ALL if shows_checks or table.name not in CHECK_TABLES],
         "shows_checks": shows_checks,
-        "may_search": may_search,
+        "may_search": Role(request.membership.role) == Role.OWNER,
     }
     return render(request, "annotation/records/campaign_records.html", context)
 
@@ -84,7 +94,7 @@ def campaign_records(request: MemberRequest, campaign: Campaign) -> HttpResponse
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_record_amendments(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """Check the amendments' chain of hashes now, and say what came out."""
+    """Check the amendments' chain of hashes now, and show the result."""
     context = {
         "project": request.project,
         "campaign": campaign,
@@ -97,7 +107,7 @@ def campaign_record_amendments(request: MemberRequest, campaign: Campaign) -> Ht
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_record_download(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
-    """The complete record, written while it is sent. ``?parquet=0`` leaves Parquet out."""
+    """Write the complete record while it is sent. ``?parquet=0`` leaves Parquet out."""
     if not _shows_checks(request.project, campaign):
         raise PermissionDenied(CHECKS_REFUSED)
     formats = TABLE_FORMATS[:1] if request.GET.get("parquet") == "0" else TABLE_FORMATS
@@ -127,21 +137,20 @@ def campaign_record_table(request: MemberRequest, campaign: Campaign, name: str,
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_record_methods(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
-    """The paragraph as a page with a link to the source of each sentence, or as a file."""
+    """Show the paragraph with a link to the source of each sentence, or return it as a file."""
     facts = campaign_facts(campaign)
-    if wanted := request.GET.get("format"):
-        if wanted not in METHODS:
-            raise Http404(f"No methods paragraph as {wanted!r}; there are {', '.join(METHODS)}.")
-        content_type, write = METHODS[wanted]
-        return _file(write(facts), content_type, f"campaign-{campaign.pk}-methods.{wanted}")
+    if ending := request.GET.get("format"):
+        if ending not in METHODS:
+            raise Http404(f"No methods paragraph as {ending!r}; there are {', '.join(METHODS)}.")
+        file = METHODS[ending]
+        name = f"campaign-{campaign.pk}-methods.{ending}"
+        return _file(file.write(facts), f"{file.content_type}; charset=utf-8", name)
     links = {source: _first_page(names, request.project, campaign) for source, names in SOURCES.items()}
     context = {
         "project": request.project,
         "campaign": campaign,
-        "sentences": [(one.text, one.source, links[one.source]) for one in methods_sentences(facts)],
-        "text": methods_text(facts),
-        "latex": methods_latex(facts),
-        "bibtex": methods_bibtex(campaign),
+        "sentences": [(each.text, each.source, links[each.source]) for each in methods_sentences(facts)],
+        "parts": [file._asdict() | {"ending": ending, "text": file.write(facts)} for ending, file in METHODS.items()],
     }
     return render(request, "annotation/records/campaign_records_methods.html", context)
 
@@ -160,11 +169,11 @@ def _first_page(names: Iterable[str], project: Project, campaign: Campaign) -> s
 def campaign_record_datasheet(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
     project = request.project
     sheet = sheets.sheet_of(campaign_facts(campaign))
-    if wanted := request.GET.get("format"):
-        return _sheet_file(sheet, wanted)
+    if ending := request.GET.get("format"):
+        return _sheet_file(sheet, ending)
     errors: dict[str, list[str]] = {}
     if request.method == "POST":
-        given = _given(request, sheet)
+        given = _given_answers(request, sheet)
         try:
             sheets.datasheet_update(campaign=campaign, answers=given, by=request.user)
         except AnnotationError as error:
@@ -185,26 +194,32 @@ def campaign_record_datasheet(request: MemberRequest, campaign: Campaign) -> Htt
     return render(request, "annotation/records/campaign_records_datasheet.html", context)
 
 
-def _given(request: HttpRequest, sheet: sheets.Sheet) -> dict[str, sheets.Own]:
-    """What the form says of every question that the record leaves open; what is no number is no option."""
+def _given_answers(request: HttpRequest, sheet: sheets.Sheet) -> dict[str, sheets.ManagerAnswer]:
+    """Return the form's answers to the questions that the record leaves open; an option is a number."""
     return {
-        entry.key: sheets.Own(
+        entry.key: sheets.ManagerAnswer(
             request.POST.get(f"text-{entry.key}", "").replace("\r\n", "\n").strip(),
-            tuple(int(one) for one in request.POST.getlist(f"option-{entry.key}") if one.isdecimal()),
+            tuple(int(option) for option in request.POST.getlist(f"option-{entry.key}") if option.isdecimal()),
         )
         for entry in sheet.entries
         if not entry.is_final
     }
 
 
-def _sheet_file(sheet: sheets.Sheet, wanted: str) -> HttpResponseBase:
-    name = f"campaign-{sheet.facts.campaign.pk}-heds.{wanted}"
-    if wanted == "md":
-        return _file(sheets.sheet_markdown(sheet), "text/markdown; charset=utf-8", name)
-    if wanted == "json":
-        return _file(sheets.sheet_json(sheet), "application/json", name)
-    if wanted == "html":
-        context: dict[str, Any] = {"campaign": sheet.facts.campaign, "body": markdown(sheets.sheet_markdown(sheet))}
-        page = render_to_string("annotation/records/campaign_records_datasheet_file.html", context)
-        return _file(mark_safe(page), "text/html; charset=utf-8", name)  # noqa: S308 - rendered by the template
-    raise Http404(f"No datasheet as {wanted!r}; there are md, html, json.")
+def _sheet_page(sheet: sheets.Sheet) -> str:
+    context: dict[str, Any] = {"campaign": sheet.facts.campaign, "body": markdown(sheets.sheet_markdown(sheet))}
+    return render_to_string("annotation/records/campaign_records_datasheet_file.html", context)
+
+
+SHEETS: dict[str, tuple[str, Callable[[sheets.Sheet], str]]] = {
+    "md": ("text/markdown; charset=utf-8", sheets.sheet_markdown),
+    "html": ("text/html; charset=utf-8", _sheet_page),
+    "json": ("application/json", sheets.sheet_json),
+}
+
+
+def _sheet_file(sheet: sheets.Sheet, ending: str) -> HttpResponseBase:
+    if ending not in SHEETS:
+        raise Http404(f"No datasheet as {ending!r}; there are {', '.join(SHEETS)}.")
+    content_type, write = SHEETS[ending]
+    return _file(write(sheet), content_type, f"campaign-{sheet.facts.campaign.pk}-heds.{ending}")

@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from annotation.rating.services.handout import unit_request
 from annotation.records.selectors.facts import campaign_facts
-from annotation.records.services.datasheet import Own, datasheet_update, sheet_json, sheet_markdown, sheet_of
+from annotation.records.services.datasheet import ManagerAnswer, datasheet_update, sheet_json, sheet_markdown, sheet_of
 from annotation.records.services.heds import QUESTIONS
 from annotation.records.services.latex import escape
 from annotation.records.services.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
@@ -311,7 +311,7 @@ def test_answers_of_the_record_are_marked_as_such(campaign: Campaign) -> None:
 def test_the_managers_words_stand_beside_the_records(campaign: Campaign) -> None:
     datasheet_update(
         campaign=campaign,
-        answers={"5.1": Own("Ours."), "3.2.3": Own("By a poster."), "3.3.3.1": Own("", (1,)), "5.2": Own("", (1,))},
+        answers={"5.1": ManagerAnswer("Ours."), "3.2.3": ManagerAnswer("By a poster."), "3.3.3.1": ManagerAnswer("", (1,)), "5.2": ManagerAnswer("", (1,))},
     )
     sheet = sheet_of(campaign_facts(campaign))
     entries = {entry.key: entry for entry in sheet.entries}
@@ -320,24 +320,24 @@ def test_the_managers_words_stand_beside_the_records(campaign: Campaign) -> None
     assert "By a poster." in sheet_markdown(sheet)
     assert '"text": "By a poster."' in sheet_json(sheet)
     assert sheet.n_answered > sheet.n_from_record > 15
-    datasheet_update(campaign=campaign, answers={"5.1": Own()})
+    datasheet_update(campaign=campaign, answers={"5.1": ManagerAnswer()})
     assert not {entry.key: entry for entry in sheet_of(campaign_facts(campaign)).entries}["5.1"].is_answered
 
 
 @pytest.mark.parametrize(
     ("key", "given", "problem"),
     [
-        ("9.9", Own("x"), "Not a question"),
-        ("4.1.1:grace", Own(choices=(1,)), "Not a question"),
-        ("4.1.1", Own(choices=(1,)), "Not a question"),
-        ("5.1:relevance", Own("x"), "Not a question"),
-        ("5.2", Own(choices=(3,)), "Found option 3; accepted: 1 to 2."),
-        ("5.2", Own(choices=(1, 2)), "Found 2 options; accepted: one."),
-        ("5.1", Own("a\x00b"), "NUL"),
+        ("9.9", ManagerAnswer("x"), "Not a question"),
+        ("4.1.1:grace", ManagerAnswer(choices=(1,)), "Not a question"),
+        ("4.1.1", ManagerAnswer(choices=(1,)), "Not a question"),
+        ("5.1:relevance", ManagerAnswer("x"), "Not a question"),
+        ("5.2", ManagerAnswer(choices=(3,)), "Found option 3; accepted: 1 to 2."),
+        ("5.2", ManagerAnswer(choices=(1, 2)), "Found 2 options; accepted: one."),
+        ("5.1", ManagerAnswer("a\x00b"), "NUL"),
     ],
 )
 def test_an_answer_that_cannot_be_is_refused_with_what_can(
-    campaign: Campaign, key: str, given: Own, problem: str
+    campaign: Campaign, key: str, given: ManagerAnswer, problem: str
 ) -> None:
     with pytest.raises(AnnotationError) as refused:
         datasheet_update(campaign=campaign, answers={key: given})

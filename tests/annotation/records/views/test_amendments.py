@@ -59,7 +59,7 @@ def test_a_campaign_that_was_never_changed_has_nothing_to_doubt(client_of_viewer
 def test_a_changed_entry_is_named(client_of_viewer: Client, campaign: Campaign) -> None:
     past_the_trigger()
     Amendment.objects.filter(campaign=campaign, number=2).update(data={"places": 0, "ratings_per_unit": [4, 9]})
-    sentence = "The record was changed: the hash of amendment 2 does not follow from what stands before."
+    sentence = "The record was changed: the hash of amendment 2 does not follow from the entry before."
     assert sentence in page(client_of_viewer, campaign)
     with pytest.raises(CommandError, match=sentence) as refused:
         verify(campaign)
