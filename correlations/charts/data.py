@@ -14,10 +14,15 @@ Floats = NDArray[np.float64]
 
 
 def records(columns: Mapping[str, Sequence[Any]]) -> alt.InlineData:
-    """Inline data from equally long columns; NaN becomes null, which Vega leaves out."""
+    """Return inline data from equally long columns; NaN becomes null, which Vega leaves out."""
     names = list(columns)
     rows = zip(*columns.values(), strict=True)
     return inline([{name: _plain(value) for name, value in zip(names, row, strict=True)} for row in rows])
+
+
+def tooltips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Return tooltips of text columns, by their names."""
+    return [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
 
 
 def inline(values: list[dict[str, Any]]) -> alt.InlineData:
@@ -51,12 +56,12 @@ def checked(name: str, values: ArrayLike, *, length: int | None = None, finite: 
 
 
 def signed(value: float) -> str:
-    """Three decimals with a true minus sign; a dash where undefined."""
+    """Return three decimals with a true minus sign; a dash if undefined."""
     return "–" if math.isnan(value) else f"{value:.3f}".replace("-", "−")
 
 
 def checked_correlations(name: str, values: ArrayLike, length: int) -> Floats:
-    """As ``checked``, of coefficients; NaN leaves a gap."""
+    """Check coefficients as ``checked`` does; NaN leaves a gap."""
     array = checked(name, values, length=length, finite=False)
     if (np.abs(array) > 1).any():
         raise ValueError(f"{name} holds {array[np.abs(array) > 1][0]}: correlations lie in [-1, 1]")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from annotation.core.charts import Spec, Theme, Width, finish, metric_colours, palette
-from correlations.charts.data import inline, layers, records, signed
+from correlations.charts.data import inline, layers, records, signed, tooltips
 
 _NOWHERE = (math.nan, math.nan)
 _LINE_HEIGHT, _TIGHT_HEIGHT, _MANY_LINES = 32, 24, 24
@@ -55,43 +55,49 @@ def forest_plot(
     'Correlation with human ratings'
     """
     _check(rows)
+    lines = list(dict.fromkeys(_line(row) for row in rows))
+    return finish(
+        layers(*_drawn(rows, lines, theme)),
+        theme,
+        title=title,
+        subtitle=["Band: bootstrap over items", "Line: the paper’s interval (Fisher z)"],
+        description=_in_words(rows),
+        width=width,
+        height=(_LINE_HEIGHT if len(lines) <= _MANY_LINES else _TIGHT_HEIGHT) * len(lines),
+    )
+
+
+def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[alt.Chart]:
     colours = palette(theme)
     metrics = list(dict.fromkeys(row.metric for row in rows))
-    lines = list(dict.fromkeys(_line(row) for row in rows))
     shown = list(dict.fromkeys(row.coefficient for row in rows))
-    data = _data(rows)
-
-    y = alt.Y(
-        "line:N",
-        sort=lines,
-        title=None,
-        scale=alt.Scale(paddingInner=0.25),
-        axis=alt.Axis(labelLimit=260, labelColor=colours.ink, grid=False),
-    )
+    y_axis = alt.Axis(labelLimit=260, labelColor=colours.ink, grid=False)
+    y = alt.Y("line:N", sort=lines, title=None, scale=alt.Scale(paddingInner=0.25), axis=y_axis)
     offset = alt.YOffset("coefficient:N", sort=shown, scale=alt.Scale(paddingOuter=0.15))
-    colour = alt.Color(
-        "metric:N",
-        sort=metrics,
-        scale=alt.Scale(domain=metrics, range=list(metric_colours(metrics, theme).values())),
-        legend=None,
-    )
+    shades = alt.Scale(domain=metrics, range=list(metric_colours(metrics, theme).values()))
+    colour = alt.Color("metric:N", sort=metrics, scale=shades, legend=None)
     ends = [value for row in rows for value in (row.mean, *row.honest, *row.paper, 0.0) if not math.isnan(value)]
     scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
-    x = alt.X(
-        "mean:Q",
-        scale=scale,
-        title="correlation",
-        axis=alt.Axis(tickCount=8, format=".1f", labelOverlap="greedy", labelSeparation=8),
+    x_axis = alt.Axis(tickCount=8, format=".1f", labelOverlap="greedy", labelSeparation=8)
+    tooltip = tooltips(
+        {
+            "metric": "Metric",
+            "subset": "References",
+            "coefficient": "Coefficient",
+            "shown": "Mean over assignments",
+            "honest": "Bootstrap interval",
+            "paper": "Paper’s interval",
+        }
     )
-    tooltip = [
-        alt.Tooltip("metric:N", title="Metric"),
-        alt.Tooltip("subset:N", title="References"),
-        alt.Tooltip("coefficient:N", title="Coefficient"),
-        alt.Tooltip("shown:N", title="Mean over assignments"),
-        alt.Tooltip("honest:N", title="Bootstrap interval"),
-        alt.Tooltip("paper:N", title="Paper’s interval"),
-    ]
-    base = alt.Chart(data).encode(y=y, yOffset=offset)
+    shape = alt.Shape(
+        "coefficient:N",
+        sort=shown,
+        scale=alt.Scale(domain=shown, range=[_SHAPES[index % len(_SHAPES)] for index in range(len(shown))]),
+        legend=alt.Legend(
+            title=None, symbolFillColor=colours.muted, symbolStrokeColor=colours.muted, direction="vertical"
+        ),
+    )
+    base = alt.Chart(_data(rows)).encode(y=y, yOffset=offset)
     zero = alt.Chart(inline([{"x": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
     band = base.mark_rule(strokeWidth=8, opacity=0.26, strokeCap="round", aria=False)
     whisker = base.mark_rule(strokeWidth=1.6, aria=False)
@@ -100,36 +106,17 @@ def forest_plot(
     undefined = base.mark_text(align="left", dx=6, color=colours.muted, fontStyle="italic").transform_filter(
         alt.datum.undefined != ""
     )
-    chart = layers(
+    return [
         zero.encode(x=alt.X("x:Q", scale=scale)),
         band.encode(x=alt.X("honest_low:Q", scale=scale, title="correlation"), x2="honest_high:Q", color=colour),
         whisker.encode(x=alt.X("paper_low:Q", scale=scale), x2="paper_high:Q", color=colour),
         tick.encode(x=alt.X("paper_low:Q", scale=scale), color=colour),
         tick.encode(x=alt.X("paper_high:Q", scale=scale), color=colour),
         point.encode(
-            x=x,
-            color=colour,
-            shape=alt.Shape(
-                "coefficient:N",
-                sort=shown,
-                scale=alt.Scale(domain=shown, range=[_SHAPES[index % len(_SHAPES)] for index in range(len(shown))]),
-                legend=alt.Legend(
-                    title=None, symbolFillColor=colours.muted, symbolStrokeColor=colours.muted, direction="vertical"
-                ),
-            ),
-            tooltip=tooltip,
+            x=alt.X("mean:Q", scale=scale, title="correlation", axis=x_axis), color=colour, shape=shape, tooltip=tooltip
         ),
         undefined.encode(x=alt.datum(0, scale=scale), text="undefined:N", tooltip="undefined:N"),
-    )
-    return finish(
-        chart,
-        theme,
-        title=title,
-        subtitle=["Band: bootstrap over items", "Line: the paper’s interval (Fisher z)"],
-        description=_in_words(rows),
-        width=width,
-        height=(_LINE_HEIGHT if len(lines) <= _MANY_LINES else _TIGHT_HEIGHT) * len(lines),
-    )
+    ]
 
 
 def _line(row: ForestRow) -> str:
@@ -175,12 +162,10 @@ def _in_words(rows: Sequence[ForestRow]) -> str:
 def _check(rows: Sequence[ForestRow]) -> None:
     if not rows:
         raise ValueError("rows is empty: a forest plot needs at least one coefficient")
-    seen = set()
+    keys = [(row.metric, row.subset, row.coefficient) for row in rows]
     for index, row in enumerate(rows):
-        key = (row.metric, row.subset, row.coefficient)
-        if key in seen:
+        if keys[index] in keys[:index]:
             raise ValueError(f"rows[{index}] gives {_line(row)}, {row.coefficient}, a second time")
-        seen.add(key)
         for value in (row.mean, *row.honest, *row.paper):
             if abs(value) > 1:
                 raise ValueError(f"rows[{index}] holds {value}: correlations and their intervals lie in [-1, 1]")

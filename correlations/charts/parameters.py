@@ -12,16 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.core.charts import DASHES, SHAPES, Palette, Spec, Theme, Width, finish, palette
-from correlations.charts.data import (
-    Floats,
-    checked_correlations,
-    correlation_domain,
-    inline,
-    layers,
-    records,
-    signed,
-    zero_line,
-)
+from correlations.charts import data
+from correlations.charts.data import Floats, inline, signed
 
 _HEIGHT = 280
 _MANY_FOLD = 20  # from this ratio of largest to smallest on, whole numbers are shown on a logarithmic axis
@@ -80,38 +72,35 @@ def parameter_chart(
         raise ValueError(f"values are {list(axis.values)}: strictly increasing numbers are expected")
     if not 0 < len(series) <= len(SHAPES):
         raise ValueError(f"series holds {len(series)} coefficients: 1 to {len(SHAPES)} are expected")
-    values = {name: checked_correlations(name, each, n) for name, each in series.items()}
+    values = {name: data.checked_correlations(name, each, n) for name, each in series.items()}
     ends = {
         name: tuple(
-            checked_correlations(f"interval of {name}", end, n) for end in (intervals or {}).get(name, _gaps(n))
+            data.checked_correlations(f"interval of {name}", end, n) for end in (intervals or {}).get(name, _gaps(n))
         )
         for name in values
     }
     colours, x = palette(theme), _x(axis)
     colour, shape, dash = _channels(list(values), colours)
-    domain = correlation_domain(
+    domain = data.correlation_domain(
         [*values.values(), *(end for pair in ends.values() for end in pair)], room=0.12, least=0.02
     )
     scale = alt.Scale(domain=domain)
     y = alt.Y("value:Q", title="correlation", scale=scale, axis=alt.Axis(tickCount=6, format=".2f"))
     base = alt.Chart(_points(axis, values, ends)).encode(x=x, color=colour)
-    drawn = zero_line(domain, colours.muted, y)
+    drawn = data.zero_line(domain, colours.muted, y)
     if intervals:
         band = base.mark_area(opacity=0.12, aria=False)
         drawn.append(band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"))
     drawn += _marked(axis, x, domain, colours)
-    tooltip = [
-        alt.Tooltip("coefficient:N", title="Coefficient"),
-        alt.Tooltip("name:N", title=axis.label),
-        alt.Tooltip("shown:N", title="Value"),
-        alt.Tooltip("interval:N", title="95% interval"),
-    ]
+    tooltip = data.tooltips(
+        {"coefficient": "Coefficient", "name": axis.label, "shown": "Value", "interval": "95% interval"}
+    )
     drawn += [
         base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash),
         base.mark_point(filled=True, size=50, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
     ]
     return finish(
-        layers(*drawn),
+        data.layers(*drawn),
         theme,
         title=title,
         subtitle="Band: bootstrap over items, 95%" if intervals else "No interval",
@@ -122,7 +111,7 @@ def parameter_chart(
 
 
 def _channels(names: Sequence[str], colours: Palette) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
-    """Colour, shape and dash of each coefficient, with one legend: Vega merges only equal ones."""
+    """Return colour, shape and dash of each coefficient, with one legend: Vega merges only equal ones."""
     legend = alt.Legend(title=None, direction="vertical", symbolOpacity=1)
 
     def scale(values: Sequence[Any]) -> alt.Scale:
@@ -160,7 +149,7 @@ def _points(
     low = np.concatenate([ends[name][0] for name in values])
     high = np.concatenate([ends[name][1] for name in values])
     value = np.concatenate(list(values.values()))
-    return records(
+    return data.records(
         {
             "coefficient": [name for name in values for _ in axis.values],
             "point": points * len(values),
@@ -177,28 +166,17 @@ def _points(
 
 
 def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], colours: Palette) -> list[alt.Chart]:
-    """Upright lines at the value in use and at the best one, named at their feet."""
-    marked = []
+    """Return upright lines at the value in use and at the best one, named at their feet."""
+    marks: list[tuple[int | None, str, list[int]]] = [(axis.chosen, "in use", [1, 0]), (axis.best, "best", [4, 3])]
     if axis.chosen is not None and axis.chosen == axis.best:
-        marked.append((axis.chosen, "in use, and best", [1, 0]))
-    else:
-        marked += [(axis.chosen, "in use", [1, 0])] if axis.chosen is not None else []
-        marked += [(axis.best, "best", [4, 3])] if axis.best is not None else []
+        marks = [(axis.chosen, "in use, and best", [1, 0])]
     drawn = []
-    for row, (place, name, dash) in enumerate(marked):
-        last = place > (len(axis.values) - 1) / 2
+    for row, (index, name, dash) in enumerate(mark for mark in marks if mark[0] is not None):
+        last = index > (len(axis.values) - 1) / 2
         height = domain[0] + (0.03 + 0.07 * row) * (domain[1] - domain[0])
-        data = inline(
-            [
-                {
-                    "point": axis.values[place] if axis.numeric else 0,
-                    "name": axis.shown[place],
-                    "text": f"{name}: {axis.shown[place]}",
-                    "value": height,
-                }
-            ]
-        )
-        chart = alt.Chart(data).encode(x=x)
+        point, shown = axis.values[index] if axis.numeric else 0, axis.shown[index]
+        text_at = inline([{"point": point, "name": shown, "text": f"{name}: {shown}", "value": height}])
+        chart = alt.Chart(text_at).encode(x=x)
         drawn.append(chart.mark_rule(color=colours.muted, strokeDash=dash, aria=False))
         text = chart.mark_text(
             align="right" if last else "left", dx=-6 if last else 6, color=colours.ink, fontSize=12, fontWeight=600
@@ -210,9 +188,6 @@ def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], colours:
 def _in_words(axis: ParameterAxis, values: Mapping[str, Floats]) -> str:
     first, last = axis.shown[0], axis.shown[-1]
     lines = [f"{name}: {signed(each[0])} at {first}, {signed(each[-1])} at {last}." for name, each in values.items()]
-    marks = [
-        f"{what}: {axis.shown[place]}."
-        for what, place in (("In use", axis.chosen), ("Best", axis.best))
-        if place is not None
-    ]
+    named = {"In use": axis.chosen, "Best": axis.best}
+    marks = [f"{name}: {axis.shown[index]}." for name, index in named.items() if index is not None]
     return " ".join([f"{axis.label} from {first} to {last}.", *lines, *marks])

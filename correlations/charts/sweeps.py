@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import altair as alt
 import numpy as np
@@ -73,26 +73,27 @@ def sweep_chart(
     if kind not in _AXES:
         raise ValueError(f"kind is {kind!r}: accepted are {', '.join(_AXES)}")
     axis, colours = _AXES[kind], palette(theme)
-    places = checked("points", points)
-    if (np.diff(places) <= 0).any():
-        raise ValueError(f"points are {places.tolist()}: strictly increasing values are expected")
-    if axis.scale == "log" and places[0] <= 0:
-        raise ValueError(f"points[0] is {places[0]:g}: unit sizes start at 1")
-    values = _checked_series(series, places.size)
+    points_at = checked("points", points)
+    if (np.diff(points_at) <= 0).any():
+        raise ValueError(f"points are {points_at.tolist()}: strictly increasing values are expected")
+    if axis.scale == "log" and points_at[0] <= 0:
+        raise ValueError(f"points[0] is {points_at[0]:g}: unit sizes start at 1")
+    values = _checked_series(series, points_at.size)
     domain = correlation_domain(list(values.values()), room=0.08, least=0.01)
 
     named = _named_series(values, in_colour)
     names = [*named, *(name for name in values if name not in named)]
     greys = len(names) - len(named)
     shades = [*metric_colours(named, theme).values(), *[colours.muted] * greys]
-    colour = alt.Color("metric:N", scale=_scale(names, shades), legend=None)
-    shape = alt.Shape("metric:N", scale=_scale(names, [*SHAPES[: len(named)], *["circle"] * greys]), legend=None)
-    dash = alt.StrokeDash("metric:N", scale=_scale(names, [*DASHES[: len(named)], *[[1, 0]] * greys]), legend=None)
+    shapes, dashes = [*SHAPES[: len(named)], *["circle"] * greys], [*DASHES[: len(named)], *[[1, 0]] * greys]
+    colour = alt.Color("metric:N", scale=alt.Scale(domain=names, range=shades), legend=None)
+    shape = alt.Shape("metric:N", scale=alt.Scale(domain=names, range=shapes), legend=None)
+    dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
     faint = alt.condition(alt.FieldOneOfPredicate(field="metric", oneOf=named), alt.value(1), alt.value(0.35))
-    x = _x(axis, places)
+    x = _x(axis, points_at)
     y = alt.Y("value:Q", title=coefficient, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=6, format=".2f"))
 
-    base = alt.Chart(_points(places, values)).encode(x=x, color=colour)
+    base = alt.Chart(_points(points_at, values)).encode(x=x, color=colour)
     drawn = zero_line(domain, colours.muted, y)
     tooltip = [
         alt.Tooltip("metric:N", title="Metric"),
@@ -100,7 +101,7 @@ def sweep_chart(
         alt.Tooltip("shown:N", title=coefficient),
     ]
     coloured = {name: values[name] for name in named}
-    ends = alt.Chart(_line_ends(places, coloured, domain, axis)).encode(x=x, y=y, color=colour)
+    ends = alt.Chart(_line_ends(points_at, coloured, domain, axis)).encode(x=x, y=y, color=colour)
     drawn += [
         base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash, opacity=faint),
         base.mark_point(filled=True, size=60).encode(y=y, shape=shape, opacity=faint, tooltip=tooltip),
@@ -111,7 +112,7 @@ def sweep_chart(
         theme,
         title=axis.chart_title,
         subtitle="Mean over assignments",
-        description=_in_words(coefficient, axis, places, values),
+        description=_in_words(coefficient, axis, points_at, values),
         width=width,
         height=_HEIGHT,
     )
@@ -127,10 +128,6 @@ def _named_series(values: Mapping[str, Floats], in_colour: Sequence[str] | None)
     return named
 
 
-def _scale(domain: list[str], values: list[Any]) -> alt.Scale:
-    return alt.Scale(domain=domain, range=values)
-
-
 def _checked_series(series: Mapping[str, ArrayLike], n: int) -> dict[str, Floats]:
     if not series:
         raise ValueError("series is empty: at least one metric is expected")
@@ -141,11 +138,11 @@ def _checked_series(series: Mapping[str, ArrayLike], n: int) -> dict[str, Floats
     return values
 
 
-def _x(axis: _Axis, places: Floats) -> alt.X:
-    ticks = places.tolist()
+def _x(axis: _Axis, points_at: Floats) -> alt.X:
+    ticks = points_at.tolist()
     if len(ticks) > 9:
         ticks = [tick for tick in ticks if math.isclose(tick * 4, round(tick * 4), abs_tol=1e-9) or axis.scale == "log"]
-    scale = alt.Scale(type=axis.scale, domain=[places[0], places[-1]], nice=False, reverse=axis.reverse)
+    scale = alt.Scale(type=axis.scale, domain=[points_at[0], points_at[-1]], nice=False, reverse=axis.reverse)
     return alt.X(
         "point:Q",
         title=axis.title,
@@ -154,12 +151,12 @@ def _x(axis: _Axis, places: Floats) -> alt.X:
     )
 
 
-def _points(places: Floats, values: Mapping[str, Floats]) -> alt.InlineData:
+def _points(points_at: Floats, values: Mapping[str, Floats]) -> alt.InlineData:
     value = np.concatenate(list(values.values()))
     return records(
         {
-            "metric": [name for name in values for _ in range(places.size)],
-            "point": np.tile(places, len(values)).tolist(),
+            "metric": [name for name in values for _ in range(points_at.size)],
+            "point": np.tile(points_at, len(values)).tolist(),
             "value": value.tolist(),
             "shown": [signed(each) for each in value],
         }
@@ -167,7 +164,7 @@ def _points(places: Floats, values: Mapping[str, Floats]) -> alt.InlineData:
 
 
 def _line_ends(
-    places: Floats, values: Mapping[str, Floats], domain: tuple[float, float], axis: _Axis
+    points_at: Floats, values: Mapping[str, Floats], domain: tuple[float, float], axis: _Axis
 ) -> alt.InlineData:
     """Put each name beside its line's last value, moved apart if names would overlap."""
     last = 0 if axis.reverse else -1
@@ -184,10 +181,10 @@ def _line_ends(
     if heights.size:
         # Pushed upwards only so far: shift the whole column back to sit around where the lines end.
         heights -= np.mean(heights - [ends[name] for name in order])
-    return records({"metric": order, "point": [float(places[last])] * len(order), "value": heights.tolist()})
+    return records({"metric": order, "point": [float(points_at[last])] * len(order), "value": heights.tolist()})
 
 
-def _in_words(coefficient: str, axis: _Axis, places: Floats, values: Mapping[str, Floats]) -> str:
-    first, last = f"{places[0]:g}", f"{places[-1]:g}"
+def _in_words(coefficient: str, axis: _Axis, points_at: Floats, values: Mapping[str, Floats]) -> str:
+    first, last = f"{points_at[0]:g}", f"{points_at[-1]:g}"
     parts = [f"{name}: {signed(each[0])} at {first}, {signed(each[-1])} at {last}." for name, each in values.items()]
-    return f"{coefficient} of {len(values)} metrics at {places.size} points. " + " ".join(parts)
+    return f"{coefficient} of {len(values)} metrics at {points_at.size} points. " + " ".join(parts)

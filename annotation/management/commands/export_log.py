@@ -12,9 +12,8 @@ from annotation.core.exports import CONTENT_TYPES
 from annotation.management.base import AssayCommand, campaign_by_name
 from annotation.models import Campaign
 from annotation.records.selectors.tables import TABLES
-from annotation.records.services.archive import TABLE_FORMATS, record_chunks
+from annotation.records.services.archive import TABLE_FORMATS, record_chunks, single_chunks
 from annotation.records.services.papers import record_documents
-from annotation.records.services.single import single_chunks
 from annotation.records.services.verification import record_verify
 
 EPILOG = """\

@@ -50,6 +50,19 @@ def column_types(table: Table) -> dict[str, str]:
     return {column.name: PARQUET_TYPES[column.kind] for column in table.columns if column.kind in PARQUET_TYPES}
 
 
+def single_rows(table: Table, campaign: Campaign, *, json_as_text: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one table, for a download of it alone."""
+    with snapshot():
+        yield from table_rows(table, campaign, json_as_text=json_as_text)
+
+
+def single_chunks(table: Table, campaign: Campaign, ending: str) -> Iterator[bytes]:
+    """Yield a file of one table; ``ending`` is one of ``annotation.core.exports.CONTENT_TYPES``."""
+    columns = [column.name for column in table.columns]
+    rows = single_rows(table, campaign, json_as_text=ending == "parquet")
+    return table_chunks(ending, columns, rows, types=column_types(table))
+
+
 def record_chunks(
     campaign: Campaign, *, formats: Sequence[str] = TABLE_FORMATS, documents: Documents | None = None
 ) -> Iterator[bytes]:

@@ -24,11 +24,10 @@ from annotation.quality.services.amendments import chain_check
 from annotation.records.selectors.facts import Facts, campaign_facts
 from annotation.records.selectors.tables import ALL, TABLES
 from annotation.records.services import datasheet as sheets
-from annotation.records.services.archive import TABLE_FORMATS, column_types, record_chunks
+from annotation.records.services.archive import TABLE_FORMATS, column_types, record_chunks, single_rows
 from annotation.records.services.heds import FORM_URL, REFERENCE
 from annotation.records.services.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
 from annotation.records.services.papers import record_documents
-from annotation.records.services.single import single_rows
 
 SOURCES = {  # the page with a sentence's numbers: the first of these that exists
     "design": ("campaign-design", "campaign-detail"),

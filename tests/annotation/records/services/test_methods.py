@@ -311,7 +311,12 @@ def test_answers_of_the_record_are_marked_as_such(campaign: Campaign) -> None:
 def test_the_managers_words_stand_beside_the_records(campaign: Campaign) -> None:
     datasheet_update(
         campaign=campaign,
-        answers={"5.1": ManagerAnswer("Ours."), "3.2.3": ManagerAnswer("By a poster."), "3.3.3.1": ManagerAnswer("", (1,)), "5.2": ManagerAnswer("", (1,))},
+        answers={
+            "5.1": ManagerAnswer("Ours."),
+            "3.2.3": ManagerAnswer("By a poster."),
+            "3.3.3.1": ManagerAnswer("", (1,)),
+            "5.2": ManagerAnswer("", (1,)),
+        },
     )
     sheet = sheet_of(campaign_facts(campaign))
     entries = {entry.key: entry for entry in sheet.entries}
