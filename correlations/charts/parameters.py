@@ -167,11 +167,12 @@ def _points(
 
 def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], colours: Palette) -> list[alt.Chart]:
     """Return upright lines at the value in use and at the best one, named at their feet."""
-    marks: list[tuple[int | None, str, list[int]]] = [(axis.chosen, "in use", [1, 0]), (axis.best, "best", [4, 3])]
+    styles = [(axis.chosen, "in use", [1, 0]), (axis.best, "best", [4, 3])]
+    marks = [(index, name, dash) for index, name, dash in styles if index is not None]
     if axis.chosen is not None and axis.chosen == axis.best:
         marks = [(axis.chosen, "in use, and best", [1, 0])]
     drawn = []
-    for row, (index, name, dash) in enumerate(mark for mark in marks if mark[0] is not None):
+    for row, (index, name, dash) in enumerate(marks):
         last = index > (len(axis.values) - 1) / 2
         height = domain[0] + (0.03 + 0.07 * row) * (domain[1] - domain[0])
         point, shown = axis.values[index] if axis.numeric else 0, axis.shown[index]

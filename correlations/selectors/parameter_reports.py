@@ -198,7 +198,7 @@ def _curve_table(sweep: ParameterSweep, coefficients: Sequence[str]) -> Table:
 
 
 def _level_columns(coefficients: Sequence[str]) -> Columns:
-    cells: dict[str, Callable[[Level], object]] = {"n": lambda level: level.n}
+    cells: dict[str, Callable[..., object]] = {"n": lambda level: level.n}
     for key in coefficients:
         cells[key] = lambda level, key=key: level.coefficients[key].value
         if key == INTERVALS:

@@ -356,6 +356,6 @@ AUDIT = Table(
     "annotation_auditentry t LEFT JOIN annotation_rater r ON r.id = t.rater_id",
 )
 
-ALL = (ITEMS, RESPONSES, UNITS, CHECK_UNITS, PRESENTATIONS, RATINGS, CHECK_ANSWERS, COMMENTS, RATERS, DECISIONS)
-ALL += (RULES, AMENDMENTS, SUBMISSIONS, AUDIT)
+# Every table above, in the order of definition.
+ALL: tuple[Table, ...] = tuple(value for value in tuple(globals().values()) if isinstance(value, Table))
 TABLES = {table.name: table for table in ALL}
