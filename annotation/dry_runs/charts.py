@@ -29,7 +29,7 @@ def slots_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light") ->
 
 def widths_by_ratings(
     expected: Sequence[Sequence[float | None]],
-    kept: Sequence[Sequence[float | None]],
+    without_excluded: Sequence[Sequence[float | None]],
     *,
     target: float,
     planned: int,
@@ -38,8 +38,8 @@ def widths_by_ratings(
     """Draw the half-width of the weights' intervals by ratings of each item, with the target."""
     colours = palette(theme)
     lines = {"all raters": expected}
-    if list(map(list, kept)) != list(map(list, expected)):
-        lines["without excluded raters"] = kept
+    if list(map(list, without_excluded)) != list(map(list, expected)):
+        lines["without excluded raters"] = without_excluded
     names, shades = list(lines), [colours.accent, colours.gold][: len(lines)]
     rows = [
         {"ratings": k, "half": half, "who": name, "planned": k == planned}

@@ -159,9 +159,9 @@ def _certainty_answer(row: dict[str, Any]) -> Answer:
         answer += (
             f" Mean ratings would have a rank correlation of {_signed(row['recovery'])} with the texts' true quality"
         )
-        kept = row["recovery_kept"]
-        changed = kept is not None and abs(kept - row["recovery"]) >= 0.005
-        answer += f", and {_signed(kept)} without excluded raters." if changed else "."
+        without_excluded = row["recovery_kept"]
+        changed = without_excluded is not None and abs(without_excluded - row["recovery"]) >= 0.005
+        answer += f", and {_signed(without_excluded)} without excluded raters." if changed else "."
     return Answer(question, answer, "good" if enough else "bad")
 
 

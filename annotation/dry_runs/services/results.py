@@ -203,8 +203,8 @@ def _forecast(played: PlayedRun, struck: Collection[int]) -> dict[str, Any]:
     # Only raters who did work: no rule has to catch those who failed the test.
     working = [answer.rater for answer in played.after_training]
     detection = detection_forecast(spammers=played.spammers, struck=struck, worked=working)
-    parts = {"cost": cost, "duration": duration, "detection": detection}
-    return {part: {name: _plain(value) for name, value in vars(found).items()} for part, found in parts.items()}
+    forecasts = {"cost": cost, "duration": duration, "detection": detection}
+    return {part: {name: _plain(value) for name, value in vars(numbers).items()} for part, numbers in forecasts.items()}
 
 
 def _certainty(played: PlayedRun, criterion: Criterion, excluded: Collection[str]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def latent_quality(responses: npt.ArrayLike, seed: int, *, kind: str = "work") -
     """Return the true quality of responses, in [0, 1], which no rater knows.
 
     That of an ordinary response is drawn from a Beta(2, 2) distribution (mean 0.5, standard deviation 0.22), only
-    by its id and the seed, whatever responses are asked for with it. A degraded response keeps 0.4 of its quality;
+    by its id and the seed, not by the other responses. A degraded response keeps 0.4 of its quality;
     human anchors have 0.8 to 1.
 
     Parameters
@@ -206,7 +206,7 @@ def answer(rater: SimulatedRater, quality: float, ladder: Ladder, *, against: fl
 
 
 def obey(rater: SimulatedRater, expected: float, ladder: Ladder) -> float:
-    """Return the answer to an attention check: what it asks for, from a rater who looks; else as in :func:`answer`.
+    """Return the answer to an attention check: the expected one from a rater who looks; else as in :func:`answer`.
 
     >>> obey(SimulatedRater(seed=1, lapse=0.0), 4, Ladder(1, 5))
     4.0

@@ -3,11 +3,13 @@
 import json
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain
 from typing import NamedTuple
 
+from django.db.models import Model
 from django.db.models.functions import Now
 from django.utils.text import slugify
 
@@ -310,27 +312,23 @@ def _store_units(campaign: Campaign, judgements: list[Judgement], judged: list[J
     """Store a unit for each item and judged name (or text), in order of first appearance."""
     labels = {response: judgement.system for judgement, response in zip(judgements, judged, strict=True)}
     units = dict(zip(labels, allocate_ids(Unit, len(labels)), strict=True))
-    copy_rows(
+    _copy(
         Unit,
-        ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots"],
         (
-            (
-                pk,
-                campaign.pk,
-                response.item_id,
-                position,
-                labels[response],
-                [] if response.system_id is None else [response.system_id],
-                0,
-            )
+            {
+                "id": pk,
+                "campaign_id": campaign.pk,
+                "item_id": response.item_id,
+                "position": position,
+                "label": labels[response],
+                "systems": [] if response.system_id is None else [response.system_id],
+                "done_slots": 0,
+            }
             for position, (response, pk) in enumerate(units.items())
         ),
     )
-    copy_rows(
-        UnitResponse,
-        ["unit_id", "response_id", "number"],
-        ((pk, response.response_id, 0) for response, pk in units.items()),
-    )
+    shown = ({"unit_id": pk, "response_id": response.response_id, "number": 0} for response, pk in units.items())
+    _copy(UnitResponse, shown)
     return units
 
 
@@ -340,70 +338,52 @@ def _store_ratings(
     criteria = list(campaign.criteria.order_by("position").values_list("pk", flat=True))
     presentations = allocate_ids(Presentation, len(judged))
     together = list(zip(presentations, content.judgements, judged, strict=True))
-    copy_rows(
+    _copy(
         Presentation,
-        [
-            "id",
-            "campaign_id",
-            "unit_id",
-            "rater_id",
-            "token",
-            "outcome",
-            "order",
-            "shown_at",
-            "ended_at",
-            "seconds_given",
-            "source_row",
-        ],
         (
-            (
-                pk,
-                campaign.pk,
-                units[response],
-                raters[judgement.rater],
-                uuid.uuid4(),
-                PresentationOutcome.IMPORTED.value,
-                [0],
-                judgement.shown,
-                judgement.time,
-                judgement.seconds,
-                judgement.line,
-            )
+            {
+                "id": pk,
+                "campaign_id": campaign.pk,
+                "unit_id": units[response],
+                "rater_id": raters[judgement.rater],
+                "token": uuid.uuid4(),
+                "outcome": PresentationOutcome.IMPORTED.value,
+                "order": [0],
+                "shown_at": judgement.shown,
+                "ended_at": judgement.time,
+                "seconds_given": judgement.seconds,
+                "source_row": judgement.line,
+            }
             for pk, judgement, response in together
         ),
     )
-    copy_rows(
+    _copy(
         Rating,
-        [
-            "campaign_id",
-            "presentation_id",
-            "response_id",
-            "rater_id",
-            "criterion_id",
-            "rated_as_id",
-            "value",
-            "revision",
-            "extra",
-            "sent_at",
-        ],
         (
-            (
-                campaign.pk,
-                pk,
-                response.response_id,
-                raters[judgement.rater],
-                criterion,
-                response.system_id,
-                value,
-                0,
-                False,
-                judgement.time,
-            )
+            {
+                "campaign_id": campaign.pk,
+                "presentation_id": pk,
+                "response_id": response.response_id,
+                "rater_id": raters[judgement.rater],
+                "criterion_id": criterion,
+                "rated_as_id": response.system_id,
+                "value": value,
+                "revision": 0,
+                "extra": False,
+                "sent_at": judgement.time,
+            }
             for pk, judgement, response in together
             for criterion, value in zip(criteria, judgement.values, strict=True)
             if value is not None
         ),
     )
+
+
+def _copy(model: type[Model], rows: Iterator[Mapping[str, object]]) -> None:
+    """Append rows, all with the same columns."""
+    first = next(rows, None)
+    if first is not None:
+        copy_rows(model, list(first), (list(row.values()) for row in chain([first], rows)))
 
 
 # --- Counts -----------------------------------------------------------------------------------------------------------
