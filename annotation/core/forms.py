@@ -14,8 +14,22 @@ Result = TypeVar("Result")
 class RefusableForm(forms.Form):
     """Base of forms whose cleaned data goes to a service."""
 
+    field_groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Names of fields, by the part of the page that shows them."""
+
     inputs: ClassVar[Mapping[str, str]] = {}
     """The input of a service's field that is called otherwise here; "" shows its messages above the form."""
+
+    @property
+    def fields_by_group(self) -> dict[str, list[forms.BoundField]]:
+        return {
+            group: [self[name] for name in names if name in self.fields] for group, names in self.field_groups.items()
+        }
+
+    @property
+    def errors_by_group(self) -> dict[str, bool]:
+        """Return for each group whether one of its fields has an error."""
+        return {group: any(name in self.errors for name in names) for group, names in self.field_groups.items()}
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         """Return the form and the input that a service's field came from: None if no input shows it."""

@@ -1,4 +1,4 @@
-"""Decorators that check permissions before a view runs, and the requests that such views get."""
+"""Permission checks before a view runs, the requests that such views get, and messages about what a button did."""
 
 import inspect
 from collections.abc import Callable
@@ -86,3 +86,17 @@ def object_view(
         return on_object
 
     return decorate
+
+
+def run_and_report(request: HttpRequest, service: Callable[[], object], success: str = "") -> bool:
+    """Call a service; show ``success``, or the refusal, as a message on the next page. Return whether it succeeded."""
+    try:
+        service()
+    except AnnotationError as error:
+        texts = {name: " ".join(problems) for name, problems in error.fields.items()}
+        fields = "; ".join(f"{name}: {text}" for name, text in texts.items() if text not in error.message)
+        messages.error(request, f"{error.message} {fields}".strip())
+        return False
+    if success:
+        messages.success(request, success)
+    return True

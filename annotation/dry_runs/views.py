@@ -1,21 +1,20 @@
 """Dry runs of a campaign: request, progress, result, comparison."""
 
+from functools import partial
 from typing import Any
 
-from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.campaigns.lookups import rated_here_or_404
-from annotation.core import jobs
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.errors import AnnotationError
-from annotation.core.job_views import job_part, start_over
+from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.parameters import whole_number
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.views import MemberRequest, object_view, run_and_report
 from annotation.dry_runs import charts, tasks
 from annotation.dry_runs.forms import DryRunForm
 from annotation.dry_runs.selectors import comparison, dry_run_report, dry_runs_of, settings_rows
@@ -109,31 +108,18 @@ def campaign_dry_run_compare(request: MemberRequest, campaign: Campaign) -> Http
     return render(request, "annotation/dry_runs/dry_run_compare.html", context)
 
 
-@require_POST
-@object_view(_dry_run_or_404, Role.MANAGER)
-def campaign_dry_run_cancel(request: MemberRequest, run: DryRun) -> HttpResponse:
-    jobs.job_request_cancel(run)
-    return _to_dry_run(request, run)
-
-
-@require_POST
-@object_view(_dry_run_or_404, Role.MANAGER)
-def campaign_dry_run_retry(request: MemberRequest, run: DryRun) -> HttpResponse:
-    start_over(run, tasks.dry_run_execute)
-    return _to_dry_run(request, run)
+campaign_dry_run_cancel = cancel_view(_dry_run_or_404, "annotation:campaign-dry-run")
+campaign_dry_run_retry = retry_view(_dry_run_or_404, tasks.dry_run_execute, "annotation:campaign-dry-run")
 
 
 @require_POST
 @object_view(_dry_run_or_404, Role.MANAGER)
 def campaign_dry_run_delete(request: MemberRequest, run: DryRun) -> HttpResponse:
     number = run.pk
-    try:
-        running.dry_run_delete(dry_run=run, by=request.user)
-    except AnnotationError as error:
-        messages.error(request, error.message)
-        return _to_dry_run(request, run)
-    messages.success(request, f"Dry run {number} was deleted.")
-    return redirect("annotation:campaign-dry-runs", request.project.slug, run.campaign_id)
+    delete = partial(running.dry_run_delete, dry_run=run, by=request.user)
+    if run_and_report(request, delete, f"Dry run {number} was deleted."):
+        return redirect("annotation:campaign-dry-runs", request.project.slug, run.campaign_id)
+    return _to_dry_run(request, run)
 
 
 @require_GET
