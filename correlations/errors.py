@@ -1,4 +1,4 @@
-"""What this app's services refuse, for people to read."""
+"""Errors of the services of studies, with messages for people."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,11 +6,11 @@ from annotation.core.errors import AnnotationError
 
 
 class StudyError(AnnotationError):
-    """A study cannot be computed; the message says what was found and what is accepted."""
+    """A study that cannot be computed; the message names the input and what is accepted."""
 
 
 class StudyRefused(StudyError):
-    """A study is specified wrongly; ``fields`` names the parts."""
+    """A wrong specification of a study; ``fields`` maps its fields to messages."""
 
     @classmethod
     def of(cls, field: str, message: str) -> "StudyRefused":
@@ -18,7 +18,7 @@ class StudyRefused(StudyError):
 
 
 def refuse_all(problems: Mapping[str, Sequence[str]]) -> None:
-    """Raise one refusal for all the fields that are wrong."""
+    """Raise one refusal for all wrong fields."""
     if problems:
         lines = [f"{field}: {message}" for field, messages in problems.items() for message in messages]
         raise StudyRefused("; ".join(lines), fields=problems)

@@ -17,12 +17,12 @@ from metrics.scoring.registry import METRICS
 
 @extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA]})
 class ComputedMetricField(MetricField):
-    """A metric's name, or its name with its own parameters."""
+    """A metric's name, or its name with parameters."""
 
 
 @extend_schema_field({"type": "array", "items": {"oneOf": [{"type": t} for t in ("number", "string", "boolean")]}})
 class ValuesField(serializers.ListField):
-    """Numbers, words, or yes and no."""
+    """Numbers, texts or booleans."""
 
 
 class SweepSerializer(Strict, serializers.Serializer[Any]):

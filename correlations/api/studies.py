@@ -30,7 +30,7 @@ RUN_SCHEMA = {"type": "object", "properties": {"run": {"type": "integer"}}, "req
 
 @extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA, RUN_SCHEMA]})
 class MetricField(serializers.Field[Any, Any, Any, Any]):
-    """A metric's name, or its name with its own parameters, or the run that holds imported scores."""
+    """A metric's name, or its name with parameters, or the run that holds imported scores."""
 
     def to_internal_value(self, data: Any) -> Any:
         entry = {"name": data} if isinstance(data, str) else data

@@ -1,1 +1,1 @@
-"""Results of studies: what their pages, API, commands, figures and downloads read. No framework, no input or output."""
+"""Results of studies, as pages, API, commands, charts and downloads read them. No framework, no input or output."""

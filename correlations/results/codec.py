@@ -125,7 +125,7 @@ def _read_tuple(arguments: tuple[Any, ...], data: Any, where: str) -> tuple[Any,
         )
     accepted = _accepted(arguments[0])
     if accepted and all(type(entry) in accepted for entry in data):
-        return tuple(data)  # thousands of numbers: one look at each
+        return tuple(data)  # checked once, for thousands of numbers
     return tuple(_read(arguments[0], entry, f"{where}[{n}]") for n, entry in enumerate(data))
 
 

@@ -1,4 +1,4 @@
-"""The metrics that a project's studies can use, and what the others need."""
+"""The metrics that a project's studies can use, and why the others cannot be used."""
 
 from typing import NamedTuple
 
