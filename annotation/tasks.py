@@ -24,7 +24,7 @@ from annotation.models import (
 from annotation.quality.services import snapshots
 from annotation.quality.tasks import campaign_snapshot
 from annotation.rating.services import handout, pace
-from annotation.recruitment import services as recruitment
+from annotation.recruitment.services import events, refreshing
 from annotation.recruitment.tasks import provider_event_handle, recruitment_refresh
 from annotation.references.tasks import release_build, release_figures_compute, weights_import_execute
 from annotation.seeds.tasks import seeds_select_execute
@@ -61,7 +61,7 @@ def sweep() -> None:
     sandboxes_sweep()
     for campaign_id in snapshots.snapshots_waiting():
         again(campaign_snapshot, campaign_id)
-    for recruitment_id in recruitment.recruitments_due():
+    for recruitment_id in refreshing.recruitments_due():
         again(recruitment_refresh, recruitment_id)
-    for event_id in recruitment.events_due():
+    for event_id in events.events_due():
         again(provider_event_handle, event_id)

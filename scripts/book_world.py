@@ -58,8 +58,8 @@ from annotation.rating.services.raters import participation_start, rater_create
 from annotation.rating.services.ratings import ratings_submit
 from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services import datasheet
-from annotation.recruitment import services as recruitment
 from annotation.recruitment.providers.base import Arrival, Outcome
+from annotation.recruitment.services import accounts, arrivals, refreshing, studies
 from annotation.recruitment.services.terms import Terms, terms_of
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds import rating_screens
@@ -231,37 +231,37 @@ TERMS = Terms(
 
 def _prolific(main: Campaign, user: User, fake: FakeProlific, base: str) -> Recruitment:
     values = {"token": fake.token, "workspace": fake.workspace}
-    account = recruitment.account_connect(
+    account = accounts.account_connect(
         project=main.project, provider="prolific", name="Lab", values=values, endpoint=fake.base_url, by=user
     )
-    recruitment.account_check(account=account)
-    made = recruitment.recruitment_create(
+    accounts.account_check(account=account)
+    made = studies.recruitment_create(
         campaign=main, provider="prolific", name="First wave", terms=TERMS, after={}, account=account, by=user
     )
-    made = recruitment.recruitment_publish(recruitment=made, entry_url=f"{base}/r/in/{made.link_token}/", by=user)
+    made = studies.recruitment_publish(recruitment=made, entry_url=f"{base}/r/in/{made.link_token}/", by=user)
     right = next(one.code for one in terms_of(made).codes if one.outcome == "completed")
     endings = ["done", "done", "wrong", "done", "returns", "late", "done", "at work"]
     for number, ending in enumerate(endings):
         there, _ = fake.participant_enters(made.external_id, f"60bf9310e8dec401be6e96{number:02d}")
         there.started_at = (datetime.now(UTC) - timedelta(minutes=11 + number % 4)).isoformat()
         arrival = Arrival(rater=there.participant_id, study=made.external_id, session=there.id)
-        taken = recruitment.arrival_take(recruitment=made, arrival=arrival)
+        taken = arrivals.arrival_admit(recruitment=made, arrival=arrival)
         _work(main, taken.rater, RATERS[number], {"returns": 2, "late": 3, "at work": 5}.get(ending, 14), number)
         if ending == "done":  # the last page has given the code
-            recruitment.stay_turned_away(submission=taken.submission, outcome=Outcome.COMPLETED)
+            endings.submission_end(submission=taken.submission, outcome=Outcome.COMPLETED)
         if ending in ("done", "wrong"):
             fake.participant_completes(there.id, right if ending == "done" else "NONSENSE")
         elif ending == "returns":
             fake.participant_returns(there.id)
         elif ending == "late":
             fake.participant_times_out(there.id)
-    recruitment.recruitment_refresh(recruitment=made)
+    refreshing.recruitment_refresh(recruitment=made)
     return made
 
 
 def _by_hand(main: Campaign, user: User) -> Recruitment:
     """A study that somebody made at the provider themselves: people come, nobody says how it ended there."""
-    made = recruitment.recruitment_create(
+    made = studies.recruitment_create(
         campaign=main,
         provider="prolific",
         name="By hand",
@@ -276,7 +276,7 @@ def _by_hand(main: Campaign, user: User) -> Recruitment:
             study="64a1b2c3d4e5f60718293a4b",
             session=f"64b0c0ffee00000000000{number:03d}",
         )
-        taken = recruitment.arrival_take(recruitment=made, arrival=arrival)
+        taken = arrivals.arrival_admit(recruitment=made, arrival=arrival)
         _work(main, taken.rater, RATERS[number], 6 + number, number + 20)
     return made
 

@@ -101,6 +101,8 @@ class SubmissionStatus(models.TextChoices):
 class Submission(models.Model):
     """A rater's submission at the provider."""
 
+    ERASED_PREFIX = "erased-"  # begins the external ids of erased submissions
+
     recruitment = models.ForeignKey(Recruitment, on_delete=models.PROTECT, related_name="submissions")
     rater = models.ForeignKey(Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
     external_id = models.CharField(max_length=100)

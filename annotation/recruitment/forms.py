@@ -1,4 +1,4 @@
-"""Forms: provider accounts, recruitments, decisions and bonuses. Providers declare the fields that only they have."""
+"""Forms for provider accounts, recruitments, decisions and bonuses. Each provider declares its additional fields."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -89,8 +89,10 @@ class ProviderAccountForm(RefusableForm):
             self.fields["endpoint"] = forms.ChoiceField(choices=endpoints, required=False, label="API address")
 
     @property
-    def values(self) -> dict[str, str]:
-        return {name: value for name, value in self.cleaned_data.items() if name not in ("name", "endpoint")}
+    def account_data(self) -> dict[str, Any]:
+        """Return the arguments of ``account_connect`` and ``account_update``."""
+        values = dict(self.cleaned_data)
+        return {"name": values.pop("name"), "endpoint": values.pop("endpoint", ""), "values": values}
 
 
 def account_initial(account: ProviderAccount) -> dict[str, Any]:
@@ -144,8 +146,8 @@ class RecruitmentForm(RefusableForm):
         super().__init__(*args, **kwargs)
         self.provider, self.recruitment = PROVIDERS[provider], recruitment
         label = self.provider.label
-        self.accounts = {str(each.pk): each for each in accounts if each.provider == provider}
-        choices = [(pk, each.name) for pk, each in self.accounts.items()]
+        self.accounts = {str(account.pk): account for account in accounts if account.provider == provider}
+        choices = [(pk, account.name) for pk, account in self.accounts.items()]
         offer_choices(self, "account", [*choices, ("", f"None: I create the study at {label} by hand")])
         self.fields["account"].label = f"Account at {label}"
         self.fields["account"].initial = next(iter(self.accounts), "")
@@ -243,7 +245,7 @@ class RecruitmentForm(RefusableForm):
 
 
 def recruitment_initial(campaign: Campaign, provider: str, *, seconds: float | None) -> dict[str, Any]:
-    """Return a first proposal: the reward follows from the campaign's rate and the items expected of one rater."""
+    """Return a proposal; the reward follows from the campaign's rate and the items expected of one rater."""
     screens = expected_screens(campaign)
     minutes = max(1, round(screens * (seconds or 30) / 60) + 2)
     reward = (campaign.payment_per_unit * screens).quantize(Decimal("0.01"))
@@ -258,11 +260,10 @@ def recruitment_initial(campaign: Campaign, provider: str, *, seconds: float | N
 
 
 def terms_initial(recruitment: Recruitment) -> dict[str, Any]:
+    """Return the initial values of ``RecruitmentForm``."""
     terms = terms_of(recruitment)
-    plain = ("title", "description", "places", "minutes", "reward", "currency", "approval_rate", "approvals")
-    extra = ("adult_content", "screen_out_reward", "screen_out_places")
     return {
-        **{name: getattr(terms, name) for name in (*plain, *extra)},
+        **vars(terms),
         **{f"after_{code.outcome.value}": code.after.value for code in terms.codes},
         "name": recruitment.name,
         "return_policy": recruitment.return_policy,
@@ -291,25 +292,22 @@ class RejectForm(RefusableForm):
     def __init__(self, *args: Any, provider: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         rules = PROVIDERS[provider].rejection
-        message = self.fields["message"] = forms.CharField(
+        self.fields["message"] = forms.CharField(
             label="Message to the raters",
             help_text=rules.help,
             max_length=rules.max_length,
             widget=forms.Textarea(attrs={"rows": 4}),
         )
-        message.validators.append(_AtLeast(rules.min_length))
+        self.min_length = rules.min_length
         if not rules.takes_reason:
             del self.fields["reason"]
 
-
-class _AtLeast:
-    def __init__(self, n: int) -> None:
-        self.n = n
-
-    def __call__(self, value: str) -> None:
-        length = len(" ".join(value.split()))
-        if length < self.n:
-            raise forms.ValidationError(f"Found {length} characters; accepted: {self.n} or more.")
+    def clean_message(self) -> str:
+        message: str = self.cleaned_data["message"]
+        length = len(" ".join(message.split()))
+        if length < self.min_length:
+            raise forms.ValidationError(f"Found {length} characters; accepted: {self.min_length} or more.")
+        return message
 
 
 class ReturnForm(RefusableForm):

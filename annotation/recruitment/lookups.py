@@ -20,6 +20,7 @@ def recruitment_or_404(project: Project, pk: int, number: int) -> Recruitment:
 
 
 def provider_or_404(key: str) -> Provider:
-    if not any(each.key == key for each in recruiting_providers()):
+    """Return a provider that a campaign can recruit through, without an account."""
+    if key not in {provider.key for provider in recruiting_providers()}:
         raise Http404("No such provider.")
     return provider_of(key)

@@ -4,30 +4,32 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
-from annotation.models import Campaign, Project, ProviderAccount, Recruitment
+from annotation.models import Campaign, Project, ProviderAccount, Recruitment, Submission
 from annotation.models import SubmissionStatus as Status
 
-SUBMISSION_COLUMNS = [
-    "submission",
-    "rater",
-    "status",
-    "outcome",
-    "code_given",
-    "screens",
-    "minutes",
-    "excluded",
-    "flagged",
-    "paid",
-    "bonus",
-    "started_at",
-    "ended_at",
-    "note",
-]
+# The columns of the download, with the attributes that they show.
+SUBMISSION_COLUMNS = {
+    "submission": "external_id",
+    "rater": "rater",
+    "status": "status",
+    "outcome": "outcome",
+    "code_given": "code",
+    "screens": "screens",
+    "minutes": "minutes",
+    "excluded": "excluded",
+    "flagged": "flagged",
+    "paid": "paid",
+    "bonus": "bonus",
+    "started_at": "started_at",
+    "ended_at": "ended_at",
+    "note": "note",
+}
 
 BADGES = {
     Status.ACTIVE: "running",
@@ -60,7 +62,7 @@ _ROWS = """
 
 @dataclass(frozen=True)
 class SubmissionRow:
-    """A submission and its rater's work here. ``screens`` counts work and checks, including late answers."""
+    """A submission and the rater's work. ``screens`` counts work and checks, including late answers."""
 
     pk: int
     external_id: str
@@ -85,7 +87,6 @@ class SubmissionRow:
 
     @property
     def badge(self) -> str:
-        """Return the status badge to show."""
         return BADGES[Status(self.status)]
 
     @property
@@ -94,14 +95,14 @@ class SubmissionRow:
 
     @property
     def minutes(self) -> float | None:
-        """Return the time at the provider; until it is known, from the first screen to the last answer here."""
+        """Return the time at the provider or, until it is known, from the first screen to the last answer."""
         if self.started_at and self.ended_at and self.ended_at > self.started_at:
             return (self.ended_at - self.started_at).total_seconds() / 60
         return None if self.seconds is None else self.seconds / 60
 
     @property
     def erased(self) -> bool:
-        return self.external_id.startswith("erased-")
+        return self.external_id.startswith(Submission.ERASED_PREFIX)
 
 
 def submission_rows(
@@ -126,37 +127,17 @@ def submission_rows(
 
 
 def submission_table(recruitment: Recruitment) -> Iterator[tuple[object, ...]]:
+    values = attrgetter(*SUBMISSION_COLUMNS.values())
     for row in submission_rows(recruitment):
-        minutes = None if row.minutes is None else round(row.minutes, 2)
-        yield (
-            row.external_id,
-            row.rater,
-            row.status,
-            row.outcome,
-            row.code,
-            row.screens,
-            minutes,
-            row.excluded,
-            row.flagged,
-            _float(row.paid),
-            _float(row.bonus),
-            row.started_at,
-            row.ended_at,
-            row.note,
-        )
-
-
-def _float(amount: Decimal | None) -> float | None:
-    return None if amount is None else float(amount)
+        yield tuple(round(float(value), 2) if isinstance(value, float | Decimal) else value for value in values(row))
 
 
 def top_ups(recruitment: Recruitment, *, reward: Decimal, rows: Iterable[SubmissionRow]) -> dict[int, Decimal]:
     """Return the amount due to each submission for items beyond what the reward and earlier bonuses pay for."""
-    each = recruitment.campaign.payment_per_unit
     amounts = {}
     for row in rows:
         received = (row.paid if row.paid is not None else reward) + (row.bonus or Decimal(0))
-        due = (each * row.screens).quantize(Decimal("0.01")) - received
+        due = (recruitment.campaign.payment_per_unit * row.screens).quantize(Decimal("0.01")) - received
         if due > 0 and row.status in (Status.APPROVED, Status.AWAITING) and not row.erased and row.rater_id:
             amounts[row.pk] = due
     return amounts
@@ -164,10 +145,9 @@ def top_ups(recruitment: Recruitment, *, reward: Decimal, rows: Iterable[Submiss
 
 def recruitments_of(campaign: Campaign) -> QuerySet[Recruitment]:
     """Return the campaign's recruitments, newest first, each with counts of its submissions."""
-    counts = {f"n_{status.value}": Count("submissions", filter=Q(submissions__status=status)) for status in Status} | {
-        "n_submissions": Count("submissions")
-    }
-    return campaign.recruitments.select_related("account", "campaign").annotate(**counts).order_by("-pk")
+    counts = {f"n_{status.value}": Count("submissions", filter=Q(submissions__status=status)) for status in Status}
+    recruitments = campaign.recruitments.select_related("account", "campaign").order_by("-pk")
+    return recruitments.annotate(**counts, n_submissions=Count("submissions"))
 
 
 def status_counts(recruitment: Recruitment) -> dict[str, int]:
@@ -188,6 +168,5 @@ def seconds_per_screen(campaign: Campaign) -> float | None:
 
 def spent(recruitment: Recruitment) -> tuple[Decimal, Decimal]:
     """Return the rewards and the bonuses paid, without the provider's fees."""
-    paid = recruitment.submissions.exclude(paid=None).values_list("paid", flat=True)
-    bonus = recruitment.submissions.exclude(bonus=None).values_list("bonus", flat=True)
-    return sum(filter(None, paid), Decimal(0)), sum(filter(None, bonus), Decimal(0))
+    sums = recruitment.submissions.aggregate(paid=Sum("paid"), bonus=Sum("bonus"))
+    return sums["paid"] or Decimal(0), sums["bonus"] or Decimal(0)

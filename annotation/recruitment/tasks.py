@@ -5,34 +5,29 @@ from contextlib import suppress
 from celery import shared_task
 
 from annotation.core.errors import AnnotationError
-from annotation.models import (
-    Recruitment,
-    Submission,
-    User,
-)
-from annotation.recruitment import services as recruitment
+from annotation.models import Recruitment, Submission, User
 from annotation.recruitment.providers.errors import ProviderError
+from annotation.recruitment.services import events, refreshing, reviewing, turns
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def recruitment_refresh(recruitment_id: int) -> None:
-    with recruitment.turn(recruitment.RECRUITMENTS, recruitment_id) as mine:
-        found = Recruitment.objects.select_related("account", "campaign").filter(pk=recruitment_id).first()
-        if mine and found is not None:
-            with suppress(ProviderError):  # written down with the recruitment, and tried again later
-                recruitment.recruitment_refresh(recruitment=found)
+    with turns.turn(turns.RECRUITMENTS, recruitment_id) as locked:
+        recruitment = Recruitment.objects.select_related("account", "campaign").filter(pk=recruitment_id).first()
+        if locked and recruitment is not None:
+            with suppress(ProviderError):  # stored with the recruitment; the next refresh tries again
+                refreshing.recruitment_refresh(recruitment=recruitment)
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def submissions_approve(recruitment_id: int, submission_ids: list[int], user_id: int) -> None:
-    found = Recruitment.objects.select_related("account", "campaign").get(pk=recruitment_id)
-    chosen = Submission.objects.filter(recruitment=found, pk__in=submission_ids)
-    with suppress(AnnotationError):  # such as that all are decided, where this ran before
-        recruitment.submissions_approve(
-            recruitment=found, submissions=list(chosen), by=User.objects.get(pk=user_id), patient=True
-        )
+    recruitment = Recruitment.objects.select_related("account", "campaign").get(pk=recruitment_id)
+    submissions = list(Submission.objects.filter(recruitment=recruitment, pk__in=submission_ids))
+    by = User.objects.get(pk=user_id)
+    with suppress(AnnotationError):  # for example, because an earlier run has approved all
+        reviewing.submissions_approve(recruitment=recruitment, submissions=submissions, by=by, patient=True)
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def provider_event_handle(event_id: int) -> None:
-    recruitment.event_handle(event_id=event_id)
+    events.event_handle(event_id=event_id)

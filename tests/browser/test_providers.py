@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import FrameLocator, Page, expect
 
 from annotation.models import Campaign, Membership, Project, Rater, Rating, Role, Slot, SlotState, Submission, User
-from annotation.recruitment.services import recruitment_refresh
+from annotation.recruitment.services.refreshing import recruitment_refresh
 from annotation.recruitment.services.terms import terms_of
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific

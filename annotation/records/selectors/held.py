@@ -48,7 +48,7 @@ def held_of(rater: Rater) -> Held:
     identities = list(RaterIdentity.objects.filter(rater=rater).values_list("provider", "external_id"))
     submissions = Submission.objects.filter(rater=rater)
     stays = submissions.values_list("recruitment__provider", "external_id").order_by("pk")
-    known = [*identities, *(stay for stay in stays if not stay[1].startswith("erased-"))]
+    known = [*identities, *(stay for stay in stays if not stay[1].startswith(Submission.ERASED_PREFIX))]
     presentations = Presentation.objects.filter(rater=rater)
     return Held(
         rater=rater,

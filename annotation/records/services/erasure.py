@@ -142,10 +142,11 @@ def _files(rater: Rater) -> tuple[str, ...]:
 
 def _unlink_submissions(rater: Rater) -> int:
     """Remove ids from submissions. Amounts, times and outcomes stay as the record of payment."""
-    submissions = list(Submission.objects.filter(rater=rater).exclude(external_id__startswith="erased-"))
+    submissions = list(Submission.objects.filter(rater=rater).exclude(external_id__startswith=Submission.ERASED_PREFIX))
     forget(submissions)
     for submission in submissions:
-        submission.external_id, submission.submit_to, submission.note = f"erased-{submission.pk}", "", ""
+        submission.external_id = f"{Submission.ERASED_PREFIX}{submission.pk}"
+        submission.submit_to = submission.note = ""
     Submission.objects.bulk_update(submissions, ["external_id", "submit_to", "note"])
     return len(submissions)
 

@@ -1,4 +1,4 @@
-"""Addresses: checked before they are trusted, and added to without losing what they hold."""
+"""Check addresses, and add parameters to them."""
 
 from collections.abc import Mapping
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -9,7 +9,7 @@ LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port, in the form browsers compare; empty for anything that has no such thing."""
+    """Return scheme, host and port as browsers compare them; empty for a text that is no web address."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port
@@ -23,7 +23,7 @@ def origin(url: str) -> str:
 
 
 def with_query(url: str, parameters: Mapping[str, str], *, verbatim: str = "") -> str:
-    """The address with parameters added; characters in ``verbatim`` stay as they are."""
+    """Return the address with parameters added; characters in ``verbatim`` are not escaped."""
     parts = urlsplit(url)
     added = "&".join(f"{quote(name)}={quote(value, safe=verbatim)}" for name, value in parameters.items())
     query = f"{parts.query}&{added}" if parts.query else added
@@ -31,10 +31,8 @@ def with_query(url: str, parameters: Mapping[str, str], *, verbatim: str = "") -
 
 
 def require_https(url: str, *, field: str) -> None:
-    """Raters' ids and a provider's messages travel encrypted; a loopback address is for trying things out."""
+    """Refuse an address without encryption; this host's loopback address is accepted for tests."""
     parts = urlsplit(url)
-    if parts.scheme == "https" and parts.hostname:
-        return
-    if parts.scheme == "http" and parts.hostname in LOOPBACK:
+    if (parts.scheme == "https" and parts.hostname) or (parts.scheme == "http" and parts.hostname in LOOPBACK):
         return
     raise ProviderError.at(field, f"Found {url!r}; accepted: an address that begins with https://.")

@@ -1,7 +1,6 @@
-"""What Assay asks of a provider of raters; each provider answers, and describes itself, in a folder.
+"""The interface of providers of raters; each provider implements it, and describes itself, in its folder.
 
-Money is in major units of the account's currency, as ``Decimal``: 1.50 is one pound fifty, whatever unit the provider
-counts in.
+Money is in major units of the account's currency, as ``Decimal``: 1.50 is one pound fifty.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +18,7 @@ from annotation.recruitment.providers.retry import Backoff
 
 
 class Outcome(StrEnum):
-    """How a rater's stay ended, as Assay saw it."""
+    """How a rater's submission ended, as Assay saw it."""
 
     COMPLETED = "completed"
     FAILED_QUALIFICATION = "failed_qualification"
@@ -30,7 +29,7 @@ class Outcome(StrEnum):
 
 
 class AfterCode(StrEnum):
-    """What the provider does with a submission once its completion code is entered."""
+    """The provider's action once a completion code is entered."""
 
     APPROVE = "approve"
     REVIEW = "review"
@@ -46,7 +45,7 @@ class Capability(StrEnum):
     REQUEST_RETURN = "request_return"
     BONUS = "bonus"
     WEBHOOKS = "webhooks"
-    EMBEDDED = "embedded"  # the rater's pages are shown in a frame of the provider's
+    EMBEDDED = "embedded"  # the provider shows the rater's pages in a frame
     PAID_SCREEN_OUT = "paid_screen_out"  # a fixed amount for raters who are screened out
 
 
@@ -67,8 +66,8 @@ class SubmissionStatus(StrEnum):
     SCREENED_OUT = "screened_out"
 
 
-# The provider holds no place for these any more, nor will it pay for them.
-GIVEN_UP = frozenset({SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT})
+# These take no place of the study any more and are not paid.
+RELEASED = frozenset({SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT})
 
 
 class RejectionReason(StrEnum):
@@ -119,7 +118,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Setting:
-    """An argument of the provider that the environment sets: a text, or a list where the default is a tuple."""
+    """An argument of the provider that the environment sets: a text, or a list if the default is a tuple."""
 
     name: str
     variable: str
@@ -128,24 +127,24 @@ class Setting:
 
 @dataclass(frozen=True)
 class RejectionRules:
-    """What a rejection must say."""
+    """Rules for the message of a rejection."""
 
     takes_reason: bool = True  # one of RejectionReason
     min_length: int = 1
     max_length: int = 1024
-    help: str = ""  # at the field of the message
-    advice: str = ""  # after "A rejection hurts a rater's standing"
+    help: str = ""  # shown at the field of the message
+    advice: str = ""  # shown after "A rejection hurts a rater's standing"
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Who has just come. A preview names nobody and must take no slot."""
+    """The ids of an arriving rater. A preview has no rater and must take no slot."""
 
     rater: str
     study: str
     session: str
     is_preview: bool = False
-    return_to: str = ""  # the checked origin that a form must be posted to at the end; empty if none must
+    return_to: str = ""  # the checked origin to which the last form is posted; empty if the provider needs none
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,7 @@ class CompletionCode:
 
 @dataclass(frozen=True)
 class Completion:
-    """Where the rater goes at the end: a link, a form to post, or, with neither, a code to write down."""
+    """The rater's way back at the end: a link, a form to post, or, with neither, a code to write down."""
 
     url: str = ""
     method: Literal["GET", "POST"] = "GET"
@@ -172,19 +171,19 @@ class Completion:
 
 @dataclass(frozen=True)
 class Eligibility:
-    """Who may take part. What a provider cannot express it refuses, by name; nothing is dropped silently."""
+    """Requirements for raters. A provider refuses those it cannot express, by name; it ignores none."""
 
     approval_rate: int | None = None  # per cent, at least
     approvals: int | None = None  # earlier approved submissions, at least
     exclude_studies: Sequence[str] = ()  # ids of studies whose raters may not come again
     exclude_raters: Sequence[str] = ()  # external ids
     adult_content: bool = False
-    filters: Sequence[Mapping[str, Any]] = ()  # the provider's own, as its API takes them
+    filters: Sequence[Mapping[str, Any]] = ()  # in the form of the provider's API
 
 
 @dataclass(frozen=True)
 class StudyDraft:
-    """A study to be created; ``reference`` is Assay's own id for it and makes repeats of the same request harmless."""
+    """A study to be created; ``reference`` is Assay's id for it, which makes repeated requests harmless."""
 
     title: str
     description: str
@@ -198,29 +197,36 @@ class StudyDraft:
     internal_name: str = ""
     eligibility: Eligibility = field(default_factory=Eligibility)
     open_for: timedelta = timedelta(days=14)
-    approve_after: timedelta = timedelta(days=7)  # unreviewed submissions are paid by then, where it can be chosen
+    approve_after: timedelta = timedelta(days=7)  # then unreviewed submissions are paid, if the provider lets us choose
     extra: Mapping[str, Any] = field(default_factory=dict)  # values of the provider's study fields, by name
+
+    def check(self) -> None:
+        """Refuse numbers below 1 and an address without encryption, for every provider."""
+        for name in ("places", "minutes"):
+            if getattr(self, name) < 1:
+                raise ProviderError.at(name, f"Found {getattr(self, name)}; accepted: 1 or more.")
+        require_https(self.entry_url, field="entry_url")
 
 
 @dataclass(frozen=True)
 class Study:
     id: str
-    state: StudyState | None  # None: the provider names a state Assay does not know; ``said`` has it
-    said: str
+    state: StudyState | None  # None: a state that Assay does not know
+    reported: str  # the provider's word for the state
     places: int | None = None
     places_taken: int | None = None
-    url: str = ""  # the manager's page of it at the provider
+    url: str = ""  # the manager's page at the provider
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One rater's stay at the provider."""
+    """A rater's submission, as the provider reports it."""
 
     id: str
     study: str
     rater: str
-    status: SubmissionStatus | None  # None: a status Assay does not know, or that is about to change; ``said`` has it
-    said: str
+    status: SubmissionStatus | None  # None: a status that Assay does not know, or that is about to change
+    reported: str  # the provider's word for the status
     started_at: datetime | None = None
     ended_at: datetime | None = None
     code: str = ""
@@ -240,7 +246,7 @@ class Bonus:
 
 @dataclass(frozen=True)
 class BonusBatch:
-    """Bonuses with what they will cost. Nothing has been paid yet."""
+    """Bonuses and their cost, before they are paid."""
 
     id: str
     study: str
@@ -268,7 +274,7 @@ class WebhookSubscription:
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """A verified message. Deliveries repeat: ``id`` is the same each time, and the store keeps it once."""
+    """A verified message. A repeated delivery has the same ``id`` and is stored once."""
 
     id: str
     kind: str
@@ -282,9 +288,9 @@ class WebhookEvent:
 
 
 class Provider(ABC):
-    """A service that sends raters. Calls that it lacks raise :class:`NotSupported`.
+    """A service that sends raters. Functions that it lacks raise :class:`NotSupported`.
 
-    The class describes the provider for forms, pages, documents and prices. An instance is connected with an account.
+    The class describes the provider for forms, pages, documents and prices; an instance is connected with an account.
     """
 
     key: ClassVar[str]  # stored with each recruitment; at most 20 characters
@@ -311,7 +317,7 @@ class Provider(ABC):
 
     # Raters
     parameters: ClassVar[tuple[str, ...]] = ()  # of the address by which a rater arrives; all are needed
-    rater_id: ClassVar[str] = ""  # what raters call their id there
+    rater_id: ClassVar[str] = ""  # the raters' word for their id
     frame_ancestors: tuple[str, ...] = ()  # origins that show the rater's pages in a frame
     form_targets: tuple[str, ...] = ()  # origins the last form may be posted to
 
@@ -333,7 +339,7 @@ class Provider(ABC):
 
     @classmethod
     def warnings(cls, *, places: int, agreed_fee: Decimal) -> list[str]:
-        """Return what a manager should know of this provider before a study is published."""
+        """Return warnings for a manager who is about to publish a study."""
         return []
 
     def check_extra(self, draft: StudyDraft) -> None:
@@ -347,30 +353,30 @@ class Provider(ABC):
 
     @abstractmethod
     def arrival(self, query: Mapping[str, str]) -> Arrival | None:
-        """Who the query string names; None where it names nobody of this provider's."""
+        """Return the rater whom the query string names; None if it names none of this provider."""
 
     @abstractmethod
     def entry_url(self, url: str) -> str:
-        """The address to give the provider, so that it fills in who comes."""
+        """Return the address for the provider, with fields in which it fills the rater's ids."""
 
     @abstractmethod
     def completion(self, arrival: Arrival, outcome: Outcome, codes: Sequence[CompletionCode]) -> Completion:
-        """Where a rater goes whose stay ended so."""
+        """Return a rater's way back after this outcome."""
 
     # --- Account -----------------------------------------------------------------------------------------------------
 
     def account(self) -> Account:
-        """Whose account this is: the test of a connection."""
+        """Return the account's holder and balance: the test of a connection."""
         raise self._lacks("accounts")
 
     # --- Studies -----------------------------------------------------------------------------------------------------
 
     def study_create(self, draft: StudyDraft) -> Study:
-        """The draft at the provider. It takes no raters and costs nothing before it is published."""
+        """Create a draft. It takes no raters and costs nothing before it is published."""
         raise self._lacks("studies")
 
     def study_publish(self, study: str, draft: StudyDraft) -> Study:
-        """The study takes raters. Its id may change: keep the one returned."""
+        """Let raters in. The study's id may change: use the one returned."""
         raise self._lacks("studies")
 
     def study_pause(self, study: str) -> Study:
@@ -386,66 +392,66 @@ class Provider(ABC):
         raise self._lacks("studies")
 
     def study_extend(self, study: str, *, places: int, reference: str) -> Study:
-        """The study gets so many places in all; fewer than it has is refused."""
+        """Raise the number of places to ``places`` in all; refuse to lower it."""
         raise self._lacks("studies")
 
     # --- Submissions -------------------------------------------------------------------------------------------------
 
     def submissions(self, study: str) -> Iterator[Submission]:
-        """Every submission, page after page."""
+        """Yield every submission, page by page."""
         raise self._lacks("lists of submissions")
 
     def submission(self, submission: str) -> Submission:
         raise self._lacks("lists of submissions")
 
     def approve(self, submission: str) -> None:
-        """Pay for it. Approving what is approved changes nothing."""
+        """Pay for a submission. Repeating this changes nothing."""
         raise self._lacks("approvals")
 
     def approve_many(self, submissions: Sequence[str]) -> None:
-        """Each in turn, or all at once where the provider has a way; what is approved already is left as it is."""
+        """Approve submissions, in one request if the provider can; approved ones stay as they are."""
         for submission in submissions:
             self.approve(submission)
 
     def reject(self, submission: str, *, reason: RejectionReason, message: str) -> None:
-        """Do not pay for it. The rater reads the message."""
+        """Refuse to pay for a submission. The rater reads the message."""
         raise self._lacks("rejections")
 
     def request_return(self, submission: str, *, reason: str) -> None:
-        """Ask the rater to give the submission back, which costs them no standing."""
+        """Ask the rater to return the submission, which does not affect their standing."""
         raise self._lacks("requests to return")
 
     # --- Bonuses -----------------------------------------------------------------------------------------------------
 
     def bonus_prepare(self, study: str, payments: Sequence[Bonus]) -> BonusBatch:
-        """What the bonuses will cost; keep the batch before paying it."""
+        """Return the bonuses with their cost; store the batch before paying it."""
         raise self._lacks("bonuses")
 
     def bonus_pay(self, batch: BonusBatch) -> None:
-        """Pay a prepared batch, once. An error whose ``unknown`` is set may have paid: do not simply repeat."""
+        """Pay a prepared batch, once. After an error with ``unknown`` it may have been paid: do not simply repeat."""
         raise self._lacks("bonuses")
 
     # --- Webhooks ----------------------------------------------------------------------------------------------------
 
     def webhook_secret(self) -> str:
-        """The secret that messages are signed with; made where there is none yet."""
+        """Return the secret with which messages are signed; create it if there is none yet."""
         raise self._lacks("webhooks")
 
     def webhook_subscribe(self, url: str) -> list[WebhookSubscription]:
-        """Have every event Assay handles sent to the address; subscribing again adds nothing."""
+        """Have every event that Assay handles sent to the address; subscribing again adds nothing."""
         raise self._lacks("webhooks")
 
     def webhook_unsubscribe(self, subscription: str) -> None:
         raise self._lacks("webhooks")
 
     def webhook_event(self, *, headers: Mapping[str, str], body: bytes, secret: str, now: datetime) -> WebhookEvent:
-        """The message, if it is genuine and fresh."""
+        """Return a message once its signature and age are verified."""
         raise self._lacks("webhooks")
 
     # --- Housekeeping ------------------------------------------------------------------------------------------------
 
-    def close(self) -> None:  # noqa: B027 - nothing to close is a fine answer
-        """Give connections back."""
+    def close(self) -> None:  # noqa: B027 - a provider may have nothing to close
+        """Close connections."""
 
     def __enter__(self) -> Self:
         return self
@@ -455,5 +461,15 @@ class Provider(ABC):
     ) -> None:
         self.close()
 
-    def _lacks(self, what: str) -> NotSupported:
-        return NotSupported(f"{self.label} has no {what}.")
+    def _lacks(self, function: str) -> NotSupported:
+        return NotSupported(f"{self.label} has no {function}.")
+
+
+def is_payable(amount: Decimal) -> bool:
+    """Return whether an amount is above 0 and has at most two decimals."""
+    return amount.is_finite() and amount > 0 and amount * 100 == (amount * 100).to_integral_value()
+
+
+def require_amount(amount: Decimal, *, field: str) -> None:
+    if not is_payable(amount):
+        raise ProviderError.at(field, f"Found {amount}; accepted: an amount above 0 with at most two decimals.")

@@ -1,4 +1,4 @@
-"""Completion codes: one per outcome, so that the provider knows how a stay ended without being told more."""
+"""Completion codes: one for each outcome, by which the provider knows how a submission ended."""
 
 import re
 import secrets
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from annotation.recruitment.providers.base import AfterCode, CompletionCode, Outcome
 from annotation.recruitment.providers.errors import ProviderError
 
-LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none that look alike
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without letters that look alike
 LENGTH = 8
 CODE = re.compile(r"[A-Za-z0-9_-]{4,60}")
 
-# Nobody is paid without somebody's decision, and nobody who worked is asked to go unpaid.
+# No one is paid without a person's decision, and no one who worked is asked to return unpaid.
 DEFAULT_AFTER: Mapping[Outcome, AfterCode] = {
     Outcome.COMPLETED: AfterCode.REVIEW,
     Outcome.FAILED_QUALIFICATION: AfterCode.ASK_RETURN,
@@ -32,46 +32,42 @@ RETURN_REASONS: Mapping[Outcome, str] = {
 
 
 def new_codes(after: Mapping[Outcome, AfterCode] | None = None) -> list[CompletionCode]:
-    """A fresh, unguessable code for every outcome."""
-    chosen = {**DEFAULT_AFTER, **(after or {})}
-    codes: dict[str, CompletionCode] = {}
-    for outcome in Outcome:
-        code = _fresh(codes)
-        what = chosen[outcome]
-        reason = RETURN_REASONS[outcome] if what == AfterCode.ASK_RETURN else ""
-        codes[code] = CompletionCode(outcome, code, what, reason=reason)
-    return list(codes.values())
+    """Return a new, unguessable code for every outcome."""
+    texts: set[str] = set()
+    while len(texts) < len(Outcome):
+        texts.add("".join(secrets.choice(LETTERS) for _ in range(LENGTH)))
+    actions = {**DEFAULT_AFTER, **(after or {})}
+    return [
+        CompletionCode(outcome, text, actions[outcome], reason=return_reason(outcome, actions[outcome]))
+        for outcome, text in zip(Outcome, texts, strict=True)
+    ]
+
+
+def return_reason(outcome: Outcome, action: AfterCode) -> str:
+    """Return what a rater who is asked to return reads; empty for other actions."""
+    return RETURN_REASONS[outcome] if action == AfterCode.ASK_RETURN else ""
 
 
 def code_for(codes: Sequence[CompletionCode], outcome: Outcome) -> str:
-    """The outcome's code; empty where the study has none for it."""
+    """Return the outcome's code, or '' if the study has none for it."""
     return next((code.code for code in codes if code.outcome == outcome), "")
 
 
 def check_codes(codes: Sequence[CompletionCode]) -> None:
-    """Refuse codes a provider would refuse, or that would not tell two outcomes apart."""
-    seen: dict[str, Outcome] = {}
-    outcomes: set[Outcome] = set()
+    """Refuse codes that a provider would refuse, or that two outcomes share."""
+    outcome_by_code: dict[str, Outcome] = {}
     for code in codes:
         if not CODE.fullmatch(code.code):
             message = f"{code.outcome}: found {code.code!r}; accepted: 4 to 60 letters, digits, - and _."
             raise ProviderError.at("codes", message)
-        if code.code in seen:
-            message = f"{code.outcome}: found {code.code!r}, the code of {seen[code.code]}; accepted: one of its own."
+        if other := outcome_by_code.get(code.code):
+            message = f"{code.outcome}: found {code.code!r}, the code of {other}; accepted: another code."
             raise ProviderError.at("codes", message)
-        if code.outcome in outcomes:
+        if code.outcome in outcome_by_code.values():
             raise ProviderError.at("codes", f"{code.outcome}: found two codes; accepted: one for each outcome.")
         if code.after == AfterCode.ASK_RETURN and not code.reason.strip():
-            message = f"{code.outcome}: found no reason; accepted: what the rater who is asked to return shall read."
+            message = f"{code.outcome}: found no reason; accepted: a text for the rater who is asked to return."
             raise ProviderError.at("codes", message)
-        seen[code.code] = code.outcome
-        outcomes.add(code.outcome)
-    if Outcome.COMPLETED not in outcomes:
+        outcome_by_code[code.code] = code.outcome
+    if Outcome.COMPLETED not in outcome_by_code.values():
         raise ProviderError.at("codes", f"found no code for {Outcome.COMPLETED}; accepted: at least that one.")
-
-
-def _fresh(taken: Mapping[str, CompletionCode]) -> str:
-    while True:
-        code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
-        if code not in taken:
-            return code

@@ -1,4 +1,4 @@
-"""What can go wrong between Assay and a provider, and whether it makes sense to try again."""
+"""Errors between Assay and a provider, and whether it makes sense to try again."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,19 +6,19 @@ from annotation.core.errors import AnnotationError
 
 
 class ProviderError(AnnotationError):
-    """The provider refused, could not be reached, or cannot do what was asked.
+    """The provider refused, could not be reached, or cannot do what was requested.
 
-    ``said`` is what the provider answered, for the people who run the installation; ``status`` its HTTP status.
-    ``retriable``: the same call may succeed later, no sooner than in ``retry_after`` seconds where that is known.
-    ``sent`` is False where the request certainly never left. ``unknown`` is True where a write may or may not have been
-    carried out: ask the provider before doing it again, or somebody may be paid twice.
+    ``answer`` is the provider's text, for the people who run the installation; ``status`` its HTTP status.
+    ``retriable``: the same call may succeed later, after ``retry_after`` seconds if that is known.
+    ``sent`` is False if the request certainly never left. ``unknown`` is True if a write may or may not have been
+    carried out: check at the provider before repeating it, or a rater may be paid twice.
     """
 
     def __init__(
         self,
         message: str,
         *,
-        said: str = "",
+        answer: str = "",
         status: int | None = None,
         retriable: bool = False,
         retry_after: float | None = None,
@@ -27,7 +27,7 @@ class ProviderError(AnnotationError):
         fields: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         super().__init__(message, fields=fields)
-        self.said = said
+        self.answer = answer
         self.status = status
         self.retriable = retriable
         self.retry_after = retry_after
@@ -36,7 +36,7 @@ class ProviderError(AnnotationError):
 
 
 class NotSupported(ProviderError):
-    """This provider has no such thing; its capabilities say so beforehand."""
+    """This provider lacks the function; its ``capabilities`` tell beforehand."""
 
 
 class AccessRefused(ProviderError):
@@ -44,12 +44,12 @@ class AccessRefused(ProviderError):
 
 
 class NotFound(ProviderError):
-    """The provider knows no such study, submission or rater, or shows it to other accounts only."""
+    """The provider knows no such study, submission or rater, or hides it from this account."""
 
 
 class ArrivalRefused(ProviderError):
-    """The address that brought a rater here is not one the provider would have sent."""
+    """The address by which a rater came cannot be from the provider."""
 
 
 class WebhookRefused(ProviderError):
-    """A message that claims to come from the provider is unsigned, altered, too old or not understood."""
+    """A message from the provider is unsigned, altered, too old or not understood."""

@@ -1,4 +1,4 @@
-"""JSON over HTTP with the manners every provider expects: timeouts, patience, no token to strangers."""
+"""JSON over HTTP with timeouts and retries; tokens are sent to the configured host only."""
 
 import ssl
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from annotation.recruitment.providers.retry import Backoff
 
 TIMEOUT = httpx.Timeout(20.0, connect=5.0)
 BUSY = 429
-MAX_SAID = 2000  # of a provider's answer, kept for the record
+MAX_CHARACTERS = 2000  # of a provider's answer
 
 
 @cache
@@ -25,7 +25,7 @@ def _tls() -> ssl.SSLContext:
 
 
 class JsonApi:
-    """One API at one address. Redirects are not followed: a token goes to the configured host and nowhere else."""
+    """An API at one address. Redirects are not followed, so that a token goes to no other host."""
 
     def __init__(self, base_url: str, *, name: str, headers: Mapping[str, str], backoff: Backoff) -> None:
         self.base_url = base_url.rstrip("/")
@@ -50,41 +50,36 @@ class JsonApi:
         body: object = None,
         idempotent: bool | None = None,
     ) -> tuple[Any, httpx.Headers]:
-        """The decoded answer (None where it is empty) and its headers.
+        """Return the decoded answer (None if it is empty) and its headers.
 
-        ``idempotent`` says whether repeating the request is harmless; reads are.
+        ``idempotent``: whether repeating the request is harmless; by default GET, PUT and DELETE are.
         """
         safe = method in {"GET", "PUT", "DELETE"} if idempotent is None else idempotent
-        url = self._within(path)
-        return self._backoff.run(lambda: self._once(method, url, params, body), idempotent=safe)
+        url = self._absolute(path)
+        return self._backoff.run(lambda: self._request(method, url, params, body), idempotent=safe)
 
-    def _within(self, path: str) -> str:
-        """The absolute address; one that an answer names must lie at the same host."""
+    def _absolute(self, path: str) -> str:
+        """Return the absolute address; refuse another host, which an answer may name."""
         url = urljoin(f"{self.base_url}/", path.lstrip("/")) if "://" not in path else path
         if urlsplit(url)[:2] != urlsplit(self.base_url)[:2]:
-            raise ProviderError(f"{self.name} points to {url}; accepted: an address at {self.base_url}.", said=url)
+            raise ProviderError(f"{self.name} points to {url}; accepted: an address at {self.base_url}.", answer=url)
         return url
 
-    def _once(
+    def _request(
         self, method: str, url: str, params: Mapping[str, str | int] | None, body: object
     ) -> tuple[Any, httpx.Headers]:
-        read = method == "GET"
+        writes = method != "GET"
         try:
             response = self._client.request(method, url, params=params, json=body)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise ProviderError(
-                f"{self.name} could not be reached.", said=str(error), retriable=True, sent=False
-            ) from error
-        except httpx.TimeoutException as error:
-            raise ProviderError(
-                f"{self.name} did not answer in time.", said=str(error), retriable=True, unknown=not read
-            ) from error
+            message = f"{self.name} could not be reached."
+            raise ProviderError(message, answer=str(error), retriable=True, sent=False) from error
         except httpx.HTTPError as error:
-            raise ProviderError(
-                f"The connection to {self.name} broke off.", said=str(error), retriable=True, unknown=not read
-            ) from error
+            timeout = isinstance(error, httpx.TimeoutException)
+            message = f"{self.name} did not answer in time." if timeout else f"The connection to {self.name} broke off."
+            raise ProviderError(message, answer=str(error), retriable=True, unknown=writes) from error
         if not response.is_success:
-            self._refuse(response, read=read)
+            self._refuse(response, writes=writes)
         if not response.content:
             return None, response.headers
         try:
@@ -92,47 +87,47 @@ class JsonApi:
         except ValueError as error:
             raise ProviderError(
                 f"{self.name} answered with something other than JSON.",
-                said=response.text[:MAX_SAID],
+                answer=response.text[:MAX_CHARACTERS],
                 status=response.status_code,
-                unknown=not read,
+                unknown=writes,
             ) from error
 
-    def _refuse(self, response: httpx.Response, *, read: bool) -> NoReturn:
+    def _refuse(self, response: httpx.Response, *, writes: bool) -> NoReturn:
         status = response.status_code
-        said, fields = explained(response)
-        text = f"{self.name} said: {said}" if said else f"{self.name} answered with status {status}."
+        answer, fields = explained(response)
+        text = f"{self.name} said: {answer}" if answer else f"{self.name} answered with status {status}."
         if status in {401, 403}:
             raise AccessRefused(
-                f"{self.name} does not accept this token, or the token's account may not do this. {said}".strip(),
-                said=said,
+                f"{self.name} does not accept this token, or the token's account may not do this. {answer}".strip(),
+                answer=answer,
                 status=status,
             )
         if status == 404:
-            raise NotFound(text, said=said, status=status)
+            raise NotFound(text, answer=answer, status=status)
         busy, broken = status == BUSY, status >= 500
         raise ProviderError(
             text,
-            said=said,
+            answer=answer,
             status=status,
             retriable=busy or broken,
             retry_after=retry_after(response.headers.get("Retry-After", "")),
-            unknown=broken and not read,
+            unknown=broken and writes,
             fields=fields,
         )
 
 
 def explained(response: httpx.Response) -> tuple[str, dict[str, list[str]]]:
-    """What an error answer says, as one text and by field."""
+    """Return the message of an error answer, as one text and by field."""
     try:
         data = response.json()
     except ValueError:
-        return " ".join(response.text.split())[:MAX_SAID], {}
+        return " ".join(response.text.split())[:MAX_CHARACTERS], {}
     error = data.get("error", data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
         return _text(error), {}
     detail = error.get("detail") or error.get("message") or error.get("title") or ""
-    fields = {name: _texts(said) for name, said in detail.items()} if isinstance(detail, dict) else {}
-    return _text(detail)[:MAX_SAID], fields
+    fields = {name: _texts(value) for name, value in detail.items()} if isinstance(detail, dict) else {}
+    return _text(detail)[:MAX_CHARACTERS], fields
 
 
 def _texts(value: object) -> list[str]:
@@ -141,14 +136,14 @@ def _texts(value: object) -> list[str]:
 
 def _text(value: object) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {_text(said)}" for name, said in value.items())
+        return "; ".join(f"{name}: {_text(part)}" for name, part in value.items())
     if isinstance(value, list):
         return " ".join(_text(part) for part in value)
     return "" if value is None else str(value)
 
 
 def retry_after(value: str) -> float | None:
-    """Seconds a ``Retry-After`` header asks for, given as seconds or as a date (RFC 9110, 10.2.3)."""
+    """Return the seconds of a ``Retry-After`` header, which holds seconds or a date (RFC 9110, 10.2.3)."""
     if value.strip().isdigit():
         return float(value)
     try:

@@ -1,4 +1,4 @@
-"""When to ask a provider again, and after how long."""
+"""Repeat requests to a provider after pauses."""
 
 import random
 import time
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Backoff:
-    """Exponential pauses with full jitter, none shorter than the provider asked for.
+    """Exponential pauses with full jitter, none shorter than the provider requests.
 
-    A write is repeated only where repeating it is harmless, or where the request certainly never left. When the pauses
-    would exceed ``patience`` seconds in all, the error goes to the caller, who can come back at its ``retry_after``.
+    A write is repeated only if that is harmless, or if the request certainly never left. Once the pauses would exceed
+    ``patience`` seconds in all, the error is raised; the caller can try again after its ``retry_after``.
 
     References
     ----------
@@ -31,19 +31,20 @@ class Backoff:
     uniform: Callable[[float, float], float] = random.uniform
 
     def run(self, call: Callable[[], T], *, idempotent: bool) -> T:
+        """Make the call until it succeeds; raise the error that ends the attempts."""
         slept = 0.0
         for attempt in range(1, self.attempts + 1):
             try:
                 return call()
             except ProviderError as error:
-                may = error.retriable and (idempotent or not error.sent)
+                may_repeat = error.retriable and (idempotent or not error.sent)
                 pause = self._pause(attempt, error.retry_after)
-                if not may or attempt == self.attempts or slept + pause > self.patience:
+                if not may_repeat or attempt == self.attempts or slept + pause > self.patience:
                     raise
                 slept += pause
                 self.sleep(pause)
         raise ValueError(f"attempts is {self.attempts}; accepted: 1 or more")
 
-    def _pause(self, attempt: int, asked: float | None) -> float:
+    def _pause(self, attempt: int, least: float | None) -> float:
         drawn = self.uniform(0.0, min(self.longest, self.first * 2 ** (attempt - 1)))
-        return max(drawn, asked or 0.0)
+        return max(drawn, least or 0.0)

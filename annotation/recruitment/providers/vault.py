@@ -1,4 +1,4 @@
-"""Tokens at rest: encrypted and authenticated, so that a copy of the database opens nobody's account."""
+"""Encrypt stored tokens, so that a copy of the database opens no provider account."""
 
 import base64
 import json
@@ -14,11 +14,11 @@ PURPOSE = b"assay provider credentials 1"
 
 
 class Vault:
-    """Seals with the key of the first secret and opens with any, so that a secret can be changed.
+    """Encrypt with the first secret and decrypt with any, so that the installation's secret can be changed.
 
     References
     ----------
-    RFC 5869: the key is derived from the installation's secret for this purpose alone.
+    RFC 5869: the key is derived from the secret for this purpose alone.
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:

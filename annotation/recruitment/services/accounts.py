@@ -1,7 +1,6 @@
 """Provider accounts. Their secrets are stored encrypted and sent to no one but the provider."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -15,9 +14,10 @@ from annotation.recruitment.providers.base import Account
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.providers.retry import Backoff
 from annotation.recruitment.providers.vault import Vault
+from annotation.recruitment.services.changes import checked_name, locked, options_change
 
-WEBHOOK_SECRET = "webhook_secret"  # noqa: S105 - the name under which it is stored, not the secret
-# A person waits for a page: two tries, and no long pauses.
+WEBHOOK_SECRET = "webhook_secret"  # noqa: S105 - its name in the vault, not the secret
+# While a person waits for a page: two attempts and short pauses.
 IMPATIENT = Backoff(attempts=2, first=0.3, longest=1.0, patience=2.0)
 
 
@@ -50,16 +50,9 @@ def secrets_of(account: ProviderAccount) -> dict[str, str]:
 def account_connect(
     *, project: Project, provider: str, name: str, values: Mapping[str, str], endpoint: str = "", by: User | None = None
 ) -> ProviderAccount:
-    account = ProviderAccount(
-        project=project, provider=recruiting_provider(provider).key, name=_checked_name(name), endpoint=endpoint
-    )
-    _fill(account, values)
-    try:
-        with transaction.atomic():
-            account.save()
-    except IntegrityError as error:
-        message = f"Found “{account.name}”, the name of another account of this project; accepted: a new name."
-        raise AnnotationError.at("name", message) from error
+    """Store an account, its secrets encrypted."""
+    account = ProviderAccount(project=project, provider=recruiting_provider(provider).key)
+    _save(account, name, values, endpoint)
     audit_record(
         verb="provider.connect",
         summary=f"Connected {account.get_provider_display()}: “{account.name}”.",
@@ -76,15 +69,8 @@ def account_update(
     *, account: ProviderAccount, name: str, values: Mapping[str, str], endpoint: str = "", by: User | None = None
 ) -> ProviderAccount:
     """Change an account; a secret that is left empty stays."""
-    account = ProviderAccount.objects.select_for_update().get(pk=account.pk)
-    account.name, account.endpoint = _checked_name(name), endpoint
-    changed = _fill(account, values)
-    try:
-        with transaction.atomic():
-            account.save()
-    except IntegrityError as error:
-        message = f"Found “{account.name}”, the name of another account of this project; accepted: a new name."
-        raise AnnotationError.at("name", message) from error
+    account = locked(account)
+    changed = _save(account, name, values, endpoint)
     audit_record(
         verb="provider.update",
         summary=f"Changed the account “{account.name}”{': new ' + ' and '.join(changed) if changed else ''}.",
@@ -98,7 +84,7 @@ def account_update(
 @transaction.atomic
 def account_remove(*, account: ProviderAccount, by: User | None = None) -> None:
     """Remove an account that no recruitment uses."""
-    account = ProviderAccount.objects.select_for_update().get(pk=account.pk)
+    account = locked(account)
     if n := account.recruitments.count():
         raise AnnotationError(
             f"“{account.name}” has {n} recruitment{'' if n == 1 else 's'}; accepted: an account without recruitments. "
@@ -114,15 +100,13 @@ def account_check(*, account: ProviderAccount) -> Account:
     """Read the account holder and the balance from the provider."""
     with client_of(account, patient=False) as client:
         holder = client.account()
-    _remember(
+    account.options = options_change(
         account,
-        {
-            "checked_at": timezone.now().isoformat(timespec="seconds"),
-            "holder": holder.name,
-            "currency": holder.currency,
-            "balance": None if holder.balance is None else str(holder.balance),
-        },
-    )
+        checked_at=timezone.now().isoformat(timespec="seconds"),
+        holder=holder.name,
+        currency=holder.currency,
+        balance=None if holder.balance is None else str(holder.balance),
+    ).options
     return holder
 
 
@@ -132,11 +116,10 @@ def account_receive_messages(*, account: ProviderAccount, url: str, by: User | N
         subscriptions = client.webhook_subscribe(url)
         secret = client.webhook_secret()
     with transaction.atomic():
-        account = ProviderAccount.objects.select_for_update().get(pk=account.pk)
-        account.secrets = vault().seal({**secrets_of(account), WEBHOOK_SECRET: secret})
         events = [subscription.event for subscription in subscriptions]
-        account.options = {**account.options, "messages": events}
-        account.save(update_fields=["secrets", "options"])
+        account = options_change(account, messages=events)
+        account.secrets = vault().seal({**secrets_of(account), WEBHOOK_SECRET: secret})
+        account.save(update_fields=["secrets"])
         audit_record(
             verb="provider.messages",
             summary=f"“{account.name}” sends messages: {', '.join(events)}.",
@@ -147,48 +130,45 @@ def account_receive_messages(*, account: ProviderAccount, url: str, by: User | N
     return account
 
 
-def _fill(account: ProviderAccount, values: Mapping[str, str]) -> list[str]:
-    """Store secrets in the vault and the rest in the options; return the labels of the new secrets."""
+def _save(account: ProviderAccount, name: str, values: Mapping[str, str], endpoint: str) -> list[str]:
+    """Save the account with these values; return the labels of the new secrets."""
+    account.name, account.endpoint = checked_name(name, 80), endpoint
+    new_secrets = _set_values(account, values)
+    try:
+        with transaction.atomic():
+            account.save()
+    except IntegrityError as error:
+        message = f"Found “{account.name}”, the name of another account of this project; accepted: a new name."
+        raise AnnotationError.at("name", message) from error
+    return new_secrets
+
+
+def _set_values(account: ProviderAccount, values: Mapping[str, str]) -> list[str]:
+    """Set the encrypted secrets and the options; return the labels of the new secrets."""
     fields = PROVIDERS[account.provider].account_fields
-    stored = _stored_secrets(
-        account, all_given=all(values.get(each.name, "").strip() for each in fields if each.secret)
-    )
+    replaces_all = all(values.get(each.name, "").strip() for each in fields if each.secret)
+    stored = _stored_secrets(account, replaces_all=replaces_all)
     secrets = {name: stored[name] for name in (*(each.name for each in fields), WEBHOOK_SECRET) if name in stored}
     options = dict(account.options)
-    given: list[str] = []
+    new_secrets: list[str] = []
     for field in fields:
         value = values.get(field.name, "").strip()
         if field.secret and value:
             secrets[field.name] = value
-            given.append(field.label)
+            new_secrets.append(field.label)
         elif not field.secret:
             options[field.name] = value
         if field.required and not value and field.name not in secrets:
             raise AnnotationError.at(field.name, f"Found nothing; accepted: {field.help[:1].lower()}{field.help[1:]}")
     account.secrets, account.options = vault().seal(secrets), options
     client_of(account).close()  # refuses an impossible token or address
-    return given
+    return new_secrets
 
 
-def _stored_secrets(account: ProviderAccount, *, all_given: bool) -> dict[str, str]:
+def _stored_secrets(account: ProviderAccount, *, replaces_all: bool) -> dict[str, str]:
     try:
         return secrets_of(account)
     except ProviderError:
-        if all_given:  # new secrets replace those that a changed key made unreadable
+        if replaces_all:  # the installation's key has changed, but the old secrets are not needed
             return {}
         raise
-
-
-def _checked_name(name: str) -> str:
-    cleaned = " ".join(name.split())
-    if not 1 <= len(cleaned) <= 80:
-        raise AnnotationError.at("name", f"Found {len(cleaned)} characters; accepted: 1 to 80.")
-    return cleaned
-
-
-def _remember(account: ProviderAccount, options: dict[str, Any]) -> None:
-    with transaction.atomic():
-        fresh = ProviderAccount.objects.select_for_update().get(pk=account.pk)
-        fresh.options = {**fresh.options, **options}
-        fresh.save(update_fields=["options"])
-    account.options = fresh.options

@@ -1,10 +1,10 @@
-"""Bonuses. A batch is prepared, checked by a person, and paid once; an uncertain payment is never repeated by itself.
+"""Bonuses. A batch is prepared, checked by a person, and paid once; no uncertain payment is repeated automatically.
 
 Batches are stored with their recruitment, by Assay's ids of submissions.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -23,11 +23,10 @@ from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Bonus, BonusBatch
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
-from annotation.recruitment.services.reviewing import ERASED
+from annotation.recruitment.services.changes import locked, options_change
 from annotation.recruitment.services.terms import parse_amount, terms_of
 
-MOST = 2000
-PAYABLE = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT)
+MAX_BONUSES = 2000
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,7 @@ class Batch:
     """A stored batch. States: prepared, paying (sent, no answer yet), paid, unknown (perhaps paid), discarded."""
 
     id: str
+    external_id: str
     state: str
     reason: str
     amount: Decimal
@@ -45,6 +45,13 @@ class Batch:
     payments: tuple[tuple[int, Decimal], ...]  # Assay's id of the submission, amount
     message: str = ""
 
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> "Batch":
+        values = {each.name: stored[each.name] for each in fields(cls) if each.name in stored}
+        values |= {name: Decimal(stored[name]) for name in ("amount", "fees", "total")}
+        payments = tuple((int(pk), Decimal(value)) for pk, value in stored["payments"])
+        return cls(**values | {"prepared_at": datetime.fromisoformat(stored["prepared_at"]), "payments": payments})
+
     @property
     def open(self) -> bool:
         return self.state in ("prepared", "paying", "unknown")
@@ -52,7 +59,7 @@ class Batch:
 
 def batches_of(recruitment: Recruitment) -> list[Batch]:
     """Return the batches of a recruitment, newest first."""
-    return [_batch(stored) for stored in reversed(recruitment.options.get("bonuses", []))]
+    return [Batch.of(stored) for stored in reversed(recruitment.options.get("bonuses", []))]
 
 
 def batch_of(recruitment: Recruitment, batch_id: str) -> Batch | None:
@@ -76,10 +83,9 @@ def amounts_read(*, recruitment: Recruitment, text: str) -> dict[int, Decimal]:
         name = name.strip().strip('"')
         matching = [by_id[name]] if name in by_id else by_name.get(name, [])
         if len(matching) != 1:
-            what = "more than one submission of" if matching else "no submission or rater"
-            problems.append(
-                f"Line {number}: found {what} {name[:60]!r}; accepted: a rater or submission of this recruitment."
-            )
+            problem = "more than one submission of" if matching else "no submission or rater"
+            accepted = "a rater or submission of this recruitment"
+            problems.append(f"Line {number}: found {problem} {name[:60]!r}; accepted: {accepted}.")
         elif matching[0] in amounts:
             problems.append(f"Line {number}: found {name[:60]!r} a second time; accepted: each rater once.")
         else:
@@ -102,88 +108,87 @@ def bonus_prepare(
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 200:
         raise AnnotationError.at("reason", f"Found {len(reason)} characters; accepted: 1 to 200. Raters may read them.")
-    if not 1 <= len(amounts) <= MOST:
-        raise AnnotationError.at("lines", f"Found {len(amounts)} bonuses; accepted: 1 to {MOST:,}.")
+    if not 1 <= len(amounts) <= MAX_BONUSES:
+        raise AnnotationError.at("lines", f"Found {len(amounts)} bonuses; accepted: 1 to {MAX_BONUSES:,}.")
     batch_id = uuid4().hex[:12]
     payments = _payments(recruitment, amounts, reason, batch_id)
     with client_of(recruitment.account, patient=False) as client:
-        made = client.bonus_prepare(recruitment.external_id, payments)
+        batch = client.bonus_prepare(recruitment.external_id, payments)
     stored = {
         "id": batch_id,
-        "external_id": made.id,
+        "external_id": batch.id,
         "state": "prepared",
         "reason": reason,
-        "amount": str(made.amount),
-        "fees": str(made.fees),
-        "total": str(made.total),
+        "amount": str(batch.amount),
+        "fees": str(batch.fees),
+        "total": str(batch.total),
         "currency": terms_of(recruitment).currency,
-        "prepared_at": made.prepared_at.isoformat(),
+        "prepared_at": batch.prepared_at.isoformat(),
         "payments": [[pk, str(value)] for pk, value in sorted(amounts.items())],
     }
     with transaction.atomic():
-        fresh = _locked(recruitment)
-        fresh.options = {**fresh.options, "bonuses": [*fresh.options.get("bonuses", []), stored]}
-        fresh.save(update_fields=["options"])
-        _audit(fresh, "prepare", f"{len(payments)} bonuses set up, {made.amount} in all", stored, by)
-    return _batch(stored)
+        fresh = locked(recruitment)
+        options_change(fresh, bonuses=[*fresh.options.get("bonuses", []), stored])
+        _audit(fresh, "prepare", f"{len(payments)} bonuses set up, {batch.amount} in all", stored, by)
+    return Batch.of(stored)
 
 
 def bonus_pay(*, recruitment: Recruitment, batch_id: str, by: User | None = None) -> Batch:
-    """Pay a prepared batch. It is marked as sent before it is sent, so that two presses cannot send it twice."""
+    """Pay a prepared batch. It is marked before it is sent, so that two clicks cannot send it twice."""
     if recruitment.account is None:
         raise AnnotationError("This study was created by hand: pay bonuses on the provider's pages.")
     resumes = PROVIDERS[recruitment.provider].bonuses_resume
-    again = ("unknown",) if resumes else ()
-    stored = _move(recruitment, batch_id, ("prepared", *again), "paying", by)
+    batch = _move(recruitment, batch_id, ("prepared", "unknown") if resumes else ("prepared",), "paying", by)
     try:
-        amounts = {int(pk): Decimal(value) for pk, value in stored["payments"]}
-        payments = _payments(recruitment, amounts, stored["reason"], batch_id)
-        batch = BonusBatch(
-            stored["external_id"],
-            recruitment.external_id,
-            tuple(payments),
-            Decimal(stored["amount"]),
-            Decimal(stored["fees"]),
-            Decimal(stored["total"]),
-            prepared_at=datetime.fromisoformat(stored["prepared_at"]),
-        )
+        payments = tuple(_payments(recruitment, dict(batch.payments), batch.reason, batch_id))
         with client_of(recruitment.account, patient=False) as client:
-            client.bonus_pay(batch)
+            client.bonus_pay(
+                BonusBatch(
+                    batch.external_id,
+                    recruitment.external_id,
+                    payments,
+                    batch.amount,
+                    batch.fees,
+                    batch.total,
+                    batch.prepared_at,
+                )
+            )
     except ProviderError as error:
-        # A batch that pays one by one may be half through, whatever the error says of the one it stopped at.
+        # If bonuses are paid one by one, some may have been paid before the error.
         certain = not error.unknown and not resumes
         _move(recruitment, batch_id, ("paying",), "prepared" if certain else "unknown", by, message=error.message)
         raise
     except AnnotationError:
         _move(recruitment, batch_id, ("paying",), "prepared", by)
         raise
-    return _batch(_move(recruitment, batch_id, ("paying",), "paid", by))
+    return _move(recruitment, batch_id, ("paying",), "paid", by)
 
 
 def bonus_settle(*, recruitment: Recruitment, batch_id: str, paid: bool, by: User | None = None) -> Batch:
-    """Somebody has looked at the provider's pages and says whether an uncertain batch was paid."""
-    return _batch(_move(recruitment, batch_id, ("unknown", "paying"), "paid" if paid else "prepared", by))
+    """Record whether an uncertain batch was paid, as a person saw on the provider's pages."""
+    return _move(recruitment, batch_id, ("unknown", "paying"), "paid" if paid else "prepared", by)
 
 
 def bonus_discard(*, recruitment: Recruitment, batch_id: str, by: User | None = None) -> Batch:
-    return _batch(_move(recruitment, batch_id, ("prepared",), "discarded", by))
+    return _move(recruitment, batch_id, ("prepared",), "discarded", by)
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------
 
 
 def _payments(recruitment: Recruitment, amounts: Mapping[int, Decimal], reason: str, batch_id: str) -> list[Bonus]:
-    found = Submission.objects.filter(pk__in=amounts, recruitment=recruitment).select_related("rater__identity")
+    submissions = Submission.objects.filter(pk__in=amounts, recruitment=recruitment).select_related("rater__identity")
     payments, problems = [], []
-    for one in found.order_by("pk"):
-        identity = getattr(one.rater, "identity", None)
-        if identity is None or one.external_id.startswith(ERASED):
-            problems.append(f"{one.rater or one.external_id}: found no id; accepted: raters who are not erased.")
-        elif one.status not in PAYABLE:
-            problems.append(f"{one.rater}: found a submission in progress; accepted: a submission that has ended.")
+    for submission in submissions.order_by("pk"):
+        rater, external_id = submission.rater, submission.external_id
+        identity = getattr(rater, "identity", None)
+        if identity is None or external_id.startswith(Submission.ERASED_PREFIX):
+            problems.append(f"{rater or external_id}: found no id; accepted: raters who are not erased.")
+        elif submission.status == Status.ACTIVE:
+            problems.append(f"{rater}: found a submission in progress; accepted: a submission that has ended.")
         else:
-            reference = f"assay-{recruitment.pk}-{batch_id}-{one.pk}"
-            payments.append(Bonus(one.external_id, identity.external_id, amounts[one.pk], reference, reason))
+            reference = f"assay-{recruitment.pk}-{batch_id}-{submission.pk}"
+            payments.append(Bonus(external_id, identity.external_id, amounts[submission.pk], reference, reason))
     if problems:
         raise AnnotationError("Some of them cannot be paid.", fields={"lines": problems[:100]})
     return payments
@@ -198,9 +203,9 @@ def _move(
     by: User | None,
     *,
     message: str = "",
-) -> dict[str, Any]:
+) -> Batch:
     """Compare and swap a batch's state; once it is paid, add the bonuses to the submissions."""
-    fresh = _locked(recruitment)
+    fresh = locked(recruitment)
     batches = [dict(each) for each in fresh.options.get("bonuses", [])]
     stored = next((each for each in batches if each["id"] == batch_id), None)
     if stored is None:
@@ -208,40 +213,20 @@ def _move(
     if stored["state"] not in accepted:
         raise AnnotationError(f"The batch is {stored['state']}; accepted: {' or '.join(accepted)}.")
     stored |= {"state": to, "message": message[:300], "at": timezone.now().isoformat(timespec="seconds")}
-    fresh.options = {**fresh.options, "bonuses": batches}
-    fresh.save(update_fields=["options"])
+    options_change(fresh, bonuses=batches)
     if to == "paid":
         for pk, value in stored["payments"]:
-            mine = Submission.objects.filter(pk=pk, recruitment=fresh)
-            mine.update(bonus=Coalesce(F("bonus"), Decimal(0)) + Decimal(value))
+            submissions = Submission.objects.filter(pk=pk, recruitment=fresh)
+            submissions.update(bonus=Coalesce(F("bonus"), Decimal(0)) + Decimal(value))
     label = {"paying": "payment requested", "unknown": "may have been paid", "prepared": "not paid"}.get(to, to)
     _audit(fresh, to, f"Bonuses of {stored['amount']} {stored['currency']}: {label}", stored, by)
-    return stored
+    return Batch.of(stored)
 
 
-def _locked(recruitment: Recruitment) -> Recruitment:
-    return Recruitment.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=recruitment.pk)
-
-
-def _batch(stored: Mapping[str, Any]) -> Batch:
-    return Batch(
-        id=stored["id"],
-        state=stored["state"],
-        reason=stored["reason"],
-        amount=Decimal(stored["amount"]),
-        fees=Decimal(stored["fees"]),
-        total=Decimal(stored["total"]),
-        currency=stored["currency"],
-        prepared_at=datetime.fromisoformat(stored["prepared_at"]),
-        payments=tuple((int(pk), Decimal(value)) for pk, value in stored["payments"]),
-        message=stored.get("message", ""),
-    )
-
-
-def _audit(recruitment: Recruitment, act: str, what: str, stored: Mapping[str, Any], by: User | None) -> None:
+def _audit(recruitment: Recruitment, verb: str, summary: str, stored: Mapping[str, Any], by: User | None) -> None:
     audit_record(
-        verb=f"bonus.{act}",
-        summary=f"“{recruitment.name}”: {what}. {stored['reason']}",
+        verb=f"bonus.{verb}",
+        summary=f"“{recruitment.name}”: {summary}. {stored['reason']}",
         campaign=recruitment.campaign,
         by=by,
         data={name: stored[name] for name in ("id", "amount", "fees", "total", "payments")},

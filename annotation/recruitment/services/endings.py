@@ -7,9 +7,9 @@ from django.db.models.functions import Now
 
 from annotation.models import Campaign, Rater, Submission
 from annotation.rating.selectors.endings import Ending, Stay
-from annotation.recruitment.providers.base import Arrival, Completion, Outcome
+from annotation.recruitment.providers.base import RELEASED, Arrival, Completion, Outcome
 from annotation.recruitment.services.accounts import provider_of
-from annotation.recruitment.services.arrivals import LET_GO, current_submission
+from annotation.recruitment.services.arrivals import current_submission
 from annotation.recruitment.services.terms import terms_of
 
 OUTCOMES: Mapping[Ending, Outcome] = {
@@ -29,25 +29,22 @@ def stay_end(*, campaign: Campaign, rater: Rater, stay: Stay) -> tuple[Submissio
     if submission is None:
         return None
     outcome = OUTCOMES.get(stay.ending)
-    if outcome is None or submission.status in LET_GO:
+    if outcome is None or submission.status in RELEASED:
         return submission, Completion()
-    return submission, _end(submission, outcome)
+    return submission, submission_end(submission=submission, outcome=outcome)
 
 
 def stay_decline(*, campaign: Campaign, rater: Rater) -> tuple[Submission, Completion] | None:
     """End the submission of a rater who does not agree to take part."""
     submission = current_submission(rater, campaign.pk)
-    return None if submission is None else (submission, _end(submission, Outcome.NO_CONSENT))
-
-
-def stay_turned_away(*, submission: Submission, outcome: Outcome) -> Completion:
-    """End the submission of a rater for whom there is no work."""
-    return _end(submission, outcome)
+    if submission is None:
+        return None
+    return submission, submission_end(submission=submission, outcome=Outcome.NO_CONSENT)
 
 
 @transaction.atomic
-def _end(submission: Submission, outcome: Outcome) -> Completion:
-    """Store the outcome and its code; return where the rater goes with it."""
+def submission_end(*, submission: Submission, outcome: Outcome) -> Completion:
+    """Store the outcome and its code; return the rater's way back to the provider."""
     submission = (
         Submission.objects.select_for_update(of=("self",))
         .select_related("recruitment", "rater__identity")

@@ -1,4 +1,4 @@
-"""Keyed marks, instead of ids, that stop erased submissions from returning with the provider's next list."""
+"""Keyed hashes of erased ids, so that erased submissions do not return with the provider's next list."""
 
 from collections.abc import Iterable
 
@@ -19,8 +19,8 @@ def is_forgotten(recruitment: Recruitment, external_id: str) -> bool:
 def forget(submissions: Iterable[Submission]) -> None:
     """Store marks for these submissions; call it in a transaction before the ids are erased."""
     marks: dict[int, list[str]] = {}
-    for one in submissions:
-        marks.setdefault(one.recruitment_id, []).append(mark_of(one.external_id))
+    for submission in submissions:
+        marks.setdefault(submission.recruitment_id, []).append(mark_of(submission.external_id))
     for recruitment in Recruitment.objects.select_for_update().filter(pk__in=marks).order_by("pk"):
         known = recruitment.options.get("erased", [])
         recruitment.options = {**recruitment.options, "erased": [*known, *marks[recruitment.pk]]}

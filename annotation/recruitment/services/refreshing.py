@@ -7,13 +7,13 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from annotation.models import (
     CampaignState,
     Participation,
     Rater,
-    RaterIdentity,
     Recruitment,
     RecruitmentState,
     ReturnPolicy,
@@ -22,16 +22,17 @@ from annotation.models import (
 from annotation.models import SubmissionStatus as Status
 from annotation.projects.services.audit import audit_record
 from annotation.quality.services.decisions import rater_exclude, rater_leaves
-from annotation.recruitment.providers.base import GIVEN_UP, Capability, Outcome, Study, SubmissionStatus
-from annotation.recruitment.providers.base import Submission as Told
+from annotation.recruitment.providers import base
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.arrivals import identities_of
+from annotation.recruitment.services.changes import locked, options_change
 from annotation.recruitment.services.forgetting import is_forgotten
 from annotation.recruitment.services.terms import terms_of
 
-FOLLOWED_FOR = timedelta(days=40)  # a completed study whose submissions are still open; providers decide within 30
+REFRESH_PERIOD = timedelta(days=40)  # of a completed study with open submissions; providers decide within 30
 UNKNOWN = "The provider knows no such submission."
-SETTLING = timedelta(minutes=10)  # until then a submission may be missing from the provider's list
+LIST_DELAY = timedelta(minutes=10)  # so long may a submission be missing from the provider's list
 
 
 def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> int:
@@ -43,39 +44,32 @@ def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> in
     try:
         with client_of(account, patient=patient) as client:
             study = client.study_fetch(recruitment.external_id)
-            told = list(client.submissions(study.id))
-            lists_all = Capability.RETURNS in client.capabilities
+            submissions = list(client.submissions(study.id))
+            lists_all = base.Capability.RETURNS in client.capabilities
     except ProviderError as error:
-        note_trouble(recruitment, error)
+        error_record(recruitment, error)
         raise
-    changed = sum(submission_apply(recruitment=recruitment, told=one) for one in told)
+    changed = sum(submission_apply(recruitment=recruitment, reported=each) for each in submissions)
     if lists_all:
-        _mark_unknown(recruitment, {one.id for one in told}, began)
+        _mark_unknown(recruitment, {each.id for each in submissions}, began)
     study_apply(recruitment=recruitment, study=study)
-    with transaction.atomic():
-        fresh = Recruitment.objects.select_for_update().get(pk=recruitment.pk)
-        fresh.options = {name: value for name, value in fresh.options.items() if name != "trouble"}
-        fresh.refreshed_at = began
-        fresh.save(update_fields=["options", "refreshed_at"])
+    options_change(recruitment, trouble=None)
+    Recruitment.objects.filter(pk=recruitment.pk).update(refreshed_at=began)
     return changed
 
 
 @transaction.atomic
-def study_apply(*, recruitment: Recruitment, study: Study) -> None:
+def study_apply(*, recruitment: Recruitment, study: base.Study) -> None:
     """Store the state that the provider reports. A stopped study stays stopped: some report it as paused."""
-    fresh = Recruitment.objects.select_for_update().get(pk=recruitment.pk)
-    fresh.options = {
-        **fresh.options,
-        "said": study.said,
-        "url": study.url or fresh.options.get("url", ""),
-        **({"taken": study.places_taken} if study.places_taken is not None else {}),
-        **({"places": study.places} if study.places is not None else {}),
-    }
+    fresh = locked(recruitment)
+    reported = {"said": study.reported, "url": study.url or None, "taken": study.places_taken, "places": study.places}
+    fresh.options = {**fresh.options, **{name: value for name, value in reported.items() if value is not None}}
     if study.state is not None and study.state.value != fresh.state and fresh.state != RecruitmentState.COMPLETED:
         before, fresh.state = fresh.state, study.state.value
+        label = RecruitmentState(fresh.state).label.lower()
         audit_record(
             verb="recruitment.state",
-            summary=f"“{fresh.name}” is {RecruitmentState(fresh.state).label.lower()} at the provider ({study.said}).",
+            summary=f"“{fresh.name}” is {label} at the provider ({study.reported}).",
             campaign=fresh.campaign,
             data={"recruitment": fresh.pk, "from": before},
         )
@@ -83,72 +77,68 @@ def study_apply(*, recruitment: Recruitment, study: Study) -> None:
 
 
 @transaction.atomic
-def submission_apply(*, recruitment: Recruitment, told: Told) -> bool:
-    """Store the provider's state of one submission; a rater who gave up releases their slots, by the return policy."""
-    if is_forgotten(recruitment, told.id):
+def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> bool:
+    """Store the provider's state of a submission. If it was returned, release its slots by the return policy."""
+    if is_forgotten(recruitment, reported.id):
         return False
     submission, created = Submission.objects.select_for_update().get_or_create(
         recruitment=recruitment,
-        external_id=told.id,
-        defaults={"rater": _known_rater(recruitment, told.rater), "started_at": told.started_at},
+        external_id=reported.id,
+        defaults={"rater": _known_rater(recruitment, reported.rater), "started_at": reported.started_at},
     )
     before = Status(submission.status)
-    after = before if told.status is None else Status(told.status.value)
-    told_now: dict[str, Any] = {
+    after = before if reported.status is None else Status(reported.status.value)
+    values: dict[str, Any] = {
         "status": after,
-        "started_at": told.started_at or submission.started_at,
-        "ended_at": told.ended_at or submission.ended_at,
+        "started_at": reported.started_at or submission.started_at,
+        "ended_at": reported.ended_at or submission.ended_at,
         "paid": _paid(recruitment, submission, after),
-        "note": _note(submission, told),
+        "note": _note(submission, reported),
     }
-    if not created and all(getattr(submission, name) == value for name, value in told_now.items()):
+    if not created and all(getattr(submission, name) == value for name, value in values.items()):
         return False
-    Submission.objects.filter(pk=submission.pk).update(**told_now, updated_at=Now())
-    if after != before and after.value in GIVEN_UP and submission.rater is not None and _is_latest(submission):
-        _give_up(recruitment, submission.rater, after)
+    Submission.objects.filter(pk=submission.pk).update(**values, updated_at=Now())
+    if after != before and after.value in base.RELEASED and submission.rater is not None and _is_latest(submission):
+        _release_slots(recruitment, submission.rater, after)
     return True
 
 
 def _known_rater(recruitment: Recruitment, external_id: str) -> Rater | None:
     """Return None for a participant who took a place but never came here."""
-    found = RaterIdentity.objects.select_related("rater").filter(
-        project=recruitment.campaign.project_id, provider=recruitment.provider, external_id=external_id
-    )
-    identity = found.first() if external_id else None
+    identity = identities_of(recruitment, external_id).first() if external_id else None
     return identity.rater if identity else None
 
 
 def _paid(recruitment: Recruitment, submission: Submission, status: Status) -> Any:
+    if status not in (Status.APPROVED, Status.SCREENED_OUT):
+        return None
+    if submission.paid is not None:
+        return submission.paid
     terms = terms_of(recruitment)
     if status == Status.APPROVED:
-        return submission.paid if submission.paid is not None else terms.reward
-    if status == Status.SCREENED_OUT:
-        paid = next((one.reward for one in terms.codes if one.reward is not None), None)
-        return submission.paid if submission.paid is not None else paid
-    return None
+        return terms.reward
+    return next((code.reward for code in terms.codes if code.reward is not None), None)
 
 
-def _note(submission: Submission, told: Told) -> str:
-    if told.status == SubmissionStatus.AWAITING and told.code != submission.code:
-        entered = f"“{told.code[:40]}”" if told.code else "none"
+def _note(submission: Submission, reported: base.Submission) -> str:
+    if reported.status == base.SubmissionStatus.AWAITING and reported.code != submission.code:
+        entered = f"“{reported.code[:40]}”" if reported.code else "none"
         expected = f"“{submission.code}” was given" if submission.code else "none was given"
         return f"Code entered: {entered}; {expected}."
-    if told.status == SubmissionStatus.ACTIVE and told.return_requested_at is not None:
+    if reported.status == base.SubmissionStatus.ACTIVE and reported.return_requested_at is not None:
         return "Asked to return."
-    return "" if told.status is not None else f"The provider says: {told.said[:60]}."
+    return "" if reported.status is not None else f"The provider says: {reported.reported[:60]}."
 
 
 def _is_latest(submission: Submission) -> bool:
-    """Whoever went on under a later submission holds what they hold through that one."""
+    """Return whether no later submission of the rater holds the slots."""
     later = Submission.objects.filter(
         rater=submission.rater, recruitment__campaign=submission.recruitment.campaign_id, pk__gt=submission.pk
     )
-    return (
-        not later.exclude(status__in=[Status.RETURNED, Status.TIMED_OUT]).exclude(outcome=Outcome.SCREENED_OUT).exists()
-    )
+    return not later.exclude(status__in=base.RELEASED).exclude(outcome=base.Outcome.SCREENED_OUT).exists()
 
 
-def _give_up(recruitment: Recruitment, rater: Rater, status: Status) -> None:
+def _release_slots(recruitment: Recruitment, rater: Rater, status: Status) -> None:
     campaign = recruitment.campaign
     if recruitment.return_policy == ReturnPolicy.KEEP:
         return
@@ -159,7 +149,7 @@ def _give_up(recruitment: Recruitment, rater: Rater, status: Status) -> None:
         audit_record(
             verb="rater.leaves",
             summary=f"Submission {status.label.lower()} at {recruitment.get_provider_display()}: "
-            f"{released} screen{'' if released == 1 else 's'} given back.",
+            f"{released} screen{pluralize(released)} given back.",
             campaign=campaign,
             rater=rater,
             data={"recruitment": recruitment.pk, "released": released},
@@ -175,40 +165,37 @@ def _give_up(recruitment: Recruitment, rater: Rater, status: Status) -> None:
 
 
 def _mark_unknown(recruitment: Recruitment, known: Iterable[str], began: datetime) -> None:
-    """Submissions here that the provider has never heard of: somebody made up the address."""
-    mine = Submission.objects.filter(recruitment=recruitment).exclude(external_id__startswith="erased-")
-    strange = mine.exclude(external_id__in=list(known)).filter(started_at__lt=began - SETTLING)
-    strange.exclude(note=UNKNOWN).update(note=UNKNOWN, updated_at=Now())
+    """Note the submissions that the provider does not list, because someone invented the address."""
+    submissions = Submission.objects.filter(recruitment=recruitment).exclude(
+        external_id__startswith=Submission.ERASED_PREFIX
+    )
+    unknown = submissions.exclude(external_id__in=list(known)).filter(started_at__lt=began - LIST_DELAY)
+    unknown.exclude(note=UNKNOWN).update(note=UNKNOWN, updated_at=Now())
 
 
-def note_trouble(recruitment: Recruitment, error: ProviderError) -> None:
-    with transaction.atomic():
-        fresh = Recruitment.objects.select_for_update().get(pk=recruitment.pk)
-        now = timezone.now().isoformat(timespec="seconds")
-        fresh.options = {**fresh.options, "trouble": {"at": now, "message": error.message[:300]}}
-        fresh.save(update_fields=["options"])
+def error_record(recruitment: Recruitment, error: ProviderError) -> None:
+    """Store an error for the recruitment's page; the next refresh that succeeds removes it."""
+    now = timezone.now().isoformat(timespec="seconds")
+    options_change(recruitment, trouble={"at": now, "message": error.message[:300]})
 
 
 def recruitments_due() -> list[int]:
-    """Connected recruitments whose submissions have not been read lately."""
+    """Return connected recruitments whose submissions have not been read lately."""
     latest = timezone.now() - timedelta(seconds=settings.PROVIDER_REFRESH_SECONDS)
     connected = Recruitment.objects.filter(account__isnull=False).exclude(external_id="")
     connected = connected.exclude(state=RecruitmentState.DRAFT)
     due = []
-    for one in connected.order_by("pk"):
-        tried = max(filter(None, [one.refreshed_at, _troubled_at(one)]), default=None)
-        if (tried is None or tried < latest) and _is_followed(one):
-            due.append(one.pk)
+    for recruitment in connected.order_by("pk"):
+        error = recruitment.options.get("trouble")
+        failed_at = datetime.fromisoformat(error["at"]) if error else None
+        tried_at = max(filter(None, [recruitment.refreshed_at, failed_at]), default=None)
+        if (tried_at is None or tried_at < latest) and _may_change(recruitment):
+            due.append(recruitment.pk)
     return due
 
 
-def _troubled_at(recruitment: Recruitment) -> datetime | None:
-    trouble = recruitment.options.get("trouble")
-    return datetime.fromisoformat(trouble["at"]) if trouble else None
-
-
-def _is_followed(recruitment: Recruitment) -> bool:
+def _may_change(recruitment: Recruitment) -> bool:
     if recruitment.state != RecruitmentState.COMPLETED:
         return True
-    still = recruitment.submissions.filter(status__in=[Status.ACTIVE, Status.AWAITING]).exclude(note=UNKNOWN)
-    return still.exists() and recruitment.created_at > timezone.now() - FOLLOWED_FOR
+    undecided = recruitment.submissions.filter(status__in=[Status.ACTIVE, Status.AWAITING]).exclude(note=UNKNOWN)
+    return undecided.exists() and recruitment.created_at > timezone.now() - REFRESH_PERIOD

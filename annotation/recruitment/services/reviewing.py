@@ -1,47 +1,53 @@
-"""Paying for submissions, or not. Saying the same twice is harmless; what counts is read again afterwards."""
+"""Pay for submissions, or refuse to. Decisions may be repeated; what counts is read from the provider afterwards."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.template.defaultfilters import pluralize
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
 from annotation.projects.services.audit import audit_record
-from annotation.recruitment.providers import Provider
-from annotation.recruitment.providers.base import RejectionReason
+from annotation.recruitment.providers.base import Provider, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
-from annotation.recruitment.services.refreshing import note_trouble, recruitment_refresh
+from annotation.recruitment.services.refreshing import error_record, recruitment_refresh
 from annotation.recruitment.services.terms import terms_of
-
-ERASED = "erased-"
 
 
 @dataclass(frozen=True)
-class Reviewed:
-    """``asked`` of the provider; ``settled`` are as wanted now; ``left`` were not for deciding any more."""
+class ReviewResult:
+    """Numbers of submissions: sent to the provider, confirmed by it, and left out because they were decided before."""
 
-    asked: int
-    settled: int
-    left: int
+    requested: int
+    confirmed: int
+    skipped: int
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A request to the provider about submissions with an accepted status."""
+
+    verb: str
+    summary: str
+    accepted: tuple[Status, ...]
+    request: Callable[[Provider, Sequence[str]], None]
+    status: Status | None = None  # confirms the decision; None: nothing does
 
 
 def submissions_approve(
     *, recruitment: Recruitment, submissions: Sequence[Submission], by: User | None = None, patient: bool = False
-) -> Reviewed:
-    reward = terms_of(recruitment).reward
-    return _decide(
-        recruitment,
-        submissions,
-        (Status.AWAITING,),
-        Status.APPROVED,
-        lambda client, ids: client.approve_many(ids),
-        ("approve", f"approved at {reward} {terms_of(recruitment).currency} each"),
-        by,
-        patient,
-    )
+) -> ReviewResult:
+    terms = terms_of(recruitment)
+    summary = f"approved at {terms.reward} {terms.currency} each"
+
+    def approve(client: Provider, ids: Sequence[str]) -> None:
+        client.approve_many(ids)
+
+    decision = Decision("approve", summary, (Status.AWAITING,), approve, Status.APPROVED)
+    return _decide(recruitment, submissions, decision, by, patient=patient)
 
 
 def submissions_reject(
@@ -51,87 +57,89 @@ def submissions_reject(
     reason: RejectionReason,
     message: str,
     by: User | None = None,
-    patient: bool = False,
-) -> Reviewed:
+) -> ReviewResult:
     """Reject submissions: they are not paid. Raters read the message."""
 
     def reject(client: Provider, ids: Sequence[str]) -> None:
-        for one in ids:
-            client.reject(one, reason=reason, message=message)
+        for external_id in ids:
+            client.reject(external_id, reason=reason, message=message)
 
-    done = ("reject", f"rejected ({reason.value.replace('_', ' ')})")
-    return _decide(recruitment, submissions, (Status.AWAITING,), Status.REJECTED, reject, done, by, patient)
+    summary = f"rejected ({reason.value.replace('_', ' ')})"
+    return _decide(
+        recruitment, submissions, Decision("reject", summary, (Status.AWAITING,), reject, Status.REJECTED), by
+    )
 
 
 def submissions_ask_return(
-    *,
-    recruitment: Recruitment,
-    submissions: Sequence[Submission],
-    reason: str,
-    by: User | None = None,
-    patient: bool = False,
-) -> Reviewed:
+    *, recruitment: Recruitment, submissions: Sequence[Submission], reason: str, by: User | None = None
+) -> ReviewResult:
     """Ask raters to return their submissions, which does not affect their standing."""
 
     def ask(client: Provider, ids: Sequence[str]) -> None:
-        for one in ids:
-            client.request_return(one, reason=reason)
+        for external_id in ids:
+            client.request_return(external_id, reason=reason)
 
-    states = (Status.ACTIVE, Status.AWAITING)
-    return _decide(recruitment, submissions, states, None, ask, ("ask_return", "asked to return"), by, patient)
+    decision = Decision("ask_return", "asked to return", (Status.ACTIVE, Status.AWAITING), ask)
+    return _decide(recruitment, submissions, decision, by)
 
 
 def _decide(
     recruitment: Recruitment,
     submissions: Sequence[Submission],
-    accepted: Sequence[Status],
-    wanted: Status | None,
-    ask: Callable[[Provider, Sequence[str]], None],
-    done: tuple[str, str],
+    decision: Decision,
     by: User | None,
-    patient: bool,
-) -> Reviewed:
+    *,
+    patient: bool = False,
+) -> ReviewResult:
     if recruitment.account is None:
         raise AnnotationError("This study was created by hand: review its submissions on the provider's pages.")
-    fresh = Submission.objects.filter(pk__in=[one.pk for one in submissions], recruitment=recruitment)
-    due = [one for one in fresh.order_by("pk") if one.status in accepted and not one.external_id.startswith(ERASED)]
+    fresh = Submission.objects.filter(pk__in=[each.pk for each in submissions], recruitment=recruitment)
+    due = list(
+        fresh.filter(status__in=decision.accepted)
+        .exclude(external_id__startswith=Submission.ERASED_PREFIX)
+        .order_by("pk")
+    )
     if not due:
-        found = "none of them awaits a decision" if submissions else "none was chosen"
-        raise AnnotationError(f"Nothing was done: {found}.")
-    ids = [one.external_id for one in due]
-    trouble: ProviderError | None = None
+        problem = "none of them awaits a decision" if submissions else "none was chosen"
+        raise AnnotationError(f"Nothing was done: {problem}.")
+    failure: ProviderError | None = None
     with client_of(recruitment.account, patient=patient) as client:
         try:
-            ask(client, ids)
+            decision.request(client, [each.external_id for each in due])
         except ProviderError as error:
-            trouble = error  # some of them may be through: that is looked up before anything is said
+            failure = error  # some decisions may have been made: the refresh shows which
     try:
         recruitment_refresh(recruitment=recruitment, patient=patient)
     except ProviderError as error:
-        trouble = trouble or error
-    settled = Submission.objects.filter(pk__in=[one.pk for one in due])
-    settled = settled.filter(status=wanted) if wanted else settled
-    n = 0 if trouble is not None and wanted is None else settled.count()
-    if trouble is None or n:
-        _record(recruitment, due, n, done, by)
-    if trouble is not None and n < len(due):
-        note_trouble(recruitment, trouble)
-        if wanted and n:
-            trouble.message = f"{trouble.message} {n} of {len(due)} are {wanted.label.lower()} now; the rest are not."
-        raise trouble
-    return Reviewed(len(due), n, len(submissions) - len(due))
+        failure = failure or error
+    confirmed = _confirmed(due, decision.status, failed=failure is not None)
+    if failure is None or confirmed:
+        _record(recruitment, due, confirmed, decision, by)
+    if failure is not None and confirmed < len(due):
+        error_record(recruitment, failure)
+        if decision.status and confirmed:
+            label = decision.status.label.lower()
+            failure.message = f"{failure.message} {confirmed} of {len(due)} are {label} now; the rest are not."
+        raise failure
+    return ReviewResult(len(due), confirmed, len(submissions) - len(due))
+
+
+def _confirmed(due: Sequence[Submission], status: Status | None, *, failed: bool) -> int:
+    if status is None:
+        return 0 if failed else len(due)
+    return Submission.objects.filter(pk__in=[each.pk for each in due], status=status).count()
 
 
 @transaction.atomic
 def _record(
-    recruitment: Recruitment, due: Sequence[Submission], n: int, done: tuple[str, str], by: User | None
+    recruitment: Recruitment, due: Sequence[Submission], confirmed: int, decision: Decision, by: User | None
 ) -> None:
-    act, said = done
+    number = f"{len(due)} submission{pluralize(len(due))}"
     audit_record(
-        verb=f"submission.{act}",
-        summary=f"“{recruitment.name}”: {len(due)} submission{'' if len(due) == 1 else 's'} {said}; {n} confirmed.",
+        verb=f"submission.{decision.verb}",
+        summary=f"“{recruitment.name}”: {number} {decision.summary}; {confirmed} confirmed.",
         campaign=recruitment.campaign,
         by=by,
-        # Ids of our own: the provider's are erased with the rater.
-        data={"recruitment": recruitment.pk, "submissions": [one.pk for one in due], "confirmed": n},
+        # Assay's ids: the provider's are erased with the rater.
+        data={"recruitment": recruitment.pk, "submissions": [each.pk for each in due], "confirmed": confirmed},
     )

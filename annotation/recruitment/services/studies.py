@@ -1,7 +1,7 @@
 """The life of a recruitment: created, published at the provider, paused, resumed, extended, stopped."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.db import IntegrityError, transaction
 
@@ -20,22 +20,24 @@ from annotation.recruitment.providers import Provider, recruiting_provider
 from annotation.recruitment.providers.base import AfterCode, Outcome, Study, StudyState
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.changes import checked_name, locked, options_change
 from annotation.recruitment.services.refreshing import study_apply
-from annotation.recruitment.services.terms import (
-    Terms,
-    codes_chosen,
-    study_draft,
-    terms_check,
-    terms_of,
-    terms_stored,
-)
+from annotation.recruitment.services.terms import Terms, codes_chosen, study_draft, terms_check, terms_of, terms_stored
 
-REACHED: Mapping[str, StudyState] = {
-    "publish": StudyState.PUBLISHED,
-    "resume": StudyState.PUBLISHED,
-    "pause": StudyState.PAUSED,
-    "stop": StudyState.COMPLETED,
-}
+
+@dataclass(frozen=True)
+class Change:
+    """A change of state: its verb in the log, the states that it may start from, and the state after it."""
+
+    verb: str
+    accepted: tuple[RecruitmentState, ...]
+    state: RecruitmentState
+
+
+PUBLISH = Change("publish", (RecruitmentState.DRAFT,), RecruitmentState.PUBLISHED)
+PAUSE = Change("pause", (RecruitmentState.PUBLISHED,), RecruitmentState.PAUSED)
+RESUME = Change("resume", (RecruitmentState.PAUSED,), RecruitmentState.PUBLISHED)
+STOP = Change("stop", (RecruitmentState.PUBLISHED, RecruitmentState.PAUSED), RecruitmentState.COMPLETED)
 
 
 @transaction.atomic
@@ -56,17 +58,15 @@ def recruitment_create(
     if campaign.state == CampaignState.CLOSED:
         raise AnnotationError("The campaign is closed; accepted: a campaign that is not closed.")
     if account is not None and (account.provider != provider or account.project_id != campaign.project_id):
-        raise AnnotationError.at(
-            "account",
-            "Found another provider's account; accepted: an account of this provider.",
-        )
+        message = "Found another provider's account; accepted: an account of this provider."
+        raise AnnotationError.at("account", message)
     terms = codes_chosen(terms, after)
     terms_check(terms, provider=provider, by_hand=account is None)
     recruitment = Recruitment.objects.create(
         campaign=campaign,
         account=account,
         provider=recruiting_provider(provider).key,
-        name=_checked_name(name),
+        name=checked_name(name, 120),
         state=RecruitmentState.DRAFT if account else RecruitmentState.PUBLISHED,
         options=terms_stored(terms),
         return_policy=ReturnPolicy(return_policy),
@@ -89,13 +89,12 @@ def recruitment_update(
     by: User | None = None,
 ) -> Recruitment:
     """Change a recruitment. Once the study exists at the provider, only name and return policy change."""
-    fresh = _locked(recruitment)
-    fresh.name, fresh.return_policy = _checked_name(name), ReturnPolicy(return_policy)
+    fresh = locked(recruitment)
+    fresh.name, fresh.return_policy = checked_name(name, 120), ReturnPolicy(return_policy)
     if not fresh.external_id:
-        codes = terms_of(fresh).codes
-        chosen = codes_chosen(replace(terms, codes=codes), after)
-        terms_check(chosen, provider=fresh.provider, by_hand=fresh.account_id is None)
-        fresh.options = {**fresh.options, **terms_stored(chosen)}
+        terms = codes_chosen(replace(terms, codes=terms_of(fresh).codes), after)
+        terms_check(terms, provider=fresh.provider, by_hand=fresh.account_id is None)
+        fresh.options = {**fresh.options, **terms_stored(terms)}
     fresh.save(update_fields=["name", "return_policy", "options"])
     _audit(fresh, "update", f"Recruitment “{fresh.name}” changed.", by)
     return fresh
@@ -104,7 +103,7 @@ def recruitment_update(
 @transaction.atomic
 def recruitment_discard(*, recruitment: Recruitment, by: User | None = None) -> None:
     """Delete a draft through which no rater has come."""
-    fresh = _locked(recruitment)
+    fresh = locked(recruitment)
     if fresh.submissions.exists() or (fresh.account_id and fresh.state != RecruitmentState.DRAFT):
         raise AnnotationError("Raters have come through it, or it was published; accepted: a draft. Stop it instead.")
     _audit(fresh, "discard", f"Recruitment “{fresh.name}” discarded.", by)
@@ -120,10 +119,10 @@ def recruitment_draft(*, recruitment: Recruitment, entry_url: str, by: User | No
     with client_of(account, patient=False) as client:
         study = client.study_create(study_draft(fresh, entry_url=client.entry_url(entry_url)))
     with transaction.atomic():
-        fresh = _locked(recruitment)
+        fresh = locked(recruitment)
         if not fresh.external_id:  # else another request was first; this draft costs nothing and stays invisible
             fresh.external_id = study.id
-            fresh.options = {**fresh.options, "entry_url": entry_url, "url": study.url, "said": study.said}
+            fresh.options = {**fresh.options, "entry_url": entry_url, "url": study.url, "said": study.reported}
             _save_new_id(fresh)
             _audit(fresh, "draft", f"“{fresh.name}” drafted at {fresh.get_provider_display()}.", by)
     return fresh
@@ -142,19 +141,11 @@ def recruitment_publish(*, recruitment: Recruitment, entry_url: str, by: User | 
 
     terms = terms_of(fresh)
     offer = f"{terms.places} places at {terms.reward} {terms.currency}"
-    return _change(fresh, (RecruitmentState.DRAFT,), "publish", publish, f"published: {offer}", by)
+    return _change(fresh, PUBLISH, publish, f"published: {offer}", by)
 
 
 def recruitment_pause(*, recruitment: Recruitment, by: User | None = None) -> Recruitment:
-    return _change(
-        recruitment,
-        (RecruitmentState.PUBLISHED,),
-        "pause",
-        lambda client: client.study_pause(recruitment.external_id),
-        "paused",
-        by,
-        by_hand=RecruitmentState.PAUSED,
-    )
+    return _change(recruitment, PAUSE, lambda client: client.study_pause(recruitment.external_id), "paused", by)
 
 
 def recruitment_resume(*, recruitment: Recruitment, by: User | None = None) -> Recruitment:
@@ -162,28 +153,12 @@ def recruitment_resume(*, recruitment: Recruitment, by: User | None = None) -> R
         url = client.entry_url(recruitment.options.get("entry_url", ""))
         return client.study_resume(recruitment.external_id, study_draft(recruitment, entry_url=url))
 
-    return _change(
-        recruitment,
-        (RecruitmentState.PAUSED,),
-        "resume",
-        resume,
-        "resumed",
-        by,
-        by_hand=RecruitmentState.PUBLISHED,
-    )
+    return _change(recruitment, RESUME, resume, "resumed", by)
 
 
 def recruitment_stop(*, recruitment: Recruitment, by: User | None = None) -> Recruitment:
     """Stop for good; raters at work may still finish."""
-    return _change(
-        recruitment,
-        (RecruitmentState.PUBLISHED, RecruitmentState.PAUSED),
-        "stop",
-        lambda client: client.study_stop(recruitment.external_id),
-        "stopped",
-        by,
-        by_hand=RecruitmentState.COMPLETED,
-    )
+    return _change(recruitment, STOP, lambda client: client.study_stop(recruitment.external_id), "stopped", by)
 
 
 def recruitment_extend(*, recruitment: Recruitment, places: int, by: User | None = None) -> Recruitment:
@@ -194,9 +169,7 @@ def recruitment_extend(*, recruitment: Recruitment, places: int, by: User | None
         study = client.study_extend(recruitment.external_id, places=places, reference=reference)
     study_apply(recruitment=recruitment, study=study)
     with transaction.atomic():
-        fresh = _locked(recruitment)
-        fresh.options = {**fresh.options, "places": study.places or places}
-        fresh.save(update_fields=["options"])
+        fresh = options_change(recruitment, places=study.places or places)
         _audit(fresh, "extend", f"“{fresh.name}” has {study.places or places} places now.", by)
     return fresh
 
@@ -205,55 +178,48 @@ def recruitment_extend(*, recruitment: Recruitment, places: int, by: User | None
 
 
 def _change(
-    recruitment: Recruitment,
-    accepted: tuple[RecruitmentState, ...],
-    act: str,
-    ask: Callable[[Provider], Study],
-    done: str,
-    by: User | None,
-    *,
-    by_hand: RecruitmentState | None = None,
+    recruitment: Recruitment, change: Change, request: Callable[[Provider], Study], summary: str, by: User | None
 ) -> Recruitment:
     """Change the study at the provider, then record its new state."""
     current = Recruitment.objects.select_related("account").get(pk=recruitment.pk)
-    if current.state not in accepted:
-        states = " or ".join(state.label.lower() for state in accepted)
+    if current.state not in change.accepted:
+        states = " or ".join(state.label.lower() for state in change.accepted)
         raise AnnotationError(f"The recruitment is {current.get_state_display().lower()}; accepted: {states}.")
     study = None
     if current.account is not None:
         with client_of(current.account, patient=False) as client:
-            study = _request(client, current, act, ask)
+            study = _request(client, current, change, request)
     with transaction.atomic():
-        fresh = _locked(recruitment)
+        fresh = locked(recruitment)
         if study is not None and study.id != fresh.external_id:  # another id than the draft had
             fresh.external_id = study.id
             _save_new_id(fresh)
         if study is not None:
-            study_apply(recruitment=fresh, study=_settled(study, act))
-        elif by_hand is not None:
-            Recruitment.objects.filter(pk=fresh.pk).update(state=by_hand)
-        _audit(fresh, act, f"“{fresh.name}” {done}.", by)
+            study_apply(recruitment=fresh, study=_settled(study, change))
+        else:
+            Recruitment.objects.filter(pk=fresh.pk).update(state=change.state)
+        _audit(fresh, change.verb, f"“{fresh.name}” {summary}.", by)
     fresh.refresh_from_db()
     return fresh
 
 
-def _request(client: Provider, recruitment: Recruitment, act: str, ask: Callable[[Provider], Study]) -> Study:
-    """Make the request; if it is refused because it was done before and the answer was lost, accept that."""
+def _request(client: Provider, recruitment: Recruitment, change: Change, request: Callable[[Provider], Study]) -> Study:
+    """Make the request; accept a refusal if an earlier request, whose answer was lost, has made the change."""
     try:
-        return ask(client)
+        return request(client)
     except ProviderError as error:
         if error.unknown or error.status is None or not recruitment.external_id:
             raise
         study = client.study_fetch(recruitment.external_id)
-        if study.state != REACHED[act]:
+        if study.state is None or study.state.value != change.state.value:
             raise
         return study
 
 
-def _settled(study: Study, act: str) -> Study:
+def _settled(study: Study, change: Change) -> Study:
     """Return the study as paused if the provider has not reported it yet; a full study may report completed."""
-    if act == "pause" and study.state not in (None, StudyState.PAUSED, StudyState.COMPLETED):
-        return Study(study.id, StudyState.PAUSED, study.said, study.places, study.places_taken, study.url)
+    if change is PAUSE and study.state not in (None, StudyState.PAUSED, StudyState.COMPLETED):
+        return replace(study, state=StudyState.PAUSED)
     return study
 
 
@@ -263,10 +229,6 @@ def _account(recruitment: Recruitment) -> ProviderAccount:
     return recruitment.account
 
 
-def _locked(recruitment: Recruitment) -> Recruitment:
-    return Recruitment.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=recruitment.pk)
-
-
 def _save_new_id(recruitment: Recruitment) -> None:
     try:
         with transaction.atomic():
@@ -274,13 +236,6 @@ def _save_new_id(recruitment: Recruitment) -> None:
     except IntegrityError as error:
         message = "Another recruitment has the same study: the provider gives equal drafts one id. Change the title."
         raise AnnotationError(message) from error
-
-
-def _checked_name(name: str) -> str:
-    cleaned = " ".join(name.split())
-    if not 1 <= len(cleaned) <= 120:
-        raise AnnotationError.at("name", f"Found {len(cleaned)} characters; accepted: 1 to 120.")
-    return cleaned
 
 
 def _audit(recruitment: Recruitment, act: str, summary: str, by: User | None) -> None:

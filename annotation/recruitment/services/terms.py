@@ -1,9 +1,11 @@
 """The terms of a recruitment: stored as JSON in its options, read and written only here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
+
+from django.template.defaultfilters import pluralize
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Recruitment
@@ -15,8 +17,9 @@ from annotation.recruitment.providers.base import (
     Eligibility,
     Outcome,
     StudyDraft,
+    is_payable,
 )
-from annotation.recruitment.providers.codes import DEFAULT_AFTER, RETURN_REASONS, check_codes, new_codes
+from annotation.recruitment.providers.codes import check_codes, new_codes
 
 MOST_PLACES = 10_000
 
@@ -34,8 +37,8 @@ class Terms:
     approval_rate: int | None = None
     approvals: int | None = None
     adult_content: bool = False
-    screen_out_reward: Decimal | None = None  # where a screen-out is paid; how often at most
-    screen_out_places: int | None = None
+    screen_out_reward: Decimal | None = None  # of a paid screen-out
+    screen_out_places: int | None = None  # paid screen-outs at most
     codes: tuple[CompletionCode, ...] = field(default_factory=tuple)
     extra: Mapping[str, Any] = field(default_factory=dict)  # values of the provider's study fields, by name
 
@@ -51,37 +54,20 @@ class Terms:
 
 
 def terms_of(recruitment: Recruitment) -> Terms:
-    stored = recruitment.options
-    return Terms(
-        title=stored.get("title", ""),
-        description=stored.get("description", ""),
-        reward=Decimal(stored.get("reward", "0")),
-        places=stored.get("places", 0),
-        minutes=stored.get("minutes", 0),
-        currency=stored.get("currency", "GBP"),
-        approval_rate=stored.get("approval_rate"),
-        approvals=stored.get("approvals"),
-        adult_content=stored.get("adult_content", False),
-        screen_out_reward=Decimal(stored["screen_out_reward"]) if stored.get("screen_out_reward") else None,
-        screen_out_places=stored.get("screen_out_places"),
-        codes=tuple(_code(code) for code in stored.get("codes", ())),
-        extra=stored.get("extra", {}),
-    )
+    options = recruitment.options
+    stored = {each.name: options[each.name] for each in fields(Terms) if each.name in options}
+    for name in ("reward", "screen_out_reward"):
+        if stored.get(name):
+            stored[name] = Decimal(stored[name])
+    return Terms(**stored | {"codes": tuple(_code(code) for code in stored.get("codes", ()))})
 
 
 def terms_stored(terms: Terms) -> dict[str, Any]:
+    """Return the terms as JSON."""
     return {
-        "title": terms.title,
-        "description": terms.description,
+        **{each.name: getattr(terms, each.name) for each in fields(terms)},
         "reward": str(terms.reward),
-        "places": terms.places,
-        "minutes": terms.minutes,
-        "currency": terms.currency,
-        "approval_rate": terms.approval_rate,
-        "approvals": terms.approvals,
-        "adult_content": terms.adult_content,
         "screen_out_reward": None if terms.screen_out_reward is None else str(terms.screen_out_reward),
-        "screen_out_places": terms.screen_out_places,
         "codes": [
             {"outcome": code.outcome.value, "code": code.code, "after": code.after.value, "reason": code.reason}
             | ({"reward": str(code.reward), "places": code.places} if code.reward is not None else {})
@@ -107,9 +93,8 @@ def codes_chosen(terms: Terms, after: Mapping[Outcome, AfterCode]) -> Terms:
     """Return the terms with a code and an action for each outcome; existing codes stay."""
     existing = {code.outcome: code.code for code in terms.codes}
     codes = []
-    for fresh in new_codes({**DEFAULT_AFTER, **after}):
-        reason = RETURN_REASONS[fresh.outcome] if fresh.after == AfterCode.ASK_RETURN else ""
-        code = replace(fresh, code=existing.get(fresh.outcome, fresh.code), reason=reason)
+    for new_code in new_codes(after):
+        code = replace(new_code, code=existing.get(new_code.outcome, new_code.code))
         if code.after == AfterCode.PAY_SCREEN_OUT:
             code = replace(code, reward=terms.screen_out_reward, places=terms.screen_out_places)
         codes.append(code)
@@ -123,8 +108,7 @@ def terms_check(terms: Terms, *, provider: str, by_hand: bool) -> None:
     for name, most in {} if by_hand else longest.items():
         if not 1 <= len(getattr(terms, name).strip()) <= most:
             problems[name] = [f"Found {len(getattr(terms, name).strip())} characters; accepted: 1 to {most}."]
-    cents = terms.reward * 100
-    if not terms.reward.is_finite() or terms.reward <= 0 or cents != cents.to_integral_value():
+    if not is_payable(terms.reward):
         problems["reward"] = [f"Found {terms.reward}; accepted: an amount above 0 with at most two decimals."]
     if not 1 <= terms.places <= MOST_PLACES:
         problems["places"] = [f"Found {terms.places}; accepted: 1 to {MOST_PLACES:,}."]
@@ -146,14 +130,13 @@ def parse_amount(text: str, *, label: str) -> Decimal:
         value = Decimal(text.strip().replace(",", "."))
     except InvalidOperation:
         value = Decimal("NaN")
-    cents = value * 100
-    if not value.is_finite() or not Decimal(0) < value < Decimal(100_000) or cents != cents.to_integral_value():
+    if not is_payable(value) or value >= 100_000:
         raise AnnotationError.at("lines", f"{label}: found {text.strip()[:40]!r}; accepted: an amount such as 1.50.")
     return value
 
 
 def warnings_of(terms: Terms, campaign: Campaign, *, provider: str) -> list[str]:
-    """Return what a manager should know before money is spent; no warning prevents publishing."""
+    """Return warnings for a manager who is about to publish; none prevents it."""
     warnings = []
     service = PROVIDERS[provider]
     rate, currency = terms.per_hour, terms.currency
@@ -172,7 +155,7 @@ def warnings_of(terms: Terms, campaign: Campaign, *, provider: str) -> list[str]
     if campaign.min_units_per_rater < screens:
         least_done = max(campaign.min_units_per_rater, 1)
         warnings.append(
-            f"A rater who stops after {least_done} item{'' if least_done == 1 else 's'} has completed and gets the "
+            f"A rater who stops after {least_done} item{pluralize(least_done)} has completed and gets the "
             f"whole reward; about {screens} are expected. Set the minimum per rater in the campaign's design."
         )
     if not campaign.consent.strip():
@@ -206,10 +189,6 @@ def study_draft(recruitment: Recruitment, *, entry_url: str) -> StudyDraft:
         reference=f"assay-{recruitment.link_token.hex}",
         codes=terms.codes,
         internal_name=recruitment.name,
-        eligibility=Eligibility(
-            approval_rate=terms.approval_rate,
-            approvals=terms.approvals,
-            adult_content=terms.adult_content,
-        ),
+        eligibility=Eligibility(terms.approval_rate, terms.approvals, adult_content=terms.adult_content),
         extra=terms.extra,
     )

@@ -1,4 +1,4 @@
-"""Advisory locks without a transaction: requests to a provider may take long."""
+"""Advisory locks without a transaction, because requests to a provider may take long."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ def turn(key: int, number: int) -> Iterator[bool]:
     """Yield False if another worker holds the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [key, number % 2**31])
-        (mine,) = cursor.fetchone()
+        (locked,) = cursor.fetchone()
     try:
-        yield bool(mine)
+        yield bool(locked)
     finally:
-        if mine:
+        if locked:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [key, number % 2**31])

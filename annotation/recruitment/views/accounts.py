@@ -1,5 +1,6 @@
 """Provider accounts, for managers: connect, test, receive messages, remove. Secrets are never shown again."""
 
+from functools import partial
 from urllib.parse import urlsplit
 
 from django.contrib import messages
@@ -9,16 +10,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.errors import AnnotationError
-from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.core.views import MemberRequest, object_view, project_view, run_and_report
 from annotation.models import ProviderAccount, Role
-from annotation.recruitment import services
 from annotation.recruitment.forms import ProviderAccountForm, account_initial
 from annotation.recruitment.lookups import account_or_404, provider_or_404
 from annotation.recruitment.providers import PROVIDERS, recruiting_providers
 from annotation.recruitment.providers.base import Capability
 from annotation.recruitment.selectors import accounts_of
+from annotation.recruitment.services import accounts as services
 from annotation.recruitment.services.accounts import provider_of
-from annotation.recruitment.views.reporting import run_and_report
 
 
 @require_GET
@@ -40,12 +40,7 @@ def provider_account_connect(request: MemberRequest, provider: str) -> HttpRespo
     if request.method == "POST" and form.is_valid():
         try:
             account = services.account_connect(
-                project=request.project,
-                provider=provider,
-                name=form.cleaned_data["name"],
-                values=form.values,
-                endpoint=form.cleaned_data.get("endpoint", ""),
-                by=request.user,
+                project=request.project, provider=provider, **form.account_data, by=request.user
             )
         except AnnotationError as error:
             form.add_refusal(error)
@@ -64,13 +59,7 @@ def provider_account_detail(request: MemberRequest, account: ProviderAccount) ->
     )
     if request.method == "POST" and form.is_valid():
         try:
-            services.account_update(
-                account=account,
-                name=form.cleaned_data["name"],
-                values=form.values,
-                endpoint=form.cleaned_data.get("endpoint", ""),
-                by=request.user,
-            )
+            services.account_update(account=account, **form.account_data, by=request.user)
         except AnnotationError as error:
             form.add_refusal(error)
         else:
@@ -112,19 +101,16 @@ def _test(request: HttpRequest, account: ProviderAccount) -> None:
 @object_view(account_or_404, Role.MANAGER)
 def provider_account_messages(request: MemberRequest, account: ProviderAccount) -> HttpResponse:
     url = _webhook_url(request, account)
-    run_and_report(
-        request,
-        lambda: services.account_receive_messages(account=account, url=url, by=request.user),
-        "Messages are sent here from now on.",
-    )
+    receive = partial(services.account_receive_messages, account=account, url=url, by=request.user)
+    run_and_report(request, receive, "Messages are sent here from now on.")
     return _to_account(account)
 
 
 @require_POST
 @object_view(account_or_404, Role.MANAGER)
 def provider_account_remove(request: MemberRequest, account: ProviderAccount) -> HttpResponse:
-    done = f"“{account.name}” was removed, with its secrets."
-    if run_and_report(request, lambda: services.account_remove(account=account, by=request.user), done):
+    remove = partial(services.account_remove, account=account, by=request.user)
+    if run_and_report(request, remove, f"“{account.name}” was removed, with its secrets."):
         return redirect("annotation:provider-accounts", request.project.slug)
     return _to_account(account)
 

@@ -1,4 +1,4 @@
-"""The entry for raters from a provider, and the ends other than the usual last page."""
+"""The entry for raters from a provider, and the last pages of raters who are turned away."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -12,17 +12,17 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.markdown import markdown
-from annotation.models import Campaign, CampaignState, Recruitment
+from annotation.models import Campaign, CampaignState, Rater, Recruitment
 from annotation.rating.selectors.handout import Waiting, participation_of, waiting
 from annotation.rating.selectors.screens import criteria_of, preview_screen
 from annotation.rating.views.access import participation_here, rater_here, remember
 from annotation.rating.views.pages import address, language_of, page, rater_view
-from annotation.recruitment import services
 from annotation.recruitment.providers import PROVIDERS
-from annotation.recruitment.providers.base import Arrival, Outcome
+from annotation.recruitment.providers.base import Arrival, Completion, Outcome
 from annotation.recruitment.providers.errors import ArrivalRefused
 from annotation.recruitment.services.accounts import provider_of
-from annotation.recruitment.services.arrivals import Where
+from annotation.recruitment.services.arrivals import Destination, arrival_admit
+from annotation.recruitment.services.endings import stay_decline, submission_end
 from annotation.recruitment.views.framing import framed_by
 
 
@@ -45,32 +45,35 @@ def _enter(request: HttpRequest, recruitment: Recruitment) -> HttpResponse:
             return _refused(request, recruitment, "")
         if arrival.is_preview:
             return _preview(request, campaign)
-        taken = services.arrival_take(recruitment=recruitment, arrival=arrival)
+        admission = arrival_admit(recruitment=recruitment, arrival=arrival)
     except ArrivalRefused as refusal:
         return _refused(request, recruitment, refusal.message)
-    if taken.where == Where.BEFORE:
-        completion = services.stay_turned_away(submission=taken.submission, outcome=Outcome.SCREENED_OUT)
-        context = {"recruitment": recruitment, "completion": completion, "why": "before"}
-        return page(request, campaign, "provider_turned_away", context, room="recruitment")
-    if participation_of(campaign=campaign, rater=taken.rater) is None and _nothing_left(recruitment, taken):
-        completion = services.stay_turned_away(submission=taken.submission, outcome=Outcome.OUT_OF_WORK)
-        context = {"recruitment": recruitment, "completion": completion, "why": "nothing"}
-        return page(request, campaign, "provider_turned_away", context, room="recruitment")
-    to = "finish" if taken.where == Where.FINISH else "landing"
-    response = redirect(_checked(recruitment, arrival, request) if to == "landing" else address(campaign, to))
-    remember(response, campaign, taken.rater)
+    if admission.destination == Destination.BEFORE:
+        completion = submission_end(submission=admission.submission, outcome=Outcome.SCREENED_OUT)
+        return _turned_away(request, recruitment, completion, "before")
+    if participation_of(campaign=campaign, rater=admission.rater) is None and _is_finished(campaign, admission.rater):
+        completion = submission_end(submission=admission.submission, outcome=Outcome.OUT_OF_WORK)
+        return _turned_away(request, recruitment, completion, "nothing")
+    is_over = admission.destination == Destination.FINISH
+    response = redirect(address(campaign, "finish") if is_over else _first_page(recruitment, arrival, request))
+    remember(response, campaign, admission.rater)
     return response
 
 
-def _nothing_left(recruitment: Recruitment, taken: services.Taken) -> bool:
-    campaign = recruitment.campaign
+def _turned_away(request: HttpRequest, recruitment: Recruitment, completion: Completion, why: str) -> HttpResponse:
+    context = {"recruitment": recruitment, "completion": completion, "why": why}
+    return page(request, recruitment.campaign, "provider_turned_away", context, room="recruitment")
+
+
+def _is_finished(campaign: Campaign, rater: Rater) -> bool:
+    """Return whether the campaign has no work for this rater."""
     if campaign.state == CampaignState.CLOSED:
         return True
-    return campaign.state == CampaignState.RUNNING and waiting(campaign=campaign, rater=taken.rater) == Waiting.COMPLETE
+    return campaign.state == CampaignState.RUNNING and waiting(campaign=campaign, rater=rater) == Waiting.COMPLETE
 
 
-def _checked(recruitment: Recruitment, arrival: Arrival, request: HttpRequest) -> str:
-    """Return the first page; in a frame, the page that checks first whether the browser keeps cookies there."""
+def _first_page(recruitment: Recruitment, arrival: Arrival, request: HttpRequest) -> str:
+    """Return the first page; in a frame, first the page that checks whether the browser keeps cookies there."""
     if not arrival.return_to:
         return address(recruitment.campaign, "landing")
     return f"{reverse('annotation:provider-arrived', args=[recruitment.link_token])}?{urlencode(request.GET)}"
@@ -96,16 +99,15 @@ def provider_arrived(request: HttpRequest, token: UUID) -> HttpResponse:
 @require_POST
 @rater_view
 def rater_decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """End the submission of a rater who does not agree; the provider gets the code for that, and nothing else."""
+    """End the submission of a rater who does not agree; the provider gets only the code."""
     rater = rater_here(request, campaign)
     ended = None
     if rater is not None and participation_here(request, campaign) is None:
-        ended = services.stay_decline(campaign=campaign, rater=rater)
+        ended = stay_decline(campaign=campaign, rater=rater)
     if ended is None:
         return redirect(address(campaign, "landing"))
     submission, completion = ended
-    context = {"recruitment": submission.recruitment, "completion": completion, "why": "declined"}
-    return page(request, campaign, "provider_turned_away", context, room="recruitment")
+    return _turned_away(request, submission.recruitment, completion, "declined")
 
 
 def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:

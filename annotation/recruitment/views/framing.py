@@ -1,8 +1,8 @@
-"""Raters' pages inside a frame of the provider's: who may frame them, where their last form may go, which cookies live.
+"""Raters' pages inside a provider's frame: the sites that may frame them, the target of the last form, and cookies.
 
-A browser refuses to send cookies of ordinary make to a page in somebody else's frame. Here they are therefore
-``SameSite=None; Secure; Partitioned``: kept apart for each site that shows the frame, so that they follow nobody.
-Only browsers that came through a provider that shows frames are treated so, and only below the raters' address.
+Browsers send no ordinary cookies to a page in another site's frame. Here they are ``SameSite=None; Secure;
+Partitioned``: separate for each framing site, so that they cannot track anyone. This applies only to raters' pages, and
+only for browsers that came through a provider that uses frames.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ COOKIE = "assay_frame"
 
 
 def embeds(provider: str) -> bool:
-    """Tell whether this is a provider that shows raters' pages in a frame."""
+    """Return whether the provider shows raters' pages in a frame."""
     return provider in PROVIDERS and Capability.EMBEDDED in PROVIDERS[provider].capabilities
 
 
 def framed_by(response: HttpResponse, provider: str, *, keep: bool) -> None:
-    """This response may be shown in the provider's frame; with ``keep``, so may those that follow in this browser."""
+    """Let the provider's frame show this response and, with ``keep``, the following ones in this browser."""
     if not embeds(provider):
         return
     response.framed_by = provider  # type: ignore[attr-defined]
@@ -54,9 +54,8 @@ def _let_frame(response: HttpResponse, provider: Provider) -> None:
     policy = policy.replace("form-action 'self'", f"form-action 'self' {' '.join(provider.form_targets)}")
     response.headers["Content-Security-Policy"] = policy
     del response.headers["X-Frame-Options"]
-    if settings.SESSION_COOKIE_SECURE:  # without TLS no browser takes such cookies
+    if settings.SESSION_COOKIE_SECURE:  # without TLS, browsers refuse such cookies
         for name, cookie in response.cookies.items():
-            if name == settings.SESSION_COOKIE_NAME:
-                continue  # raters have none; somebody signed in keeps the one they have
-            cookie["samesite"] = "None; Partitioned"  # http.cookies knows Partitioned from Python 3.14 on
-            cookie["secure"] = True
+            if name != settings.SESSION_COOKIE_NAME:  # raters have none; signed-in users keep theirs
+                cookie["samesite"] = "None; Partitioned"  # http.cookies has Partitioned from Python 3.14 on
+                cookie["secure"] = True

@@ -12,16 +12,16 @@ from annotation.core.errors import AnnotationError
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Recruitment, Role, Submission
 from annotation.models import SubmissionStatus as Status
-from annotation.recruitment import selectors, services
+from annotation.recruitment import selectors
 from annotation.recruitment.forms import BonusForm, RejectForm, ReturnForm
 from annotation.recruitment.lookups import recruitment_or_404
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Capability, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.selectors import SubmissionRow
+from annotation.recruitment.services import bonuses, reviewing
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import Batch, batch_of
-from annotation.recruitment.services.reviewing import Reviewed
 from annotation.recruitment.services.terms import fee_percent, terms_of
 from annotation.recruitment.tasks import submissions_approve
 from annotation.recruitment.views.recruitment import to_recruitment
@@ -125,17 +125,18 @@ def _decide(
         messages.success(request, f"{len(rows)} are being approved; this page shows how far that is.")
         return
     if act == "approve":
-        done: Reviewed = services.submissions_approve(**common)
-        summary = f"{done.settled} of {done.asked} approved"
+        result = reviewing.submissions_approve(**common)
+        summary = f"{result.confirmed} of {result.requested} approved"
     elif act == "reject" and form is not None:
         reason = RejectionReason(form.cleaned_data.get("reason", RejectionReason.OTHER))
-        done = services.submissions_reject(**common, reason=reason, message=form.cleaned_data["message"])
-        summary = f"{done.settled} of {done.asked} rejected"
+        result = reviewing.submissions_reject(**common, reason=reason, message=form.cleaned_data["message"])
+        summary = f"{result.confirmed} of {result.requested} rejected"
     else:
-        done = services.submissions_ask_return(**common, reason=form.cleaned_data["reason"] if form else "")
-        summary = f"{done.asked} asked to return"
-    rest = "" if act == "return" or done.settled == done.asked else "; the provider has not confirmed the others yet"
-    messages.success(request, f"{summary}{rest}.")
+        result = reviewing.submissions_ask_return(**common, reason=form.cleaned_data["reason"] if form else "")
+        summary = f"{result.requested} asked to return"
+    if result.confirmed < result.requested:
+        summary += "; the provider has not confirmed the others yet"
+    messages.success(request, f"{summary}.")
 
 
 @require_http_methods(["GET", "POST"])
@@ -145,8 +146,8 @@ def bonus_new(request: MemberRequest, recruitment: Recruitment) -> HttpResponse:
     form = BonusForm(request.POST) if request.method == "POST" else None
     if form is not None and form.is_valid():
         try:
-            amounts = services.amounts_read(recruitment=recruitment, text=form.cleaned_data["lines"])
-            batch = services.bonus_prepare(
+            amounts = bonuses.amounts_read(recruitment=recruitment, text=form.cleaned_data["lines"])
+            batch = bonuses.bonus_prepare(
                 recruitment=recruitment, amounts=amounts, reason=form.cleaned_data["reason"], by=request.user
             )
         except AnnotationError as error:
@@ -215,13 +216,13 @@ def bonus_batch(request: MemberRequest, recruitment: Recruitment, batch_id: str)
 def _settle_batch(request: MemberRequest, recruitment: Recruitment, batch: Batch) -> None:
     act = request.POST.get("act", "")
     if act == "pay":
-        services.bonus_pay(recruitment=recruitment, batch_id=batch.id, by=request.user)
+        bonuses.bonus_pay(recruitment=recruitment, batch_id=batch.id, by=request.user)
         messages.success(request, f"Paid: {batch.amount} {batch.currency} to {len(batch.payments)}.")
     elif act in ("was-paid", "was-not-paid"):
         paid = act == "was-paid"
-        services.bonus_settle(recruitment=recruitment, batch_id=batch.id, paid=paid, by=request.user)
+        bonuses.bonus_settle(recruitment=recruitment, batch_id=batch.id, paid=paid, by=request.user)
     elif act == "discard":
-        services.bonus_discard(recruitment=recruitment, batch_id=batch.id, by=request.user)
+        bonuses.bonus_discard(recruitment=recruitment, batch_id=batch.id, by=request.user)
         messages.success(request, "Discarded; nothing was paid.")
     else:
         raise Http404("No such act.")

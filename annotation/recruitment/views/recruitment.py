@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,9 +18,9 @@ from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.views import MemberRequest, object_view, run_and_report
 from annotation.models import Campaign, Recruitment, RecruitmentState, Role, SubmissionStatus
-from annotation.recruitment import selectors, services
+from annotation.recruitment import selectors
 from annotation.recruitment.forms import (
     AFTER_LABELS,
     OUTCOME_LABELS,
@@ -30,13 +31,14 @@ from annotation.recruitment.forms import (
 )
 from annotation.recruitment.lookups import provider_or_404, recruitment_or_404
 from annotation.recruitment.providers import recruiting_providers
+from annotation.recruitment.providers.base import RELEASED
+from annotation.recruitment.services import studies
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import batches_of
+from annotation.recruitment.services.refreshing import recruitment_refresh
 from annotation.recruitment.services.terms import Terms, expected_screens, fee_percent, terms_of, warnings_of
-from annotation.recruitment.views.reporting import run_and_report
 
 PAGE = 100
-HOLD_A_PLACE = set(SubmissionStatus) - {SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT}
 
 
 def entry_url(request: HttpRequest, recruitment: Recruitment) -> str:
@@ -76,7 +78,7 @@ def recruitment_create(request: MemberRequest, campaign: Campaign, provider: str
     form = RecruitmentForm(request.POST or None, provider=provider, accounts=accounts, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            recruitment = services.recruitment_create(
+            recruitment = studies.recruitment_create(
                 campaign=campaign,
                 provider=provider,
                 name=form.cleaned_data["name"],
@@ -108,7 +110,7 @@ def recruitment_edit(request: MemberRequest, recruitment: Recruitment) -> HttpRe
             form.fields[name].disabled = True
     if request.method == "POST" and form.is_valid():
         try:
-            services.recruitment_update(
+            studies.recruitment_update(
                 recruitment=recruitment,
                 name=form.cleaned_data["name"],
                 terms=form.terms,
@@ -148,7 +150,7 @@ def recruitment_detail(request: MemberRequest, recruitment: Recruitment) -> Http
         return table_response(
             format=file_format,
             filename=f"{project.slug}-recruitment-{recruitment.pk}",
-            columns=selectors.SUBMISSION_COLUMNS,
+            columns=list(selectors.SUBMISSION_COLUMNS),
             rows=selectors.submission_table(recruitment),
             types={"paid": "number", "bonus": "number"},
         )
@@ -175,7 +177,7 @@ def recruitment_detail(request: MemberRequest, recruitment: Recruitment) -> Http
         "status": status,
         "statuses": [
             ("", "All", n_submissions),
-            *((each.value, each.label, counts[each.value]) for each in SubmissionStatus if counts[each.value]),
+            *((status.value, status.label, counts[status]) for status in SubmissionStatus if counts[status]),
         ],
         "n_submissions": n_submissions,
         "n_awaiting": counts[SubmissionStatus.AWAITING],
@@ -220,7 +222,7 @@ def _cost(recruitment: Recruitment, terms: Terms) -> Cost:
 def _statistics(recruitment: Recruitment, terms: Terms, counts: Mapping[str, int]) -> list[tuple[str, str, str]]:
     """Return label, value and hint of each number at the top of the page."""
     places = recruitment.options.get("places", terms.places)
-    taken = recruitment.options.get("taken", sum(counts[each] for each in HOLD_A_PLACE))
+    taken = recruitment.options.get("taken", sum(n for status, n in counts.items() if status not in RELEASED))
     cost = _cost(recruitment, terms)
     paid, bonus = selectors.spent(recruitment)
     return [
@@ -238,11 +240,8 @@ def recruitment_places(request: MemberRequest, recruitment: Recruitment) -> Http
     form = PlacesForm(request.POST)
     if form.is_valid():
         places = form.cleaned_data["places"]
-        run_and_report(
-            request,
-            lambda: services.recruitment_extend(recruitment=recruitment, places=places, by=request.user),
-            f"{places} places in all.",
-        )
+        extend = partial(studies.recruitment_extend, recruitment=recruitment, places=places, by=request.user)
+        run_and_report(request, extend, f"{places} places in all.")
     else:
         messages.error(request, "Places: " + " ".join(map(str, form.errors["places"])))
     return to_recruitment(recruitment)
@@ -251,26 +250,21 @@ def recruitment_places(request: MemberRequest, recruitment: Recruitment) -> Http
 @require_POST
 @object_view(recruitment_or_404, Role.MANAGER)
 def recruitment_act(request: MemberRequest, recruitment: Recruitment, act: str) -> HttpResponse:
-    label, by = recruitment.get_provider_display(), request.user
-    url = entry_url(request, recruitment)
+    label = recruitment.get_provider_display()
+    arguments: dict[str, Any] = {"recruitment": recruitment, "by": request.user}
+    with_url = {**arguments, "entry_url": entry_url(request, recruitment)}
     acts: dict[str, tuple[Callable[[], object], str]] = {
-        "draft": (
-            lambda: services.recruitment_draft(recruitment=recruitment, entry_url=url, by=by),
-            f"Drafted at {label}; raters cannot see it yet.",
-        ),
-        "publish": (
-            lambda: services.recruitment_publish(recruitment=recruitment, entry_url=url, by=by),
-            f"Published at {label}.",
-        ),
-        "pause": (lambda: services.recruitment_pause(recruitment=recruitment, by=by), "Paused."),
-        "resume": (lambda: services.recruitment_resume(recruitment=recruitment, by=by), "Resumed."),
-        "stop": (lambda: services.recruitment_stop(recruitment=recruitment, by=by), "Stopped."),
-        "refresh": (lambda: services.recruitment_refresh(recruitment=recruitment, patient=False), "Up to date."),
-        "discard": (lambda: services.recruitment_discard(recruitment=recruitment, by=by), "Discarded."),
+        "draft": (partial(studies.recruitment_draft, **with_url), f"Drafted at {label}; raters cannot see it yet."),
+        "publish": (partial(studies.recruitment_publish, **with_url), f"Published at {label}."),
+        "pause": (partial(studies.recruitment_pause, **arguments), "Paused."),
+        "resume": (partial(studies.recruitment_resume, **arguments), "Resumed."),
+        "stop": (partial(studies.recruitment_stop, **arguments), "Stopped."),
+        "refresh": (partial(recruitment_refresh, recruitment=recruitment, patient=False), "Up to date."),
+        "discard": (partial(studies.recruitment_discard, **arguments), "Discarded."),
     }
     if act not in acts:
         raise Http404("No such act.")
-    done = run_and_report(request, *acts[act])
-    if act == "discard" and done:
+    succeeded = run_and_report(request, *acts[act])
+    if act == "discard" and succeeded:
         return redirect("annotation:campaign-recruitments", request.project.slug, recruitment.campaign_id)
     return to_recruitment(recruitment)

@@ -6,8 +6,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from annotation.models import ProviderAccount
-from annotation.recruitment import services
 from annotation.recruitment.providers.errors import NotSupported, ProviderError
+from annotation.recruitment.services import events
 from annotation.recruitment.tasks import provider_event_handle
 
 LARGEST = 64 * 1024
@@ -21,7 +21,7 @@ def provider_webhook(request: HttpRequest, account_id: int) -> HttpResponse:
     if int(request.headers.get("Content-Length") or 0) > LARGEST:
         return HttpResponse("Too large.", status=413, content_type="text/plain")
     try:
-        event, new = services.event_receive(account=account, headers=request.headers, body=request.body)
+        event, new = events.event_receive(account=account, headers=request.headers, body=request.body)
     except NotSupported:
         return HttpResponse("No such webhook.", status=404, content_type="text/plain")
     except ProviderError as refusal:

@@ -5,8 +5,8 @@ from decimal import Decimal
 from urllib.parse import parse_qsl, urlsplit
 
 from annotation.models import Campaign, Project, ProviderAccount, Recruitment
-from annotation.recruitment import services
 from annotation.recruitment.providers.base import AfterCode, Arrival, Outcome
+from annotation.recruitment.services import accounts, arrivals, studies
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.terms import Terms
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
@@ -23,14 +23,14 @@ TERMS = Terms(
 
 def prolific_account(project: Project, fake: FakeProlific) -> ProviderAccount:
     values = {"token": fake.token, "workspace": fake.workspace}
-    return services.account_connect(
+    return accounts.account_connect(
         project=project, provider="prolific", name="Lab", values=values, endpoint=fake.base_url
     )
 
 
 def mturk_account(project: Project, fake: FakeMechanicalTurk) -> ProviderAccount:
     values = {"access_key": fake.access_key, "secret_key": fake.secret_key}
-    return services.account_connect(
+    return accounts.account_connect(
         project=project, provider="mturk", name="Turk", values=values, endpoint=fake.base_url
     )
 
@@ -46,7 +46,7 @@ def make_recruitment(
     base: str = "http://127.0.0.1:8000",
     **terms: object,
 ) -> Recruitment:
-    recruitment = services.recruitment_create(
+    recruitment = studies.recruitment_create(
         campaign=campaign,
         provider=provider,
         name="First wave",
@@ -57,7 +57,7 @@ def make_recruitment(
     )
     if publish and account is not None:
         entry = f"{base}/r/in/{recruitment.link_token}/"
-        recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=entry)
+        recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=entry)
     return recruitment
 
 
@@ -67,7 +67,7 @@ def arrival_of(recruitment: Recruitment, url: str) -> Arrival:
     return found
 
 
-def comes(recruitment: Recruitment, fake: FakeProlific, participant: str = "") -> services.Taken:
+def comes(recruitment: Recruitment, fake: FakeProlific, participant: str = "") -> arrivals.Admission:
     """A participant takes a place at Prolific and opens the address."""
     _, url = fake.participant_enters(recruitment.external_id, participant)
-    return services.arrival_take(recruitment=recruitment, arrival=arrival_of(recruitment, url))
+    return arrivals.arrival_admit(recruitment=recruitment, arrival=arrival_of(recruitment, url))

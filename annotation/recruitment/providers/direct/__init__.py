@@ -1,16 +1,15 @@
-"""The direct link: raters come by themselves, under a name or none. There is nobody to ask and nobody to pay."""
+"""The direct link: raters come by themselves, with or without a name; there is no provider to pay them."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from annotation.recruitment.providers.base import Arrival, Completion, CompletionCode, Outcome, Provider
 from annotation.recruitment.providers.codes import code_for
 
 
 class Direct(Provider):
-    key: ClassVar[str] = "direct"
-    label: ClassVar[str] = "Direct link"
-    sends_raters: ClassVar[bool] = False
+    key = "direct"
+    label = "Direct link"
+    sends_raters = False
 
     def arrival(self, query: Mapping[str, str]) -> Arrival | None:
         return None

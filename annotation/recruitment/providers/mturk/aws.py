@@ -1,4 +1,4 @@
-"""The connection to Amazon. Apart, because importing boto3 takes longer than all else a web process starts with."""
+"""The connection to Amazon, in a module of its own: importing boto3 is the slowest part of starting a web process."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -21,7 +21,7 @@ from annotation.recruitment.providers.http import retry_after
 
 T = TypeVar("T")
 
-REGION = "us-east-1"  # the only one
+REGION = "us-east-1"  # Mechanical Turk has no other
 NO_ACCESS = {
     "AccessDeniedException",
     "IncompleteSignature",
@@ -40,50 +40,55 @@ def connect(*, access_key: str, secret_key: str, endpoint: str) -> Any:
     session = Session(
         aws_access_key_id=access_key, aws_secret_access_key=secret_key, region_name=REGION, botocore_session=core
     )
-    # One policy of patience for all providers: Backoff, not botocore's.
+    # Backoff retries for all providers, so botocore must not.
     config = Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20)
     return session.client("mturk", endpoint_url=endpoint, config=config)
 
 
 @cache
 def _loader() -> Loader:
-    """Return the reader of botocore's descriptions of services, which remembers what it has read."""
+    """Return the loader of botocore's service descriptions, which caches them."""
     return create_loader()
 
 
 def translated(call: Callable[[], T]) -> T:
+    """Make a call; raise botocore's errors as provider errors."""
     try:
         return call()
     except ClientError as error:
         raise _refusal(error) from error
     except (EndpointConnectionError, ConnectTimeoutError) as error:
         message = "Mechanical Turk could not be reached."
-        raise ProviderError(message, said=str(error), retriable=True, sent=False) from error
+        raise ProviderError(message, answer=str(error), retriable=True, sent=False) from error
     except HTTPClientError as error:
         message = "Mechanical Turk did not answer in time."
-        raise ProviderError(message, said=str(error), retriable=True, unknown=True) from error
+        raise ProviderError(message, answer=str(error), retriable=True, unknown=True) from error
     except BotoCoreError as error:
-        raise ProviderError(f"The request cannot be made: {error}", said=str(error), sent=False) from error
+        raise ProviderError(f"The request cannot be made: {error}", answer=str(error), sent=False) from error
 
 
 def _refusal(error: ClientError) -> ProviderError:
     response: Mapping[str, Any] = error.response
-    said = str(response.get("Error", {}).get("Message") or response.get("Message") or "")
+    answer = str(response.get("Error", {}).get("Message") or response.get("Message") or "")
     code = str(response.get("Error", {}).get("Code", ""))
     turk = str(response.get("TurkErrorCode") or "")
     meta = response.get("ResponseMetadata", {})
     status = int(meta.get("HTTPStatusCode", 0)) or None
-    told = f"{said} ({turk})" if turk and turk not in said else said
-    text = f"Mechanical Turk said: {told}" if told else f"Mechanical Turk answered with {code}."
+    is_missing = turk.endswith("DoesNotExist") or "does not exist" in answer
+    if turk and turk not in answer:
+        answer = f"{answer} ({turk})"
+    text = f"Mechanical Turk said: {answer}" if answer else f"Mechanical Turk answered with {code}."
     if code in NO_ACCESS or status in {401, 403}:
-        return AccessRefused(f"Mechanical Turk does not accept these keys. {told}".strip(), said=told, status=status)
-    if turk.endswith("DoesNotExist") or "does not exist" in said:
-        return NotFound(text, said=told, status=status)
+        return AccessRefused(
+            f"Mechanical Turk does not accept these keys. {answer}".strip(), answer=answer, status=status
+        )
+    if is_missing:
+        return NotFound(text, answer=answer, status=status)
     broken = status is not None and status >= 500
     busy = code in BUSY or status == 429
     return ProviderError(
         text,
-        said=told,
+        answer=answer,
         status=status,
         retriable=busy or broken,
         retry_after=retry_after(str(meta.get("HTTPHeaders", {}).get("retry-after", ""))),

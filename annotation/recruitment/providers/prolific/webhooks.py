@@ -1,4 +1,4 @@
-"""Prolific's messages: who sent them, when, and what they say.
+"""Verify and read Prolific's messages.
 
 docs.prolific.com, Webhooks: Receiving, Verifying, Idempotency and the X-Event-ID header, Handling event order.
 """
@@ -17,28 +17,30 @@ from annotation.recruitment.providers.errors import WebhookRefused
 from annotation.recruitment.providers.prolific.wire import STUDY_STATES, SUBMISSION_STATUSES, plain, text
 
 EVENTS = ("submission.status.change", "study.status.change")
-WINDOW = timedelta(minutes=5)  # each redelivery is stamped and signed anew, so that no honest message is older
+WINDOW = timedelta(minutes=5)  # redeliveries are signed anew, so that no genuine message is older
 
 
 def read_event(*, headers: Mapping[str, str], body: bytes, secret: str, now: datetime) -> WebhookEvent:
-    """The verified message. The bytes are checked as they came, before anything in them is believed.
+    """Return a message once its bytes are verified.
 
-    The signature covers the body and the time of sending, not the event's id and time. So a message is a reason to read
-    the submission through the API, and nobody is paid or given up on its word alone.
+    The signature covers the body and the time of sending, not the event's id and time. A message is therefore only a
+    reason to read the submission through the API.
     """
-    given = {name.lower(): value for name, value in headers.items()}
-    stamp = given.get("x-prolific-request-timestamp", "").strip()
-    _check_signature(stamp, body, given.get("x-prolific-request-signature", "").strip(), secret)
+    fields = {name.lower(): value for name, value in headers.items()}
+    stamp = fields.get("x-prolific-request-timestamp", "").strip()
+    _check_signature(stamp, body, fields.get("x-prolific-request-signature", "").strip(), secret)
     sent_at = _moment(stamp)
     if sent_at is None:
         raise WebhookRefused(f"Found the timestamp {stamp[:40]!r}; accepted: seconds since 1970.")
     if abs(now - sent_at) > WINDOW:
         when = sent_at.isoformat(timespec="seconds")
         raise WebhookRefused(f"Found a message of {when}; accepted: at most {WINDOW} away from now.")
-    event_id = given.get("x-event-id", "").strip()
+    event_id = fields.get("x-event-id", "").strip()
     if not 1 <= len(event_id) <= 120:
-        raise WebhookRefused("Found no X-Event-ID of 1 to 120 characters; accepted: one, it tells repeats apart.")
-    happened_at = _moment(given.get("x-timestamp", "").strip()) or sent_at
+        raise WebhookRefused(
+            "Found no X-Event-ID of 1 to 120 characters; accepted: one, to recognise repeated messages."
+        )
+    happened_at = _moment(fields.get("x-timestamp", "").strip()) or sent_at
     return _event(event_id, min(happened_at, sent_at), _payload(body))
 
 

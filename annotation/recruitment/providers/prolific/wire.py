@@ -1,4 +1,4 @@
-"""Between Prolific's JSON and Assay's words; nothing here talks to anybody."""
+"""Translate between Prolific's JSON and Assay's classes, without network access."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,67 +6,53 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from annotation.recruitment.providers.addresses import require_https
-from annotation.recruitment.providers.base import (
-    AfterCode,
-    Bonus,
-    CompletionCode,
-    Eligibility,
-    Outcome,
-    RejectionReason,
-    Study,
-    StudyDraft,
-    StudyState,
-    Submission,
-    SubmissionStatus,
-    WebhookSubscription,
-)
+from annotation.recruitment.providers import base
 from annotation.recruitment.providers.codes import check_codes
 from annotation.recruitment.providers.errors import ProviderError
 
 PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 STUDY_STATES = {
-    "UNPUBLISHED": StudyState.DRAFT,
-    "SCHEDULED": StudyState.PUBLISHED,
-    "PUBLISHING": StudyState.PUBLISHED,
-    "ACTIVE": StudyState.PUBLISHED,
-    "PAUSED": StudyState.PAUSED,
-    "AWAITING REVIEW": StudyState.COMPLETED,
-    "COMPLETED": StudyState.COMPLETED,
+    "UNPUBLISHED": base.StudyState.DRAFT,
+    "SCHEDULED": base.StudyState.PUBLISHED,
+    "PUBLISHING": base.StudyState.PUBLISHED,
+    "ACTIVE": base.StudyState.PUBLISHED,
+    "PAUSED": base.StudyState.PAUSED,
+    "AWAITING REVIEW": base.StudyState.COMPLETED,
+    "COMPLETED": base.StudyState.COMPLETED,
 }
 SUBMISSION_STATUSES = {
-    "RESERVED": SubmissionStatus.ACTIVE,
-    "ACTIVE": SubmissionStatus.ACTIVE,
-    "AWAITING REVIEW": SubmissionStatus.AWAITING,
-    "APPROVED": SubmissionStatus.APPROVED,
-    "PARTIALLY APPROVED": SubmissionStatus.APPROVED,
-    "REJECTED": SubmissionStatus.REJECTED,
-    "RETURNED": SubmissionStatus.RETURNED,
-    "TIMED OUT": SubmissionStatus.TIMED_OUT,
-    "SCREENED OUT": SubmissionStatus.SCREENED_OUT,
+    "RESERVED": base.SubmissionStatus.ACTIVE,
+    "ACTIVE": base.SubmissionStatus.ACTIVE,
+    "AWAITING REVIEW": base.SubmissionStatus.AWAITING,
+    "APPROVED": base.SubmissionStatus.APPROVED,
+    "PARTIALLY APPROVED": base.SubmissionStatus.APPROVED,
+    "REJECTED": base.SubmissionStatus.REJECTED,
+    "RETURNED": base.SubmissionStatus.RETURNED,
+    "TIMED OUT": base.SubmissionStatus.TIMED_OUT,
+    "SCREENED OUT": base.SubmissionStatus.SCREENED_OUT,
 }
 CODE_TYPES = {
-    Outcome.COMPLETED: "COMPLETED",
-    Outcome.FAILED_QUALIFICATION: "OTHER",
-    Outcome.FAILED_ATTENTION: "FAILED_ATTENTION_CHECK",
-    Outcome.SCREENED_OUT: "OTHER",
-    Outcome.NO_CONSENT: "NO_CONSENT",
-    Outcome.OUT_OF_WORK: "OTHER",
+    base.Outcome.COMPLETED: "COMPLETED",
+    base.Outcome.FAILED_QUALIFICATION: "OTHER",
+    base.Outcome.FAILED_ATTENTION: "FAILED_ATTENTION_CHECK",
+    base.Outcome.SCREENED_OUT: "OTHER",
+    base.Outcome.NO_CONSENT: "NO_CONSENT",
+    base.Outcome.OUT_OF_WORK: "OTHER",
 }
 REJECTIONS = {
-    RejectionReason.FAILED_CHECK: "FAILED_CHECK",
-    RejectionReason.LOW_EFFORT: "LOW_EFFORT",
-    RejectionReason.TOO_QUICKLY: "TOO_QUICKLY",
-    RejectionReason.TOO_SLOWLY: "TOO_SLOWLY",
-    RejectionReason.FAILED_INSTRUCTIONS: "FAILED_INSTRUCTIONS",
-    RejectionReason.NO_CODE: "NO_CODE",
-    RejectionReason.BAD_CODE: "BAD_CODE",
-    RejectionReason.NO_DATA: "NO_DATA",
-    RejectionReason.MALINGERING: "MALINGERING",
-    RejectionReason.UNSUPPORTED_DEVICE: "UNSUPP_DEVICE",
-    RejectionReason.OTHER: "OTHER",
+    base.RejectionReason.FAILED_CHECK: "FAILED_CHECK",
+    base.RejectionReason.LOW_EFFORT: "LOW_EFFORT",
+    base.RejectionReason.TOO_QUICKLY: "TOO_QUICKLY",
+    base.RejectionReason.TOO_SLOWLY: "TOO_SLOWLY",
+    base.RejectionReason.FAILED_INSTRUCTIONS: "FAILED_INSTRUCTIONS",
+    base.RejectionReason.NO_CODE: "NO_CODE",
+    base.RejectionReason.BAD_CODE: "BAD_CODE",
+    base.RejectionReason.NO_DATA: "NO_DATA",
+    base.RejectionReason.MALINGERING: "MALINGERING",
+    base.RejectionReason.UNSUPPORTED_DEVICE: "UNSUPP_DEVICE",
+    base.RejectionReason.OTHER: "OTHER",
 }
-OUR_FIELDS = {
+FIELD_NAMES = {  # Assay's names for Prolific's fields
     "name": "title",
     "internal_name": "internal_name",
     "description": "description",
@@ -81,12 +67,12 @@ OUR_FIELDS = {
     "project": "project",
 }
 DEVICES = {"desktop": "Computer", "tablet": "Tablet", "mobile": "Phone"}
-MOST = 1_000_000_000  # an upper end for ranges that need one
+UPPER_END = 1_000_000_000  # of ranges that need one
 
 
 @dataclass(frozen=True)
 class Filter:
-    """One thing raters can be chosen by: ``choices`` by id for a selection, ``lower`` and ``upper`` for a range."""
+    """A criterion for raters: a selection from ``choices``, by id, or a range from ``lower`` to ``upper``."""
 
     id: str
     title: str
@@ -99,8 +85,8 @@ class Filter:
 # --- To Prolific -----------------------------------------------------------------------------------------------------
 
 
-def study_body(draft: StudyDraft, *, project: str) -> dict[str, Any]:
-    """The body of Create a draft study."""
+def study_body(draft: base.StudyDraft, *, project: str) -> dict[str, Any]:
+    """Return the body of Create a draft study."""
     _check(draft)
     body: dict[str, Any] = {
         "name": draft.title.strip(),
@@ -127,13 +113,11 @@ def study_body(draft: StudyDraft, *, project: str) -> dict[str, Any]:
     return body
 
 
-def _check(draft: StudyDraft) -> None:
+def _check(draft: base.StudyDraft) -> None:
     for name in ("title", "description"):
         if not getattr(draft, name).strip():
             raise ProviderError.at(name, "Found nothing; accepted: a text that participants read.")
-    for name in ("places", "minutes"):
-        if getattr(draft, name) < 1:
-            raise ProviderError.at(name, f"Found {getattr(draft, name)}; accepted: 1 or more.")
+    draft.check()
     if draft.maximum_minutes is not None and draft.maximum_minutes < draft.minutes:
         message = f"Found {draft.maximum_minutes}; accepted: {draft.minutes} or more, the minutes the study takes."
         raise ProviderError.at("maximum_minutes", message)
@@ -141,23 +125,22 @@ def _check(draft: StudyDraft) -> None:
         raise ProviderError.at("devices", f"Found {', '.join(unknown)}; accepted: {', '.join(sorted(DEVICES))}.")
     for name in PARAMETERS:
         if f"{{{{%{name}%}}}}" not in draft.entry_url:
-            message = f"Found an address without {{{{%{name}%}}}}; accepted: one that entry_url() has made."
+            message = f"Found an address without {{{{%{name}%}}}}; accepted: an address from entry_url()."
             raise ProviderError.at("entry_url", message)
-    require_https(draft.entry_url, field="entry_url")
     check_codes(draft.codes)
 
 
-def code_body(code: CompletionCode) -> dict[str, Any]:
-    kind = "FIXED_SCREENOUT" if code.after == AfterCode.PAY_SCREEN_OUT else CODE_TYPES[code.outcome]
+def code_body(code: base.CompletionCode) -> dict[str, Any]:
+    kind = "FIXED_SCREENOUT" if code.after == base.AfterCode.PAY_SCREEN_OUT else CODE_TYPES[code.outcome]
     return {"code": code.code, "code_type": kind, "actor": "participant", "actions": actions_of(code)}
 
 
-def actions_of(code: CompletionCode) -> list[dict[str, Any]]:
-    if code.after == AfterCode.APPROVE:
+def actions_of(code: base.CompletionCode) -> list[dict[str, Any]]:
+    if code.after == base.AfterCode.APPROVE:
         return [{"action": "AUTOMATICALLY_APPROVE"}]
-    if code.after == AfterCode.REVIEW:
+    if code.after == base.AfterCode.REVIEW:
         return [{"action": "MANUALLY_REVIEW"}]
-    if code.after == AfterCode.ASK_RETURN:
+    if code.after == base.AfterCode.ASK_RETURN:
         return [{"action": "REQUEST_RETURN", "return_reason": code.reason.strip()}]
     if code.reward is None or code.places is None or code.places < 1:
         message = f"{code.outcome}: found no reward or no number of places; accepted: both, for a paid screen-out."
@@ -166,14 +149,14 @@ def actions_of(code: CompletionCode) -> list[dict[str, Any]]:
     return [{"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": reward, "slots": code.places}]
 
 
-def filters_body(eligibility: Eligibility) -> list[dict[str, Any]]:
+def filters_body(eligibility: base.Eligibility) -> list[dict[str, Any]]:
     filters: list[dict[str, Any]] = [dict(chosen) for chosen in eligibility.filters]
     if eligibility.approval_rate is not None:
         if not 0 <= eligibility.approval_rate <= 100:
             raise ProviderError.at("approval_rate", f"Found {eligibility.approval_rate}; accepted: 0 to 100 per cent.")
         filters.append(_range("approval_rate", eligibility.approval_rate, 100))
     if eligibility.approvals is not None:
-        filters.append(_range("approval_numbers", eligibility.approvals, MOST))
+        filters.append(_range("approval_numbers", eligibility.approvals, UPPER_END))
     if eligibility.exclude_studies:
         filters.append(_selection("previous_studies_blocklist", eligibility.exclude_studies))
     if eligibility.exclude_raters:
@@ -190,31 +173,29 @@ def _selection(name: str, values: Sequence[str]) -> dict[str, Any]:
 
 
 def to_minor(amount: Decimal, *, field: str) -> int:
-    """Pounds to pence, exactly."""
-    minor = amount * 100
-    if not amount.is_finite() or amount <= 0 or minor != minor.to_integral_value():
-        raise ProviderError.at(field, f"Found {amount}; accepted: an amount above 0 with at most two decimals.")
-    return int(minor)
+    """Return pounds as pence."""
+    base.require_amount(amount, field=field)
+    return int(amount * 100)
 
 
-def check_bonuses(payments: Sequence[Bonus]) -> None:
+def check_bonuses(payments: Sequence[base.Bonus]) -> None:
     if not payments:
         raise ProviderError.at("payments", "Found none; accepted: one bonus or more.")
-    seen: set[str] = set()
+    submissions: set[str] = set()
     for payment in payments:
-        to_minor(payment.amount, field="payments")
-        if payment.submission in seen:
+        base.require_amount(payment.amount, field="payments")
+        if payment.submission in submissions:
             message = f"Found submission {payment.submission} twice; accepted: one bonus for each submission at a time."
             raise ProviderError.at("payments", message)
         if not payment.submission.isalnum() and not payment.submission.replace("-", "").isalnum():
-            message = f"Found submission {payment.submission!r}; accepted: an id of Prolific's."
+            message = f"Found submission {payment.submission!r}; accepted: an id from Prolific."
             raise ProviderError.at("payments", message)
-        seen.add(payment.submission)
+        submissions.add(payment.submission)
 
 
-def in_our_words(error: ProviderError) -> ProviderError:
-    """The same refusal, tied to the fields a manager filled in."""
-    error.fields = {OUR_FIELDS.get(name, name): messages for name, messages in error.fields.items()}
+def with_field_names(error: ProviderError) -> ProviderError:
+    """Return the refusal with the names of the fields that a manager filled in."""
+    error.fields = {FIELD_NAMES.get(name, name): messages for name, messages in error.fields.items()}
     return error
 
 
@@ -225,30 +206,30 @@ def from_minor(amount: object) -> Decimal:
     try:
         return (Decimal(str(amount)) / 100).quantize(Decimal("0.0001")).normalize() + Decimal("0.00")
     except InvalidOperation as error:
-        raise ProviderError(f"Prolific named the amount {amount!r}; accepted: a number.", said=str(amount)) from error
+        raise ProviderError(f"Prolific named the amount {amount!r}; accepted: a number.", answer=str(amount)) from error
 
 
-def study_of(data: Mapping[str, Any], *, app: str) -> Study:
-    said = text(data.get("status"))
-    return Study(
+def study_of(data: Mapping[str, Any], *, app: str) -> base.Study:
+    status = text(data.get("status"))
+    return base.Study(
         id=text(data.get("id")),
-        state=STUDY_STATES.get(plain(said)),
-        said=said,
+        state=STUDY_STATES.get(plain(status)),
+        reported=status,
         places=_whole(data.get("total_available_places")),
         places_taken=_whole(data.get("places_taken")),
         url=f"{app}/researcher/workspaces/studies/{text(data.get('id'))}",
     )
 
 
-def submission_of(data: Mapping[str, Any], *, study: str = "") -> Submission:
-    """List and single view name some fields differently."""
-    said = text(data.get("status"))
-    return Submission(
+def submission_of(data: Mapping[str, Any], *, study: str = "") -> base.Submission:
+    """Return a submission; lists and single submissions name some fields differently."""
+    status = text(data.get("status"))
+    return base.Submission(
         id=text(data.get("id")),
         study=text(data.get("study_id")) or study,
         rater=text(data.get("participant_id") or data.get("participant")),
-        status=SUBMISSION_STATUSES.get(plain(said)),
-        said=said,
+        status=SUBMISSION_STATUSES.get(plain(status)),
+        reported=status,
         started_at=moment(data.get("started_at")),
         ended_at=moment(data.get("completed_at")),
         code=text(data.get("study_code") or data.get("entered_code")),
@@ -256,12 +237,8 @@ def submission_of(data: Mapping[str, Any], *, study: str = "") -> Submission:
     )
 
 
-def subscription_of(data: Mapping[str, Any]) -> WebhookSubscription:
-    return WebhookSubscription(text(data.get("id")), text(data.get("event_type")), text(data.get("target_url")))
-
-
-def is_for(data: Mapping[str, Any], event: str, url: str) -> bool:
-    return data.get("event_type") == event and data.get("target_url") == url
+def subscription_of(data: Mapping[str, Any]) -> base.WebhookSubscription:
+    return base.WebhookSubscription(text(data.get("id")), text(data.get("event_type")), text(data.get("target_url")))
 
 
 def filter_of(data: Mapping[str, Any]) -> Filter:
@@ -276,7 +253,7 @@ def filter_of(data: Mapping[str, Any]) -> Filter:
 
 
 def plain(status: str) -> str:
-    """Prolific writes AWAITING REVIEW and AWAITING_REVIEW, TIMED-OUT and TIMED OUT."""
+    """Return a status as the tables here spell it: Prolific also writes AWAITING_REVIEW and TIMED-OUT."""
     return status.upper().replace("_", " ").replace("-", " ").strip()
 
 

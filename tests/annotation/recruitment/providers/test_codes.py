@@ -42,7 +42,7 @@ def test_each_outcome_has_its_code() -> None:
         ({"code": "no"}, "accepted: 4 to 60"),
         ({"code": "sp ace"}, "accepted: 4 to 60"),
         ({"outcome": Outcome.NO_CONSENT}, "accepted: one for each outcome"),
-        ({"after": AfterCode.ASK_RETURN, "reason": " "}, "accepted: what the rater"),
+        ({"after": AfterCode.ASK_RETURN, "reason": " "}, "accepted: a text for the rater"),
     ],
 )
 def test_codes_a_provider_would_refuse_are_refused_first(change: dict[str, object], said: str) -> None:

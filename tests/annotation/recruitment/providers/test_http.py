@@ -116,7 +116,7 @@ def test_it_says_what_the_provider_said_field_by_field(api: JsonApi, server: Ech
 def test_a_page_where_json_was_due_is_an_error(api: JsonApi) -> None:
     with pytest.raises(ProviderError, match="other than JSON") as refusal:
         api.call("POST", "/html/", body={})
-    assert "Down for maintenance" in refusal.value.said
+    assert "Down for maintenance" in refusal.value.answer
     assert refusal.value.unknown
 
 

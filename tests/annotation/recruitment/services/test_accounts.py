@@ -2,8 +2,8 @@ import pytest
 
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Project, ProviderAccount, Recruitment
-from annotation.recruitment import services
 from annotation.recruitment.providers.errors import ProviderError
+from annotation.recruitment.services import accounts
 from annotation.recruitment.services.accounts import secrets_of
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
@@ -17,7 +17,7 @@ def test_a_token_is_stored_encrypted_and_the_connection_tells_whose_it_is(
     stored = ProviderAccount.objects.values().get()
     assert prolific.token not in str(stored)
     assert account.options["workspace"] == prolific.workspace
-    found = services.account_check(account=account)
+    found = accounts.account_check(account=account)
     assert (found.name, found.currency) == ("Rosa Researcher", "GBP")
     account.refresh_from_db()
     assert account.options["holder"] == "Rosa Researcher"
@@ -26,20 +26,20 @@ def test_a_token_is_stored_encrypted_and_the_connection_tells_whose_it_is(
 
 def test_a_wrong_token_is_refused_in_words(project: Project, prolific: FakeProlific) -> None:
     account = prolific_account(project, prolific)
-    services.account_update(
+    accounts.account_update(
         account=account, name="Lab", values={"token": "wrong", "workspace": "w"}, endpoint=prolific.base_url
     )
     with pytest.raises(ProviderError, match="does not accept this token"):
-        services.account_check(account=ProviderAccount.objects.get())
+        accounts.account_check(account=ProviderAccount.objects.get())
 
 
 def test_an_empty_secret_stays_as_it_is_and_a_new_one_replaces_it(project: Project, prolific: FakeProlific) -> None:
     account = prolific_account(project, prolific)
     values = {"token": "", "workspace": "another"}
-    account = services.account_update(account=account, name="Lab 2", values=values, endpoint=prolific.base_url)
+    account = accounts.account_update(account=account, name="Lab 2", values=values, endpoint=prolific.base_url)
     assert secrets_of(account) == {"token": prolific.token}
     assert account.options["workspace"] == "another"
-    account = services.account_update(account=account, name="Lab 2", values={**values, "token": "new"})
+    account = accounts.account_update(account=account, name="Lab 2", values={**values, "token": "new"})
     assert secrets_of(account) == {"token": "new"}
 
 
@@ -54,7 +54,7 @@ def test_a_former_key_of_the_installation_still_opens_what_it_sealed(
     assert secrets_of(account) == {"token": prolific.token}
     settings.SECRET_KEY_FALLBACKS = []
     values = {"token": "typed-again", "workspace": prolific.workspace}
-    assert secrets_of(services.account_update(account=account, name="Lab", values=values)) == {"token": "typed-again"}
+    assert secrets_of(accounts.account_update(account=account, name="Lab", values=values)) == {"token": "typed-again"}
 
 
 def test_two_accounts_of_a_project_have_two_names(project: Project, prolific: FakeProlific) -> None:
@@ -66,12 +66,12 @@ def test_two_accounts_of_a_project_have_two_names(project: Project, prolific: Fa
 
 def test_what_cannot_be_a_token_is_refused_at_its_field(project: Project) -> None:
     with pytest.raises(AnnotationError) as refusal:
-        services.account_connect(
+        accounts.account_connect(
             project=project, provider="prolific", name="Lab", values={"token": "two words", "workspace": "w"}
         )
     assert list(refusal.value.fields) == ["token"]
     with pytest.raises(AnnotationError) as refusal:
-        services.account_connect(project=project, provider="mturk", name="Turk", values={"access_key": "A"})
+        accounts.account_connect(project=project, provider="mturk", name="Turk", values={"access_key": "A"})
     assert list(refusal.value.fields) == ["secret_key"]
 
 
@@ -80,28 +80,28 @@ def test_messages_are_subscribed_to_once_and_the_signing_secret_is_kept_sealed(
 ) -> None:
     account = prolific_account(project, prolific)
     for _ in range(2):
-        account = services.account_receive_messages(account=account, url="http://127.0.0.1:1/providers/1/webhook")
+        account = accounts.account_receive_messages(account=account, url="http://127.0.0.1:1/providers/1/webhook")
     assert len(prolific.subscriptions) == 2
     assert secrets_of(account)["webhook_secret"] == prolific.secrets[prolific.workspace]
     assert prolific.secrets[prolific.workspace] not in ProviderAccount.objects.get().secrets
     # ... and a new token does not lose it
     values = {"token": "new", "workspace": prolific.workspace}
-    account = services.account_update(account=account, name="Lab", values=values)
+    account = accounts.account_update(account=account, name="Lab", values=values)
     assert secrets_of(account)["webhook_secret"] == prolific.secrets[prolific.workspace]
 
 
 def test_an_account_that_was_used_stays(study: Recruitment, project: Project, prolific: FakeProlific) -> None:
     assert study.account is not None
     with pytest.raises(AnnotationError, match="1 recruitment"):
-        services.account_remove(account=study.account)
-    other = services.account_connect(
+        accounts.account_remove(account=study.account)
+    other = accounts.account_connect(
         project=project, provider="prolific", name="Other", values={"token": "t", "workspace": "w"}
     )
-    services.account_remove(account=other)
+    accounts.account_remove(account=other)
     assert list(ProviderAccount.objects.all()) == [study.account]
 
 
 def test_mechanical_turk_is_connected_with_two_keys(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
     account = mturk_account(campaign.project, mturk)
-    assert services.account_check(account=account).currency == "USD"
+    assert accounts.account_check(account=account).currency == "USD"
     assert mturk.secret_key not in str(ProviderAccount.objects.values().get())

@@ -7,10 +7,10 @@ from annotation.models import Campaign, Participation, Rater, RaterIdentity, Rec
 from annotation.models import SubmissionStatus as Status
 from annotation.rating.selectors.endings import stay_of
 from annotation.rating.services.raters import participation_start
-from annotation.recruitment import services
 from annotation.recruitment.providers.base import Arrival
 from annotation.recruitment.providers.errors import ArrivalRefused
-from annotation.recruitment.services.arrivals import Where
+from annotation.recruitment.services import arrivals, endings, refreshing, studies
+from annotation.recruitment.services.arrivals import Destination
 from annotation.recruitment.services.terms import terms_of
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
@@ -28,7 +28,7 @@ def rate(campaign: Campaign, rater: Rater, times: int) -> None:
 
 def finish(campaign: Campaign, rater: Rater) -> tuple[Submission, object]:
     participation = Participation.objects.select_related("rater").get(campaign=campaign, rater=rater)
-    found = services.stay_end(
+    found = endings.stay_end(
         campaign=campaign, rater=rater, stay=stay_of(campaign=campaign, participation=participation)
     )
     assert found is not None
@@ -37,7 +37,7 @@ def finish(campaign: Campaign, rater: Rater) -> tuple[Submission, object]:
 
 def test_who_comes_is_a_pseudonym_and_the_id_is_kept_apart(study: Recruitment, prolific: FakeProlific) -> None:
     taken = comes(study, prolific, PERSON)
-    assert taken.where == Where.WORK
+    assert taken.destination == Destination.WORK
     assert PERSON not in taken.rater.pseudonym
     identity = RaterIdentity.objects.get()
     assert (identity.provider, identity.external_id, identity.rater) == ("prolific", PERSON, taken.rater)
@@ -46,7 +46,7 @@ def test_who_comes_is_a_pseudonym_and_the_id_is_kept_apart(study: Recruitment, p
 
 def test_the_same_person_on_another_device_is_the_same_rater(study: Recruitment, prolific: FakeProlific) -> None:
     _, url = prolific.participant_enters(study.external_id, PERSON)
-    first, again = (services.arrival_take(recruitment=study, arrival=arrival_of(study, url)) for _ in range(2))
+    first, again = (arrivals.arrival_admit(recruitment=study, arrival=arrival_of(study, url)) for _ in range(2))
     assert first.rater == again.rater
     assert Submission.objects.count() == Rater.objects.count() == 1
 
@@ -55,9 +55,9 @@ def test_somebody_elses_submission_is_refused(study: Recruitment, prolific: Fake
     taken = comes(study, prolific, PERSON)
     forged = Arrival("5f5b97bd3f86bc79cdd0a9ff", study.external_id, taken.submission.external_id)
     with pytest.raises(ArrivalRefused, match="another rater"):
-        services.arrival_take(recruitment=study, arrival=forged)
-    with pytest.raises(ArrivalRefused, match="the one that this address was made for"):
-        services.arrival_take(recruitment=study, arrival=Arrival(PERSON, "another", "session"))
+        arrivals.arrival_admit(recruitment=study, arrival=forged)
+    with pytest.raises(ArrivalRefused, match="the study that this address was made for"):
+        arrivals.arrival_admit(recruitment=study, arrival=Arrival(PERSON, "another", "session"))
 
 
 def test_a_finished_stay_gives_its_code_and_is_written_down(
@@ -80,11 +80,11 @@ def test_whoever_comes_through_a_second_study_has_taken_part_already(
     finish(campaign, taken.rater)
     second = make_recruitment(campaign, study.account)
     again = comes(second, prolific, PERSON)
-    assert (again.where, again.rater) == (Where.BEFORE, taken.rater)
-    services.stay_turned_away(submission=again.submission, outcome=services_outcome("screened_out"))
+    assert (again.destination, again.rater) == (Destination.BEFORE, taken.rater)
+    endings.submission_end(submission=again.submission, outcome=services_outcome("screened_out"))
     # ... which does not spoil the first
     known = Arrival(PERSON, study.external_id, taken.submission.external_id)
-    assert services.arrival_take(recruitment=study, arrival=known).where == Where.WORK
+    assert arrivals.arrival_admit(recruitment=study, arrival=known).destination == Destination.WORK
     assert finish(campaign, taken.rater)[0] == taken.submission
 
 
@@ -99,12 +99,12 @@ def test_whoever_returned_unfinished_work_goes_on_under_the_next_assignment(
 ) -> None:
     """Amazon never tells that a HIT was returned."""
     assignment, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
-    first = services.arrival_take(recruitment=hit, arrival=arrival_of(hit, url))
+    first = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url))
     rate(campaign, first.rater, 1)
     mturk.worker_returns(assignment.id)
     _, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
-    second = services.arrival_take(recruitment=hit, arrival=arrival_of(hit, url))
-    assert (second.where, second.rater) == (Where.WORK, first.rater)
+    second = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url))
+    assert (second.destination, second.rater) == (Destination.WORK, first.rater)
     first.submission.refresh_from_db()
     assert first.submission.status == Status.RETURNED
     rate(campaign, first.rater, 2)
@@ -117,9 +117,9 @@ def test_whoever_returned_unfinished_work_goes_on_under_the_next_assignment(
 def test_a_reviewed_stay_leads_to_its_last_page(study: Recruitment, prolific: FakeProlific) -> None:
     taken = comes(study, prolific, PERSON)
     prolific.participant_completes(taken.submission.external_id, "X")
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     arrival = Arrival(PERSON, study.external_id, taken.submission.external_id)
-    assert services.arrival_take(recruitment=study, arrival=arrival).where == Where.FINISH
+    assert arrivals.arrival_admit(recruitment=study, arrival=arrival).destination == Destination.FINISH
 
 
 def test_stopping_too_early_gives_no_code(campaign: Campaign, study: Recruitment, prolific: FakeProlific) -> None:
@@ -131,18 +131,18 @@ def test_stopping_too_early_gives_no_code(campaign: Campaign, study: Recruitment
 
 def test_by_hand_no_account_is_needed_and_a_closed_invitation_takes_nobody_new(campaign: Campaign) -> None:
     recruitment = make_recruitment(campaign, None)
-    taken = services.arrival_take(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
-    recruitment = services.recruitment_stop(recruitment=recruitment)
-    again = services.arrival_take(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
+    taken = arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
+    recruitment = studies.recruitment_stop(recruitment=recruitment)
+    again = arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
     assert again.rater == taken.rater
     with pytest.raises(ArrivalRefused, match="invitation is closed"):
-        services.arrival_take(recruitment=recruitment, arrival=Arrival("5f5b97bd3f86bc79cdd0a9ff", "study", "other"))
+        arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival("5f5b97bd3f86bc79cdd0a9ff", "study", "other"))
 
 
 def test_an_unpublished_study_makes_no_rater(campaign: Campaign, study: Recruitment) -> None:
     draft = make_recruitment(campaign, study.account, publish=False)
     with pytest.raises(ArrivalRefused, match="not been published"):
-        services.arrival_take(recruitment=draft, arrival=Arrival(PERSON, "", "session"))
+        arrivals.arrival_admit(recruitment=draft, arrival=Arrival(PERSON, "", "session"))
     assert Rater.objects.count() == 0
 
 
@@ -152,7 +152,7 @@ def test_many_tabs_opened_at_once_are_one_rater_and_one_submission(campaign: Cam
 
     def come(_: int) -> int:
         try:
-            return services.arrival_take(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session")).rater.pk
+            return arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session")).rater.pk
         finally:
             connections.close_all()
 

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from annotation.models import ProviderEvent, Recruitment, RecruitmentState, Submission
 from annotation.models import SubmissionStatus as Status
-from annotation.recruitment import services
 from annotation.recruitment.providers.errors import WebhookRefused
+from annotation.recruitment.services import accounts, events
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds.recruited import comes
 
@@ -17,14 +17,14 @@ from tests.annotation.worlds.recruited import comes
 def told(study: Recruitment, prolific: FakeProlific) -> Recruitment:
     """With messages."""
     assert study.account is not None
-    services.account_receive_messages(account=study.account, url="http://127.0.0.1:1/providers/1/webhook")
+    accounts.account_receive_messages(account=study.account, url="http://127.0.0.1:1/providers/1/webhook")
     return Recruitment.objects.select_related("account", "campaign").get(pk=study.pk)
 
 
 def message(told: Recruitment, prolific: FakeProlific, *, event_id: str = "", **changes: object):  # type: ignore[no-untyped-def]
     payload = {**prolific.events[-1].payload, **changes}
     headers, body = prolific.signed(payload, event_id=event_id)
-    return services.event_receive(account=told.account, headers=headers, body=body)
+    return events.event_receive(account=told.account, headers=headers, body=body)
 
 
 def test_a_message_is_kept_once_and_makes_us_ask(told: Recruitment, prolific: FakeProlific) -> None:
@@ -33,8 +33,8 @@ def test_a_message_is_kept_once_and_makes_us_ask(told: Recruitment, prolific: Fa
     event, new = message(told, prolific, event_id="event-1")
     assert new
     assert message(told, prolific, event_id="event-1") == (event, False)
-    assert services.event_handle(event_id=event.pk)
-    assert not services.event_handle(event_id=event.pk)
+    assert events.event_handle(event_id=event.pk)
+    assert not events.event_handle(event_id=event.pk)
     assert Submission.objects.get().status == Status.RETURNED
 
 
@@ -42,7 +42,7 @@ def test_a_message_is_not_believed_but_checked(told: Recruitment, prolific: Fake
     """The event's id is not signed, so that an old message can come again as a new one."""
     taken = comes(told, prolific)
     event, _ = message(told, prolific, status="RETURNED")
-    services.event_handle(event_id=event.pk)
+    events.event_handle(event_id=event.pk)
     assert Submission.objects.get(pk=taken.submission.pk).status == Status.ACTIVE
 
 
@@ -50,17 +50,17 @@ def test_forged_and_stale_messages_are_refused(told: Recruitment, prolific: Fake
     comes(told, prolific)
     headers, body = prolific.signed(prolific.events[-1].payload)
     with pytest.raises(WebhookRefused, match="signature"):
-        services.event_receive(account=told.account, headers=headers, body=body + b" ")
+        events.event_receive(account=told.account, headers=headers, body=body + b" ")
     headers, body = prolific.signed(prolific.events[-1].payload, at=timezone.now().timestamp() - 3600)
     with pytest.raises(WebhookRefused, match="at most"):
-        services.event_receive(account=told.account, headers=headers, body=body)
+        events.event_receive(account=told.account, headers=headers, body=body)
     assert ProviderEvent.objects.count() == 0
 
 
 def test_a_study_that_ends_there_ends_here(told: Recruitment, prolific: FakeProlific) -> None:
     prolific._study_becomes(prolific.studies[told.external_id], "COMPLETED")
     event, _ = message(told, prolific)
-    services.event_handle(event_id=event.pk)
+    events.event_handle(event_id=event.pk)
     told.refresh_from_db()
     assert told.state == RecruitmentState.COMPLETED
 
@@ -69,9 +69,9 @@ def test_messages_about_other_studies_of_the_workspace_do_nothing(told: Recruitm
     comes(told, prolific)
     Recruitment.objects.update(external_id="another")
     event, _ = message(told, prolific)
-    assert services.event_handle(event_id=event.pk)
+    assert events.event_handle(event_id=event.pk)
     gone, _ = message(told, prolific, resource_id="0" * 24)
-    assert services.event_handle(event_id=gone.pk)
+    assert events.event_handle(event_id=gone.pk)
     gone.refresh_from_db()
     assert "not found" in gone.error.lower()
 
@@ -81,13 +81,13 @@ def test_a_message_met_by_trouble_is_followed_later(told: Recruitment, prolific:
     prolific.participant_returns(taken.submission.external_id)
     event, _ = message(told, prolific)
     prolific.fail(503, times=9)
-    assert not services.event_handle(event_id=event.pk)
-    assert services.events_due() == []
+    assert not events.event_handle(event_id=event.pk)
+    assert events.events_due() == []
     ProviderEvent.objects.update(received_at=timezone.now() - timedelta(minutes=2))
-    assert services.events_due() == [event.pk]
+    assert events.events_due() == [event.pk]
     prolific._troubles.clear()
-    assert services.event_handle(event_id=event.pk)
-    assert services.events_due() == []
+    assert events.event_handle(event_id=event.pk)
+    assert events.events_due() == []
 
 
 @pytest.mark.django_db(transaction=True)
@@ -99,7 +99,7 @@ def test_two_workers_with_one_message_do_it_once(told: Recruitment, prolific: Fa
 
     def handle(_: int) -> bool:
         try:
-            return services.event_handle(event_id=event.pk)
+            return events.event_handle(event_id=event.pk)
         finally:
             connections.close_all()
 

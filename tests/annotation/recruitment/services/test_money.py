@@ -7,10 +7,11 @@ from annotation.models import AuditEntry, Campaign, Rater, Recruitment, Submissi
 from annotation.models import SubmissionStatus as Status
 from annotation.rating.services.raters import participation_start
 from annotation.records.services.erasure import rater_erase
-from annotation.recruitment import services, tasks
+from annotation.recruitment import tasks
 from annotation.recruitment.providers.base import RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.selectors import submission_rows, top_ups
+from annotation.recruitment.services import arrivals, bonuses, refreshing, reviewing
 from annotation.recruitment.services.bonuses import batch_of
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
@@ -29,7 +30,7 @@ def awaiting(study: Recruitment, prolific: FakeProlific) -> list[Submission]:
         for _ in range(3 if number == 0 else 1):
             rate_next(study.campaign, taken.rater)
         prolific.participant_completes(taken.submission.external_id, "X")
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     return list(Submission.objects.order_by("pk"))
 
 
@@ -40,13 +41,13 @@ def statuses() -> list[str]:
 def test_approving_pays_once_however_often_it_is_asked(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
-    done = services.submissions_approve(recruitment=study, submissions=awaiting[:2])
-    assert (done.asked, done.settled) == (2, 2)
+    done = reviewing.submissions_approve(recruitment=study, submissions=awaiting[:2])
+    assert (done.requested, done.confirmed) == (2, 2)
     assert statuses() == [Status.APPROVED, Status.APPROVED, Status.AWAITING]
-    done = services.submissions_approve(recruitment=study, submissions=awaiting)
-    assert (done.asked, done.settled, done.left) == (1, 1, 2)
+    done = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
+    assert (done.requested, done.confirmed, done.skipped) == (1, 1, 2)
     with pytest.raises(AnnotationError, match="none of them awaits"):
-        services.submissions_approve(recruitment=study, submissions=awaiting)
+        reviewing.submissions_approve(recruitment=study, submissions=awaiting)
     assert AuditEntry.objects.filter(verb="submission.approve").count() == 2
     assert Submission.objects.filter(paid=Decimal("2.50")).count() == 3
 
@@ -55,8 +56,8 @@ def test_an_approval_whose_answer_was_lost_is_found_out(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     prolific.drop(where="bulk-approve", after=True)
-    done = services.submissions_approve(recruitment=study, submissions=awaiting)
-    assert (done.asked, done.settled) == (3, 3)
+    done = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
+    assert (done.requested, done.confirmed) == (3, 3)
     assert set(statuses()) == {Status.APPROVED}
     assert AuditEntry.objects.filter(verb="submission.approve").count() == 1
 
@@ -64,10 +65,10 @@ def test_an_approval_whose_answer_was_lost_is_found_out(
 def test_a_rejection_needs_its_words(study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]) -> None:
     reason = RejectionReason.FAILED_CHECK
     with pytest.raises(ProviderError) as refusal:
-        services.submissions_reject(recruitment=study, submissions=awaiting[:1], reason=reason, message="Bad.")
+        reviewing.submissions_reject(recruitment=study, submissions=awaiting[:1], reason=reason, message="Bad.")
     assert list(refusal.value.fields) == ["message"]
     assert set(statuses()) == {Status.AWAITING}
-    services.submissions_reject(recruitment=study, submissions=awaiting[:1], reason=reason, message=MESSAGE)
+    reviewing.submissions_reject(recruitment=study, submissions=awaiting[:1], reason=reason, message=MESSAGE)
     assert statuses() == [Status.REJECTED, Status.AWAITING, Status.AWAITING]
     assert prolific.people[awaiting[0].external_id].rejection["rejection_category"] == "FAILED_CHECK"
 
@@ -75,7 +76,7 @@ def test_a_rejection_needs_its_words(study: Recruitment, prolific: FakeProlific,
 def test_asking_to_return_changes_nothing_by_itself(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
-    services.submissions_ask_return(recruitment=study, submissions=awaiting[:1], reason="The test was not passed.")
+    reviewing.submissions_ask_return(recruitment=study, submissions=awaiting[:1], reason="The test was not passed.")
     assert prolific.people[awaiting[0].external_id].return_requested
     assert set(statuses()) == {Status.AWAITING}
 
@@ -90,12 +91,12 @@ def test_a_bonus_is_set_up_looked_at_and_paid_once(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     first = awaiting[0]
-    batch = services.bonus_prepare(recruitment=study, amounts={first.pk: Decimal("0.50")}, reason="More screens")
+    batch = bonuses.bonus_prepare(recruitment=study, amounts={first.pk: Decimal("0.50")}, reason="More screens")
     assert (batch.amount, batch.total) == (Decimal("0.50"), Decimal("0.6667"))
     assert prolific.bonuses_paid == []
-    assert services.bonus_pay(recruitment=study, batch_id=batch.id).state == "paid"
+    assert bonuses.bonus_pay(recruitment=study, batch_id=batch.id).state == "paid"
     with pytest.raises(AnnotationError, match="The batch is paid"):
-        services.bonus_pay(recruitment=study, batch_id=batch.id)
+        bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
     assert prolific.bonuses_paid == [(first.external_id, 0.5)]
     first.refresh_from_db()
     assert first.bonus == Decimal("0.50")
@@ -109,21 +110,21 @@ def test_a_payment_whose_answer_was_lost_is_never_repeated_by_itself(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission], after: bool
 ) -> None:
     amounts = {awaiting[0].pk: Decimal("0.50")}
-    batch = services.bonus_prepare(recruitment=study, amounts=amounts, reason="More screens")
+    batch = bonuses.bonus_prepare(recruitment=study, amounts=amounts, reason="More screens")
     prolific.drop(where="/pay/", after=after)
     with pytest.raises(ProviderError):
-        services.bonus_pay(recruitment=study, batch_id=batch.id)
+        bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
     study.refresh_from_db()
     found = batch_of(study, batch.id)
     assert found is not None
     assert found.state == "unknown"
     assert prolific.count("/pay/") == 1
     with pytest.raises(AnnotationError, match="The batch is unknown"):
-        services.bonus_pay(recruitment=study, batch_id=batch.id)
-    settled = services.bonus_settle(recruitment=study, batch_id=batch.id, paid=after)
+        bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
+    settled = bonuses.bonus_settle(recruitment=study, batch_id=batch.id, paid=after)
     assert settled.state == ("paid" if after else "prepared")
     if not after:
-        services.bonus_pay(recruitment=study, batch_id=batch.id)
+        bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
     assert len(prolific.bonuses_paid) == 1
     assert Submission.objects.get(pk=awaiting[0].pk).bonus == Decimal("0.50")
 
@@ -133,18 +134,18 @@ def test_a_batch_that_broke_off_at_amazon_pays_the_rest(
 ) -> None:
     for worker in ("A1WORKER", "A2WORKER", "A3WORKER"):
         assignment, url = mturk.worker_accepts(hit.external_id, worker)
-        services.arrival_take(recruitment=hit, arrival=arrival_of(hit, url))
+        arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url))
         mturk.worker_submits(assignment.id, {"outcome": "completed", "code": "X"})
-    services.recruitment_refresh(recruitment=hit)
+    refreshing.recruitment_refresh(recruitment=hit)
     amounts = dict.fromkeys(Submission.objects.values_list("pk", flat=True), Decimal("0.10"))
-    batch = services.bonus_prepare(recruitment=hit, amounts=amounts, reason="Thanks")
+    batch = bonuses.bonus_prepare(recruitment=hit, amounts=amounts, reason="Thanks")
     assert (batch.amount, batch.fees) == (Decimal("0.30"), Decimal("0.06"))
     mturk.fail(400, where="SendBonus", data={"__type": "RequestError", "Message": "No funds"})
     with pytest.raises(ProviderError):
-        services.bonus_pay(recruitment=hit, batch_id=batch.id)
+        bonuses.bonus_pay(recruitment=hit, batch_id=batch.id)
     mturk.forget_tokens()
     hit.refresh_from_db()
-    assert services.bonus_pay(recruitment=hit, batch_id=batch.id).state == "paid"
+    assert bonuses.bonus_pay(recruitment=hit, batch_id=batch.id).state == "paid"
     assert sorted(one["WorkerId"] for one in mturk.bonuses) == ["A1WORKER", "A2WORKER", "A3WORKER"]
 
 
@@ -153,11 +154,11 @@ def test_amounts_are_read_by_id_or_name_and_every_bad_line_is_told(
 ) -> None:
     first, second, third = awaiting
     name = Rater.objects.get(pk=second.rater_id).pseudonym
-    read = services.amounts_read(recruitment=study, text=f"{first.external_id}, 0.50\n\n{name};1,25\n")
+    read = bonuses.amounts_read(recruitment=study, text=f"{first.external_id}, 0.50\n\n{name};1,25\n")
     assert read == {first.pk: Decimal("0.50"), second.pk: Decimal("1.25")}
     bad = f"nobody,1\n{third.external_id},-1\n{third.external_id},0.005\n{first.external_id},1\n{first.external_id},1"
     with pytest.raises(AnnotationError) as refusal:
-        services.amounts_read(recruitment=study, text=bad)
+        bonuses.amounts_read(recruitment=study, text=bad)
     assert [line.split(":")[0] for line in refusal.value.fields["lines"]] == ["Line 1", "Line 2", "Line 3", "Line 5"]
 
 
@@ -167,11 +168,11 @@ def test_an_erased_rater_is_neither_decided_about_nor_paid(
     rater_erase(rater=Rater.objects.get(pk=awaiting[0].rater_id))
     study.refresh_from_db()
     with pytest.raises(AnnotationError, match="cannot be paid"):
-        services.bonus_prepare(recruitment=study, amounts={awaiting[0].pk: Decimal("1.00")}, reason="More")
-    done = services.submissions_approve(recruitment=study, submissions=awaiting)
-    assert (done.asked, done.left) == (2, 1)
+        bonuses.bonus_prepare(recruitment=study, amounts={awaiting[0].pk: Decimal("1.00")}, reason="More")
+    done = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
+    assert (done.requested, done.skipped) == (2, 1)
     study.refresh_from_db()
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.count() == 3  # Prolific's list does not bring it back
     assert Submission.objects.filter(pk=awaiting[0].pk).get().external_id.startswith("erased-")
 
@@ -181,8 +182,8 @@ def test_by_hand_everything_about_money_is_done_there(campaign: Campaign) -> Non
 
     recruitment = make_recruitment(campaign, None)
     for act in (
-        lambda: services.submissions_approve(recruitment=recruitment, submissions=[]),
-        lambda: services.bonus_prepare(recruitment=recruitment, amounts={1: Decimal(1)}, reason="More"),
+        lambda: reviewing.submissions_approve(recruitment=recruitment, submissions=[]),
+        lambda: bonuses.bonus_prepare(recruitment=recruitment, amounts={1: Decimal(1)}, reason="More"),
     ):
         with pytest.raises(AnnotationError, match="created by hand"):
             act()

@@ -22,8 +22,8 @@ from annotation.models import (
 from annotation.models import SubmissionStatus as Status
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start
-from annotation.recruitment import services
 from annotation.recruitment.providers.errors import ProviderError
+from annotation.recruitment.services import refreshing, turns
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds.campaigns import rate_next
@@ -49,8 +49,8 @@ def test_places_of_who_has_left_are_free_at_once_and_answers_count(
 ) -> None:
     rater, session = at_work(study, prolific)
     getattr(prolific, leaves)(session)
-    assert services.recruitment_refresh(recruitment=study) == 1
-    assert services.recruitment_refresh(recruitment=study) == 0
+    assert refreshing.recruitment_refresh(recruitment=study) == 1
+    assert refreshing.recruitment_refresh(recruitment=study) == 0
     assert (slots(rater, SlotState.LEASED), slots(rater, SlotState.DONE)) == (0, 1)
     assert Presentation.objects.filter(outcome=PresentationOutcome.LAPSED).count() == 1
     assert Participation.objects.get(rater=rater).excluded_at is None
@@ -64,7 +64,7 @@ def test_answers_of_who_has_left_are_replaced_where_the_manager_chose_so(
     rater, session = at_work(study, prolific)
     prolific.participant_returns(session)
     for _ in range(2):
-        services.recruitment_refresh(recruitment=study)
+        refreshing.recruitment_refresh(recruitment=study)
     assert (slots(rater, SlotState.LEASED), slots(rater, SlotState.DONE)) == (0, 0)
     assert Participation.objects.get(rater=rater).excluded_at is not None
     assert Rating.objects.filter(rater=rater).count() == 1  # kept all the same
@@ -76,7 +76,7 @@ def test_keeping_leaves_everything_to_the_lease(study: Recruitment, prolific: Fa
     study.refresh_from_db()
     rater, session = at_work(study, prolific)
     prolific.participant_returns(session)
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     assert (slots(rater, SlotState.LEASED), slots(rater, SlotState.DONE)) == (1, 1)
 
 
@@ -87,26 +87,26 @@ def test_a_closed_campaign_takes_returns_without_fuss(study: Recruitment, prolif
     _, session = at_work(study, prolific)
     campaign_close(campaign=study.campaign)
     prolific.participant_returns(session)
-    assert services.recruitment_refresh(recruitment=study) == 1
+    assert refreshing.recruitment_refresh(recruitment=study) == 1
     assert Submission.objects.get().status == Status.RETURNED
 
 
 def test_a_wrong_code_is_pointed_out_and_a_paid_one_has_its_amount(study: Recruitment, prolific: FakeProlific) -> None:
     taken = comes(study, prolific)
     prolific.participant_completes(taken.submission.external_id, "NONSENSE")
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     found = Submission.objects.get()
     assert found.status == Status.AWAITING
     assert found.note == "Code entered: “NONSENSE”; none was given."
     prolific.people[found.external_id].status = "APPROVED"
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     found.refresh_from_db()
     assert (found.status, str(found.paid)) == (Status.APPROVED, "2.50")
 
 
 def test_places_taken_by_people_who_never_came_are_shown_too(study: Recruitment, prolific: FakeProlific) -> None:
     prolific.participant_enters(study.external_id)
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.get().rater is None
     assert Rater.objects.count() == 0
 
@@ -116,10 +116,10 @@ def test_a_made_up_submission_is_marked_as_one_prolific_does_not_know(
 ) -> None:
     taken = comes(study, prolific)
     del prolific.people[taken.submission.external_id]
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.get().note == ""  # it may be too new for Prolific's list
     Submission.objects.update(started_at=timezone.now() - timedelta(hours=1))
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.get().note == "The provider knows no such submission."
 
 
@@ -128,18 +128,18 @@ def test_a_provider_that_is_down_changes_nothing_and_is_asked_again_later(
 ) -> None:
     _, session = at_work(study, prolific)
     prolific.participant_returns(session)
-    assert services.recruitments_due() == [study.pk]
+    assert refreshing.recruitments_due() == [study.pk]
     prolific.fail(503, times=9)
     with pytest.raises(ProviderError):
-        services.recruitment_refresh(recruitment=study, patient=False)
+        refreshing.recruitment_refresh(recruitment=study, patient=False)
     assert Submission.objects.get().status == Status.ACTIVE
     study.refresh_from_db()
     assert "trouble" in study.options
-    assert services.recruitments_due() == []
+    assert refreshing.recruitments_due() == []
     settings.PROVIDER_REFRESH_SECONDS = 0
-    assert services.recruitments_due() == [study.pk]
+    assert refreshing.recruitments_due() == [study.pk]
     prolific._troubles.clear()
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     study.refresh_from_db()
     assert "trouble" not in study.options
     assert Submission.objects.get().status == Status.RETURNED
@@ -151,7 +151,7 @@ def test_amazon_lists_what_was_submitted_and_silence_about_the_rest_is_no_verdic
     done, _ = mturk.worker_accepts(hit.external_id, "A1WORKER")
     mturk.worker_accepts(hit.external_id, "A2WORKER")
     mturk.worker_submits(done.id, {"outcome": "completed", "code": "X"})
-    assert services.recruitment_refresh(recruitment=hit) == 1
+    assert refreshing.recruitment_refresh(recruitment=hit) == 1
     assert Submission.objects.get().status == Status.AWAITING
     hit.refresh_from_db()
     assert hit.options["taken"] == 2
@@ -164,8 +164,8 @@ def test_only_one_worker_refreshes_a_recruitment_at_a_time(campaign: Campaign) -
     recruitment = make_recruitment(campaign, None)
     other = connections["default"].copy()
     try:
-        with services.turn(services.RECRUITMENTS, recruitment.pk) as mine, other.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [services.RECRUITMENTS, recruitment.pk])
+        with turns.turn(turns.RECRUITMENTS, recruitment.pk) as mine, other.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [turns.RECRUITMENTS, recruitment.pk])
             assert (mine, cursor.fetchone()) == (True, (False,))
     finally:
         other.close()

@@ -6,9 +6,9 @@ import pytest
 from annotation.campaigns.services.lifecycle import campaign_pause
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Recruitment, RecruitmentState
-from annotation.recruitment import services
 from annotation.recruitment.providers.base import AfterCode, Outcome
 from annotation.recruitment.providers.errors import ProviderError
+from annotation.recruitment.services import refreshing, studies
 from annotation.recruitment.services.terms import terms_of, warnings_of
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
@@ -21,25 +21,25 @@ ENTRY = "http://127.0.0.1:8000/r/in/x/"
 def test_a_study_is_drafted_and_published_once(campaign: Campaign, prolific: FakeProlific) -> None:
     recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
     assert prolific.studies == {}
-    recruitment = services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
-    services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
     (made,) = prolific.studies.values()
     assert made["status"] == "UNPUBLISHED"
     assert made["reward"] == 250
     assert {one["code"] for one in made["completion_codes"]} == {one.code for one in terms_of(recruitment).codes}
-    recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+    recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     assert made["status"] == "ACTIVE"
     assert recruitment.state == RecruitmentState.PUBLISHED
     with pytest.raises(AnnotationError, match="is published; accepted: draft"):
-        services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+        studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
 
 
 def test_pausing_resuming_and_stopping_follow_at_prolific(study: Recruitment, prolific: FakeProlific) -> None:
     there = prolific.studies[study.external_id]
-    assert services.recruitment_pause(recruitment=study).state == RecruitmentState.PAUSED
+    assert studies.recruitment_pause(recruitment=study).state == RecruitmentState.PAUSED
     assert there["status"] == "PAUSED"
-    assert services.recruitment_resume(recruitment=study).state == RecruitmentState.PUBLISHED
-    study = services.recruitment_stop(recruitment=study)
+    assert studies.recruitment_resume(recruitment=study).state == RecruitmentState.PUBLISHED
+    study = studies.recruitment_stop(recruitment=study)
     assert study.state == RecruitmentState.COMPLETED
     assert there["status"] == "AWAITING REVIEW"
     verbs = list(AuditEntry.objects.filter(verb__startswith="recruitment.").values_list("verb", flat=True))
@@ -51,9 +51,9 @@ def test_a_stopped_hit_stays_completed_though_amazon_calls_it_expired(
 ) -> None:
     assert hit.state == RecruitmentState.PUBLISHED
     assert hit.external_id in mturk.hits
-    assert services.recruitment_pause(recruitment=hit).state == RecruitmentState.PAUSED
-    hit = services.recruitment_stop(recruitment=hit)
-    services.recruitment_refresh(recruitment=hit)
+    assert studies.recruitment_pause(recruitment=hit).state == RecruitmentState.PAUSED
+    hit = studies.recruitment_stop(recruitment=hit)
+    refreshing.recruitment_refresh(recruitment=hit)
     hit.refresh_from_db()
     assert hit.state == RecruitmentState.COMPLETED
 
@@ -61,21 +61,21 @@ def test_a_stopped_hit_stays_completed_though_amazon_calls_it_expired(
 @pytest.mark.parametrize("after", [False, True])
 def test_a_lost_answer_to_publishing_is_made_good(campaign: Campaign, prolific: FakeProlific, after: bool) -> None:
     recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
-    recruitment = services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
     prolific.drop(where="transition", after=after)
     try:
-        recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+        recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     except ProviderError:
-        recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+        recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     assert recruitment.state == RecruitmentState.PUBLISHED
     assert [one["status"] for one in prolific.studies.values()] == ["ACTIVE"]
 
 
 def test_what_was_published_without_our_knowing_is_recognised(campaign: Campaign, prolific: FakeProlific) -> None:
     recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
-    recruitment = services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
     prolific.studies[recruitment.external_id]["status"] = "ACTIVE"
-    recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+    recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     assert recruitment.state == RecruitmentState.PUBLISHED
 
 
@@ -83,7 +83,7 @@ def test_too_little_money_keeps_the_draft(campaign: Campaign, prolific: FakeProl
     prolific.balance = 1
     recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
     with pytest.raises(ProviderError, match="enough funds"):
-        services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+        studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     recruitment.refresh_from_db()
     assert recruitment.state == RecruitmentState.DRAFT
     assert recruitment.external_id in prolific.studies
@@ -94,16 +94,16 @@ def test_nobody_is_sent_to_a_campaign_that_hands_out_nothing(study: Recruitment,
     recruitment = make_recruitment(campaign, study.account, publish=False)
     recruitment.campaign.refresh_from_db()
     with pytest.raises(AnnotationError, match="The campaign is paused"):
-        services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+        studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
 
 
 def test_places_only_grow_and_saying_it_twice_adds_nothing(hit: Recruitment, mturk: FakeMechanicalTurk) -> None:
     for _ in range(2):
-        hit = services.recruitment_extend(recruitment=hit, places=8)
+        hit = studies.recruitment_extend(recruitment=hit, places=8)
     assert mturk.hits[hit.external_id]["MaxAssignments"] == 8
     assert hit.options["places"] == 8
     with pytest.raises(ProviderError):
-        services.recruitment_extend(recruitment=hit, places=2)
+        studies.recruitment_extend(recruitment=hit, places=2)
 
 
 def test_terms_change_until_the_provider_has_them(campaign: Campaign, prolific: FakeProlific) -> None:
@@ -111,13 +111,13 @@ def test_terms_change_until_the_provider_has_them(campaign: Campaign, prolific: 
     codes = {one.outcome: one.code for one in terms_of(recruitment).codes}
     terms = terms_of(recruitment)
     changes = {"name": "Wave", "return_policy": "keep", "after": {Outcome.COMPLETED: AfterCode.APPROVE}}
-    recruitment = services.recruitment_update(
+    recruitment = studies.recruitment_update(
         recruitment=recruitment, terms=replace(terms, reward=Decimal("3.10")), **changes
     )
     assert terms_of(recruitment).reward == Decimal("3.10")
     assert {one.outcome: one.code for one in terms_of(recruitment).codes} == codes
-    recruitment = services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
-    recruitment = services.recruitment_update(
+    recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    recruitment = studies.recruitment_update(
         recruitment=recruitment, terms=replace(terms, reward=Decimal("9.99")), **{**changes, "name": "Later"}
     )
     assert (recruitment.name, terms_of(recruitment).reward) == ("Later", Decimal("3.10"))
@@ -126,9 +126,9 @@ def test_terms_change_until_the_provider_has_them(campaign: Campaign, prolific: 
 def test_by_hand_the_link_is_good_at_once_and_states_are_ours(campaign: Campaign) -> None:
     recruitment = make_recruitment(campaign, None)
     assert recruitment.state == RecruitmentState.PUBLISHED
-    assert services.recruitment_pause(recruitment=recruitment).state == RecruitmentState.PAUSED
-    assert services.recruitment_resume(recruitment=recruitment).state == RecruitmentState.PUBLISHED
-    services.recruitment_discard(recruitment=recruitment)
+    assert studies.recruitment_pause(recruitment=recruitment).state == RecruitmentState.PAUSED
+    assert studies.recruitment_resume(recruitment=recruitment).state == RecruitmentState.PUBLISHED
+    studies.recruitment_discard(recruitment=recruitment)
     assert Recruitment.objects.count() == 0
 
 

@@ -20,7 +20,7 @@ from annotation.models import (
     User,
 )
 from annotation.models import SubmissionStatus as Status
-from annotation.recruitment import services
+from annotation.recruitment.services import accounts, refreshing
 from annotation.recruitment.services.terms import terms_of
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
@@ -317,7 +317,7 @@ def test_rejecting_asks_for_a_hundred_characters(
     study = make_recruitment(campaign, prolific_account(campaign.project, prolific))
     taken = comes(study, prolific)
     prolific.participant_completes(taken.submission.external_id, "X")
-    services.recruitment_refresh(recruitment=study)
+    refreshing.recruitment_refresh(recruitment=study)
     client = as_user(manager)
     review = reverse("annotation:campaign-recruitment-review", args=[campaign.project.slug, campaign.pk, study.pk])
     data = {"submission": taken.submission.pk, "act": "reject", "confirmed": 1, "reason": "low_effort"}
@@ -358,7 +358,7 @@ def test_a_webhook_takes_what_is_signed_once(
     campaign: Campaign, prolific: FakeProlific, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
 ) -> None:
     study = make_recruitment(campaign, prolific_account(campaign.project, prolific))
-    account = services.account_receive_messages(account=study.account, url="http://127.0.0.1:1/")
+    account = accounts.account_receive_messages(account=study.account, url="http://127.0.0.1:1/")
     comes(study, prolific)
     sent: list[int] = []
     monkeypatch.setattr(

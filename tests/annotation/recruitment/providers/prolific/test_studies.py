@@ -37,7 +37,7 @@ def test_a_draft_becomes_a_study_that_takes_nobody_yet(
     study = prolific.study_create(
         draft(maximum_minutes=60, extra={"devices": ["desktop", "tablet"]}, internal_name="wave 1")
     )
-    assert (study.state, study.said, study.places, study.places_taken) == (StudyState.DRAFT, "UNPUBLISHED", 5, 0)
+    assert (study.state, study.reported, study.places, study.places_taken) == (StudyState.DRAFT, "UNPUBLISHED", 5, 0)
     stored = fake_prolific.studies[study.id]
     assert stored["name"] == "Rate short replies"
     assert stored["internal_name"] == "wave 1"
@@ -198,7 +198,7 @@ def test_a_state_nobody_has_heard_of_is_not_guessed(
     study = prolific.study_create(draft())
     fake_prolific.studies[study.id]["status"] = "PROCESSING"
     found = prolific.study_fetch(study.id)
-    assert (found.state, found.said) == (None, "PROCESSING")
+    assert (found.state, found.reported) == (None, "PROCESSING")
 
 
 def test_a_study_of_nobody_is_not_found(prolific: Prolific) -> None:

@@ -93,7 +93,7 @@ def test_a_full_study_that_everybody_has_finished_is_over(
         came, _ = fake_prolific.participant_enters(study.id)
         fake_prolific.participant_completes(came.id, code_for(CODES, Outcome.COMPLETED))
     found = prolific.study_fetch(study.id)
-    assert (found.state, found.said) == (StudyState.COMPLETED, "AWAITING REVIEW")
+    assert (found.state, found.reported) == (StudyState.COMPLETED, "AWAITING REVIEW")
 
 
 def test_all_pages_are_read_and_each_submission_once(
@@ -260,7 +260,7 @@ def test_a_price_other_than_what_was_asked_stops_everything(
         where="bonus-payments",
         data={"id": "621014cb8e9e0f81e387021f", "study": study.id, "amount": 42500, "total_amount": 56666.7},
     )
-    with pytest.raises(ProviderError, match=r"would pay 425\.00 where 4\.25 was asked for; nothing has been paid"):
+    with pytest.raises(ProviderError, match=r"would pay 425\.00 instead of 4\.25; nothing has been paid"):
         prolific.bonus_prepare(study.id, [bonus("60d9aadeb86739de712faee0", "4.25")])
 
 
