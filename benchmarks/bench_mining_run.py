@@ -28,7 +28,7 @@ def help_out(run_id: int) -> None:
     import django
 
     django.setup()
-    from annotation.mining.services import mining_run_help
+    from annotation.mining.services.runs import mining_run_help
 
     while mining_run_help(run_id=run_id):
         pass
@@ -40,7 +40,8 @@ def measure() -> list[dict[str, Any]]:
     django.setup()
     from django.core.management import call_command
 
-    from annotation.mining.services import mining_run_create, mining_run_store
+    from annotation.mining.services.runs import mining_run_create
+    from annotation.mining.services.storing import mining_run_store
     from annotation.models import MinedCandidate, Project
 
     call_command("migrate", verbosity=0)
@@ -71,7 +72,7 @@ def measure() -> list[dict[str, Any]]:
 def streamed(project: Project) -> tuple[float, Corpus]:
     from django.conf import settings
 
-    from annotation.mining.services import corpus_stream
+    from annotation.mining.services.corpora import corpus_stream
 
     file = Path(settings.DATA_DIR) / "pool.jsonl"
     with file.open("w", encoding="utf-8") as sink:
@@ -110,7 +111,7 @@ def seed_dataset(project: Project) -> Dataset:
 
 
 def by_two_workers(asked: MiningRun) -> None:
-    from annotation.mining.services import mining_run_execute
+    from annotation.mining.services.runs import mining_run_execute
 
     helper = multiprocessing.get_context("spawn").Process(target=help_out, args=(asked.pk,))
     mining_run_execute(run_id=asked.pk, enqueue=lambda _: helper.start())

@@ -17,24 +17,20 @@ from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
 from annotation.datasets.api.imports import RowErrorSerializer
 from annotation.mining.opening import COMPRESSIONS, FORMATS
-from annotation.mining.selectors import CandidateFilter, candidates_matching, corpus_search
-from annotation.mining.services import (
-    corpus_delete,
-    corpus_from_dataset,
-    corpus_upload,
-    mining_run_create,
-    mining_run_store,
-)
+from annotation.mining.selectors import CandidateFilter, candidates_matching, corpus_search, mining_run_rows
+from annotation.mining.services.corpora import corpus_delete, corpus_from_dataset, corpus_upload
+from annotation.mining.services.runs import mining_run_create
+from annotation.mining.services.storing import mining_run_store
 from annotation.mining.tasks import corpus_index, mining_run_execute
 from annotation.models import CandidateFate, Corpus, Dataset, Item, JobState, MinedCandidate, MiningRun, SourceKind
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")
 
-# --- What is asked ----------------------------------------------------------------------------------------------------
+# --- Requests ---------------------------------------------------------------------------------------------------------
 
 
 class JsonTextField(serializers.JSONField):
-    """An object; in multipart, its JSON text."""
+    """An object or, in multipart, its JSON text."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, str):
@@ -56,16 +52,18 @@ class CorpusAboutSerializer(Strict, serializers.ModelSerializer[Corpus]):
 
 
 class CorpusFileSerializer(CorpusAboutSerializer):
-    file = serializers.FileField(help_text="JSON Lines, TSV or Parquet, perhaps compressed with gzip or Zstandard.")
+    file = serializers.FileField(help_text="JSON Lines, TSV or Parquet, also compressed with gzip or Zstandard.")
     file_format = serializers.ChoiceField(
-        choices=list(FORMATS.items()), required=False, help_text="Where content and name do not tell it."
+        choices=list(FORMATS.items()), required=False, help_text="Needed only if content and name do not tell it."
     )
     compression = serializers.ChoiceField(
-        choices=list(COMPRESSIONS.items()), required=False, help_text="Where the content does not tell it."
+        choices=list(COMPRESSIONS.items()), required=False, help_text="Needed only if the content does not tell it."
     )
-    columns = JsonTextField(required=False, help_text="Named otherwise: {“message”: “post”, “response”: “reply”}.")
+    columns = JsonTextField(required=False, help_text="Other column names: {“message”: “post”, “response”: “reply”}.")
     header = serializers.BooleanField(default=True, help_text="Does the first line of a TSV name its columns?")
-    turn_separator = serializers.CharField(required=False, max_length=20, help_text="In a context that is one text.")
+    turn_separator = serializers.CharField(
+        required=False, max_length=20, help_text="Between turns of a context in one text."
+    )
 
     class Meta(CorpusAboutSerializer.Meta):
         fields = (
@@ -97,9 +95,9 @@ class CorpusOfDatasetSerializer(CorpusAboutSerializer):
 
 
 class SeedChoiceSerializer(Strict, serializers.Serializer[Any]):
-    kind = serializers.CharField(required=False, help_text="Of source; “seed” where neither is given.")
+    kind = serializers.CharField(required=False, help_text="Kind of source; “seed” if neither is given.")
     system = serializers.CharField(required=False, help_text="Name of the system whose outputs are the seeds.")
-    splits = serializers.ListField(child=serializers.CharField(), default=list, help_text="None: all items.")
+    splits = serializers.ListField(child=serializers.CharField(), default=list, help_text="Empty: all items.")
 
 
 class MiningRequestSerializer(Strict, serializers.Serializer[Any]):
@@ -112,11 +110,11 @@ class MiningRequestSerializer(Strict, serializers.Serializer[Any]):
     )
 
 
-# --- What is shown ----------------------------------------------------------------------------------------------------
+# --- Responses --------------------------------------------------------------------------------------------------------
 
 
 class CorpusReportSerializer(serializers.Serializer[Any]):
-    """``counts`` of what was read once it is done; ``errors`` (the first hundred of ``total``) where it failed."""
+    """``counts`` of the triples read; after a failure ``errors``, the first hundred of ``total``."""
 
     counts = serializers.DictField(child=serializers.IntegerField(), required=False)
     other_columns = serializers.ListField(child=serializers.CharField(), required=False)
@@ -126,7 +124,7 @@ class CorpusReportSerializer(serializers.Serializer[Any]):
 
 class CorpusSerializer(JobSerializer):
     dataset = serializers.SlugRelatedField[Dataset](
-        slug_field="slug", read_only=True, help_text="Where it was taken from one."
+        slug_field="slug", read_only=True, help_text="The data set that it was taken from, if any."
     )
     options = serializers.JSONField(read_only=True, help_text="How the file was read, and the index's parameters.")
     report = CorpusReportSerializer(read_only=True)
@@ -149,7 +147,7 @@ class CorpusSerializer(JobSerializer):
         read_only_fields = fields
 
 
-class FoundSerializer(serializers.Serializer[Any]):
+class SearchResultSerializer(serializers.Serializer[Any]):
     triple = serializers.IntegerField(source="number", help_text="Number in the corpus, from 0.")
     score = serializers.FloatField()
     message_score = serializers.FloatField()
@@ -165,7 +163,7 @@ class MiningRunSerializer(JobSerializer):
     dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
     corpus = serializers.SlugRelatedField[Corpus](slug_field="slug", read_only=True)
     specification = serializers.JSONField(read_only=True)
-    report = serializers.JSONField(read_only=True, help_text="Counts by kind and fate, reasons, seeds left short.")
+    report = serializers.JSONField(read_only=True, help_text="Counts by kind and fate, reasons, seeds with too few.")
 
     class Meta:
         model = MiningRun
@@ -203,14 +201,13 @@ class StoreSerializer(Strict, serializers.Serializer[Any]):
     near_duplicates = serializers.BooleanField(
         allow_null=True,
         default=None,
-        help_text="Those marked as nearly another, better ranked text: true adds all, false none. Without it, as was "
-        "chosen one by one, which is all unless somebody chose.",
+        help_text="true adds all near-duplicates, false none. By default, those are added that no one left out.",
     )
     leave_out = serializers.ListField(
         child=serializers.IntegerField(min_value=1),
         allow_null=True,
         default=None,
-        help_text="Or: all near-duplicates but these, by the ids of candidates.",
+        help_text="Ids of candidates; all other near-duplicates are added.",
     )
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -223,10 +220,10 @@ class StoreSerializer(Strict, serializers.Serializer[Any]):
 
 class StoredSerializer(serializers.Serializer[Any]):
     kinds = serializers.DictField(child=serializers.IntegerField(), help_text="References added, by kind of source.")
-    items = serializers.IntegerField(help_text="That have new references.")
+    items = serializers.IntegerField(help_text="Items with new references.")
     new_responses = serializers.IntegerField()
-    known_responses = serializers.IntegerField(help_text="That were there already and got a further source.")
-    near_duplicates = serializers.IntegerField(help_text="Kept by the run, and left out here.")
+    known_responses = serializers.IntegerField(help_text="Existing responses that got a further source.")
+    near_duplicates = serializers.IntegerField(help_text="Kept by the run, but left out.")
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
@@ -249,29 +246,29 @@ class CorporaViewSet(JobViewSet):
         responses={202: CorpusSerializer},
     )
     def create(self, request: Request, **_: Any) -> Response:
-        """A new corpus, from a file or from the responses of a data set. Poll its ``url``."""
+        """Create a corpus from a file or from the responses of a data set. Poll its ``url``."""
         if request.content_type.startswith("multipart/"):
             corpus = self._uploaded(request)
         else:
-            asked = self.validated(CorpusOfDatasetSerializer)
-            (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
-            options = {"index": asked.pop("index", {})}
-            corpus = corpus_from_dataset(project=self.project, by=self.user, dataset=dataset, options=options, **asked)
+            data = self.validated(CorpusOfDatasetSerializer)
+            (dataset,) = find_named(self.project.datasets.all(), [data.pop("dataset")], field="dataset", by="slug")
+            options = {"index": data.pop("index", {})}
+            corpus = corpus_from_dataset(project=self.project, by=self.user, dataset=dataset, options=options, **data)
         self.start(corpus)
         return self.answer(corpus, status.HTTP_202_ACCEPTED)
 
     def _uploaded(self, request: Request) -> Corpus:
-        asked = self.validated(CorpusFileSerializer)
-        file: UploadedFile[bytes] = asked.pop("file")
+        data = self.validated(CorpusFileSerializer)
+        file: UploadedFile[bytes] = data.pop("file")
         reading = ("file_format", "compression", "columns", "header", "turn_separator", "index")
-        options = {name: asked.pop(name) for name in reading if name in asked}
+        options = {name: data.pop(name) for name in reading if name in data}
         return corpus_upload(
             project=self.project,
             by=self.user,
             filename=file.name or "upload",
             content=file.read(),
             options=options,
-            **asked,
+            **data,
         )
 
     @extend_schema(responses={204: None})
@@ -284,18 +281,18 @@ class CorporaViewSet(JobViewSet):
         parameters=[
             OpenApiParameter("message", str),
             OpenApiParameter("response", str),
-            OpenApiParameter("n", int, description="How many, 1 to 100; by default 15."),
+            OpenApiParameter("n", int, description="Number of triples, 1 to 100; by default 15."),
         ],
-        responses=FoundSerializer(many=True),
+        responses=SearchResultSerializer(many=True),
     )
     @action(detail=True, pagination_class=None)
     def search(self, request: Request, **_: Any) -> Response:
-        """The triples whose message and response are most similar to these, best first; to no words, none is."""
-        asked = {name: self.parameter(name) for name in ("message", "response")}
+        """Return the triples with the most similar message and response, best first; none without words."""
+        texts = {name: self.parameter(name) for name in ("message", "response")}
         n = self.parameter("n") or "15"
         if not (n.isascii() and n.isdecimal() and 1 <= int(n) <= 100):
             raise serializers.ValidationError({"n": [f"Found {n!r}; accepted: a whole number from 1 to 100."]})
-        return Response(FoundSerializer(corpus_search(self.get_object(), **asked, n=int(n)), many=True).data)
+        return Response(SearchResultSerializer(corpus_search(self.get_object(), **texts, n=int(n)), many=True).data)
 
 
 class MiningRunsViewSet(JobViewSet):
@@ -307,22 +304,21 @@ class MiningRunsViewSet(JobViewSet):
     task = mining_run_execute
 
     def get_queryset(self) -> QuerySet[MiningRun]:
-        found = self.project.mining_runs.select_related("dataset", "corpus", "requested_by")
-        return found.defer("corpus__content", "corpus__report")
+        return mining_run_rows(self.project)
 
     @extend_schema(request=MiningRequestSerializer, responses={202: MiningRunSerializer})
     def create(self, request: Request, **_: Any) -> Response:
-        """Look for references of each seed of a data set in a corpus. Poll its ``url``; nothing is stored yet."""
-        asked = self.validated(MiningRequestSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [asked["dataset"]], field="dataset", by="slug")
+        """Mine references for each seed of a data set. Poll the ``url``; the data set does not change yet."""
+        data = self.validated(MiningRequestSerializer)
+        (dataset,) = find_named(self.project.datasets.all(), [data["dataset"]], field="dataset", by="slug")
         done = self.project.corpora.filter(state=JobState.DONE).defer("content", "report")
-        (corpus,) = find_named(done, [asked["corpus"]], field="corpus", by="slug")
+        (corpus,) = find_named(done, [data["corpus"]], field="corpus", by="slug")
         run = mining_run_create(
             project=self.project,
             dataset=dataset,
             corpus=corpus,
-            specification=asked.get("specification", {}),
-            seed_choice=asked.get("seeds", {}),
+            specification=data.get("specification", {}),
+            seed_choice=data.get("seeds", {}),
             by=self.user,
         )
         self.start(run)
@@ -331,15 +327,14 @@ class MiningRunsViewSet(JobViewSet):
     @extend_schema(request=StoreSerializer, responses=StoredSerializer)
     @action(detail=True, methods=["post"])
     def store(self, request: Request, **_: Any) -> Response:
-        """Make what was kept references of the data set: all in one transaction, once for a run."""
-        asked = StoreSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        stored = mining_run_store(run=self.get_object(), by=self.user, **asked.validated_data)
+        """Add the kept candidates to the data set as references: all in one transaction, once for a run."""
+        data = self.validated(StoreSerializer)
+        stored = mining_run_store(run=self.get_object(), by=self.user, **data)
         return Response(StoredSerializer(stored).data)
 
 
 class CandidatesViewSet(ReadViewSet):
-    """Every text that a run looked at, with what became of it."""
+    """Every text that a run looked at, with its fate."""
 
     queryset = MinedCandidate.objects.all()
     serializer_class = CandidateSerializer
@@ -349,9 +344,9 @@ class CandidatesViewSet(ReadViewSet):
     def get_queryset(self) -> QuerySet[MinedCandidate]:
         run = get_in_project_or_404(MiningRun.objects.all(), self.project, pk=self.kwargs["mining_run_pk"])
         chosen = CandidateFilter(fate=self.parameter("fate"), kind=self.parameter("kind"), near=self._near())
-        found = candidates_matching(run, chosen).select_related("item")
+        candidates = candidates_matching(run, chosen).select_related("item")
         item = self.parameter("item")
-        return found.filter(item__external_id=item) if item else found
+        return candidates.filter(item__external_id=item) if item else candidates
 
     @extend_schema(
         parameters=[
@@ -365,7 +360,7 @@ class CandidatesViewSet(ReadViewSet):
         return super().list(request, **kwargs)
 
     def _near(self) -> bool:
-        found = self.parameter("near")
-        if found not in ("", "true", "false"):
-            raise serializers.ValidationError({"near": [f"Found {found!r}; accepted: true or false."]})
-        return found == "true"
+        value = self.parameter("near")
+        if value not in ("", "true", "false"):
+            raise serializers.ValidationError({"near": [f"Found {value!r}; accepted: true or false."]})
+        return value == "true"

@@ -1,7 +1,6 @@
-"""For one seed, every text that was looked at and what became of it.
+"""Mine candidates for one seed: every text that was looked at, with its fate.
 
-Nothing here depends on the order of seeds, on shards or on the process: the same index, specification and seed give the
-same list.
+The same index, specification and seed give the same list, in any order of seeds and in any process.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,9 +22,7 @@ SEED = "seed"
 OWN_TRIPLE = "the seed's own triple"
 
 
-class Found(Protocol):
-    """A hit of the index."""
-
+class Hit(Protocol):
     @property
     def number(self) -> int: ...
     @property
@@ -36,17 +33,17 @@ class Found(Protocol):
     def response_score(self) -> float: ...
 
 
-class Searched(Protocol):
-    """What ``mine`` asks of an index; ``annotation.mining.index.TripleIndex`` is one."""
+class Index(Protocol):
+    """The functions of ``annotation.mining.index.reading.TripleIndex`` that ``mine`` needs."""
 
     def triple(self, number: int) -> Triple: ...
-    def search(self, message: str, response: str, *, n: int, alpha: float, epsilon: float) -> Sequence[Found]: ...
+    def search(self, message: str, response: str, *, n: int, alpha: float, epsilon: float) -> Sequence[Hit]: ...
     def random_numbers(self, n: int, rng: np.random.Generator) -> list[int]: ...
 
 
 @dataclass(frozen=True)
 class Seed:
-    """An item with its original response. ``external_id``, its name in the outside world, decides its random draws."""
+    """An item with its original response. Its random draws depend on ``external_id``."""
 
     item_id: int
     external_id: str
@@ -59,10 +56,10 @@ class Seed:
 class Candidate:
     """A text for a seed.
 
-    ``rank`` counts within ``kind`` from 1: for mined texts the place in the ranking, for random ones the draw.
-    ``text`` is what hygiene made of it; ``raw_text`` is the corpus's own, where that differs, and empty where not.
-    ``reasons`` say why it was not kept, what was masked and what could not be told. ``near_duplicate`` names the text
-    before it that it is almost the same as: ``seed``, or kind and rank, ``mined 3``.
+    ``rank`` counts within ``kind`` from 1: by score for mined texts, by draw for random ones. ``text`` is the text
+    after hygiene, ``raw_text`` the text of the corpus if that differs, else empty. ``reasons`` say why the text was not
+    kept, what was masked and what could not be checked. ``near_duplicate`` names the earlier text that it nearly
+    repeats: ``seed``, or kind and rank, such as ``mined 3``.
     """
 
     kind: str
@@ -86,74 +83,74 @@ class Candidate:
 
 
 class Missing(NamedTuple):
-    """How many texts of a kind there are fewer than asked for, and why."""
+    """The number of texts of a kind that are missing, and why."""
 
     kind: str
     number: int
     reason: str
 
 
-def mine(seed: Seed, index: Searched, specification: MiningSpecification) -> list[Candidate]:
-    """Every text looked at for one seed, with its fate: mined ones, best first, then the parrot, then random ones.
+def mine(seed: Seed, index: Index, specification: MiningSpecification) -> list[Candidate]:
+    """Return every text looked at for a seed: mined ones, best first, then the parrot, then random ones.
 
     Parameters
     ----------
     seed : Seed
     index : TripleIndex
     specification : MiningSpecification
-        The ranking is read down to the n-th text that is kept, or to ``depth * n``; random draws likewise.
+        The ranking is read until ``n`` texts are kept, or to ``depth * n``; random draws likewise.
 
     Returns
     -------
     list of Candidate
-        At most ``n`` mined ones, one parrot and ``negatives`` random ones are kept, no two with one key, none with the
-        seed's. ``missing`` says what there is too little of.
+        At most ``n`` mined texts, one parrot and ``negatives`` random texts are kept; their keys differ from each other
+        and from the seed's. ``missing`` tells which are too few.
 
     Notes
     -----
-    A text equal to the seed's under the named normalisation is a duplicate of the seed, whether its triple is the
-    seed's own or another one; a text equal to a kept one is a duplicate of that, the better ranked. Texts are compared
-    as hygiene left them, and the seed's both as it is and cleaned.
+    A text equal to the seed's under the named normalisation is a duplicate of the seed, whatever its triple; a text
+    equal to a kept one is a duplicate of that one, which is better ranked. Texts are compared after hygiene, and the
+    seed's both before and after.
     """
-    gathering = _Gathering(seed, specification)
-    for place, (hit, triple) in enumerate(_ranking(seed, index, specification), start=1):
-        candidate = _candidate(MINED, place, triple, hit.number, specification)
+    collection = _Collection(seed, specification)
+    for rank, (hit, triple) in enumerate(_ranking(seed, index, specification), start=1):
+        candidate = _candidate(MINED, rank, triple, hit.number, specification)
         scored = replace(candidate, score=hit.score, message_score=hit.message_score, response_score=hit.response_score)
-        gathering.add(scored, triple)
-        if gathering.kept_of(MINED) == specification.n:
+        collection.add(scored, triple)
+        if collection.counts[MINED] == specification.n:
             break
     if specification.parrot:
-        gathering.add(_candidate(PARROT, 1, Triple((), "", seed.message), None, specification))
-    for place, number in enumerate(_draws(seed, index, specification), start=1):
+        collection.add(_candidate(PARROT, 1, Triple((), "", seed.message), None, specification))
+    for rank, number in enumerate(_draws(seed, index, specification), start=1):
         triple = index.triple(number)
-        gathering.add(_candidate(RANDOM, place, triple, number, specification), triple)
-        if gathering.kept_of(RANDOM) == specification.negatives:
+        collection.add(_candidate(RANDOM, rank, triple, number, specification), triple)
+        if collection.counts[RANDOM] == specification.negatives:
             break
-    return gathering.candidates
+    return collection.candidates
 
 
 def missing(candidates: Sequence[Candidate], specification: MiningSpecification) -> list[Missing]:
-    """What ``mine`` kept less of than was asked for, and why; empty where there is all of it."""
-    asked = {MINED: specification.n, PARROT: int(specification.parrot), RANDOM: specification.negatives}
-    found = []
-    for kind, wanted in asked.items():
+    """Return the kinds of which ``mine`` kept fewer texts than requested, with the reasons."""
+    requested = {MINED: specification.n, PARROT: int(specification.parrot), RANDOM: specification.negatives}
+    lacking = []
+    for kind, n in requested.items():
         of_kind = [candidate for candidate in candidates if candidate.kind == kind]
-        number = wanted - sum(candidate.fate == KEPT for candidate in of_kind)
+        number = n - sum(candidate.fate == KEPT for candidate in of_kind)
         if not number:
             continue
         if kind == PARROT:
             reason = "; ".join(of_kind[0].reasons)
-        elif len(of_kind) == wanted * specification.depth:
-            reason = f"looked at {len(of_kind):,}, as deep as was asked"
+        elif len(of_kind) == n * specification.depth:
+            reason = f"looked at {len(of_kind):,}, the depth of the search"
         elif kind == MINED:
             reason = f"only {len(of_kind):,} triples are similar in message and response"
         else:
             reason = f"the corpus has only {len(of_kind):,} triples"
-        found.append(Missing(kind, number, reason))
-    return found
+        lacking.append(Missing(kind, number, reason))
+    return lacking
 
 
-def _ranking(seed: Seed, index: Searched, specification: MiningSpecification) -> Iterator[tuple[Found, Triple]]:
+def _ranking(seed: Seed, index: Index, specification: MiningSpecification) -> Iterator[tuple[Hit, Triple]]:
     if not specification.n:
         return
     hits = index.search(
@@ -167,8 +164,8 @@ def _ranking(seed: Seed, index: Searched, specification: MiningSpecification) ->
         yield hit, index.triple(hit.number)
 
 
-def _draws(seed: Seed, index: Searched, specification: MiningSpecification) -> list[int]:
-    """Numbers of random triples: the specification's seed and the item's own name decide, and nothing else."""
+def _draws(seed: Seed, index: Index, specification: MiningSpecification) -> list[int]:
+    """Draw random triples; they depend only on the specification's random seed and the item's external id."""
     if not specification.negatives:
         return []
     digest = sha256(f"{specification.seed}\n{seed.external_id}".encode()).digest()
@@ -179,7 +176,7 @@ def _draws(seed: Seed, index: Searched, specification: MiningSpecification) -> l
 def _candidate(
     kind: str, rank: int, triple: Triple, number: int | None, specification: MiningSpecification
 ) -> Candidate:
-    """One text, cleaned, before it is compared with others."""
+    """Return a cleaned text, not yet compared with others."""
     cleaned = clean(triple.response, specification.hygiene)
     return Candidate(
         kind=kind,
@@ -199,8 +196,8 @@ def _candidate(
 
 
 @dataclass
-class _Gathering:
-    """What was looked at so far, and the keys and shingles of what was kept."""
+class _Collection:
+    """The candidates so far, and the keys and shingles of those that were kept."""
 
     seed: Seed
     specification: MiningSpecification
@@ -212,14 +209,11 @@ class _Gathering:
         self.labels, self.shingles = [SEED], [shingles(self.seed.response)]
         self.counts = {MINED: 0, PARROT: 0, RANDOM: 0}
 
-    def kept_of(self, kind: str) -> int:
-        return self.counts[kind]
-
     def add(self, candidate: Candidate, triple: Triple | None = None) -> None:
-        """Keep it, unless it is equal to a kept text, was dropped, or says nothing."""
+        """Add a candidate; keep it unless it is a duplicate, was dropped, or is empty."""
         same = self.keys.get(candidate.text_key)
         if same is not None:
-            reason = OWN_TRIPLE if triple is not None and self._is_own(triple) else f"same as {same}"
+            reason = OWN_TRIPLE if triple is not None and self._is_of_seed(triple) else f"same as {same}"
             self.candidates.append(replace(candidate, fate=DUPLICATE, reasons=(reason, *candidate.reasons)))
             return
         if not candidate.text.strip():
@@ -229,23 +223,21 @@ class _Gathering:
         self.candidates.append(candidate)
 
     def _keep(self, candidate: Candidate) -> Candidate:
-        found = shingles(candidate.text)
-        near = nearest(found, self.shingles, threshold=self.specification.near_duplicate)
+        parts = shingles(candidate.text)
+        near = nearest(parts, self.shingles, threshold=self.specification.near_duplicate)
         if near is not None:
             candidate = replace(candidate, near_duplicate=self.labels[near.position])
         self.keys[candidate.text_key] = candidate.label
         self.labels.append(candidate.label)
-        self.shingles.append(found)
+        self.shingles.append(parts)
         self.counts[candidate.kind] += 1
         return candidate
 
-    def _is_own(self, triple: Triple) -> bool:
-        """The very conversation that the seed is: its context, message and response, under the normalisation."""
-        own = (*self.seed.context, self.seed.message, self.seed.response)
-        other = (*triple.context, triple.message, triple.response)
-        return len(own) == len(other) and all(
-            self._key(one) == self._key(another) for one, another in zip(own, other, strict=True)
-        )
+    def _is_of_seed(self, triple: Triple) -> bool:
+        """Return whether the triple is the seed's conversation, under the normalisation."""
+        seed_turns = (*self.seed.context, self.seed.message, self.seed.response)
+        turns = (*triple.context, triple.message, triple.response)
+        return [*map(self._key, seed_turns)] == [*map(self._key, turns)]
 
     def _key(self, text: str) -> str:
         return text_key(text, self.specification.normalisation)

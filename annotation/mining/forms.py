@@ -1,7 +1,7 @@
-"""Forms of corpora and of mining runs. They gather and clean; the services decide."""
+"""Forms for corpora and mining runs."""
 
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -11,7 +11,7 @@ from annotation.core.forms import RefusableForm, offer_choices, offer_rows
 from annotation.hygiene.steps import languages, primary_language
 from annotation.mining.index import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
-from annotation.mining.reading import TURN_SEPARATOR
+from annotation.mining.reading import PARTS, TURN_SEPARATOR
 from annotation.mining.selectors import CandidateFilter, splits_of
 from annotation.mining.specification import MiningSpecification
 from annotation.models import CandidateFate, Corpus, Dataset, JobState, SourceKind
@@ -45,8 +45,12 @@ def named(prefix: str, values: list[str]) -> list[str]:
 # --- Corpora ----------------------------------------------------------------------------------------------------------
 
 
+ABOUT = ("language", "licence", "description", "attribution")
+INDEX = ("tokenizer", "k1", "b")
+
+
 class _CorpusForm(RefusableForm):
-    """What any corpus is asked: what it is called, whose it is, and how its texts are cut into words."""
+    """The fields of every corpus: its description, and the parameters of its index."""
 
     name = forms.CharField(label="Name of the corpus", max_length=120)
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
@@ -64,31 +68,12 @@ class _CorpusForm(RefusableForm):
     b = forms.FloatField(
         label="BM25 b", initial=DEFAULT_INDEX.b, help_text="How much longer texts are marked down, 0 to 1."
     )
-    index_names: ClassVar[tuple[str, ...]] = ("tokenizer", "k1", "b")
-    main_names: ClassVar[tuple[str, ...]] = ("name",)
-    about_names: ClassVar[tuple[str, ...]] = ("language", "licence", "description", "attribution")
-
-    @property
-    def main(self) -> list[Any]:
-        return [self[name] for name in self.main_names]
-
-    @property
-    def about(self) -> list[Any]:
-        return [self[name] for name in self.about_names]
-
-    @property
-    def index_fields(self) -> list[Any]:
-        return [self[name] for name in self.index_names]
-
-    @property
-    def index_errors(self) -> bool:
-        return any(name in self.errors for name in self.index_names)
 
     def details(self) -> dict[str, str]:
-        return {name: self.cleaned_data[name] for name in self.about_names}
+        return {name: self.cleaned_data[name] for name in ABOUT}
 
     def index(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in self.index_names}
+        return {name: self.cleaned_data[name] for name in INDEX}
 
 
 class CorpusUploadForm(_CorpusForm):
@@ -114,8 +99,12 @@ class CorpusUploadForm(_CorpusForm):
     turn_separator = forms.CharField(
         label="Between turns of a context that is one text", required=False, max_length=20, initial=TURN_SEPARATOR
     )
-    main_names = ("name", "file", "file_format", "compression")
-    column_names: ClassVar[tuple[str, ...]] = ("context", "message", "response")
+    field_groups = {
+        "main": ("name", "file", "file_format", "compression"),
+        "about": ABOUT,
+        "columns": (*PARTS, "turn_separator", "header"),
+        "index": INDEX,
+    }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -125,20 +114,12 @@ class CorpusUploadForm(_CorpusForm):
             "A larger file is streamed in by the command <code>import_corpus</code>."
         )
 
-    @property
-    def columns(self) -> list[Any]:
-        return [self[name] for name in (*self.column_names, "turn_separator", "header")]
-
-    @property
-    def column_errors(self) -> bool:
-        return any(name in self.errors for name in (*self.column_names, "turn_separator", "header"))
-
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
         if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
-            found, accepted = filesizeformat(file.size), filesizeformat(settings.UPLOAD_MAX_BYTES)
+            size, limit = filesizeformat(file.size), filesizeformat(settings.UPLOAD_MAX_BYTES)
             raise forms.ValidationError(
-                f"Found {found}; accepted: at most {accepted}, or any size by the command import_corpus."
+                f"Found {size}; accepted: at most {limit}, or any size by the command import_corpus."
             )
         return file
 
@@ -154,12 +135,12 @@ class CorpusUploadForm(_CorpusForm):
         }
 
     def _columns(self) -> dict[str, str | int]:
-        """Those that are named otherwise; without a header, their numbers."""
+        """Return the columns with other names than usual; without a header, their numbers."""
         data = self.cleaned_data
+        columns = {part: data[part] for part in PARTS if data[part] and data[part] != part}
         if data["header"]:
-            return {name: data[name] for name in self.column_names if data[name] and data[name] != name}
-        given = {name: data[name] for name in self.column_names if data[name] and data[name] != name}
-        return {name: int(value) if value.isascii() and value.isdecimal() else value for name, value in given.items()}
+            return columns
+        return {part: int(name) if name.isascii() and name.isdecimal() else name for part, name in columns.items()}
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         return super().input_of(path.removeprefix("columns."))
@@ -171,19 +152,18 @@ class CorpusFromDatasetForm(_CorpusForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="Each becomes a triple with the context and message of its item.",
     )
-    main_names = ("name", "sources")
+    field_groups = {"main": ("name", "sources"), "about": ABOUT, "index": INDEX}
     inputs = {"source_kinds": "sources", "source_systems": "sources"}
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer_choices(self, "sources", _source_choices(dataset))
-        for name in self.about_names:
-            if name != "description":
-                self.fields[name].initial = getattr(dataset, name)
+        for name in ("language", "licence", "attribution"):
+            self.fields[name].initial = getattr(dataset, name)
         self.fields["name"].initial = f"{dataset.name} responses"[:120]
 
-    def asked(self) -> dict[str, Any]:
-        """Arguments of ``corpus_from_dataset``."""
+    def corpus_data(self) -> dict[str, Any]:
+        """Return the arguments of ``corpus_from_dataset``."""
         sources = self.cleaned_data["sources"]
         return {
             "name": self.cleaned_data["name"],
@@ -203,7 +183,7 @@ class CorpusSearchForm(forms.Form):
 
 
 class MiningRunForm(HygieneForm):
-    """What to look for, where, and what to do with what is found."""
+    """The corpus, the seeds, and the settings of a mining run."""
 
     corpus = CorpusField(Corpus.objects.none(), empty_label=None)
     seed_source = forms.ChoiceField(
@@ -257,73 +237,43 @@ class MiningRunForm(HygieneForm):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text="One a line, or separated by commas. Whole words, in any case.",
     )
-    main_names: ClassVar[tuple[str, ...]] = ("corpus", "seed_source", "splits")
-    what_names: ClassVar[tuple[str, ...]] = ("n", "negatives", "parrot")
-    hygiene_names: ClassVar[tuple[str, ...]] = ("language", "min_tokens", "max_tokens")
-    advanced_names: ClassVar[tuple[str, ...]] = ("near_duplicate", "alpha", "epsilon", "depth", "seed")
+    field_groups = {
+        "main": ("corpus", "seed_source", "splits"),
+        "numbers": ("n", "negatives", "parrot"),
+        "masks": HygieneForm.mask_names,
+        "lengths": ("language", "min_tokens", "max_tokens"),
+        "hygiene": (*HygieneForm.mask_names, "language", "min_tokens", "max_tokens", "blocklist"),
+        "advanced": ("near_duplicate", "alpha", "epsilon", "depth", "seed"),
+    }
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         corpora = Corpus.objects.filter(project=dataset.project_id, state=JobState.DONE).defer("content", "report")
         offer_rows(self, "corpus", corpora)
-        choices = [one for one in _source_choices(dataset) if one[0] not in NO_SEEDS]
+        choices = [(value, label) for value, label in _source_choices(dataset) if value not in NO_SEEDS]
         offer_choices(self, "seed_source", choices)
         values = [value for value, _ in choices]
-        preferred = next((one for one in ("kind:seed", "kind:human") if one in values), values[0] if values else None)
-        self.fields["seed_source"].initial = preferred
-        splits = splits_of(dataset)
-        offer_choices(self, "splits", [(split, f"{split} ({count:,})") for split, count in splits])
-        self.has_splits = bool(splits)
-
-    def bound(self, names: tuple[str, ...]) -> list[Any]:
-        return [self[name] for name in names if name != "splits" or self.has_splits]
-
-    @property
-    def main(self) -> list[Any]:
-        return self.bound(self.main_names)
-
-    @property
-    def what(self) -> list[Any]:
-        return self.bound(self.what_names)
-
-    @property
-    def masks(self) -> list[Any]:
-        return self.bound(self.mask_names)
-
-    @property
-    def hygiene(self) -> list[Any]:
-        return self.bound(self.hygiene_names)
-
-    @property
-    def advanced(self) -> list[Any]:
-        return self.bound(self.advanced_names)
-
-    @property
-    def advanced_errors(self) -> bool:
-        return any(name in self.errors for name in self.advanced_names)
-
-    @property
-    def hygiene_errors(self) -> bool:
-        return any(name in self.errors for name in (*self.mask_names, *self.hygiene_names, "blocklist"))
+        self.fields["seed_source"].initial = next(
+            (value for value in ("kind:seed", "kind:human", *values) if value in values), None
+        )
+        if splits := splits_of(dataset):
+            offer_choices(self, "splits", [(split, f"{split} ({count:,})") for split, count in splits])
+        else:
+            del self.fields["splits"]
 
     def clean_language(self) -> str:
-        found: str = self.cleaned_data["language"].strip()
-        if found and primary_language(found) not in languages():
+        tag: str = self.cleaned_data["language"].strip()
+        if tag and primary_language(tag) not in languages():
             accepted = "a tag that begins with one of " + ", ".join(languages())
-            raise forms.ValidationError(f"Found {found!r}; accepted: {accepted}.")
-        return found
+            raise forms.ValidationError(f"Found {tag!r}; accepted: {accepted}.")
+        return tag
 
     def steps(self) -> list[dict[str, Any]]:
-        found = super().steps()
-        phrases = [
-            part for part in (piece.strip() for piece in re.split(r"[,\n]", self.cleaned_data["blocklist"])) if part
-        ]
-        if phrases:
-            found.append({"step": "blocklist", "phrases": phrases})
-        return found
+        phrases = [phrase.strip() for phrase in re.split(r"[,\n]", self.cleaned_data["blocklist"]) if phrase.strip()]
+        return super().steps() + ([{"step": "blocklist", "phrases": phrases}] if phrases else [])
 
-    def asked(self) -> dict[str, Any]:
-        """Arguments of ``mining_run_create``."""
+    def run_data(self) -> dict[str, Any]:
+        """Return the arguments of ``mining_run_create``."""
         data = self.cleaned_data
         (kind, system) = (named(prefix, [data["seed_source"]]) for prefix in ("kind", "system"))
         names = ("n", "parrot", "negatives", "near_duplicate", "alpha", "epsilon", "depth", "seed")
@@ -332,7 +282,7 @@ class MiningRunForm(HygieneForm):
             "seed_choice": {
                 "kind": kind[0] if kind else "",
                 "system": system[0] if system else "",
-                "splits": data["splits"],
+                "splits": data.get("splits", []),
             },
             "specification": {**{name: data[name] for name in names}, "hygiene": self.steps()},
         }
@@ -342,7 +292,7 @@ class MiningRunForm(HygieneForm):
 
 
 class CandidateFilterForm(forms.Form):
-    """What the candidates of a run are narrowed to; every field may be left empty."""
+    """A filter of a run's candidates; every field may be empty."""
 
     text = forms.CharField(label="Text", required=False, max_length=200)
     fate = forms.ChoiceField(required=False, choices=[("", "Any"), *CandidateFate.choices])

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes, and what is inside where it is compressed: piece by piece, also from a pipe."""
+"""Recognise files by their first bytes, and decompress them piece by piece, also from a pipe."""
 
 import gzip
 import io
@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import zstandard
 
-from annotation.core.rows import UTF8_MARK
+from annotation.core.rows import UTF8_MARK, format_of
 from annotation.hygiene.refusal import refuse
 
 FORMATS = {"jsonl": "JSON Lines", "tsv": "TSV", "parquet": "Parquet"}
@@ -24,19 +24,19 @@ COMPRESSION_ENDINGS = {".gz": "gz", ".zst": "zst", ".zstd": "zst"}
 GZIP_MAGIC, ZSTD_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 HEAD_BYTES = 256 * 1024  # more than a block of zstd, so that something can be decompressed
 CHUNK_BYTES = 1024 * 1024
-ZSTD_PART_BYTES = 4096  # what one part can grow to is bounded, too
-ZSTD_WINDOW = 2**31  # files written with --long=31, as large public collections are; memory is the file's own window
+ZSTD_PART_BYTES = 4096  # small, to bound the decompressed size of a part
+ZSTD_WINDOW = 2**31  # for files written with --long=31, such as large public collections
 
 
 class Shape(NamedTuple):
-    """What a file is: one of ``FORMATS``, and one of ``COMPRESSIONS`` around it."""
+    """The format of a file, one of ``FORMATS``, and its compression, one of ``COMPRESSIONS``."""
 
     file_format: str
     compression: str
 
 
 def recognise(head: bytes, filename: str = "") -> Shape:
-    """What a file is, by its first bytes; where they do not tell, by its name.
+    """Recognise a file by its first bytes or, if they do not tell, by its name.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def recognise(head: bytes, filename: str = "") -> Shape:
     Raises
     ------
     ParameterRefused
-        Neither the content nor the name tells a format that can be read.
+        Neither the content nor the name shows a known format.
 
     Examples
     --------
@@ -64,9 +64,9 @@ def recognise(head: bytes, filename: str = "") -> Shape:
     start = _beginning(head, compression)
     if start.startswith(PARQUET_MAGIC):
         return Shape("parquet", compression)
-    named = next((kind for end, kind in FORMAT_ENDINGS.items() if inner.endswith(end)), None)
-    if named is not None:
-        return Shape(named, compression)
+    by_name = format_of(inner, FORMAT_ENDINGS)
+    if by_name is not None:
+        return Shape(by_name, compression)
     if start.removeprefix(UTF8_MARK).lstrip()[:1] == b"{":
         return Shape("jsonl", compression)
     if b"\t" in start.split(b"\n", 1)[0]:
@@ -76,7 +76,7 @@ def recognise(head: bytes, filename: str = "") -> Shape:
 
 
 def compression_of(head: bytes) -> str:
-    """One of ``COMPRESSIONS``, by the first bytes of a file."""
+    """Return one of ``COMPRESSIONS`` by the first bytes of a file."""
     if head.startswith(GZIP_MAGIC):
         return "gz"
     # A skippable frame may come first: 0x184D2A50 to 5F.
@@ -85,7 +85,7 @@ def compression_of(head: bytes) -> str:
 
 
 def _beginning(head: bytes, compression: str) -> bytes:
-    """The first bytes of the content, as far as the head tells them; what is wrong is told when the file is read."""
+    """Return the first bytes of the content, or b"" for a damaged head: reading the file reports the damage."""
     if not compression:
         return head
     try:
@@ -98,7 +98,7 @@ def _beginning(head: bytes, compression: str) -> bytes:
 
 
 def begin(stream: BinaryIO, filename: str = "") -> tuple[BinaryIO, Shape]:
-    """What a stream is, by its first bytes and its name, and a stream that still has them."""
+    """Return a stream with all bytes of the given one, and what it is."""
     head = b""
     while len(head) < HEAD_BYTES and (part := stream.read(HEAD_BYTES - len(head))):
         head += part
@@ -110,7 +110,7 @@ def begin(stream: BinaryIO, filename: str = "") -> tuple[BinaryIO, Shape]:
 
 
 class _Plain(io.RawIOBase):
-    """A stream that its reader does not close, behind bytes that were read from it before."""
+    """A stream that its reader does not close; bytes that were read from it before come first."""
 
     def __init__(self, stream: BinaryIO, head: bytes = b"") -> None:
         self._stream = stream
@@ -131,11 +131,11 @@ class _Plain(io.RawIOBase):
 
 
 class _Zstd(_Plain):
-    """Frame after frame. The library's own reader takes a file that was cut off for one that has ended."""
+    """Decompress frame after frame. The library's reader does not notice that a file was cut off."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__(stream)
-        self._frame: Any = None  # none between two frames
+        self._frame: Any = None  # None between two frames
 
     def _more(self, size: int) -> bytes:
         while True:

@@ -1,7 +1,7 @@
-"""Triples of a conversation from a file of any length, in memory that does not grow with it.
+"""Read triples of a conversation from a file of any length, in constant memory.
 
-JSON Lines, TSV and Parquet, each also compressed with gzip or zstd, from a file or from standard input. Every bad
-line is told; a file with a bad line is refused whole, when all of it was read.
+JSON Lines, TSV and Parquet, each also compressed with gzip or zstd, from a file or from standard input. A file with a
+row error is refused as a whole, after all of it was read, with every row error.
 """
 
 import gzip
@@ -25,22 +25,23 @@ from annotation.hygiene.refusal import refuse
 from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, FORMATS, decompressed
 from annotation.mining.triples import Triple
 
+PARTS = ("context", "message", "response")
 TURN_SEPARATOR = "|||"
 EXAMPLE = '{"context": ["Hi."], "message": "How are you?", "response": "Fine."}'
 LINE_BYTES = 16 * 1024 * 1024
 BATCH_ROWS = 4096
 BEAT_CHUNKS = 64
 BEAT_LINES = 20_000
-NAMES_TOLD = 20
+MAX_NAMES = 20  # of other columns in the report
 
 Column = str | int | None
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Where the parts of a triple stand: names of fields or columns, or numbers of a TSV's columns from 1.
+    """The fields or columns of a triple's parts, by name, or by number from 1 in a TSV.
 
-    ``context`` may be None: there is none. The default's column ``context`` may be absent, any other name may not.
+    ``context`` may be None. Only a column with the default name ``context`` may be missing in the file.
     """
 
     context: Column = "context"
@@ -48,18 +49,18 @@ class Columns:
     response: Column = "response"
 
     def __post_init__(self) -> None:
-        named = {name: getattr(self, name) for name in ("context", "message", "response")}
-        for name, column in named.items():
-            if column is None and name == "context":
-                continue
-            number = isinstance(column, int) and not isinstance(column, bool) and 1 <= column <= 10_000
-            if not number and not (isinstance(column, str) and column.strip() and storable(column) == column):
-                refuse(f"columns.{name}", column, "the name of a column, or its number from 1")
-        given = [column for column in named.values() if column is not None]
-        if len(set(given)) != len(given):
-            refuse("columns", given, "a column of its own for each of context, message and response")
-        if len({type(column) for column in given}) > 1:
-            refuse("columns", given, "names for all columns, or numbers for all")
+        columns = {part: getattr(self, part) for part in PARTS}
+        if self.context is None:
+            del columns["context"]
+        for part, column in columns.items():
+            is_number = isinstance(column, int) and not isinstance(column, bool) and 1 <= column <= 10_000
+            if not is_number and not (isinstance(column, str) and column.strip() and storable(column) == column):
+                refuse(f"columns.{part}", column, "the name of a column, or its number from 1")
+        names = list(columns.values())
+        if len(set(names)) != len(names):
+            refuse("columns", names, "different columns for context, message and response")
+        if len({type(name) for name in names}) > 1:
+            refuse("columns", names, "names for all columns, or numbers for all")
 
     @property
     def numbered(self) -> bool:
@@ -68,7 +69,7 @@ class Columns:
 
 @dataclass
 class ReadReport:
-    """What was found in a file, in numbers, and what is wrong with it."""
+    """The row errors of a file, and counts of its contents and oddities."""
 
     filename: str
     problems: Problems = field(init=False)
@@ -86,24 +87,15 @@ class ReadReport:
         self.problems = Problems(self.filename)
 
     def counts(self) -> dict[str, int]:
-        """Lines (of Parquet: rows), triples, and what was odd, where there was any."""
-        odd = (
-            "empty_messages",
-            "empty_responses",
-            "byte_order_mark",
-            "windows_line_ends",
-            "blank_lines",
-            "quote_cells",
-        )
-        counts = {"lines": self.lines, "triples": self.triples}
-        return counts | {name: getattr(self, name) for name in odd if getattr(self, name)}
+        """Return the numbers of lines (rows of Parquet) and triples, and those of oddities that are not 0."""
+        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        return {name: value for name, value in numbers.items() if value or name in ("lines", "triples")}
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"other_columns": self.other_columns} if self.other_columns else {}
-        return {"counts": self.counts(), **told}
+        return {"counts": self.counts()} | ({"other_columns": self.other_columns} if self.other_columns else {})
 
-    def other(self, name: str) -> None:
-        if len(self.other_columns) < NAMES_TOLD and name not in self.other_columns:
+    def add_other_column(self, name: str) -> None:
+        if len(self.other_columns) < MAX_NAMES and name not in self.other_columns:
             self.other_columns.append(name)
 
 
@@ -121,32 +113,32 @@ def read_triples(
     report: ReadReport,
     beat: Beat = noop,
 ) -> Iterator[Triple]:
-    """The triples of a file, one at a time, in its order.
+    """Yield the triples of a file in order.
 
     Parameters
     ----------
     stream : binary file
-        Read from where it stands; it need not be seekable. Parquet has its table of contents at the end: what is
-        compressed or cannot be sought goes through a temporary file, on disk.
+        Read from its position; it need not be seekable. Parquet has its index at the end: a compressed or unseekable
+        file is copied to a temporary file.
     file_format : str
         One of ``FORMATS``; see ``opening.recognise``.
     compression : str
         One of ``COMPRESSIONS``.
     columns : Columns, optional
-        The names context, message and response; a TSV without a header has them in this order.
+        By default context, message and response; a TSV without a header has them in this order.
     header : bool
         Whether a TSV's first line names its columns.
     turn_separator : str
-        Stands between the turns of a context that is one text.
+        Separates the turns of a context that is one text.
     report : ReadReport
-        Filled on the way; complete at the end.
+        Filled while the triples are read.
     beat : callable
-        Called every ``BEAT_LINES`` lines; what it raises stops the reading.
+        Called every ``BEAT_LINES`` lines; an exception stops the reading.
 
     Raises
     ------
     ImportRefused
-        At the end, with every bad line. From the first of them on, nothing more is yielded.
+        At the end, with every row error. After the first, nothing more is yielded.
     ParameterRefused
         An unknown format or compression, or columns that a format cannot have.
     """
@@ -176,7 +168,7 @@ def _check(file_format: str, compression: str, columns: Columns | None, header: 
     if compression not in COMPRESSIONS:
         refuse("compression", compression, f"one of {', '.join(map(repr, COMPRESSIONS))}")
     if not separator.strip() or "\t" in separator or "\n" in separator:
-        refuse("turn_separator", separator, "signs that no turn holds, on one line and without tabs, such as |||")
+        refuse("turn_separator", separator, "characters that no turn holds, without tabs or line breaks, such as |||")
     if file_format == "tsv" and not header:
         columns = columns or Columns(1, 2, 3)
         if not columns.numbered:
@@ -189,7 +181,7 @@ def _check(file_format: str, compression: str, columns: Columns | None, header: 
 
 
 class _Row(NamedTuple):
-    """The three parts as the file has them; ABSENT where it has none."""
+    """The three parts as in the file, or ABSENT."""
 
     context: Any
     message: Any
@@ -200,7 +192,7 @@ ABSENT: Any = object()
 
 
 class _Reader:
-    """From what a row holds to a triple, or to problems."""
+    """Turn rows into triples or row errors."""
 
     def __init__(self, report: ReadReport, columns: Columns, turn_separator: str) -> None:
         self.report = report
@@ -224,9 +216,9 @@ class _Reader:
         self.report.empty_responses += not response.strip()
         return Triple(context, message, response) if message.strip() and response.strip() else None
 
-    def _text(self, line: int, name: str, value: Any, what: str) -> str:
+    def _text(self, line: int, name: str, value: Any, accepted: str) -> str:
         if value is ABSENT or value is None:
-            self.problems.add(line, name, "nothing" if value is ABSENT else "null", f"a text: {what}")
+            self.problems.add(line, name, "nothing" if value is ABSENT else "null", f"a text: {accepted}")
             return ""
         if not isinstance(value, str):
             self.problems.add(line, name, value, "a text")
@@ -234,16 +226,16 @@ class _Reader:
         return self._storable(line, name, value)
 
     def _storable(self, line: int, name: str, text: str) -> str:
-        """PostgreSQL holds neither NUL characters nor halves of surrogate pairs."""
+        """Report NUL characters and half surrogate pairs, which PostgreSQL cannot store."""
         if "\x00" in text:
-            found = f"a NUL character at place {text.index(chr(0)) + 1}"
-            self.problems.add(line, name, found, "text without NUL characters")
+            problem = f"a NUL character at place {text.index(chr(0)) + 1}"
+            self.problems.add(line, name, problem, "text without NUL characters")
         elif not text.isascii():
             try:
                 text.encode()
             except UnicodeEncodeError as error:
-                found = f"half a surrogate pair at place {error.start + 1}"
-                self.problems.add(line, name, found, "whole Unicode characters")
+                problem = f"half a surrogate pair at place {error.start + 1}"
+                self.problems.add(line, name, problem, "whole Unicode characters")
         return text
 
     def _context(self, line: int, value: Any) -> tuple[str, ...]:
@@ -257,31 +249,30 @@ class _Reader:
             self.problems.add(line, name, value, "a list of texts, or one text")
             return ()
         return tuple(
-            self._text(line, f"{name}[{place}]", turn, "a turn of the conversation") for place, turn in enumerate(value)
+            self._text(line, f"{name}[{index}]", turn, "a turn of the conversation") for index, turn in enumerate(value)
         )
 
 
 def _whole(rows: Iterator[tuple[int, _Row]], report: ReadReport) -> Iterator[tuple[int, _Row]]:
-    """The same rows; a file that is damaged or cut off is a problem of its own."""
+    """Yield the rows; report a damaged or incomplete file as an error of the next row."""
     try:
         yield from rows
     except EOFError:
-        report.problems.add(
-            report.lines + 1, "compression", "the end of the file inside compressed data", "a whole file"
-        )
+        problem = ("compression", "the end of the file inside compressed data", "a whole file")
     except (gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
-        report.problems.add(
-            report.lines + 1, "compression", f"damaged data ({error})", "a whole file, as it was written"
-        )
+        problem = ("compression", f"damaged data ({error})", "a whole file, as it was written")
     except pa.ArrowException as error:
-        report.problems.add(report.lines + 1, "file", str(error), "a Parquet file")
+        problem = ("file", str(error), "a Parquet file")
+    else:
+        return
+    report.problems.add(report.lines + 1, *problem)
 
 
 # --- Lines of text ----------------------------------------------------------------------------------------------------
 
 
 def _text_lines(content: io.BufferedReader, report: ReadReport, beat: Beat) -> Iterator[tuple[int, str]]:
-    """Lines that hold something, decoded. They end with LF or CR LF and with nothing else."""
+    """Yield the lines that are not blank, decoded. Only LF and CR LF end a line."""
     while raw := content.readline(LINE_BYTES + 2):
         report.lines += 1
         if report.lines % BEAT_LINES == 0:
@@ -313,7 +304,7 @@ def _json_rows(lines: Iterator[tuple[int, str]], reader: _Reader) -> Iterator[tu
         if value is None:
             continue
         for name in value.keys() - set(names):
-            reader.report.other(name)
+            reader.report.add_other_column(name)
         row = _Row(*(value.get(name, ABSENT) if name is not None else ABSENT for name in names))
         if reader.context_named and row.context is ABSENT:
             reader.problems.add(number, reader.name("context"), "nothing", "a list of texts, one text, or null")
@@ -321,61 +312,61 @@ def _json_rows(lines: Iterator[tuple[int, str]], reader: _Reader) -> Iterator[tu
 
 
 def _table_rows(lines: Iterator[tuple[int, str]], reader: _Reader, *, header: bool) -> Iterator[tuple[int, _Row]]:
-    """No quoting: a quote character is a character, and a cell holds neither tab nor line break."""
-    places: Sequence[int | None] | None = None
+    """Read without quoting: a quote character is text, and a cell holds neither tab nor line break."""
+    positions: Sequence[int | None] | None = None
     width = 0
     if not header:
-        given = (reader.columns.context, reader.columns.message, reader.columns.response)
-        places = [column - 1 if isinstance(column, int) else None for column in given]
+        columns = (getattr(reader.columns, part) for part in PARTS)
+        positions = [column - 1 if isinstance(column, int) else None for column in columns]
     for number, line in lines:
         cells = line.split("\t")
-        if header and places is None:
+        if header and positions is None:
             width = len(cells)
-            places = _header_places([cell.strip() for cell in cells], number, reader)
-            if places is None:
+            positions = _header_positions([cell.strip() for cell in cells], number, reader)
+            if positions is None:
                 return
             continue
         if header and not check_width(cells, width, number, reader.problems):
             continue
         if '"' in line:
             reader.report.quote_cells += sum('"' in cell for cell in cells)
-        yield number, _Row(*(_cell(cells, place) for place in places or ()))
+        yield number, _Row(*(_cell(cells, position) for position in positions or ()))
 
 
-def _cell(cells: Sequence[str], place: int | None) -> Any:
-    return cells[place] if place is not None and place < len(cells) else ABSENT
+def _cell(cells: Sequence[str], position: int | None) -> Any:
+    return cells[position] if position is not None and position < len(cells) else ABSENT
 
 
-def _header_places(names: Sequence[str], line: int, reader: _Reader) -> list[int | None] | None:
-    """Where the three parts stand; None where the header does not say, and then the problems do."""
-    problems, columns = reader.problems, reader.columns
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            problems.add(line, f"column {at + 1}", name, "each column once")
-    places: list[int | None] = []
-    for part in ("context", "message", "response"):
-        column = getattr(columns, part)
-        place: int | None = None
+def _header_positions(names: Sequence[str], line: int, reader: _Reader) -> list[int | None] | None:
+    """Return the positions of the three parts in a row; None, with errors, if the header lacks one."""
+    problems = reader.problems
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            problems.add(line, f"column {index + 1}", name, "each column once")
+    positions: list[int | None] = []
+    for part in PARTS:
+        column = getattr(reader.columns, part)
+        position: int | None = None
         if isinstance(column, int):
-            place = column - 1
-            if place >= len(names):
+            position = column - 1
+            if position >= len(names):
                 problems.add(line, f"column {column}", f"{len(names)} columns", "a column of this number")
         elif column in names:
-            place = names.index(column)
+            position = names.index(column)
         elif column is not None and (part != "context" or reader.context_named):
             problems.add(line, column, "no such column", f"a column named {column}, for the {part}")
-        places.append(place)
-    for at, name in enumerate(names):
-        if at not in places:
-            reader.report.other(name or f"column {at + 1}")
-    return None if problems.total else places
+        positions.append(position)
+    for index, name in enumerate(names):
+        if index not in positions:
+            reader.report.add_other_column(name or f"column {index + 1}")
+    return None if problems.total else positions
 
 
 # --- Parquet ----------------------------------------------------------------------------------------------------------
 
 
 def _seekable(stream: BinaryIO, compression: str, report: ReadReport, beat: Beat) -> AbstractContextManager[BinaryIO]:
-    """The stream itself where its end can be read first; else a copy of it on disk."""
+    """Return the stream itself if its end can be read first, else a copy on disk."""
     if not compression and stream.seekable():
         return nullcontext(stream)
     spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the caller closes it
@@ -397,13 +388,13 @@ def _seekable(stream: BinaryIO, compression: str, report: ReadReport, beat: Beat
 
 
 def _parquet_rows(stream: BinaryIO, reader: _Reader, beat: Beat) -> Iterator[tuple[int, _Row]]:
-    """Batch by batch; memory is that of one row group's three columns, as they are compressed."""
+    """Read batch by batch; memory holds the three compressed columns of one row group."""
     with pq.ParquetFile(stream, buffer_size=CHUNK_BYTES) as file:
         names = _parquet_columns(file.schema_arrow, reader)
         if names is None:
             return
-        wanted = [name for name in names if name is not None]
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
+        columns = [name for name in names if name is not None]
+        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns):
             beat()
             parts = [[ABSENT] * batch.num_rows if name is None else _values(batch.column(name)) for name in names]
             for values in zip(*parts, strict=True):
@@ -412,9 +403,9 @@ def _parquet_rows(stream: BinaryIO, reader: _Reader, beat: Beat) -> Iterator[tup
 
 
 def _parquet_columns(schema: pa.Schema, reader: _Reader) -> list[str | None] | None:
-    """Which columns hold the three parts; None where they cannot, and then the problems say why."""
+    """Return the columns of the three parts; None, with errors, if one is missing or has another type."""
     problems, names = reader.problems, []
-    for part in ("context", "message", "response"):
+    for part in PARTS:
         name = getattr(reader.columns, part)
         indices = [] if name is None else schema.get_all_field_indices(name)
         if len(indices) > 1:
@@ -429,7 +420,7 @@ def _parquet_columns(schema: pa.Schema, reader: _Reader) -> list[str | None] | N
         names.append(name if indices else None)
     for name in schema.names:
         if name not in names:
-            reader.report.other(name)
+            reader.report.add_other_column(name)
     return None if problems.total else names
 
 
@@ -457,14 +448,14 @@ def _value(scalar: pa.Scalar) -> Any:
     try:
         return scalar.as_py()
     except UnicodeDecodeError as error:
-        return _NotText(f"byte 0x{error.object[error.start]:02X}")
+        return _NotText(error.object[error.start])
 
 
+@dataclass
 class _NotText:
-    """What a column of text holds that is none."""
+    """A value of a text column that is not UTF-8."""
 
-    def __init__(self, found: str) -> None:
-        self._found = found
+    byte: int
 
     def __repr__(self) -> str:
-        return f"{self._found}, which is not UTF-8"
+        return f"byte 0x{self.byte:02X}, which is not UTF-8"

@@ -1,4 +1,4 @@
-"""Reads over corpora, and over what was mined from them."""
+"""Reads over corpora and mining runs."""
 
 import re
 import socket
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
 from django.db.models import Count, Exists, F, Func, OuterRef, Q, QuerySet, Sum, TextField, Value
@@ -50,22 +50,25 @@ def corpus_folder(corpus: Corpus) -> Path:
 
 def corpora_of(project: Project) -> QuerySet[Corpus]:
     corpora = project.corpora.defer("content", "report").select_related("dataset")
-    # The order is said, since a query that groups does without the model's own.
     return corpora.annotate(n_runs=Count("mining_runs")).order_by("-pk")
 
 
-def corpus_index(corpus: Corpus) -> TripleIndex:
-    """The opened index; this process keeps the last few open."""
+def require_indexed(corpus: Corpus) -> None:
     if corpus.state != JobState.DONE:
         message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: a corpus whose index is done."
         raise AnnotationError.at("corpus", message)
+
+
+def corpus_index(corpus: Corpus) -> TripleIndex:
+    """Return the opened index; this process keeps the last few open."""
+    require_indexed(corpus)
     folder = corpus_folder(corpus)
     if not folder.is_dir():
         raise AnnotationError(
             f"The index of corpus “{corpus}” is not on this host: {socket.gethostname()} has no folder {folder}. "
             f"Let every host share {corpora_folder()}, or copy the folder there from the host that has it."
         )
-    with told_of_damage(corpus):
+    with damage_reported(corpus):
         index = _opened(folder)
     if index.content_hash != corpus.content_hash:
         raise AnnotationError(
@@ -77,14 +80,14 @@ def corpus_index(corpus: Corpus) -> TripleIndex:
 
 
 def corpus_verify(corpus: Corpus) -> None:
-    """Read every byte of the index and hold it to what was written; opening looks at names and lengths alone."""
-    with told_of_damage(corpus), TripleIndex.open(corpus_folder(corpus), verify_contents=True):
+    """Check every byte of the index; opening it checks only names and lengths."""
+    with damage_reported(corpus), TripleIndex.open(corpus_folder(corpus), verify_contents=True):
         pass
 
 
 @contextmanager
-def told_of_damage(corpus: Corpus) -> Iterator[None]:
-    """What is wrong with an index's files, also where it is found only when they are read, is said in words."""
+def damage_reported(corpus: Corpus) -> Iterator[None]:
+    """Raise damage of an index's files, which may appear only while they are read, as an AnnotationError."""
     try:
         yield
     except UnreadableIndex as error:
@@ -97,13 +100,13 @@ def _opened(folder: Path) -> TripleIndex:
 
 
 def forget_indexes() -> None:
-    """Close the doors to indexes whose files are gone."""
+    """Close the open indexes, because files may have been deleted."""
     _opened.cache_clear()
 
 
 @dataclass(frozen=True)
-class Found:
-    """One triple that a search of a corpus came upon."""
+class SearchResult:
+    """A triple with its scores for a search."""
 
     number: int
     triple: Triple
@@ -112,18 +115,18 @@ class Found:
     response_score: float
 
 
-def corpus_search(corpus: Corpus, message: str, response: str, *, n: int = 10) -> list[Found]:
-    """What would be found for this message and response, before duplicates and hygiene; best first."""
+def corpus_search(corpus: Corpus, message: str, response: str, *, n: int = 10) -> list[SearchResult]:
+    """Return the triples most similar to this message and response, best first, before duplicates and hygiene."""
     index = corpus_index(corpus)
-    with told_of_damage(corpus):
+    with damage_reported(corpus):
         return [
-            Found(hit.number, index.triple(hit.number), hit.score, hit.message_score, hit.response_score)
+            SearchResult(hit.number, index.triple(hit.number), hit.score, hit.message_score, hit.response_score)
             for hit in index.search(message, response, n=n)
         ]
 
 
 def dataset_triples(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> Iterator[Triple]:
-    """Every chosen response with its item's conversation, in the order of the items; an empty text is no response."""
+    """Yield every chosen response with its item's conversation, in the order of the items; leave out empty texts."""
     sources = (
         ResponseSource.objects.filter(named_sources(kinds, systems), item__dataset=dataset)
         .exclude(response__text="")
@@ -145,14 +148,14 @@ def named_sources(kinds: Sequence[str], systems: Sequence[str]) -> Q:
 
 @dataclass(frozen=True)
 class SeedChoice:
-    """Which items are mined for, and which of their responses is the one to find similar ones to."""
+    """The items of a run, and the source of the response that is each item's seed."""
 
     kind: str = SourceKind.SEED
     system: str = ""
     splits: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> "SeedChoice":
+    def of(cls, record: Mapping[str, Any]) -> Self:
         return cls(record.get("kind", ""), record.get("system", ""), tuple(record.get("splits", ())))
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,22 +171,22 @@ class SeedChoice:
 
 
 def seed_sources(dataset: Dataset, choice: SeedChoice) -> QuerySet[ResponseSource]:
-    """The sources that can be seeds: of items with a message, in the chosen splits, with a text."""
-    found = ResponseSource.objects.filter(choice.source, item__dataset=dataset)
+    """Return the sources that can be seeds: non-empty responses to non-empty messages in the chosen splits."""
+    sources = ResponseSource.objects.filter(choice.source, item__dataset=dataset)
     if choice.splits:
-        found = found.filter(item__split__in=choice.splits)
-    return found.exclude(response__text="").exclude(item__message="")
+        sources = sources.filter(item__split__in=choice.splits)
+    return sources.exclude(response__text="").exclude(item__message="")
 
 
 def seed_item_ids(dataset: Dataset, choice: SeedChoice) -> list[int]:
-    """Items with a seed, in their order."""
+    """Return the items with a seed, in their order."""
     sources = seed_sources(dataset, choice)
     items = Item.objects.filter(dataset=dataset, pk__in=sources.values("item_id"))
     return list(items.order_by("position").values_list("pk", flat=True))
 
 
 def seeds(dataset: Dataset, choice: SeedChoice, item_ids: Sequence[int]) -> list[Seed]:
-    """Of each item the first source of the choice, in the order of ``item_ids``."""
+    """Return the first source of the choice for each item, in the order of ``item_ids``."""
     rows = (
         seed_sources(dataset, choice)
         .filter(item__in=item_ids)
@@ -195,9 +198,9 @@ def seeds(dataset: Dataset, choice: SeedChoice, item_ids: Sequence[int]) -> list
 
 
 def splits_of(dataset: Dataset) -> list[tuple[str, int]]:
-    """(split, items), by name; items without a split are not among them."""
-    counted = Item.objects.filter(dataset=dataset).exclude(split="").order_by("split").values("split")
-    return [(row["split"], row["n"]) for row in counted.annotate(n=Count("pk"))]
+    """Return each split with its number of items, by name."""
+    splits = Item.objects.filter(dataset=dataset).exclude(split="").order_by("split").values_list("split")
+    return list(splits.annotate(n=Count("pk")))
 
 
 # --- Runs -------------------------------------------------------------------------------------------------------------
@@ -208,7 +211,7 @@ def mining_runs_of(project: Project) -> QuerySet[MiningRun]:
 
 
 def mining_run_rows(project: Project) -> QuerySet[MiningRun]:
-    """Runs with everything a page of one needs, but no uploaded file."""
+    """Return runs with everything a run's page needs, without the corpus's file."""
     return (
         MiningRun.objects.filter(project=project)
         .select_related("dataset", "corpus", "requested_by")
@@ -217,17 +220,17 @@ def mining_run_rows(project: Project) -> QuerySet[MiningRun]:
 
 
 def seeds_done(run: MiningRun) -> int:
-    found: int = run.shards.aggregate(n=Coalesce(Sum("progress_done"), 0))["n"]
-    return found
+    done: int = run.shards.aggregate(n=Coalesce(Sum("progress_done"), 0))["n"]
+    return done
 
 
 @dataclass(frozen=True)
 class CandidateFilter:
-    """What the candidates of a run can be narrowed to."""
+    """A filter of a run's candidates."""
 
     fate: str = ""
     kind: str = ""
-    step: str = ""  # of hygiene, or whatever else begins a reason
+    step: str = ""  # the beginning of a reason, such as a hygiene step
     near: bool = False
     fewer: bool = False
     text: str = ""
@@ -238,13 +241,13 @@ class CandidateFilter:
 
 
 EVERYTHING = CandidateFilter()
-SAME_TEXT = "same as another"  # what reasons such as "same as mined 3" are counted under
+SAME_TEXT = "same as another"  # the step of reasons such as "same as mined 3"
 SAME_AS_ANOTHER = "same as (mined|parrot|random) "
 
 
 @dataclass
 class MinedItem:
-    """A seed conversation with what was found for it."""
+    """A seed with its candidates."""
 
     item: Item
     seed: str
@@ -261,25 +264,29 @@ class CandidatePage:
 
 
 def candidates_matching(run: MiningRun, chosen: CandidateFilter) -> QuerySet[MinedCandidate]:
-    found = MinedCandidate.objects.filter(run=run)
+    candidates = MinedCandidate.objects.filter(run=run)
     if chosen.fate:
-        found = found.filter(fate=chosen.fate)
+        candidates = candidates.filter(fate=chosen.fate)
     if chosen.kind:
-        found = found.filter(kind=chosen.kind)
+        candidates = candidates.filter(kind=chosen.kind)
     if chosen.step:
-        begins = SAME_AS_ANOTHER if chosen.step == SAME_TEXT else f"{re.escape(chosen.step)}(:|\n|$)"
-        told = Func(F("reasons"), Value("\n"), function="array_to_string", output_field=TextField())
-        found = found.annotate(told=told).filter(told__regex=f"(^|\n){begins}")
+        beginning = SAME_AS_ANOTHER if chosen.step == SAME_TEXT else f"{re.escape(chosen.step)}(:|\n|$)"
+        lines = Func(F("reasons"), Value("\n"), function="array_to_string", output_field=TextField())
+        candidates = candidates.annotate(lines=lines).filter(lines__regex=f"(^|\n){beginning}")
     if chosen.near:
-        found = found.exclude(near_duplicate="")
+        candidates = candidates.exclude(near_duplicate="")
     if chosen.text:
-        found = found.filter(Q(text__icontains=chosen.text) | Q(item__message__icontains=chosen.text))
-    return found
+        candidates = candidates.filter(Q(text__icontains=chosen.text) | Q(item__message__icontains=chosen.text))
+    return candidates
+
+
+def _mined_items(run: MiningRun) -> QuerySet[Item]:
+    members = MiningShard.objects.filter(run=run).values(member=Func(F("item_ids"), function="unnest"))
+    return Item.objects.filter(pk__in=members)
 
 
 def _items_of(run: MiningRun, chosen: CandidateFilter) -> QuerySet[Item]:
-    mined = MiningShard.objects.filter(run=run).values(member=Func(F("item_ids"), function="unnest"))
-    items = Item.objects.filter(dataset=run.dataset_id, pk__in=mined)
+    items = _mined_items(run).filter(dataset=run.dataset_id)
     if chosen.is_narrow:
         items = items.filter(Exists(candidates_matching(run, chosen).filter(item=OuterRef("pk")).order_by()))
     if chosen.fewer:
@@ -288,13 +295,10 @@ def _items_of(run: MiningRun, chosen: CandidateFilter) -> QuerySet[Item]:
 
 
 def _short_items(run: MiningRun) -> QuerySet[Any, Any]:
-    """Items for which fewer mined texts were kept than asked for."""
-    kept = Count(
-        "candidates", filter=Q(candidates__run=run, candidates__kind="mined", candidates__fate=CandidateFate.KEPT)
-    )
-    mined = MiningShard.objects.filter(run=run).values(member=Func(F("item_ids"), function="unnest"))
-    counted = Item.objects.filter(pk__in=mined).order_by().annotate(n_kept=kept)
-    return counted.filter(n_kept__lt=run.specification["mining"]["n"]).values("pk")
+    """Return the items for which fewer mined texts were kept than requested."""
+    is_kept = Q(candidates__run=run, candidates__kind="mined", candidates__fate=CandidateFate.KEPT)
+    items = _mined_items(run).order_by().annotate(n_kept=Count("candidates", filter=is_kept))
+    return items.filter(n_kept__lt=run.specification["mining"]["n"]).values("pk")
 
 
 def candidate_page(
@@ -305,14 +309,15 @@ def candidate_page(
     before: int | None = None,
     size: int = PAGE_SIZE,
 ) -> CandidatePage:
-    """A page of seeds by position, each with the candidates that match; found without counting the ones before it."""
+    """Return a page of seeds by position, each with its matching candidates, without counting earlier seeds."""
     rows, earlier, later = items_between(_items_of(run, chosen), after=after, before=before, size=size)
     return CandidatePage(items=_with_candidates(run, chosen, rows), before=earlier, after=later)
 
 
 def _with_candidates(run: MiningRun, chosen: CandidateFilter, items: Sequence[Item]) -> list[MinedItem]:
     ids = [item.pk for item in items]
-    own = {seed.item_id: seed.response for seed in seeds(run.dataset, SeedChoice.of(run.specification["seeds"]), ids)}
+    choice = SeedChoice.of(run.specification["seeds"])
+    responses = {seed.item_id: seed.response for seed in seeds(run.dataset, choice, ids)}
     matching: dict[int, list[MinedCandidate]] = defaultdict(list)
     for candidate in candidates_matching(run, chosen).filter(item__in=ids).order_by("item", "kind", "rank"):
         matching[candidate.item_id].append(candidate)
@@ -323,10 +328,7 @@ def _with_candidates(run: MiningRun, chosen: CandidateFilter, items: Sequence[It
     }
     return [
         MinedItem(
-            item,
-            own.get(item.pk, ""),
-            sorted(matching[item.pk], key=_kept_first),
-            *counts.get(item.pk, (0, 0)),
+            item, responses.get(item.pk, ""), sorted(matching[item.pk], key=_kept_first), *counts.get(item.pk, (0, 0))
         )
         for item in items
     ]
@@ -341,7 +343,7 @@ def _kept_first(candidate: MinedCandidate) -> tuple[bool, int, int]:
 
 @dataclass(frozen=True)
 class NearDuplicates:
-    """Of a run, those that it kept, and how many of them are not to be added to the data set."""
+    """The number that a run kept, and how many of these will not be added to the data set."""
 
     kept: int
     left_out: int
@@ -360,52 +362,34 @@ def near_duplicates_of(run: MiningRun) -> NearDuplicates:
     return NearDuplicates(**counted)
 
 
-CANDIDATE_COLUMNS = (
-    "item_id",
-    "split",
-    "context",
-    "message",
-    "kind",
-    "rank",
-    "score",
-    "message_score",
-    "response_score",
-    "text",
-    "raw_text",
-    "fate",
-    "reasons",
-    "near_duplicate",
-    "left_out",
-    "triple",
-    "source_context",
-    "source_message",
-)
+# The columns of the download, with the fields that they show.
+CANDIDATE_COLUMNS = {
+    "item_id": "item__external_id",
+    "split": "item__split",
+    "context": "item__context",
+    "message": "item__message",
+    "kind": "kind",
+    "rank": "rank",
+    "score": "score",
+    "message_score": "message_score",
+    "response_score": "response_score",
+    "text": "text",
+    "raw_text": "raw_text",
+    "fate": "fate",
+    "reasons": "reasons",
+    "near_duplicate": "near_duplicate",
+    "left_out": "left_out",
+    "triple": "triple",
+    "source_context": "source_context",
+    "source_message": "source_message",
+}
 CANDIDATE_TYPES = {"score": "number", "message_score": "number", "response_score": "number", "triple": "whole"}
 
 
 def candidate_rows(run: MiningRun, chosen: CandidateFilter = EVERYTHING) -> Iterator[tuple[object, ...]]:
-    """Every candidate that matches, with its fate, in the order of the items."""
-    found = candidates_matching(run, chosen)
+    """Return the rows of the matching candidates, in the order of the items."""
+    candidates = candidates_matching(run, chosen)
     if chosen.fewer:
-        found = found.filter(item__in=_short_items(run))
-    for one in found.select_related("item").order_by("item__position", "kind", "rank").iterator(chunk_size=2000):
-        yield (
-            one.item.external_id,
-            one.item.split,
-            one.item.context,
-            one.item.message,
-            one.kind,
-            one.rank,
-            one.score,
-            one.message_score,
-            one.response_score,
-            one.text,
-            one.raw_text,
-            one.fate,
-            one.reasons,
-            one.near_duplicate,
-            one.left_out,
-            one.triple,
-            one.source_context,
-            one.source_message,
-        )
+        candidates = candidates.filter(item__in=_short_items(run))
+    rows = candidates.order_by("item__position", "kind", "rank").values_list(*CANDIDATE_COLUMNS.values())
+    return rows.iterator(chunk_size=2000)

@@ -1,4 +1,4 @@
-"""Everything that decides what is mined for a seed, checked, written down and signed."""
+"""The parameters of mining: checked, stored and signed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -12,14 +12,14 @@ from annotation.hygiene.refusal import ParameterRefused, check_number, check_who
 from annotation.hygiene.steps import AnyStep, in_order, step_from_dict, step_to_dict
 
 VERSION = 1
-MOST = 1000
-MOST_DEPTH = 1000
+MAX_TEXTS = 1000
+MAX_DEPTH = 1000
 LARGEST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class MiningSpecification:
-    """What is mined for each seed.
+    """The texts to mine for each seed.
 
     Parameters
     ----------
@@ -30,19 +30,19 @@ class MiningSpecification:
     negatives : int
         Random responses of the corpus to keep.
     seed : int
-        Of the random draws; each seed item draws for itself.
+        Random seed; each item's draws also depend on its external id.
     hygiene : tuple of steps
-        From ``annotation.hygiene.steps``; run in their own order.
+        From ``annotation.hygiene.steps``; run in a fixed order.
     near_duplicate : float
-        Least Jaccard coefficient at which two texts are marked as near-duplicates; 1 marks those alone that differ in
+        Least Jaccard coefficient at which two texts are marked as near-duplicates; 1 marks only texts that differ in
         case, punctuation and spacing.
     normalisation : str
-        The rule under which two texts are the same; the data set's own.
+        The rule under which two texts are the same; the data set's.
     depth : int
-        How far to look: at most ``depth * n`` of the ranking, and ``depth * negatives`` random draws.
+        At most ``depth * n`` texts of the ranking, and ``depth * negatives`` random draws, are looked at.
     alpha, epsilon : float
-        Of the score, d(m̃, m) · (α d(r̃, r) + (1 − α) ε): Sordoni et al., "A Neural Network Approach to Context-Sensitive
-        Generation of Conversational Responses", NAACL 2015, section 4.2.
+        Parameters of the score, d(m̃, m) · (α d(r̃, r) + (1 − α) ε): Sordoni et al., "A Neural Network Approach to
+        Context-Sensitive Generation of Conversational Responses", NAACL 2015, section 4.2.
     """
 
     n: int = 15
@@ -57,10 +57,10 @@ class MiningSpecification:
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
-        check_whole("n", self.n, 0, MOST)
-        check_whole("negatives", self.negatives, 0, MOST)
+        check_whole("n", self.n, 0, MAX_TEXTS)
+        check_whole("negatives", self.negatives, 0, MAX_TEXTS)
         check_whole("seed", self.seed, 0, LARGEST_SEED)
-        check_whole("depth", self.depth, 1, MOST_DEPTH)
+        check_whole("depth", self.depth, 1, MAX_DEPTH)
         check_number("near_duplicate", self.near_duplicate, 0.1, 1)
         check_number("alpha", self.alpha, 0, 1)
         check_number("epsilon", self.epsilon, 0, 1000)
@@ -69,17 +69,17 @@ class MiningSpecification:
         if not isinstance(self.normalisation, str) or self.normalisation not in RULES:
             refuse("normalisation", self.normalisation, f"one of {', '.join(RULES)}")
         if not (self.n or self.parrot or self.negatives):
-            refuse("n", self.n, "1 or more where neither the parrot nor random responses are asked for")
+            refuse("n", self.n, "1 or more, unless the parrot or random responses are requested")
         object.__setattr__(self, "hygiene", in_order(self.hygiene))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON has them."""
+        """Return the parameters as JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {"version": VERSION, **values, "hygiene": [step_to_dict(step) for step in self.hygiene]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "MiningSpecification":
-        """What ``to_dict`` wrote, or a part of it, the rest by default. ParameterRefused names the field."""
+        """Read the output of ``to_dict``, or a part of it; ParameterRefused names a wrong field."""
         known = [each.name for each in fields(cls)]
         for name in data:
             if name not in ("version", *known):
@@ -92,7 +92,7 @@ class MiningSpecification:
         return cls(**values)
 
     def signature(self) -> str:
-        """One line by which another person can mine the same; of a long list of steps, its hash."""
+        """Return a line by which others can reproduce the mining; a long list of steps is hashed."""
         steps = "+".join(step.signature() for step in self.hygiene) or "none"
         if len(steps) > 200:
             digest = sha256(canonical_json([step_to_dict(step) for step in self.hygiene])).hexdigest()[:16]
@@ -113,13 +113,13 @@ class MiningSpecification:
         )
 
 
-def _steps(given: object) -> tuple[AnyStep, ...]:
-    if not isinstance(given, list | tuple):
-        refuse("hygiene", given, "a list of steps")
+def _steps(records: object) -> tuple[AnyStep, ...]:
+    if not isinstance(records, list | tuple):
+        refuse("hygiene", records, "a list of steps")
     steps = []
-    for place, data in enumerate(given):
+    for index, record in enumerate(records):
         try:
-            steps.append(step_from_dict(data))
+            steps.append(step_from_dict(record))
         except ParameterRefused as refusal:
-            raise refusal.inside(f"hygiene[{place}]") from None
+            raise refusal.inside(f"hygiene[{index}]") from None
     return tuple(steps)

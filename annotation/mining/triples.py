@@ -1,7 +1,6 @@
-"""Triples of a conversation, and a file of them that is read by number without loading it.
+"""Triples of a conversation, and a file that reads them by number without loading all.
 
-The file is Arrow IPC: record batches of equal length, opened by memory map, so that any triple is two steps away
-and any Arrow reader opens it.
+The file is Arrow IPC with record batches of equal length, opened by memory map.
 """
 
 from collections.abc import Iterator
@@ -26,12 +25,12 @@ class Triple(NamedTuple):
 
 
 def triple_line(triple: Triple) -> bytes:
-    """One line of JSON, as content hashes are taken over it; a text that is not Unicode is a ``UnicodeEncodeError``."""
+    """Return the line of JSON that content hashes cover; text that is not Unicode raises ``UnicodeEncodeError``."""
     return canonical_json(triple._asdict()) + b"\n"
 
 
 class TripleWriter:
-    """Writes triples in order; holds one batch of them."""
+    """Write triples in order, with one batch in memory."""
 
     def __init__(self, path: Path) -> None:
         self._sink = pa.OSFile(str(path), "wb")
@@ -56,7 +55,7 @@ class TripleWriter:
 
 
 class TripleFile:
-    """Triples by number, from disk. Numbers count from 0 in the order of writing."""
+    """Read triples from disk by their numbers, from 0 in the order of writing."""
 
     def __init__(self, path: Path) -> None:
         self._source = pa.memory_map(str(path))
@@ -75,7 +74,7 @@ class TripleFile:
         return Triple(context=tuple(context), message=message, response=response)
 
     def __iter__(self) -> Iterator[Triple]:
-        """All of them in order, a batch in memory at a time."""
+        """Yield all triples in order, with one batch in memory."""
         for number in range(self._reader.num_record_batches):
             columns = (column.to_pylist() for column in self._reader.get_batch(number).columns)
             for context, message, response in zip(*columns, strict=True):

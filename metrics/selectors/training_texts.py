@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from annotation.core.errors import AnnotationError
 from annotation.core.rows import UTF8_MARK
 from annotation.mining.opening import compression_of, decompressed
-from annotation.mining.selectors import corpus_index, named_sources, told_of_damage
+from annotation.mining.selectors import corpus_index, damage_reported, named_sources
 from annotation.models import Corpus, Dataset, Item, JobState, Project, ReleaseWeight, ResponseSource, SourceKind
 from metrics.models import TrainedModel
 from metrics.scoring.models.distinct_texts import text_key
@@ -48,7 +48,7 @@ def dataset_texts(
 def corpus_texts(corpus: Corpus, parts: Iterable[str]) -> Iterator[str]:
     """The chosen texts of each triple, in the order of the index."""
     chosen = set(parts)
-    with told_of_damage(corpus):
+    with damage_reported(corpus):
         for triple in corpus_index(corpus).triples():
             if CONTEXTS in chosen:
                 yield from triple.context

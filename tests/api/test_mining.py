@@ -4,7 +4,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from annotation.mining.services import corpus_index, mining_run_execute
+from annotation.mining.services.corpora import corpus_index
+from annotation.mining.services.runs import mining_run_execute
 from annotation.models import Corpus, MinedCandidate, MiningRun, Project, ResponseSource, User
 from tests.annotation.worlds.mined import TRIPLES, asked_run, indexed_corpus, seeds_dataset, triples_file
 

@@ -11,7 +11,7 @@ from annotation.campaigns.services.writing import campaign_create
 from annotation.datasets.services import imports
 from annotation.datasets.services.lists import response_list_create
 from annotation.judgements.services import imports as rating_imports
-from annotation.mining import services as mining
+from annotation.mining.services import corpora, runs
 from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
@@ -115,10 +115,10 @@ def _mined(project: Project, by: User) -> MiningRun:
     """Two corpora, and two runs over the first of them."""
     dataset = project.datasets.get(slug="chats")
     for name in ("Pool", "More pool"):
-        corpus = mining.corpus_from_dataset(project=project, by=by, name=name, dataset=dataset, source_kinds=["human"])
-        mining.corpus_index(corpus_id=corpus.pk)
+        corpus = corpora.corpus_from_dataset(project=project, by=by, name=name, dataset=dataset, source_kinds=["human"])
+        corpora.corpus_index(corpus_id=corpus.pk)
     for n in (1, 2):
-        run = mining.mining_run_create(
+        run = runs.mining_run_create(
             project=project,
             dataset=dataset,
             corpus=project.corpora.get(slug="pool"),
@@ -126,7 +126,7 @@ def _mined(project: Project, by: User) -> MiningRun:
             seed_choice={"kind": "human"},
             by=by,
         )
-        mining.mining_run_execute(run_id=run.pk)
+        runs.mining_run_execute(run_id=run.pk)
     return run
 
 

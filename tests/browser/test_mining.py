@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.mining.services import mining_run_execute
+from annotation.mining.services.runs import mining_run_execute
 from annotation.models import Campaign, MiningRun, ResponseSource
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
 from tests.browser.support import DESKTOP, PHONE, everyone_can_read, sign_in

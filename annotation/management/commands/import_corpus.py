@@ -17,7 +17,7 @@ from annotation.management.base import (
 from annotation.mining.index import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.reading import TURN_SEPARATOR
-from annotation.mining.services import corpus_stream
+from annotation.mining.services.corpora import corpus_stream
 from annotation.mining.services.report import corpus_report_rows
 from annotation.models import Corpus, JobState
 

@@ -17,8 +17,9 @@ from annotation.management.base import (
     progress_bar,
     row_by_name,
 )
-from annotation.mining.services import mining_run_create, mining_run_execute, mining_run_store
 from annotation.mining.services.report import run_report
+from annotation.mining.services.runs import mining_run_create, mining_run_execute
+from annotation.mining.services.storing import mining_run_store
 from annotation.mining.specification import MiningSpecification
 from annotation.models import JobState, MiningRun, Project, SourceKind, User
 

@@ -1,14 +1,12 @@
-"""From a stream of triples to an index on disk, in memory that grows with the vocabulary alone.
+"""Build an index on disk from a stream of triples; memory grows with the vocabulary only.
 
-The first pass writes the triples and, chunk by chunk, sorted postings (word, text, count) to files that are thrown
-away. Only then are the number of texts, their mean length and each word's frequency known. The second pass computes
-the scores and puts each where it belongs in the final files.
+The first pass writes the triples and, chunk by chunk, sorted postings (word, text, count) to temporary files. Then the
+number of texts, their mean length and each word's frequency are known, and the second pass writes the scores.
 """
 
 import glob
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from array import array
@@ -35,6 +33,7 @@ from annotation.mining.index.files import (
     WORDS,
     describe_files,
     sync,
+    sync_path,
     write_header,
 )
 from annotation.mining.index.parameters import TOKENIZERS, VARIANT, IndexParameters
@@ -43,12 +42,12 @@ from annotation.mining.triples import Triple, TripleWriter, triple_line
 CHUNK_TRIPLES = 1 << 16
 BEAT_TRIPLES = 1 << 12
 LOCK = ".building"
-LONGEST = 2**31 - 1
+TEXT_BITS = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class IndexReport:
-    """What was built. ``content_hash``: SHA-256 over the triples in order, one line of canonical JSON each."""
+    """The size and hashes of an index; ``content_hash`` is SHA-256 over the triples' lines of canonical JSON."""
 
     n_triples: int
     content_hash: str
@@ -74,15 +73,15 @@ def build_index(
     triples : iterable of Triple
         Read once. Their numbers count from 0.
     folder : Path
-        What is there already is replaced at the end.
+        An existing index is replaced at the end.
     parameters : IndexParameters, optional
     beat : callable
-        Called often, with the number of triples read so far; what it raises stops the build.
+        Called often, with the number of triples read so far; an exception stops the build.
 
     Raises
     ------
     ValueError
-        One holds a text that is not Unicode. Of no triples there is an index, too, in which nothing is found.
+        A triple holds a text that is not Unicode. An index of no triples is allowed.
     """
     parameters = parameters or IndexParameters()
     with _whole_or_not_at_all(folder) as building:
@@ -91,10 +90,9 @@ def build_index(
 
 @contextmanager
 def _whole_or_not_at_all(folder: Path) -> Iterator[Path]:
-    """A sibling to build in, which takes the folder's name at the end.
+    """Yield a sibling folder to build in, which takes the folder's name at the end.
 
-    Whoever builds holds a lock that the kernel drops when they are killed: what such a build has left is removed by
-    the next one.
+    A build holds a lock, which the kernel releases if the process is killed: the next build removes what it left.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     marker = f".{folder.name}.building-"
@@ -112,26 +110,18 @@ def _whole_or_not_at_all(folder: Path) -> Iterator[Path]:
             building.chmod(0o755)
             sync(building)
             if folder.exists():
-                # It is opened under its own name or not at all, so it goes under the marker's.
+                # Removing it under its name would show readers a part of it.
                 folder.rename(Path(tempfile.mkdtemp(prefix=marker, dir=folder.parent)) / "replaced")
             building.rename(folder)
-            _sync_names(folder.parent)
+            sync_path(folder.parent)
     finally:
         shutil.rmtree(building, ignore_errors=True)
         for left in folder.parent.glob(f"{siblings}/replaced"):
             shutil.rmtree(left.parent, ignore_errors=True)
 
 
-def _sync_names(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 class _Field:
-    """The postings of one side, message or response, while they are gathered."""
+    """The postings of messages or of responses, while they are collected."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -147,14 +137,14 @@ class _Field:
         self.chunk_lengths.append(len(words))
 
     def flush(self, first: int, vocabulary: int) -> None:
-        """The chunk's postings, sorted by word and then by text, to the spill."""
+        """Write the chunk's postings, sorted by word and then by text, to the temporary file."""
         lengths = np.frombuffer(self.chunk_lengths, dtype=np.int32).copy()
         texts = np.repeat(np.arange(first, first + lengths.size, dtype=np.int64), lengths)
         keys = np.frombuffer(self.words, dtype=np.int32).astype(np.int64) << 32 | texts
         keys, counts = np.unique(keys, return_counts=True)
         words = (keys >> 32).astype(np.int32)
         self.spill.write(words.tobytes())
-        self.spill.write((keys & LONGEST).astype(np.int32).tobytes())
+        self.spill.write((keys & TEXT_BITS).astype(np.int32).tobytes())
         self.spill.write(counts.astype(np.int32).tobytes())
         self.chunks.append(keys.size)
         self.lengths.append(lengths)
@@ -188,9 +178,9 @@ class _Builder:
     def build(self, triples: Iterable[Triple]) -> IndexReport:
         try:
             self._read(triples)
-            places = self._write_words()
+            columns = self._write_words()
             for name, field in zip(FIELDS, self.fields, strict=True):
-                self._write_field(self.folder / name, field, places)
+                self._write_field(self.folder / name, field, columns)
         finally:
             for field in self.fields:
                 field.close()
@@ -206,7 +196,7 @@ class _Builder:
         return report
 
     def _read(self, triples: Iterable[Triple]) -> None:
-        """First pass."""
+        """Make the first pass."""
         cut, number_of = TOKENIZERS[self.parameters.tokenizer], self.vocabulary.__getitem__
         message, response = self.fields
         writer = TripleWriter(self.folder / TRIPLES)
@@ -237,20 +227,20 @@ class _Builder:
             field.flush(first, len(self.vocabulary))
 
     def _write_words(self) -> np.ndarray:
-        """The vocabulary in the order of its UTF-8, which binary search needs; where each word's number moves to."""
+        """Write the vocabulary in the order of its UTF-8, for binary search; return each word number's column."""
         ordered = sorted(self.vocabulary)
         encoded = [word.encode() for word in ordered]
         np.save(self.folder / WORD_ENDS, np.cumsum([len(word) for word in encoded], dtype=np.int64))
         np.save(self.folder / WORDS, np.frombuffer(b"".join(encoded), dtype=np.uint8))
-        places = np.empty(len(ordered), dtype=np.int32)
-        places[[self.vocabulary[word] for word in ordered]] = np.arange(len(ordered), dtype=np.int32)
-        return places
+        columns = np.empty(len(ordered), dtype=np.int32)
+        columns[[self.vocabulary[word] for word in ordered]] = np.arange(len(ordered), dtype=np.int32)
+        return columns
 
-    def _write_field(self, folder: Path, field: _Field, places: np.ndarray) -> None:
-        """Second pass: scores to their columns. Chunks come in the order of texts, so each column is sorted by text."""
+    def _write_field(self, folder: Path, field: _Field, column_of: np.ndarray) -> None:
+        """Make the second pass: write scores. Chunks are in the order of texts, so each column is sorted by text."""
         folder.mkdir()
-        frequencies = np.zeros(places.size, dtype=np.int64)
-        frequencies[places[: field.frequencies.size]] = field.frequencies
+        frequencies = np.zeros(column_of.size, dtype=np.int64)
+        frequencies[column_of[: field.frequencies.size]] = field.frequencies
         ends = np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64)
         np.save(folder / INDPTR, ends)
         total = int(ends[-1])
@@ -261,7 +251,7 @@ class _Builder:
         mean_length = lengths.sum(dtype=np.int64) / max(self.n, 1)
         heads = ends[:-1].copy()
         for words, texts, counts in field.postings():
-            columns = places[words]
+            columns = column_of[words]
             starts = np.flatnonzero(np.concatenate([[True], words[1:] != words[:-1]])) if words.size else words
             sizes = np.diff(np.append(starts, words.size))
             at = np.repeat(heads[columns[starts]] - starts, sizes) + np.arange(words.size)
@@ -289,13 +279,13 @@ class _Builder:
 
 
 def _inverse_frequencies(frequencies: np.ndarray, n: int) -> np.ndarray:
-    """ln(1 + (N - df + 0.5) / (df + 0.5)): above 0 also for a word of most texts, which Robertson's own form is not.
+    """Return ln(1 + (N - df + 0.5) / (df + 0.5)), which unlike Robertson's form is above 0 for frequent words.
 
-    In 24 bits: processors differ in a logarithm's last of 53, and what follows is exact everywhere.
+    The result has 24 bits, because processors differ in the last of a logarithm's 53 bits.
     """
     return np.log1p((n - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
 
 
 def _saturation(counts: np.ndarray, relative_lengths: np.ndarray, parameters: IndexParameters) -> np.ndarray:
-    """tf / (tf + k1 (1 - b + b dl / avdl)): Robertson and Zaragoza (2009), eq. 3.15, with this denominator."""
+    """Return tf / (tf + k1 (1 - b + b dl / avdl)): Robertson and Zaragoza (2009), eq. 3.15, with this denominator."""
     return counts / (counts + parameters.k1 * (1 - parameters.b + parameters.b * relative_lengths))

@@ -1,9 +1,9 @@
-"""The folder of an index: its files by name, and the header that says what they must be."""
+"""The files of an index, and the header that describes them."""
 
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ HASH_BYTES = 1 << 20
 
 
 class UnreadableIndex(ValueError):
-    """A folder is not an index that can be opened; the message says which file and why."""
+    """An index cannot be opened; the message names the file and the reason."""
 
 
 def write_header(folder: Path, header: Mapping[str, Any]) -> None:
@@ -43,7 +43,7 @@ def write_header(folder: Path, header: Mapping[str, Any]) -> None:
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """The header, once every file that it names is there in its length."""
+    """Return the header, once every file is there with the right length."""
     path = folder / HEADER
     try:
         header = json.loads(path.read_text(encoding="utf-8"))
@@ -64,13 +64,13 @@ def read_header(folder: Path) -> dict[str, Any]:
         part, expected = folder / name, header["files"][name]["bytes"]
         if not part.is_file():
             raise UnreadableIndex(f"{part}: missing; build the index again")
-        if (found := part.stat().st_size) != expected:
-            raise UnreadableIndex(f"{part}: damaged, found {found:,} bytes, expected {expected:,}; build it again")
+        if (size := part.stat().st_size) != expected:
+            raise UnreadableIndex(f"{part}: damaged, found {size:,} bytes, expected {expected:,}; build it again")
     return header
 
 
 def verify_contents(folder: Path, header: Mapping[str, Any], *, beat: Beat = noop) -> None:
-    """Reads every byte: a changed file of the right length is found here alone."""
+    """Compare every byte with the header's hashes; only this detects a changed file of the right length."""
     for name in NAMES:
         if file_hash(folder / name, beat=beat) != header["files"][name]["sha256"]:
             raise UnreadableIndex(f"{folder / name}: damaged, its contents have changed; build the index again")
@@ -92,16 +92,17 @@ def describe_files(folder: Path, *, beat: Beat) -> dict[str, dict[str, Any]]:
 
 
 def sync(folder: Path) -> None:
-    """Every file and folder in it to the disk."""
-    for path in _everything(folder):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _everything(folder: Path) -> Iterator[Path]:
+    """Write a folder, with every file and folder in it, to the disk."""
     for parent, _, names in os.walk(folder, topdown=False):
-        yield from (Path(parent) / name for name in names)
-        yield Path(parent)
+        for name in names:
+            sync_path(Path(parent) / name)
+        sync_path(Path(parent))
+
+
+def sync_path(path: Path) -> None:
+    """Write a file, or the names in a folder, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,4 +1,4 @@
-"""What an index is built with, and the ways of cutting a text into words."""
+"""The parameters of an index, and the tokenizers."""
 
 import re
 import unicodedata
@@ -10,20 +10,19 @@ from typing import Any, Self
 from annotation.hygiene.refusal import check_number, refuse
 from annotation.hygiene.words import MARKS
 
-# Raised whenever the files of an index, or the scores that are read from them, could change.
+# Increased whenever the files of an index, or the scores read from them, may change.
 INDEX_VERSION = 1
 VARIANT = "lucene"
-MOST_K1 = 1000
+MAX_K1 = 1000
 
 Tokenizer = Callable[[str], list[str]]
 
-
-# Letters, digits and underscores, and the marks on them: a vowel sign of Hindi is a mark and ends no word.
+# Letters, digits, underscores, and marks on them: a vowel sign of Hindi is a mark and does not end a word.
 _WORD = re.compile(rf"\w[\w{MARKS}]*")
 
 
 def words(text: str) -> list[str]:
-    """Words in lower case; composed first, so that an accent is one letter however it was typed.
+    """Return the words in lower case, with accents composed.
 
     >>> words("Déjà vu, isn't it?")
     ['déjà', 'vu', 'isn', 't', 'it']
@@ -32,7 +31,7 @@ def words(text: str) -> list[str]:
 
 
 def characters(text: str) -> list[str]:
-    """Every letter, digit or underscore by itself: for scripts that put no spaces between words.
+    """Return every letter, digit or underscore: for scripts without spaces between words.
 
     >>> characters("你好, ok")
     ['你', '好', 'o', 'k']
@@ -41,15 +40,15 @@ def characters(text: str) -> list[str]:
 
 
 def bigrams(text: str) -> list[str]:
-    """Pairs of neighbours within a run; a run of one stands for itself.
+    """Return pairs of neighbouring characters within a word; a word of one character stays.
 
     >>> bigrams("你好吗 a")
     ['你好', '好吗', 'a']
     """
-    found: list[str] = []
+    pairs: list[str] = []
     for word in words(text):
-        found += map("".join, pairwise(word)) if len(word) > 1 else [word]
-    return found
+        pairs += map("".join, pairwise(word)) if len(word) > 1 else [word]
+    return pairs
 
 
 TOKENIZERS: Mapping[str, Tokenizer] = {"words": words, "characters": characters, "bigrams": bigrams}
@@ -57,7 +56,7 @@ TOKENIZERS: Mapping[str, Tokenizer] = {"words": words, "characters": characters,
 
 @dataclass(frozen=True)
 class IndexParameters:
-    """BM25's two parameters, and how texts are cut into words.
+    """BM25's two parameters, and the tokenizer.
 
     Attributes
     ----------
@@ -80,7 +79,7 @@ class IndexParameters:
     tokenizer: str = "words"
 
     def __post_init__(self) -> None:
-        check_number("k1", self.k1, 0, MOST_K1)
+        check_number("k1", self.k1, 0, MAX_K1)
         check_number("b", self.b, 0, 1)
         if self.tokenizer not in TOKENIZERS:
             refuse("tokenizer", self.tokenizer, f"one of {', '.join(TOKENIZERS)}")
@@ -92,7 +91,7 @@ class IndexParameters:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """What ``to_dict`` wrote, or a part of it; ``ParameterRefused`` names the field."""
+        """Read the output of ``to_dict``, or a part of it; ``ParameterRefused`` names a wrong field."""
         names = [field.name for field in fields(cls)]
         for name in data:
             if name not in names:
@@ -100,7 +99,7 @@ class IndexParameters:
         return cls(**data)
 
     def signature(self) -> str:
-        """sacrebleu's form; two indexes of the same triples with one signature give the same hits.
+        """Return a line in sacrebleu's form; indexes of the same triples with one signature give the same hits.
 
         >>> IndexParameters().signature()
         'bm25|variant:lucene|k1:1.2|b:0.75|tok:words|version:1'

@@ -1,4 +1,4 @@
-"""An index on disk, opened by memory map and searched for triples whose message and response are both similar."""
+"""Search an index on disk for triples with a similar message and response."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,16 +29,16 @@ from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
 from annotation.mining.triples import Triple, TripleFile
 
 SCORE_FILES: Mapping[str, type[np.generic]] = {DATA: np.float32, INDICES: np.int32, INDPTR: np.int64}
-# Neither paper prints its values. Without epsilon both sides must be similar, and alpha scales scores alone.
+# Neither paper prints its values. If epsilon is 0, both texts must be similar, and alpha only scales the scores.
 ALPHA, EPSILON = 0.5, 0.0
-MOST, MOST_EPSILON = 2**31 - 1, 1000
+MAX_HITS, MAX_EPSILON = 2**31 - 1, 1000
 BLOCKS_PER_HIT, SHORTEST_BLOCK = 64, 16
-REMEMBERED_WORDS = 1 << 14
+CACHED_WORDS = 1 << 14
 ROUNDING_MARGIN = np.float32(1 - 1e-5)
 
 
 class Hit(NamedTuple):
-    """A triple's number, its score for the query, and the two BM25 scores that it is made of."""
+    """A triple's number, its score, and the two BM25 scores from which it is computed."""
 
     number: int
     score: float
@@ -47,7 +47,7 @@ class Hit(NamedTuple):
 
 
 class TripleIndex:
-    """What ``build_index`` has built. Read only: any number of processes may have it open."""
+    """An index from ``build_index``, read-only: any number of processes may have it open."""
 
     def __init__(self, folder: Path, header: dict[str, Any]) -> None:
         self.folder = folder
@@ -57,14 +57,14 @@ class TripleIndex:
         self.n_words: int = header["n_words"]
         self.bytes: int = header["bytes"]
         self.parameters = IndexParameters.from_dict(header["parameters"])
-        # Words are spread as Zipf says: the few that most queries hold are found on disk once.
-        self._place = lru_cache(maxsize=REMEMBERED_WORDS)(_Words(folder).place)
+        # Most queries share a few frequent words, which are looked up on disk once.
+        self._word_number = lru_cache(maxsize=CACHED_WORDS)(_Words(folder).number)
         self._scorers = [_scorer(folder / name, words=self.n_words, texts=self.n) for name in FIELDS]
         self._triples = _triples(folder / TRIPLES, self.n)
 
     @classmethod
     def open(cls, folder: Path, *, verify_contents: bool = False) -> Self:
-        """Every file must be there in its length; ``verify_contents`` reads and hashes all of it as well.
+        """Open an index whose files have the right length; ``verify_contents`` also checks their hashes.
 
         Raises
         ------
@@ -78,14 +78,14 @@ class TripleIndex:
         return cls(folder, header)
 
     def triple(self, number: int) -> Triple:
-        """Read from disk; an ``IndexError`` names the numbers there are."""
+        """Read a triple; an ``IndexError`` names the accepted numbers."""
         try:
             return self._triples.read(number)
         except pa.ArrowException as error:
             raise _damaged(self.folder / TRIPLES, str(error)) from error
 
     def triples(self) -> Iterator[Triple]:
-        """All of them in order, read from disk piece by piece."""
+        """Yield all triples in order."""
         try:
             yield from self._triples
         except pa.ArrowException as error:
@@ -101,23 +101,23 @@ class TripleIndex:
         alpha: float = ALPHA,
         epsilon: float = EPSILON,
     ) -> list[Hit]:
-        """The n best triples under ``d(message) * (alpha * d(response) + (1 - alpha) * epsilon)``, d being BM25.
+        """Return the n best triples by ``d(message) * (alpha * d(response) + (1 - alpha) * epsilon)``; d is BM25.
 
-        Exact: every triple that shares a word is scored. With ``epsilon`` = 0 a hit shares words with both texts; above
-        0 also with the message alone, below those that share rare words of the response.
+        Exact: every triple that shares a word is scored. If ``epsilon`` is 0, a hit shares words with both texts; above
+        0, sharing words with the message is enough.
 
         Parameters
         ----------
         message, response : str
             A word that occurs twice counts twice, as in BM25 without its k3.
         n : int
-            1 or more. There are fewer hits where fewer triples score above 0, and none where no word is known.
+            1 or more. There are fewer hits if fewer triples score above 0, and none if no word is known.
         exclude : collection of int
-            Numbers of triples that are left out, before the n are taken.
+            Numbers of triples to leave out.
         alpha : float
             In [0, 1]. The share of the response's similarity.
         epsilon : float
-            From 0 to 1000. What a response without a shared word counts.
+            From 0 to 1000. The value of a response without a shared word.
 
         Returns
         -------
@@ -129,9 +129,9 @@ class TripleIndex:
         Alessandro Sordoni, Michel Galley, et al., A Neural Network Approach to Context-Sensitive Generation of
         Conversational Responses, NAACL-HLT 2015, section 4.2.
         """
-        check_whole("n", n, 1, MOST)
+        check_whole("n", n, 1, MAX_HITS)
         check_number("alpha", alpha, 0, 1)
-        check_number("epsilon", epsilon, 0, MOST_EPSILON)
+        check_number("epsilon", epsilon, 0, MAX_EPSILON)
         floor = float((1 - alpha) * epsilon)
         on_message, on_response = (self._scores(at, text) for at, text in enumerate((message, response)))
         if len(exclude):
@@ -139,7 +139,7 @@ class TripleIndex:
             on_message[numbers[(numbers >= 0) & (numbers < self.n)]] = 0
         rough = on_message * on_response if floor == 0 else on_message * (np.float32(alpha) * on_response + floor)
         numbers = _candidates(rough, n)
-        # Two factors of 24 bits make one of 48: with the default alpha the product is exact, and a tie is a real one.
+        # The product of two 24-bit factors has 48 bits: with the default alpha it is exact, and so are ties.
         on_message, on_response = on_message[numbers].astype(np.float64), on_response[numbers].astype(np.float64)
         joint = on_message * (alpha * on_response + floor)
         best = np.argsort(-joint, kind="stable")[:n]
@@ -147,17 +147,17 @@ class TripleIndex:
         return [Hit(*row) for row in zip(*columns, strict=True)]
 
     def random_numbers(self, n: int, rng: np.random.Generator, *, exclude: Collection[int] = ()) -> list[int]:
-        """``n`` different triples in random order, each equally likely; all there are where that is fewer."""
-        check_whole("n", n, 0, MOST)
+        """Draw ``n`` different triples in random order, each equally likely, or all if there are fewer."""
+        check_whole("n", n, 0, MAX_HITS)
         left_out = {number for number in exclude if 0 <= number < self.n}
-        wanted = min(n, self.n - len(left_out))
-        drawn = rng.choice(self.n, size=min(self.n, wanted + len(left_out)), replace=False).tolist()
-        return [number for number in drawn if number not in left_out][:wanted]
+        size = min(n, self.n - len(left_out))
+        drawn = rng.choice(self.n, size=min(self.n, size + len(left_out)), replace=False).tolist()
+        return [number for number in drawn if number not in left_out][:size]
 
     def _scores(self, field: int, text: str) -> np.ndarray:
-        """One field's BM25 score of every triple."""
+        """Return a field's BM25 score of every triple."""
         cut = TOKENIZERS[self.parameters.tokenizer]
-        known = [place for word in cut(text) if (place := self._place(word)) is not None]
+        known = [number for word in cut(text) if (number := self._word_number(word)) is not None]
         if not known:
             return np.zeros(self.n, dtype=np.float32)
         try:
@@ -177,21 +177,21 @@ class TripleIndex:
 
 
 def _candidates(rough: np.ndarray, n: int) -> np.ndarray:
-    """Where the n highest are, in order, with some that are lower; zeros never.
+    """Return the positions of the n highest values, in order, and of some lower ones, but never of zeros.
 
-    There are n blocks whose maxima reach the n-th highest maximum, so n values do: what is clearly below it is out.
+    The maxima of n blocks reach the n-th highest maximum, so at least n values do; clearly lower values are left out.
     ``rough`` is rounded to 24 bits; the margin is far wider than that rounding.
     """
     length = rough.size // (BLOCKS_PER_HIT * n)
     if length < SHORTEST_BLOCK:
         return np.flatnonzero(rough > 0)
     maxima = rough[: rough.size // length * length].reshape(-1, length).max(axis=1)
-    reached = np.partition(maxima, maxima.size - n)[maxima.size - n]
-    return np.flatnonzero(rough >= reached * ROUNDING_MARGIN if reached > 0 else rough > 0)
+    limit = np.partition(maxima, maxima.size - n)[maxima.size - n]
+    return np.flatnonzero(rough >= limit * ROUNDING_MARGIN if limit > 0 else rough > 0)
 
 
 class _Words(Sequence[bytes]):
-    """The vocabulary in order, on disk."""
+    """The sorted vocabulary, on disk."""
 
     def __init__(self, folder: Path) -> None:
         self._letters = _array(folder / WORDS, np.uint8)
@@ -200,41 +200,41 @@ class _Words(Sequence[bytes]):
     def __len__(self) -> int:
         return int(self._ends.size)
 
-    def __getitem__(self, at: Any) -> Any:
-        first = int(self._ends[at - 1]) if at else 0
-        return self._letters[first : int(self._ends[at])].tobytes()
+    def __getitem__(self, number: Any) -> Any:
+        first = int(self._ends[number - 1]) if number else 0
+        return self._letters[first : int(self._ends[number])].tobytes()
 
-    def place(self, word: str) -> int | None:
+    def number(self, word: str) -> int | None:
         encoded = word.encode()
-        at = bisect_left(self, encoded)
-        return at if at < len(self) and self[at] == encoded else None
+        number = bisect_left(self, encoded)
+        return number if number < len(self) and self[number] == encoded else None
 
 
 def _array(path: Path, kind: type[np.generic]) -> np.ndarray:
     try:
-        found: np.ndarray = np.load(path, mmap_mode="r")
+        array: np.ndarray = np.load(path, mmap_mode="r")
     except (OSError, ValueError) as error:
         raise _damaged(path, str(error)) from error
-    if found.dtype != kind or found.ndim != 1:
-        raise _damaged(path, f"found {found.dtype} in {found.ndim} dimensions")
-    return found
+    if array.dtype != kind or array.ndim != 1:
+        raise _damaged(path, f"found {array.dtype} in {array.ndim} dimensions")
+    return array
 
 
-def _damaged(path: Path, what: str) -> UnreadableIndex:
-    return UnreadableIndex(f"{path}: damaged, {what}; build the index again")
+def _damaged(path: Path, problem: str) -> UnreadableIndex:
+    return UnreadableIndex(f"{path}: damaged, {problem}; build the index again")
 
 
 def _scorer(folder: Path, *, words: int, texts: int) -> Any:
     arrays = {name: _array(folder / name, kind) for name, kind in SCORE_FILES.items()}
     for name, expected in ((INDPTR, words + 1), (DATA, arrays[INDICES].size), (INDICES, int(arrays[INDPTR][-1]))):
-        if (found := arrays[name].size) != expected:
-            raise _damaged(folder / name, f"found {found:,} numbers, expected {expected:,}")
+        if (size := arrays[name].size) != expected:
+            raise _damaged(folder / name, f"found {size:,} numbers, expected {expected:,}")
     try:
         scorer = bm25s.BM25.load(folder, mmap=True, load_vocab=False)
     except (OSError, ValueError, TypeError) as error:
         raise _damaged(folder / PARAMETERS, str(error)) from error
-    if (found := scorer.scores["num_docs"]) != texts:
-        raise _damaged(folder / PARAMETERS, f"found {found} texts, expected {texts:,}")
+    if (n := scorer.scores["num_docs"]) != texts:
+        raise _damaged(folder / PARAMETERS, f"found {n} texts, expected {texts:,}")
     return scorer
 
 

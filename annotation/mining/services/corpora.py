@@ -1,4 +1,4 @@
-"""Corpora: conversations read from a file, a stream or a data set, and indexed on disk; whole, or not at all."""
+"""Corpora: conversations from a file, a stream or a data set, indexed on disk completely or not at all."""
 
 import io
 import shutil
@@ -18,9 +18,9 @@ from annotation.core.names import slug_of
 from annotation.core.progress import Beat, Progress, noop
 from annotation.datasets.sources import check_sources
 from annotation.hygiene.refusal import ParameterRefused
-from annotation.mining.index import IndexParameters, IndexReport, build_index
+from annotation.mining.index import IndexParameters, build_index
 from annotation.mining.opening import FORMATS, begin
-from annotation.mining.reading import TURN_SEPARATOR, Columns, ReadReport, read_triples
+from annotation.mining.reading import PARTS, TURN_SEPARATOR, Columns, ReadReport, read_triples
 from annotation.mining.selectors import corpora_folder, corpus_folder, dataset_triples, forget_indexes
 from annotation.mining.triples import Triple
 from annotation.models import Corpus, Dataset, JobState, Project, User
@@ -28,11 +28,11 @@ from annotation.projects.services.audit import audit_record
 
 BEAT_TRIPLES = 2000
 DETAILS = ("description", "language", "licence", "attribution")
-RESERVED = ("new", "from-data-set")  # addresses of their own
+RESERVED = ("new", "from-data-set")  # addresses of other pages
 KIBI = 1024
 
 
-# --- What may be asked for --------------------------------------------------------------------------------------------
+# --- Creating ---------------------------------------------------------------------------------------------------------
 
 
 def corpus_upload(
@@ -48,8 +48,8 @@ def corpus_upload(
     """Queue an uploaded file. The caller enqueues ``annotation.mining.tasks.corpus_index`` with its id."""
     if not content:
         raise AnnotationError.at("file", f"File: {filename!r} is empty; accepted: a file with triples.")
-    _, asked = _begun(io.BytesIO(content), filename, options)
-    return _create(project, by, name, details, filename=filename[:255], content=content, options=asked)
+    _, reading = _recognised(io.BytesIO(content), filename, options)
+    return _create(project, by, name, details, filename=filename[:255], content=content, options=reading)
 
 
 def corpus_from_dataset(
@@ -69,14 +69,13 @@ def corpus_from_dataset(
     check_sources(dataset, source_kinds, source_systems)
     if not source_kinds and not source_systems:
         raise AnnotationError.at("source_kinds", "No source is chosen; accepted: at least one kind or system.")
-    asked = {
+    sources = {
         "source_kinds": sorted(source_kinds),
         "source_systems": sorted(source_systems),
         "index": _index_parameters((options or {}).get("index", {})).to_dict(),
     }
-    given = {key: details.get(key) or getattr(dataset, key) for key in DETAILS if key != "description"}
-    about = {**given, "description": details.get("description", "")}
-    return _create(project, by, name, about, dataset=dataset, options=asked)
+    inherited = {key: getattr(dataset, key) for key in DETAILS if key != "description" and not details.get(key)}
+    return _create(project, by, name, {**details, **inherited}, dataset=dataset, options=sources)
 
 
 def corpus_stream(
@@ -91,13 +90,12 @@ def corpus_stream(
     progress: Progress = noop,
     **details: str,
 ) -> Corpus:
-    """Read a stream of any length into a new index, here and now; ``size`` is how many bytes it has, where known.
+    """Read a stream of any length into a new index, in this process; ``size`` is its number of bytes, if known.
 
-    This process is the worker. Where it ends early the corpus is failed, and the next of its name takes its place.
+    If the process ends early, the corpus has failed, and the next one of its name replaces it.
     """
-    stream, asked = _begun(stream, filename, options)
-    asked["streamed"] = True
-    corpus = _create(project, by, name, details, filename=filename[:255], options=asked)
+    stream, reading = _recognised(stream, filename, options)
+    corpus = _create(project, by, name, details, filename=filename[:255], options={**reading, "streamed": True})
 
     def work(job: Corpus, claim: Claim) -> None:
         try:
@@ -111,54 +109,51 @@ def corpus_stream(
     return corpus
 
 
-def _begun(stream: BinaryIO, filename: str, options: Mapping[str, Any]) -> tuple[BinaryIO, dict[str, Any]]:
-    """The stream, and how to read it: what was said, and where nothing was said what its first bytes and name tell."""
+def _recognised(stream: BinaryIO, filename: str, options: Mapping[str, Any]) -> tuple[BinaryIO, dict[str, Any]]:
+    """Return the stream and how to read it: by the options or, without them, by its first bytes and name."""
     file_format, compression = options.get("file_format") or "", options.get("compression")
-    told = {name: value for name, value in dict(options.get("columns") or {}).items() if value not in (None, "")}
-    if unknown := sorted(set(told) - {"context", "message", "response"}):
-        raise AnnotationError.at("columns", f"Column: found {unknown[0]!r}; accepted: context, message, response.")
+    columns = {part: name for part, name in dict(options.get("columns") or {}).items() if name not in (None, "")}
+    if unknown := sorted(set(columns) - set(PARTS)):
+        raise AnnotationError.at("columns", f"Column: found {unknown[0]!r}; accepted: {', '.join(PARTS)}.")
     try:
         stream, shape = begin(stream, f"any.{file_format}" if file_format in FORMATS else filename)
-        asked = {
+        reading = {
             "file_format": file_format or shape.file_format,
             "compression": shape.compression if compression is None else compression,
-            "columns": told,
+            "columns": columns,
             "header": bool(options.get("header", True)),
             "turn_separator": options.get("turn_separator") or TURN_SEPARATOR,
         }
-        with suppress(ImportRefused):  # of nothing: the parameters are checked
-            next(_read(io.BytesIO(b""), asked, ReadReport(filename), noop))
+        with suppress(ImportRefused):  # reading nothing checks the parameters
+            next(_read(io.BytesIO(b""), reading, ReadReport(filename), noop))
     except ParameterRefused as refusal:
         field = {"file": "file_format"}.get(refusal.field, refusal.field)
         raise AnnotationError.at(field, str(refusal)) from refusal
-    return stream, {**asked, "index": _index_parameters(options.get("index") or {}).to_dict()}
+    return stream, {**reading, "index": _index_parameters(options.get("index") or {}).to_dict()}
 
 
 def _read(stream: BinaryIO, options: Mapping[str, Any], report: ReadReport, beat: Beat) -> Iterator[Triple]:
-    named = options["columns"]
-    without = {} if options["header"] else {"context": None}  # numbers for some are numbers for all
-    columns = Columns(**{**without, **named}) if named else None
+    # Without a header all columns are numbers, so that the default name of the context cannot stay.
+    columns = {**({} if options["header"] else {"context": None}), **options["columns"]}
+    names = ("file_format", "compression", "header", "turn_separator")
     return read_triples(
         stream,
-        file_format=options["file_format"],
-        compression=options["compression"],
-        columns=columns,
-        header=options["header"],
-        turn_separator=options["turn_separator"],
+        **{name: options[name] for name in names},
+        columns=Columns(**columns) if options["columns"] else None,
         report=report,
         beat=beat,
     )
 
 
-def _index_parameters(given: Mapping[str, Any]) -> IndexParameters:
+def _index_parameters(parameters: Mapping[str, Any]) -> IndexParameters:
     try:
-        return IndexParameters.from_dict({**IndexParameters().to_dict(), **given})
+        return IndexParameters.from_dict(parameters)
     except ValueError as error:
         raise AnnotationError.at("index", str(error)) from error
 
 
 def _create(project: Project, by: User | None, name: str, details: Mapping[str, str], **fields: Any) -> Corpus:
-    """One that failed or was cancelled makes room for the next of its name."""
+    """Create a corpus; it replaces a failed or cancelled one of its name."""
     name = name.strip()
     slug = slug_of(name, reserved=RESERVED)
     about = {key: details[key] for key in DETAILS if details.get(key)}
@@ -196,48 +191,41 @@ def _index_or_refuse(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size
     folder = corpus_folder(corpus)
     parameters = _index_parameters(corpus.options["index"])
     try:
-        all_of_them = _at_least_one(progress.reading(triples), corpus)
-        built = build_index(all_of_them, folder, parameters=parameters, beat=progress.beat)
+        index = build_index(
+            _at_least_one(progress.reading(triples), corpus), folder, parameters=parameters, beat=progress.beat
+        )
     except OSError as error:
-        raise AnnotationError(_no_room(folder, error)) from error
+        raise AnnotationError(
+            f"The index cannot be written to {folder} on {socket.gethostname()}: {error.strerror or error}. "
+            f"Give the workers a folder {corpora_folder()} that they may write to, with room, shared by all hosts."
+        ) from error
     except ValueError as error:
         raise AnnotationError(str(error)) from error
     with transaction.atomic():
         claim.lock()
-        claim.finish(**_finished(built, report))
-
-
-def _finished(built: IndexReport, report: ReadReport) -> dict[str, Any]:
-    return {
-        "n_triples": built.n_triples,
-        "index_bytes": built.bytes,
-        "index_signature": built.signature,
-        "content_hash": built.content_hash,
-        "content": None,
-        "report": {**report.to_dict(), "counts": {**report.counts(), "triples": built.n_triples}},
-        "progress_note": "",
-    }
+        claim.finish(
+            n_triples=index.n_triples,
+            index_bytes=index.bytes,
+            index_signature=index.signature,
+            content_hash=index.content_hash,
+            content=None,
+            report={**report.to_dict(), "counts": {**report.counts(), "triples": index.n_triples}},
+            progress_note="",
+        )
 
 
 def _at_least_one(triples: Iterator[Triple], corpus: Corpus) -> Iterator[Triple]:
     first = next(triples, None)
     if first is None:
-        where = f"Data set “{corpus.dataset}”" if corpus.dataset else corpus.filename
+        source = f"Data set “{corpus.dataset}”" if corpus.dataset else corpus.filename
         raise AnnotationError(
-            f"{where} holds no triple: found nothing with a message and a response; accepted: at least one."
+            f"{source} holds no triple: found nothing with a message and a response; accepted: at least one."
         )
     return chain([first], triples)
 
 
-def _no_room(folder: Path, error: OSError) -> str:
-    return (
-        f"The index cannot be written to {folder} on {socket.gethostname()}: {error.strerror or error}. "
-        f"Give the workers a folder {corpora_folder()} that they may write to, with room, shared by all hosts."
-    )
-
-
 class _IndexProgress:
-    """Report how far it is: by the bytes that were read, or by triples if their number is known."""
+    """Report progress by the bytes that were read, or by triples if their number is known."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
@@ -263,7 +251,7 @@ class _IndexProgress:
 def _source(
     corpus: Corpus, stream: BinaryIO | None, size: int, report: ReadReport, beat: Beat
 ) -> tuple[Iterable[Triple], Callable[[int], int], int]:
-    """The triples; and, of so many read, how far that is of how much."""
+    """Return the triples, the position after a number of triples, and the position at the end."""
     options = corpus.options
     if corpus.dataset is not None:
         kinds, systems = options["source_kinds"], options["source_systems"]
@@ -281,15 +269,8 @@ def _source(
 
 
 def _position(stream: BinaryIO, _: int) -> int:
-    """How far a file was read, in KiB; of a pipe nobody knows how much there is to come."""
+    """Return the position in a file, in KiB, or 0 for a pipe, whose size is unknown."""
     return stream.tell() // KIBI if not stream.closed and stream.seekable() else 0
-
-
-def _clear(folder: Path) -> None:
-    """Remove an index, and what a killed worker left beside it."""
-    if folder.parent.is_dir():
-        for found in [*folder.parent.glob(f"{folder.name}*"), *folder.parent.glob(f".{folder.name}*")]:
-            shutil.rmtree(found, ignore_errors=True)
 
 
 # --- Deleting ---------------------------------------------------------------------------------------------------------
@@ -297,7 +278,7 @@ def _clear(folder: Path) -> None:
 
 @transaction.atomic
 def corpus_delete(*, corpus: Corpus, by: User | None = None) -> None:
-    """The corpus with its files. Refused where a run was mined from it, or while a worker is at it."""
+    """Delete a corpus with its files; refused if a run uses it, or while it is being indexed."""
     corpus = Corpus.objects.select_for_update(of=("self",)).defer("content").get(pk=corpus.pk)
     runs = list(corpus.mining_runs.order_by("pk").values_list("pk", flat=True)[:20])
     if runs:
@@ -321,9 +302,11 @@ def corpus_delete(*, corpus: Corpus, by: User | None = None) -> None:
 def _remove(corpus: Corpus) -> None:
     folder = corpus_folder(corpus)
     corpus.delete()
-    transaction.on_commit(lambda: _forget(folder))
+    transaction.on_commit(lambda: _remove_files(folder))
 
 
-def _forget(folder: Path) -> None:
-    _clear(folder)
+def _remove_files(folder: Path) -> None:
+    """Remove an index, and what a killed worker left beside it."""
+    for path in [*folder.parent.glob(f"{folder.name}*"), *folder.parent.glob(f".{folder.name}*")]:
+        shutil.rmtree(path, ignore_errors=True)
     forget_indexes()

@@ -1,4 +1,4 @@
-"""What indexing and mining found, in numbers and in words: one wording for pages and commands."""
+"""The reports of indexing and mining, in numbers and words, for pages and commands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.models import CandidateFate, MiningRun, SourceKind
 
-WORDS = {
+LABELS = {
     "lines": "Lines, or rows of Parquet",
     "triples": "Triples",
     "empty_messages": "Lines whose message says nothing, left out",
@@ -19,8 +19,8 @@ WORDS = {
 
 
 def corpus_report_rows(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """(what, how many), in a fixed order, as far as there was any."""
-    return [(words, counts[key]) for key, words in WORDS.items() if counts.get(key)]
+    """Return labels and counts in a fixed order, without zeros."""
+    return [(label, counts[key]) for key, label in LABELS.items() if counts.get(key)]
 
 
 @dataclass(frozen=True)
@@ -66,21 +66,18 @@ class RunReport:
 
 
 def run_report(run: MiningRun) -> RunReport:
-    """The report of a run that is done."""
-    found = run.report
-    kinds = [
-        KindRow(
-            kind, SourceKind(kind).label, {fate: found["kinds"][kind].get(fate, 0) for fate in CandidateFate.values}
-        )
-        for kind in SourceKind.values
-        if kind in found["kinds"]
-    ]
+    """Return the report of a run that is done."""
+    report = run.report
     return RunReport(
-        kinds=kinds,
-        steps=[StepRow(row["step"], row["fate"], row["n"], row["examples"]) for row in found["reasons"]],
-        kept=sorted((int(n), seeds) for n, seeds in found["seeds"]["kept"].items()),
-        seeds=found["seeds"]["all"],
-        fewer=found["seeds"]["fewer"],
-        near=found["near_duplicates"]["all"],
-        near_kept=found["near_duplicates"]["kept"],
+        kinds=[
+            KindRow(kind, SourceKind(kind).label, {fate: counts.get(fate, 0) for fate in CandidateFate.values})
+            for kind in SourceKind.values
+            if (counts := report["kinds"].get(kind)) is not None
+        ],
+        steps=[StepRow(**row) for row in report["reasons"]],
+        kept=sorted((int(n), seeds) for n, seeds in report["seeds"]["kept"].items()),
+        seeds=report["seeds"]["all"],
+        fewer=report["seeds"]["fewer"],
+        near=report["near_duplicates"]["all"],
+        near_kept=report["near_duplicates"]["kept"],
     )

@@ -1,6 +1,8 @@
 """Mining runs: create, cancel, delete, and mine the seeds shard by shard."""
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import structlog
@@ -9,9 +11,10 @@ from django.db.models import Count, Q
 
 from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
-from annotation.core.jobs import Claim, job_request_cancel, job_run, jobs_requeue
+from annotation.core.jobs import Claim, job_run, jobs_requeue
 from annotation.core.progress import Beat, Progress, Throttle, noop
 from annotation.core.shards import Enqueue, Work, is_going_on, shards_finish, shards_help
+from annotation.datasets.services.content import REFERENCE_KINDS
 from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.candidates import Candidate, mine
 from annotation.mining.index import TripleIndex
@@ -23,10 +26,11 @@ from annotation.mining.selectors import (
     candidates_matching,
     corpus_index,
     corpus_verify,
+    damage_reported,
+    require_indexed,
     seed_item_ids,
     seeds,
     seeds_done,
-    told_of_damage,
 )
 from annotation.mining.specification import MiningSpecification
 from annotation.models import (
@@ -49,7 +53,7 @@ SHARD_SEEDS = 50
 EXAMPLES = 5
 
 
-# --- What may be asked for --------------------------------------------------------------------------------------------
+# --- Creating ---------------------------------------------------------------------------------------------------------
 
 
 @transaction.atomic
@@ -64,16 +68,13 @@ def mining_run_create(
 ) -> MiningRun:
     """Queue a run. The caller enqueues ``annotation.mining.tasks.mining_run_execute`` with its id.
 
-    ``specification`` is what ``MiningSpecification`` takes, its defaults filled in; two texts are the same as the data
-    set has it. ``seed_choice`` says which response of an item is its seed, and of which splits: ``kind`` or ``system``,
-    ``splits``.
+    ``specification`` holds parameters of ``MiningSpecification``; the rule for equal texts is the data set's.
+    ``seed_choice`` holds the ``kind`` or ``system`` of the responses that are seeds, and ``splits``.
     """
     if dataset.project_id != project.pk or corpus.project_id != project.pk:
         raise AnnotationError("Data set and corpus must belong to the same project as the run.")
-    if corpus.state != JobState.DONE:
-        message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: a corpus whose index is done."
-        raise AnnotationError.at("corpus", message)
-    Dataset.objects.select_for_update().get(pk=dataset.pk)  # nobody selects or takes back its seeds meanwhile
+    require_indexed(corpus)
+    Dataset.objects.select_for_update().get(pk=dataset.pk)  # its seeds must not change meanwhile
     choice = _checked_seeds(dataset, seed_choice or {})
     checked = _checked_specification(dataset, specification or {})
     n_seeds = len(seed_item_ids(dataset, choice))
@@ -100,50 +101,40 @@ def mining_run_create(
     return run
 
 
-def _checked_seeds(dataset: Dataset, given: Mapping[str, Any]) -> SeedChoice:
-    kind, system = given.get("kind", ""), given.get("system", "")
+def _checked_seeds(dataset: Dataset, choice: Mapping[str, Any]) -> SeedChoice:
+    kind, system = choice.get("kind", ""), choice.get("system", "")
     if not kind and not system:
         kind = SourceKind.SEED
     if kind and system:
         raise AnnotationError.at("seed_source", "Both a kind and a system are named; accepted: one of them.")
-    kinds = [one for one in SourceKind.values if one != SourceKind.SYSTEM]
-    if kind and kind not in kinds:
-        raise AnnotationError.at("seed_source", f"Kind of seed: found {kind!r}; accepted: {', '.join(kinds)}.")
+    if kind and kind not in REFERENCE_KINDS:
+        accepted = ", ".join(REFERENCE_KINDS)
+        raise AnnotationError.at("seed_source", f"Kind of seed: found {kind!r}; accepted: {accepted}.")
     if system and not dataset.systems.filter(name=system).exists():
         names = ", ".join(dataset.systems.values_list("name", flat=True)) or "none"
         raise AnnotationError.at("seed_source", f"System: found {system!r}; accepted: one of “{dataset}”: {names}.")
-    splits = tuple(given.get("splits") or ())
+    splits = set(choice.get("splits") or ())
     known = set(dataset.items.exclude(split="").values_list("split", flat=True))
-    missing = sorted(set(splits) - known)
-    if missing:
-        has = ", ".join(sorted(known)) or "none"
-        raise AnnotationError.at("splits", f"Split: found {missing[0]!r}; accepted: one of “{dataset}”: {has}.")
-    return SeedChoice(kind, system, tuple(sorted(set(splits))))
+    if unknown := sorted(splits - known):
+        accepted = ", ".join(sorted(known)) or "none"
+        raise AnnotationError.at("splits", f"Split: found {unknown[0]!r}; accepted: one of “{dataset}”: {accepted}.")
+    return SeedChoice(kind, system, tuple(sorted(splits)))
 
 
-def _checked_specification(dataset: Dataset, given: Mapping[str, Any]) -> MiningSpecification:
-    asked = {"normalisation": dataset.normalisation, **given}
-    if asked["normalisation"] != dataset.normalisation:
-        raise AnnotationError.at(
-            "normalisation",
-            f"Same response: found {asked['normalisation']!r}; accepted: {dataset.normalisation!r}, as “{dataset}”.",
-        )
+def _checked_specification(dataset: Dataset, parameters: Mapping[str, Any]) -> MiningSpecification:
+    rule = parameters.get("normalisation", dataset.normalisation)
+    if rule != dataset.normalisation:
+        message = f"Same response: found {rule!r}; accepted: {dataset.normalisation!r}, as “{dataset}”."
+        raise AnnotationError.at("normalisation", message)
     try:
-        return MiningSpecification.from_dict(asked)
+        return MiningSpecification.from_dict({**parameters, "normalisation": rule})
     except ParameterRefused as error:
         raise AnnotationError.at(error.field, str(error)) from error
 
 
-# --- Cancelling, starting over, deleting ------------------------------------------------------------------------------
-
-
-def mining_run_cancel(*, run: MiningRun) -> None:
-    job_request_cancel(run)
-
-
 @transaction.atomic
 def mining_run_delete(*, run: MiningRun, by: User | None = None) -> None:
-    """The run with its candidates. Refused while it runs, and once its candidates are references."""
+    """Delete a run with its candidates; refused while it runs, and once its candidates are references."""
     run = MiningRun.objects.select_for_update(of=("self",)).select_related("dataset", "project").get(pk=run.pk)
     if run.state == JobState.RUNNING:
         raise AnnotationError(f"{run} is running; cancel it first.")
@@ -163,18 +154,18 @@ def mining_run_delete(*, run: MiningRun, by: User | None = None) -> None:
 
 
 def mining_run_execute(*, run_id: int, progress: Progress = noop, enqueue: Enqueue = noop) -> None:
-    """Claim, work, finish; safe to run twice. ``enqueue`` gets the number of helpers that would find work."""
+    """Claim, work, finish; safe to run twice. ``enqueue`` is called with the number of helpers that have work."""
     job_run(MiningRun, run_id, lambda run, claim: _execute(run, claim, enqueue), progress=progress)
 
 
 def mining_run_help(*, run_id: int) -> bool:
-    """Take shards of a run that another worker holds, for one turn. Return whether there may be more."""
+    """Work for a while on shards of a run that another worker holds. Return whether there may be more."""
     run = MiningRun.objects.select_related("dataset", "corpus").defer("corpus__content").filter(pk=run_id).first()
     if run is None or not is_going_on(run):
         return False
     try:
         index = corpus_index(run.corpus)
-    except AnnotationError as error:  # the others go on without this host
+    except AnnotationError as error:  # other hosts continue without this host
         log.warning("cannot help to mine", run=run_id, error=error.message)
         return False
     return shards_help(run, run.shards.all(), _shard_work(run, index))
@@ -199,7 +190,7 @@ def _execute(run: MiningRun, claim: Claim, enqueue: Enqueue) -> None:
 
 
 def _make_shards(run: MiningRun, claim: Claim) -> None:
-    """Cut the run, unless an earlier attempt has; shards that failed or were cancelled may try again."""
+    """Cut the run into shards, unless an earlier attempt has; failed and cancelled shards start again."""
     with transaction.atomic():
         claim.lock()
         if not run.shards.exists():
@@ -225,8 +216,9 @@ def _shard_work(run: MiningRun, index: TripleIndex) -> Work[MiningShard]:
         rows: list[tuple[object, ...]] = []
         throttle = Throttle()
         for number, seed in enumerate(seeds(run.dataset, choice, shard.item_ids)):
-            with told_of_damage(run.corpus):
-                rows += [_row(run, shard, seed.item_id, candidate) for candidate in mine(seed, index, specification)]
+            with damage_reported(run.corpus):
+                candidates = mine(seed, index, specification)
+            rows += [(run.pk, shard.pk, seed.item_id, *_values(candidate)) for candidate in candidates]
             if throttle.due():
                 claim.progress(number + 1, len(shard.item_ids))
                 beat()
@@ -238,59 +230,23 @@ def _shard_work(run: MiningRun, index: TripleIndex) -> Work[MiningShard]:
     return work
 
 
-COLUMNS = (
-    "run_id",
-    "shard_id",
-    "item_id",
-    "kind",
-    "rank",
-    "score",
-    "message_score",
-    "response_score",
-    "text",
-    "text_key",
-    "raw_text",
-    "triple",
-    "source_context",
-    "source_message",
-    "fate",
-    "reasons",
-    "near_duplicate",
-)
+COLUMNS = ("run_id", "shard_id", "item_id", *(each.name for each in fields(Candidate)))
 
 
-def _row(run: MiningRun, shard: MiningShard, item_id: int, one: Candidate) -> tuple[object, ...]:
-    return (
-        run.pk,
-        shard.pk,
-        item_id,
-        one.kind,
-        one.rank,
-        one.score,
-        one.message_score,
-        one.response_score,
-        one.text,
-        one.text_key,
-        one.raw_text,
-        one.triple,
-        list(one.source_context),
-        one.source_message,
-        one.fate,
-        list(one.reasons),
-        one.near_duplicate,
-    )
+def _values(candidate: Candidate) -> list[object]:
+    return [list(value) if isinstance(value, tuple) else value for value in vars(candidate).values()]
 
 
-# --- What was found ---------------------------------------------------------------------------------------------------
+# --- The report -------------------------------------------------------------------------------------------------------
 
 
 def mining_report(run: MiningRun) -> dict[str, Any]:
-    """Counts by kind and fate, every hygiene step with how many texts it took or changed, and the seeds left short."""
-    found = MinedCandidate.objects.filter(run=run).order_by()
+    """Return counts by kind and fate, by reason, of near-duplicates, and of seeds by their kept texts."""
+    candidates = MinedCandidate.objects.filter(run=run).order_by()
     kinds: dict[str, dict[str, int]] = {}
-    for kind, fate, n in found.values("kind", "fate").annotate(n=Count("pk")).values_list("kind", "fate", "n"):
+    for kind, fate, n in candidates.values_list("kind", "fate").annotate(n=Count("pk")):
         kinds.setdefault(kind, dict.fromkeys(CandidateFate.values, 0))[fate] = n
-    near = found.exclude(near_duplicate="")
+    near = candidates.exclude(near_duplicate="")
     return {
         "kinds": kinds,
         "reasons": _reasons(run),
@@ -302,14 +258,14 @@ def mining_report(run: MiningRun) -> dict[str, Any]:
 REASONS = """
 SELECT CASE WHEN reason ~ %(same_as)s THEN %(same)s ELSE split_part(reason, ':', 1) END AS step, fate,
        count(DISTINCT id)
-  FROM (SELECT id, fate, unnest(reasons) AS reason FROM annotation_minedcandidate WHERE run_id = %(run)s) told
+  FROM (SELECT id, fate, unnest(reasons) AS reason FROM annotation_minedcandidate WHERE run_id = %(run)s) reasons
  GROUP BY step, fate
  ORDER BY step, fate
 """
 
 
 def _reasons(run: MiningRun) -> list[dict[str, Any]]:
-    """What comes before the colon of a reason names the step; whatever text another is the same as counts as one."""
+    """Count reasons by step, the part before the colon; duplicates of any candidate are one step."""
     with connection.cursor() as cursor:
         cursor.execute(REASONS, {"run": run.pk, "same": SAME_TEXT, "same_as": f"^{SAME_AS_ANOTHER}"})
         counted = cursor.fetchall()
@@ -317,34 +273,25 @@ def _reasons(run: MiningRun) -> list[dict[str, Any]]:
 
 
 def _examples(run: MiningRun, step: str, fate: str) -> list[dict[str, Any]]:
-    found = candidates_matching(run, CandidateFilter(fate=fate, step=step)).select_related("item")
+    candidates = candidates_matching(run, CandidateFilter(fate=fate, step=step)).select_related("item").order_by("pk")
+    names = ("item_id", "kind", "rank", "text", "raw_text", "reasons")
     return [
-        {
-            "item": one.item.external_id,
-            "item_id": one.item_id,
-            "kind": one.kind,
-            "rank": one.rank,
-            "text": one.text,
-            "raw_text": one.raw_text,
-            "reasons": one.reasons,
-        }
-        for one in found.order_by("pk")[:EXAMPLES]
+        {"item": candidate.item.external_id, **{name: getattr(candidate, name) for name in names}}
+        for candidate in candidates[:EXAMPLES]
     ]
 
 
 def _seed_counts(run: MiningRun) -> dict[str, Any]:
-    """Of how many seeds how many mined texts were kept: {"3": 12} says three for each of twelve."""
+    """Count seeds by their number of kept mined texts: {"3": 12} means that twelve seeds have three."""
     kept = Q(kind=SourceKind.MINED, fate=CandidateFate.KEPT)
     counted = MinedCandidate.objects.filter(run=run).order_by().values("item").annotate(n=Count("pk", filter=kept))
+    sizes = Counter(counted.values_list("n", flat=True))
     n_seeds = run.progress_total
-    sizes: dict[int, int] = {}
-    for n in counted.values_list("n", flat=True):
-        sizes[n] = sizes.get(n, 0) + 1
-    if n_seeds > sum(sizes.values()):
-        sizes[0] = sizes.get(0, 0) + n_seeds - sum(sizes.values())
-    wanted = run.specification["mining"]["n"]
+    if n_seeds > sizes.total():  # seeds without any candidate
+        sizes[0] += n_seeds - sizes.total()
+    requested = run.specification["mining"]["n"]
     return {
         "all": n_seeds,
-        "fewer": sum(count for n, count in sizes.items() if n < wanted),
+        "fewer": sum(count for n, count in sizes.items() if n < requested),
         "kept": {str(n): count for n, count in sorted(sizes.items())},
     }

@@ -1,4 +1,4 @@
-"""Triples drawn at random from a corpus, as the content of a new data set: candidates for seeds."""
+"""Draw triples at random from a corpus as the content of a new data set."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ BEAT_EVERY = 500
 
 
 def sample_draw(options: Mapping[str, Any], beat: Beat) -> tuple[DatasetContent, dict[str, int]]:
-    """The first ``n`` triples, in the random order that the seed decides, that the hygiene steps leave.
+    """Return the first ``n`` triples, in the order of the random seed, that the hygiene steps keep.
 
-    Each becomes an item with its context, its message, and its response as the seed; masked where a step masks.
+    Each becomes an item with its context, its message, and its response as the seed, all masked by the steps.
     """
     corpus = Corpus.objects.defer("content").filter(pk=options["corpus"]).first()
     if corpus is None:
@@ -33,14 +33,14 @@ def sample_draw(options: Mapping[str, Any], beat: Beat) -> tuple[DatasetContent,
         if counts["drawn"] % BEAT_EVERY == 0:
             beat()
         counts["drawn"] += 1
-        found = index.triple(number)
-        message, response = clean(found.message, steps), clean(found.response, steps)
+        triple = index.triple(number)
+        message, response = clean(triple.message, steps), clean(triple.response, steps)
         if message.dropped or response.dropped:
             counts["dropped_by_hygiene"] += 1
             continue
-        context = [mask(turn, steps) for turn in found.context]
-        shown = (*context, message.text, response.text)
-        counts["masked_by_hygiene"] += shown != (*found.context, found.message, found.response)
+        context = [mask(turn, steps) for turn in triple.context]
+        is_masked = (*context, message.text, response.text) != (*triple.context, triple.message, triple.response)
+        counts["masked_by_hygiene"] += is_masked
         name = f"{corpus.slug}-{number}"
         source = SourceDraft(counts["drawn"], response.text, SourceKind.SEED.value)
         content.items[name] = ItemDraft(counts["drawn"], name, context, message.text, sources=[source])

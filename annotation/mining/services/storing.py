@@ -1,4 +1,4 @@
-"""Kept candidates become references of their items: once for a run, without the near-duplicates that were left out."""
+"""Add a run's kept candidates to the data set as references, once, without the near-duplicates that were left out."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -28,12 +28,12 @@ from annotation.models import (
 from annotation.projects.services.audit import audit_record
 
 TEMPLATE = "delta-bleu-references"
-NAME = "Rating replies"  # raters read it; the template's says what the ratings are for
+NAME = "Rating replies"  # raters read it, so it does not tell the purpose of the ratings
 
 
 @dataclass(frozen=True)
 class StorePreview:
-    """What storing a run's candidates would do to its data set now."""
+    """The numbers of a run's candidates that are, or would be, added to its data set."""
 
     kinds: dict[str, int] = field(default_factory=dict)
     items: int = 0
@@ -47,16 +47,18 @@ class StorePreview:
 
 
 def store_preview(run: MiningRun) -> StorePreview:
-    """Counted as the data set is now; storing itself looks again."""
+    """Count what would be added to the data set now."""
+    known = Response.objects.filter(item=OuterRef("item"), text_key=OuterRef("text_key"))
+    return _counted(run, known_responses=_n_texts(_chosen(run).filter(Exists(known))))
+
+
+def _counted(run: MiningRun, *, known_responses: int) -> StorePreview:
     chosen = _chosen(run)
-    there = Response.objects.filter(item=OuterRef("item"), text_key=OuterRef("text_key"))
-    texts = chosen.values("item", "text_key").distinct().count()
-    known = chosen.filter(Exists(there)).values("item", "text_key").distinct().count()
     return StorePreview(
-        kinds=_kinds(chosen),
+        kinds=dict(chosen.values_list("kind").annotate(n=Count("pk")).order_by("kind")),
         items=chosen.values("item").distinct().count(),
-        new_responses=texts - known,
-        known_responses=known,
+        new_responses=_n_texts(chosen) - known_responses,
+        known_responses=known_responses,
         near_duplicates=kept_near_duplicates(run).filter(left_out=True).count(),
     )
 
@@ -65,29 +67,33 @@ def _chosen(run: MiningRun) -> QuerySet[MinedCandidate]:
     return MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT, left_out=False).order_by()
 
 
+def _n_texts(candidates: QuerySet[MinedCandidate]) -> int:
+    return candidates.values("item", "text_key").distinct().count()
+
+
 @transaction.atomic
 def near_duplicates_choose(*, run: MiningRun, take: Collection[int] = (), leave_out: Collection[int] = ()) -> None:
-    """Which near-duplicates are added and which stay behind, by their ids; the others stay as they are."""
+    """Choose the near-duplicates to add and to leave out, by their ids; the others do not change."""
     run = _open_run(run)
     near = kept_near_duplicates(run)
-    both = set(take) & set(leave_out)
-    strange = sorted({*take, *leave_out} - set(near.filter(pk__in={*take, *leave_out}).values_list("pk", flat=True)))
-    if both or strange:
-        found = ", ".join(map(str, (sorted(both) or strange)[:10]))
+    ids = {*take, *leave_out}
+    wrong = set(take) & set(leave_out) or ids - set(near.filter(pk__in=ids).values_list("pk", flat=True))
+    if wrong:
+        listed = ", ".join(map(str, sorted(wrong)[:10]))
         accepted = f"ids of kept near-duplicates of {run}, each to be taken or left out"
-        raise AnnotationError.at("leave_out", f"Found {found}; accepted: {accepted}.")
+        raise AnnotationError.at("leave_out", f"Found {listed}; accepted: {accepted}.")
     near.filter(pk__in=take).update(left_out=False)
     near.filter(pk__in=leave_out).update(left_out=True)
 
 
 @transaction.atomic
 def near_duplicates_choose_all(*, run: MiningRun, left_out: bool) -> None:
-    """All of them are added, or none."""
+    """Choose to add all near-duplicates, or to leave all out."""
     kept_near_duplicates(_open_run(run)).exclude(left_out=left_out).update(left_out=left_out)
 
 
 def _open_run(run: MiningRun) -> MiningRun:
-    """The run, locked; refused where its candidates cannot be added, or were already."""
+    """Return the run, locked; refuse one whose candidates cannot be added, or were added already."""
     run = MiningRun.objects.select_for_update(of=("self",)).select_related("dataset", "project").get(pk=run.pk)
     if run.state != JobState.DONE:
         raise AnnotationError(f"{run} is {run.get_state_display().lower()}; accepted: a run that is done.")
@@ -99,11 +105,7 @@ def _open_run(run: MiningRun) -> MiningRun:
     return run
 
 
-def _kinds(chosen: QuerySet[MinedCandidate]) -> dict[str, int]:
-    return dict(chosen.order_by("kind").values("kind").annotate(n=Count("pk")).values_list("kind", "n"))
-
-
-# A text that the item has already gets a further source. What a step has masked stays masked: raw_text stays behind.
+# An existing text gets a further source. The unmasked raw_text of a candidate is not copied.
 NEW_RESPONSES = """
 INSERT INTO annotation_response (item_id, text, text_key)
 SELECT first.item_id, first.text, first.text_key
@@ -137,38 +139,28 @@ def mining_run_store(
     leave_out: Collection[int] | None = None,
     by: User | None = None,
 ) -> StorePreview:
-    """Write the kept candidates into the data set as references that name this run. Refused a second time.
+    """Add the kept candidates to the data set as references that name this run; refused a second time.
 
-    Those marked as nearly another, better ranked text of their item are added as was chosen one by one, which is all
-    of them unless somebody chose. ``near_duplicates`` says all or none, ``leave_out`` all but these, whatever was
-    chosen before.
+    Near-duplicates are added unless they were left out before. ``near_duplicates`` adds all or none, ``leave_out`` all
+    but these ids, whatever was chosen before.
     """
     run = _open_run(run)
     if leave_out is not None or near_duplicates is not None:
         near_duplicates_choose_all(run=run, left_out=near_duplicates is False)
         near_duplicates_choose(run=run, leave_out=leave_out or ())
-    Dataset.objects.select_for_update().get(pk=run.dataset_id)  # texts are added by one at a time
-    chosen = _chosen(run)
-    kinds = _kinds(chosen)
-    if not kinds:
+    Dataset.objects.select_for_update().get(pk=run.dataset_id)  # concurrent additions wait
+    if not _chosen(run).exists():
         kept = "left out all it kept" if kept_near_duplicates(run).exists() else "kept no candidate"
         raise AnnotationError(f"{run} {kept}; there is nothing to add. Mine again with other numbers.")
-    asked = {"run": run.pk}
     with connection.cursor() as cursor:
-        cursor.execute(NEW_RESPONSES, asked)
-        made = cursor.rowcount
-        if made >= MANY:
+        cursor.execute(NEW_RESPONSES, {"run": run.pk})
+        n_new = cursor.rowcount
+        if n_new >= MANY:
             cursor.execute("ANALYZE annotation_response")
-        cursor.execute(NEW_SOURCES, asked)
+        cursor.execute(NEW_SOURCES, {"run": run.pk})
         if cursor.rowcount >= MANY:
             cursor.execute("ANALYZE annotation_responsesource")
-    stored = StorePreview(
-        kinds=kinds,
-        items=chosen.values("item").distinct().count(),
-        new_responses=made,
-        known_responses=chosen.values("item", "text_key").distinct().count() - made,
-        near_duplicates=kept_near_duplicates(run).filter(left_out=True).count(),
-    )
+    stored = _counted(run, known_responses=_n_texts(_chosen(run)) - n_new)
     MiningRun.objects.filter(pk=run.pk).update(stored_at=Now(), report={**run.report, "stored": stored_record(stored)})
     audit_record(
         verb="mining.store",
@@ -193,7 +185,7 @@ def stored_record(stored: StorePreview) -> dict[str, object]:
 
 @transaction.atomic
 def mining_run_rate(*, run: MiningRun, by: User | None = None) -> Campaign:
-    """A draft campaign in which raters judge the references of the kinds that this run added."""
+    """Create a draft campaign that rates references of the kinds that this run added."""
     if run.stored_at is None:
         raise AnnotationError(f"The candidates of {run} are not in the data set yet: add them first.")
     kinds = [kind for kind in SourceKind.values if kind in run.report.get("stored", {}).get("kinds", {})]

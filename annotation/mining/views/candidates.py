@@ -16,7 +16,7 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.mining import selectors
 from annotation.mining.forms import CandidateFilterForm
-from annotation.mining.services import near_duplicates_choose, near_duplicates_choose_all
+from annotation.mining.services.storing import near_duplicates_choose, near_duplicates_choose_all
 from annotation.mining.views.common import page_or_part, run_or_404
 from annotation.models import JobState, MiningRun, Project, Role
 
@@ -53,7 +53,7 @@ def mining_run_download(request: MemberRequest, run: MiningRun, file_format: str
     return table_response(
         format=file_format,
         filename=f"{run.dataset.slug}-mining-{run.pk}",
-        columns=selectors.CANDIDATE_COLUMNS,
+        columns=list(selectors.CANDIDATE_COLUMNS),
         rows=selectors.candidate_rows(run, chosen),
         types=selectors.CANDIDATE_TYPES,
     )

@@ -1,4 +1,4 @@
-"""What the pages of corpora and of mining runs share."""
+"""Look-ups and responses shared by the pages of corpora and mining runs."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from annotation.models import Corpus, MiningRun, Project
 
 
 def corpus_or_404(project: Project, slug: str) -> Corpus:
-    found = Corpus.objects.defer("content").select_related("dataset", "requested_by")
-    return get_in_project_or_404(found, project, slug=slug)
+    corpora = Corpus.objects.defer("content").select_related("dataset", "requested_by")
+    return get_in_project_or_404(corpora, project, slug=slug)
 
 
 def run_or_404(project: Project, pk: int) -> MiningRun:
@@ -22,7 +22,7 @@ def run_or_404(project: Project, pk: int) -> MiningRun:
 
 
 def page_or_part(request: MemberRequest, page: str, part: str, context: dict[str, Any]) -> HttpResponse:
-    """One address, two answers: going back through the history must find the page, from whatever cache."""
+    """Render the part for htmx, else the page; the Vary header keeps caches from mixing them up."""
     live = request.htmx and not request.htmx.history_restore_request
     response = render(request, f"annotation/mining/{part if live else page}.html", context)
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])

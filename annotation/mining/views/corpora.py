@@ -1,8 +1,9 @@
 """Corpora: list, upload, search, cancel, retry and delete them."""
 
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
-from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -12,39 +13,39 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.core.job_views import job_part, start_over
-from annotation.core.jobs import job_request_cancel
-from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.mining import selectors, services
+from annotation.core.job_views import cancel_view, job_part, retry_view
+from annotation.core.views import MemberRequest, object_view, project_view, run_and_report
+from annotation.mining import selectors
 from annotation.mining.forms import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
+from annotation.mining.services import corpora as services
 from annotation.mining.services.report import corpus_report_rows
 from annotation.mining.tasks import corpus_index
 from annotation.mining.views.common import corpus_or_404, page_or_part
 from annotation.models import Corpus, Project, Role
 
-CORPUS_COLUMNS = (
-    "corpus",
-    "slug",
-    "state",
-    "triples",
-    "index_bytes",
-    "language",
-    "licence",
-    "index",
-    "content_hash",
-    "runs",
-    "created",
-)
-HIT_COLUMNS = (
-    "rank",
-    "triple",
-    "score",
-    "message_score",
-    "response_score",
-    "context",
-    "message",
-    "response",
-)
+# The columns of downloads, with the attributes that they show.
+CORPUS_COLUMNS = {
+    "corpus": "name",
+    "slug": "slug",
+    "state": "state",
+    "triples": "n_triples",
+    "index_bytes": "index_bytes",
+    "language": "language",
+    "licence": "licence",
+    "index": "index_signature",
+    "content_hash": "content_hash",
+    "runs": "n_runs",
+    "created": "created_at",
+}
+HIT_COLUMNS = {
+    "triple": "number",
+    "score": "score",
+    "message_score": "message_score",
+    "response_score": "response_score",
+    "context": "triple.context",
+    "message": "triple.message",
+    "response": "triple.response",
+}
 SEARCH_SIZE = 15
 
 
@@ -55,23 +56,9 @@ def corpus_list(request: MemberRequest) -> HttpResponseBase:
     project = request.project
     corpora: QuerySet[Any] = selectors.corpora_of(project)
     if file_format := request.GET.get("format"):
-        rows = (
-            (
-                c.name,
-                c.slug,
-                c.state,
-                c.n_triples,
-                c.index_bytes,
-                c.language,
-                c.licence,
-                c.index_signature,
-                c.content_hash,
-                c.n_runs,
-                c.created_at,
-            )
-            for c in corpora
-        )
-        return table_response(format=file_format, filename=f"{project.slug}-corpora", columns=CORPUS_COLUMNS, rows=rows)
+        rows = corpora.values_list(*CORPUS_COLUMNS.values())
+        name = f"{project.slug}-corpora"
+        return table_response(format=file_format, filename=name, columns=list(CORPUS_COLUMNS), rows=rows)
     context = {
         "project": project,
         "corpora": corpora,
@@ -130,7 +117,9 @@ def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
     form = CorpusFromDatasetForm(request.POST or None, dataset=dataset)
     if request.method == "POST" and form.is_valid():
         try:
-            corpus = services.corpus_from_dataset(project=project, by=request.user, dataset=dataset, **form.asked())
+            corpus = services.corpus_from_dataset(
+                project=project, by=request.user, dataset=dataset, **form.corpus_data()
+            )
         except AnnotationError as error:
             form.add_refusal(error)
         else:
@@ -177,20 +166,10 @@ def _search(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
         except AnnotationError as error:
             refusal = error.message
     if file_format := request.GET.get("format"):
-        rows = (
-            (
-                rank,
-                hit.number,
-                hit.score,
-                hit.message_score,
-                hit.response_score,
-                list(hit.triple.context),
-                hit.triple.message,
-                hit.triple.response,
-            )
-            for rank, hit in enumerate(hits, start=1)
-        )
-        return table_response(format=file_format, filename=f"{corpus.slug}-found", columns=HIT_COLUMNS, rows=rows)
+        values = attrgetter(*HIT_COLUMNS.values())
+        rows = [(rank, *values(hit)) for rank, hit in enumerate(hits, start=1)]
+        columns = ["rank", *HIT_COLUMNS]
+        return table_response(format=file_format, filename=f"{corpus.slug}-found", columns=columns, rows=rows)
     context = _context(request.project, corpus) | {
         "search_form": form,
         "searched": form.is_valid() and not refusal,
@@ -210,27 +189,14 @@ def _report_download(corpus: Corpus, file_format: str) -> HttpResponseBase:
     return table_response(format=file_format, filename=f"{corpus.slug}-report", columns=["what", "count"], rows=counts)
 
 
-@require_POST
-@project_view(Role.MANAGER)
-def corpus_cancel(request: MemberRequest, slug: str) -> HttpResponseBase:
-    job_request_cancel(corpus_or_404(request.project, slug))
-    return redirect("annotation:corpus-detail", request.project.slug, slug)
-
-
-@require_POST
-@project_view(Role.MANAGER)
-def corpus_retry(request: MemberRequest, slug: str) -> HttpResponseBase:
-    start_over(corpus_or_404(request.project, slug), corpus_index)
-    return redirect("annotation:corpus-detail", request.project.slug, slug)
+corpus_cancel = cancel_view(corpus_or_404, "annotation:corpus-detail")
+corpus_retry = retry_view(corpus_or_404, "annotation:corpus-detail", corpus_index)
 
 
 @require_POST
 @object_view(corpus_or_404, Role.MANAGER)
 def corpus_delete(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
-    try:
-        services.corpus_delete(corpus=corpus, by=request.user)
-    except AnnotationError as error:
-        messages.error(request, error.message)
-        return redirect("annotation:corpus-detail", request.project.slug, corpus.slug)
-    messages.success(request, f"The corpus “{corpus}” and its files were deleted.")
-    return redirect("annotation:corpus-list", request.project.slug)
+    delete = partial(services.corpus_delete, corpus=corpus, by=request.user)
+    if run_and_report(request, delete, f"The corpus “{corpus}” and its files were deleted."):
+        return redirect("annotation:corpus-list", request.project.slug)
+    return redirect("annotation:corpus-detail", request.project.slug, corpus.slug)

@@ -1,5 +1,7 @@
 """Mining runs: start, show, cancel, retry and delete them, and add their candidates to a data set."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -8,11 +10,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.core.job_views import job_part, start_over
-from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.mining import services
+from annotation.core.job_views import cancel_view, job_part, retry_view
+from annotation.core.views import MemberRequest, object_view, project_view, run_and_report
 from annotation.mining.forms import MiningRunForm
 from annotation.mining.selectors import SeedChoice, near_duplicates_of
+from annotation.mining.services import runs, storing
 from annotation.mining.services.report import RunReport, run_report
 from annotation.mining.tasks import mining_run_execute
 from annotation.mining.views.common import run_or_404
@@ -39,7 +41,7 @@ def mining_run_create(request: MemberRequest) -> HttpResponseBase:
     form = MiningRunForm(request.POST or None, dataset=dataset, initial={"corpus": corpus and corpus.pk})
     if request.method == "POST" and form.is_valid():
         try:
-            run = services.mining_run_create(project=project, dataset=dataset, by=request.user, **form.asked())
+            run = runs.mining_run_create(project=project, dataset=dataset, by=request.user, **form.run_data())
         except AnnotationError as error:
             form.add_refusal(error)
         else:
@@ -66,7 +68,7 @@ def mining_run_detail(request: MemberRequest, run: MiningRun) -> HttpResponseBas
             "took": took,
         }
         if run.stored_at is None:
-            context |= {"preview": services.store_preview(run), "near": near_duplicates_of(run)}
+            context |= {"preview": storing.store_preview(run), "near": near_duplicates_of(run)}
     return render(request, "annotation/mining/mining_run_detail.html", context)
 
 
@@ -79,38 +81,24 @@ def _report_download(run: MiningRun, report: RunReport, file_format: str) -> Htt
     return table_response(format=file_format, filename=f"mining-{run.pk}", columns=REPORT_COLUMNS, rows=rows)
 
 
-@require_POST
-@project_view(Role.MANAGER)
-def mining_run_cancel(request: MemberRequest, pk: int) -> HttpResponseBase:
-    services.mining_run_cancel(run=run_or_404(request.project, pk))
-    return redirect("annotation:mining-run-detail", request.project.slug, pk)
-
-
-@require_POST
-@project_view(Role.MANAGER)
-def mining_run_retry(request: MemberRequest, pk: int) -> HttpResponseBase:
-    """Continue a run; shards that are done stay done."""
-    start_over(run_or_404(request.project, pk), mining_run_execute)
-    return redirect("annotation:mining-run-detail", request.project.slug, pk)
+mining_run_cancel = cancel_view(run_or_404, "annotation:mining-run-detail")
+mining_run_retry = retry_view(run_or_404, "annotation:mining-run-detail", mining_run_execute)  # done shards stay done
 
 
 @require_POST
 @object_view(run_or_404, Role.MANAGER)
 def mining_run_delete(request: MemberRequest, run: MiningRun) -> HttpResponseBase:
-    try:
-        services.mining_run_delete(run=run, by=request.user)
-    except AnnotationError as error:
-        messages.error(request, error.message)
-        return redirect("annotation:mining-run-detail", request.project.slug, run.pk)
-    messages.success(request, f"{run} and its candidates were deleted.")
-    return redirect("annotation:corpus-list", request.project.slug)
+    delete = partial(runs.mining_run_delete, run=run, by=request.user)
+    if run_and_report(request, delete, f"{run} and its candidates were deleted."):
+        return redirect("annotation:corpus-list", request.project.slug)
+    return redirect("annotation:mining-run-detail", request.project.slug, run.pk)
 
 
 @require_POST
 @object_view(run_or_404, Role.MANAGER)
 def mining_run_store(request: MemberRequest, run: MiningRun) -> HttpResponseBase:
     try:
-        stored = services.mining_run_store(run=run, by=request.user)
+        stored = storing.mining_run_store(run=run, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
     else:
@@ -127,7 +115,7 @@ def mining_run_store(request: MemberRequest, run: MiningRun) -> HttpResponseBase
 def mining_run_rate(request: MemberRequest, pk: int) -> HttpResponseBase:
     """Create a draft campaign that rates the added references."""
     try:
-        campaign = services.mining_run_rate(run=run_or_404(request.project, pk), by=request.user)
+        campaign = storing.mining_run_rate(run=run_or_404(request.project, pk), by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:mining-run-detail", request.project.slug, pk)

@@ -123,7 +123,7 @@ def test_the_ranking_is_read_no_deeper_than_was_asked() -> None:
     candidates = mine(GOAL, index, specification)
     assert [each.rank for each in candidates] == list(range(1, 11))
     assert {each.reasons for each in candidates} == {("same as seed",)}
-    assert missing(candidates, specification) == [Missing("mined", 2, "looked at 10, as deep as was asked")]
+    assert missing(candidates, specification) == [Missing("mined", 2, "looked at 10, the depth of the search")]
 
 
 def test_the_parrot_comes_once_and_only_if_it_is_a_text_of_its_own() -> None:

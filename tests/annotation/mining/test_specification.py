@@ -120,7 +120,7 @@ def test_what_is_left_out_has_its_default() -> None:
     [
         ({"n": "15"}, "n", "found '15'; accepted: a whole number from 0 to 1,000."),
         ({"n": True}, "n", "found True"),
-        ({"n": 0, "parrot": False}, "n", "1 or more where neither the parrot nor random responses"),
+        ({"n": 0, "parrot": False}, "n", "1 or more, unless the parrot or random responses"),
         ({"parrot": 1}, "parrot", "accepted: true or false"),
         ({"negatives": -1}, "negatives", "a whole number from 0 to 1,000"),
         ({"seed": 2**63}, "seed", "a whole number from 0 to"),

@@ -5,7 +5,8 @@ from typing import Any
 
 from annotation.datasets.services.files import read_dataset
 from annotation.datasets.services.imports import dataset_create
-from annotation.mining.services import corpus_index, corpus_upload, mining_run_create
+from annotation.mining.services.corpora import corpus_index, corpus_upload
+from annotation.mining.services.runs import mining_run_create
 from annotation.models import Corpus, Dataset, MiningRun, Project, User
 
 SEEDS = [

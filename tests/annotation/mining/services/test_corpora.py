@@ -14,8 +14,8 @@ import zstandard
 
 from annotation.core import jobs
 from annotation.core.errors import AnnotationError
-from annotation.mining import services
 from annotation.mining.selectors import corpora_folder, corpus_folder, corpus_index, corpus_search
+from annotation.mining.services import corpora, runs
 from annotation.models import AuditEntry, Corpus, JobState, Project, User
 from tests.annotation.worlds.mined import (
     TRIPLES,
@@ -80,7 +80,7 @@ def test_an_upload_is_indexed_and_its_content_is_not_kept_twice(project: Project
 def test_every_format_gives_the_same_triples(project: Project, filename: str, content: bytes) -> None:
     plain = indexed_corpus(project)
     corpus = uploaded_corpus(project, "Again", content, filename=filename)
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert (corpus.state, corpus.error) == (JobState.DONE, "")
     assert corpus.content_hash == plain.content_hash
@@ -89,7 +89,7 @@ def test_every_format_gives_the_same_triples(project: Project, filename: str, co
 def test_a_file_with_bad_lines_makes_no_corpus_and_every_one_is_told(project: Project) -> None:
     bad = triples_file() + jsonl([{"message": "Hm?"}, {"message": 5, "response": "x"}])
     corpus = uploaded_corpus(project, content=bad)
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert corpus.state == JobState.FAILED
     lines = [(row["line"], row["field"]) for row in corpus.report["errors"]]
@@ -101,7 +101,7 @@ def test_a_file_with_bad_lines_makes_no_corpus_and_every_one_is_told(project: Pr
 
 def test_a_failed_corpus_makes_room_for_the_next_of_its_name_and_a_good_one_does_not(project: Project) -> None:
     failed = uploaded_corpus(project, content=b"{}\n", filename="pool.jsonl")
-    services.corpus_index(corpus_id=failed.pk)
+    corpora.corpus_index(corpus_id=failed.pk)
     corpus = indexed_corpus(project)
     assert not Corpus.objects.filter(pk=failed.pk).exists()
     with pytest.raises(AnnotationError, match="has a corpus 'pool' already"):
@@ -142,7 +142,7 @@ def test_columns_may_have_other_names_and_parameters_of_the_index_are_kept(proje
         columns={"message": "asked", "response": "reply"},
         index={"k1": 1.5, "tokenizer": "bigrams"},
     )
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert corpus_index(corpus).triple(0).message == "Do you like tea?"
     assert "k1:1.5" in corpus.index_signature
@@ -162,7 +162,7 @@ def test_a_stream_is_read_here_and_now_from_a_pipe(project: Project, manager: Us
     writer.start()
     told: list[str] = []
     with os.fdopen(reading, "rb") as stream:
-        corpus = services.corpus_stream(
+        corpus = corpora.corpus_stream(
             project=project,
             by=manager,
             name="Pool",
@@ -190,16 +190,16 @@ def test_a_stream_that_was_interrupted_is_failed_and_can_be_sent_again(project: 
 
     asked = {"project": project, "by": manager, "name": "Pool", "filename": "pool.jsonl", "options": {}}
     with pytest.raises(KeyboardInterrupt):
-        services.corpus_stream(stream=Torn(triples_file(TRIPLES * 20_000)), **asked)
+        corpora.corpus_stream(stream=Torn(triples_file(TRIPLES * 20_000)), **asked)
     assert not Corpus.objects.filter(state=JobState.RUNNING).exists()
-    corpus = services.corpus_stream(stream=io.BytesIO(triples_file()), **asked)
+    corpus = corpora.corpus_stream(stream=io.BytesIO(triples_file()), **asked)
     assert corpus.state == JobState.DONE
     assert Corpus.objects.count() == 1
 
 
 def test_a_worker_cannot_take_up_a_stream_and_says_so(project: Project) -> None:
     corpus = Corpus.objects.create(project=project, name="P", slug="p", options={"streamed": True, "index": {}})
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert corpus.state == JobState.FAILED
     assert "Run the command again" in corpus.error
@@ -207,10 +207,10 @@ def test_a_worker_cannot_take_up_a_stream_and_says_so(project: Project) -> None:
 
 def test_references_of_a_data_set_become_triples_with_their_conversations(project: Project) -> None:
     dataset = seeds_dataset(project)
-    corpus = services.corpus_from_dataset(
+    corpus = corpora.corpus_from_dataset(
         project=project, by=None, name="Own", dataset=dataset, source_kinds=["seed", "human"]
     )
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert corpus.n_triples == 5
     index = corpus_index(corpus)
@@ -228,15 +228,15 @@ def test_references_of_a_data_set_become_triples_with_their_conversations(projec
 )
 def test_sources_that_a_data_set_has_not_are_refused(project: Project, sources: dict, field: str) -> None:
     with pytest.raises(AnnotationError) as refusal:
-        services.corpus_from_dataset(project=project, by=None, name="Own", dataset=seeds_dataset(project), **sources)
+        corpora.corpus_from_dataset(project=project, by=None, name="Own", dataset=seeds_dataset(project), **sources)
     assert list(refusal.value.fields) == [field]
 
 
 def test_a_data_set_without_such_responses_makes_no_corpus(project: Project) -> None:
-    corpus = services.corpus_from_dataset(
+    corpus = corpora.corpus_from_dataset(
         project=project, by=None, name="Own", dataset=seeds_dataset(project), source_kinds=["mined"]
     )
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert corpus.state == JobState.FAILED
     assert "holds no triple" in corpus.error
@@ -246,7 +246,7 @@ def test_a_data_set_without_such_responses_makes_no_corpus(project: Project) -> 
 def test_indexing_twice_is_indexing_once(project: Project) -> None:
     corpus = indexed_corpus(project)
     before = corpus.finished_at
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert corpus.finished_at == before
 
@@ -257,7 +257,7 @@ def test_a_worker_that_died_after_the_files_were_there_leaves_them_to_the_next(p
     corpus_folder(corpus).mkdir(parents=True)
     (corpus_folder(corpus) / "half").write_text("not an index")
     Corpus.objects.filter(pk=corpus.pk).update(lease_expires_at=jobs.Now() - jobs.timedelta(seconds=1))
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert (corpus.state, corpus.attempt) == (JobState.DONE, 2)
     assert corpus_index(corpus).n == len(TRIPLES)
@@ -266,12 +266,12 @@ def test_a_worker_that_died_after_the_files_were_there_leaves_them_to_the_next(p
 
 def test_cancelling_leaves_no_files(project: Project) -> None:
     corpus = uploaded_corpus(project, content=triples_file(TRIPLES * 1000))
-    services.corpus_index(corpus_id=corpus.pk, progress=lambda done, total, note: jobs.job_request_cancel(corpus))
+    corpora.corpus_index(corpus_id=corpus.pk, progress=lambda done, total, note: jobs.job_request_cancel(corpus))
     corpus.refresh_from_db()
     assert corpus.state == JobState.CANCELLED
     assert files_of(corpus) == []
     assert jobs.job_requeue(corpus)
-    services.corpus_index(corpus_id=corpus.pk)
+    corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert corpus.n_triples == len(TRIPLES) * 1000
 
@@ -306,7 +306,7 @@ def test_a_search_finds_what_is_similar_in_both(project: Project) -> None:
 def test_deleting_removes_the_files_and_is_written_down(project: Project, manager: User) -> None:
     corpus = indexed_corpus(project)
     assert files_of(corpus)
-    services.corpus_delete(corpus=corpus, by=manager)
+    corpora.corpus_delete(corpus=corpus, by=manager)
     assert files_of(corpus) == []
     assert not Corpus.objects.exists()
     assert AuditEntry.objects.get(verb="corpus.delete").actor == manager
@@ -316,8 +316,8 @@ def test_a_corpus_that_a_run_uses_is_not_deleted(project: Project) -> None:
     corpus = indexed_corpus(project)
     run = asked_run(project, seeds_dataset(project), corpus)
     with pytest.raises(AnnotationError, match=f"used by mining run {run.pk}"):
-        services.corpus_delete(corpus=corpus)
+        corpora.corpus_delete(corpus=corpus)
     assert files_of(corpus)
-    services.mining_run_delete(run=run)
-    services.corpus_delete(corpus=corpus)
+    runs.mining_run_delete(run=run)
+    corpora.corpus_delete(corpus=corpus)
     assert not Corpus.objects.exists()

@@ -5,7 +5,6 @@ from django.db.models.functions import Now
 
 from annotation.core import jobs, progress, shards
 from annotation.core.errors import AnnotationError
-from annotation.mining import services
 from annotation.mining.candidates import mine
 from annotation.mining.selectors import (
     CandidateFilter,
@@ -19,7 +18,7 @@ from annotation.mining.selectors import (
     forget_indexes,
     seeds,
 )
-from annotation.mining.services import runs as module
+from annotation.mining.services import runs, storing
 from annotation.mining.specification import MiningSpecification
 from annotation.models import JobState, MinedCandidate, MiningRun, MiningShard, Project, User
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, uploaded_corpus
@@ -32,11 +31,11 @@ def own_folder(settings, tmp_path) -> None:
 
 @pytest.fixture
 def one_seed_a_shard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SHARD_SEEDS", 1)
+    monkeypatch.setattr(runs, "SHARD_SEEDS", 1)
 
 
 def finished(run: MiningRun) -> MiningRun:
-    services.mining_run_execute(run_id=run.pk)
+    runs.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == JobState.DONE, run.error
     return run
@@ -115,14 +114,14 @@ def test_the_report_adds_up_to_the_candidates(project: Project) -> None:
         matching = candidates_matching(run, CandidateFilter(step=step, fate=fate))
         assert row["n"] == matching.count() > 0
         assert {one["text"] for one in row["examples"]} <= {one.text for one in matching}
-        assert len(row["examples"]) == min(row["n"], module.EXAMPLES)
+        assert len(row["examples"]) == min(row["n"], runs.EXAMPLES)
 
 
 def test_a_split_and_another_seed_can_be_asked_for(project: Project) -> None:
     dataset, corpus = seeds_dataset(project), indexed_corpus(project)
     dev = finished(asked_run(project, dataset, corpus, splits=("dev",)))
     assert {row[0] for row in candidate_rows(dev)} == {"tea"}
-    human = services.mining_run_create(project=project, dataset=dataset, corpus=corpus, seed_choice={"kind": "human"})
+    human = runs.mining_run_create(project=project, dataset=dataset, corpus=corpus, seed_choice={"kind": "human"})
     assert human.progress_total == 2
     assert human.specification["mining"]["n"] == 15
 
@@ -151,9 +150,7 @@ def test_the_signature_names_what_was_mined_how_and_from_what(project: Project) 
 )
 def test_what_cannot_be_mined_is_refused_at_its_field(project: Project, asked: dict, field: str) -> None:
     with pytest.raises(AnnotationError) as refusal:
-        services.mining_run_create(
-            project=project, dataset=seeds_dataset(project), corpus=indexed_corpus(project), **asked
-        )
+        runs.mining_run_create(project=project, dataset=seeds_dataset(project), corpus=indexed_corpus(project), **asked)
     assert list(refusal.value.fields) == [field]
     assert "accepted" in refusal.value.message
     assert not MiningRun.objects.exists()
@@ -179,7 +176,7 @@ def test_done_shards_stay_done_when_the_worker_dies(project: Project, one_seed_a
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progress, "INTERVAL_SECONDS", -1)
         with pytest.raises(Died):
-            services.mining_run_execute(run_id=run.pk, progress=die_after_two)
+            runs.mining_run_execute(run_id=run.pk, progress=die_after_two)
     run.refresh_from_db()
     assert run.state == JobState.RUNNING
     times = dict(MiningShard.objects.filter(run=run, state=JobState.DONE).values_list("pk", "finished_at"))
@@ -198,9 +195,9 @@ def test_helpers_take_what_nobody_works_on_and_the_holder_finishes(project: Proj
 
     def enqueue(helpers: int) -> None:
         asked.append(helpers)
-        assert services.mining_run_help(run_id=run.pk) is False  # it took all of them
+        assert runs.mining_run_help(run_id=run.pk) is False  # it took all of them
 
-    services.mining_run_execute(run_id=run.pk, enqueue=enqueue)
+    runs.mining_run_execute(run_id=run.pk, enqueue=enqueue)
     run.refresh_from_db()
     assert asked == [2]
     assert run.state == JobState.DONE
@@ -212,18 +209,16 @@ def test_a_helper_gives_others_their_turn_and_comes_back(project, one_seed_a_sha
     monkeypatch.setattr(shards, "TURN_SECONDS", -1)
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
     turns: list[bool] = []
-    services.mining_run_execute(
-        run_id=run.pk, enqueue=lambda helpers: turns.append(services.mining_run_help(run_id=run.pk))
-    )
+    runs.mining_run_execute(run_id=run.pk, enqueue=lambda helpers: turns.append(runs.mining_run_help(run_id=run.pk)))
     assert turns == [True]
 
 
 def test_a_helper_has_nothing_to_do_where_no_run_goes_on(project: Project) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
-    assert services.mining_run_help(run_id=run.pk) is False
-    assert services.mining_run_help(run_id=run.pk + 1) is False
+    assert runs.mining_run_help(run_id=run.pk) is False
+    assert runs.mining_run_help(run_id=run.pk + 1) is False
     finished(run)
-    assert services.mining_run_help(run_id=run.pk) is False
+    assert runs.mining_run_help(run_id=run.pk) is False
 
 
 def test_a_cancelled_run_stops_and_goes_on_where_it_was(project, one_seed_a_shard, monkeypatch) -> None:
@@ -232,9 +227,9 @@ def test_a_cancelled_run_stops_and_goes_on_where_it_was(project, one_seed_a_shar
 
     def cancel_after_one(done: int, total: int, note: str) -> None:
         if done == 1:
-            services.mining_run_cancel(run=run)
+            jobs.job_request_cancel(run)
 
-    services.mining_run_execute(run_id=run.pk, progress=cancel_after_one)
+    runs.mining_run_execute(run_id=run.pk, progress=cancel_after_one)
     run.refresh_from_db()
     assert run.state == JobState.CANCELLED
     assert not run.shards.filter(state=JobState.RUNNING).exists()
@@ -255,7 +250,7 @@ def test_a_shard_that_every_worker_died_of_fails_the_run(project: Project, one_s
             lease_expires_at=jobs.Now() - jobs.timedelta(seconds=1),
         )
 
-    services.mining_run_execute(run_id=run.pk, enqueue=all_died)
+    runs.mining_run_execute(run_id=run.pk, enqueue=all_died)
     run.refresh_from_db()
     assert run.state == JobState.FAILED
     assert "Given up after" in run.error
@@ -266,7 +261,7 @@ def test_a_shard_that_every_worker_died_of_fails_the_run(project: Project, one_s
 def test_a_host_without_the_index_fails_the_run_and_helps_nobody(project, one_seed_a_shard, settings, tmp_path) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
     settings.DATA_DIR = tmp_path / "elsewhere"
-    services.mining_run_execute(run_id=run.pk)
+    runs.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == JobState.FAILED
     assert "is not on this host" in run.error
@@ -328,12 +323,12 @@ def test_a_run_that_was_stored_or_runs_is_not_deleted(project: Project, manager:
     claim = jobs.job_claim(MiningRun, run.pk)
     assert claim
     with pytest.raises(AnnotationError, match="is running"):
-        services.mining_run_delete(run=run)
+        runs.mining_run_delete(run=run)
     claim.fail("over")
     jobs.job_requeue(run)
-    services.mining_run_store(run=finished(run), by=manager)
+    storing.mining_run_store(run=finished(run), by=manager)
     with pytest.raises(AnnotationError, match="it stays as their record"):
-        services.mining_run_delete(run=run)
+        runs.mining_run_delete(run=run)
 
 
 def test_a_shard_given_back_when_the_run_goes_on_again_is_taken_up(project, monkeypatch, one_seed_a_shard) -> None:
@@ -349,7 +344,7 @@ def test_a_shard_given_back_when_the_run_goes_on_again_is_taken_up(project, monk
         return next_shard(waiting)
 
     monkeypatch.setattr(shards, "_next_shard", look)
-    services.mining_run_execute(run_id=run.pk)
+    runs.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == JobState.DONE, run.error
 
@@ -363,7 +358,7 @@ def test_damage_that_is_found_while_reading_is_told_in_words(project) -> None:
     forget_indexes()
     with pytest.raises(AnnotationError, match=r"The index of corpus “Pool” on .*indices.*damaged"):
         corpus_search(corpus, "Would you like some tea?", "tea would be lovely")
-    services.mining_run_execute(run_id=run.pk)
+    runs.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == JobState.FAILED
     assert "The index of corpus “Pool” on " in run.error
@@ -379,7 +374,7 @@ def test_a_byte_that_changed_unnoticed_is_found_before_anything_is_mined(project
     content[place : place + 5] = b"black"
     part.write_bytes(content)
     forget_indexes()
-    services.mining_run_execute(run_id=run.pk)
+    runs.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == JobState.FAILED
     assert "triples.arrow" in run.error

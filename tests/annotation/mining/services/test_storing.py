@@ -4,7 +4,7 @@ import pytest
 
 from annotation.core.errors import AnnotationError
 from annotation.core.normalisation import text_key
-from annotation.mining import services
+from annotation.mining.services import runs, storing
 from annotation.models import (
     AuditEntry,
     Campaign,
@@ -24,7 +24,7 @@ def run(project: Project, settings, tmp_path) -> MiningRun:
     settings.DATA_DIR = tmp_path
     hygiene = [{"step": "mask_urls"}, {"step": "mask_handles"}]
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1, hygiene=hygiene)
-    services.mining_run_execute(run_id=run.pk)
+    runs.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     return run
 
@@ -35,8 +35,8 @@ def kept(run: MiningRun) -> list[MinedCandidate]:
 
 def test_each_kept_candidate_is_a_source_of_a_response_with_its_text(run: MiningRun, manager: User) -> None:
     before = set(Response.objects.values_list("pk", flat=True))
-    promised = services.store_preview(run)
-    stored = services.mining_run_store(run=run, by=manager)
+    promised = storing.store_preview(run)
+    stored = storing.mining_run_store(run=run, by=manager)
     assert stored == promised
     sources = ResponseSource.objects.filter(mining_run=run).select_related("response")
     told = {
@@ -55,7 +55,7 @@ def test_each_kept_candidate_is_a_source_of_a_response_with_its_text(run: Mining
 
 def test_a_text_that_the_item_has_gets_a_further_source(run: MiningRun) -> None:
     """“The game was great!” is a human reference of the item and mined for it."""
-    services.mining_run_store(run=run)
+    storing.mining_run_store(run=run)
     response = Response.objects.get(item__external_id="game", text="The game was great!")
     assert sorted(response.sources.values_list("kind", flat=True)) == ["human", "mined"]
 
@@ -63,7 +63,7 @@ def test_a_text_that_the_item_has_gets_a_further_source(run: MiningRun) -> None:
 def test_another_spelling_of_a_known_text_is_kept_with_its_source(run: MiningRun) -> None:
     candidate = MinedCandidate.objects.get(run=run, item__external_id="game", text="The game was great!", kind="mined")
     MinedCandidate.objects.filter(pk=candidate.pk).update(text="The  game was great!")
-    services.mining_run_store(run=run)
+    storing.mining_run_store(run=run)
     source = ResponseSource.objects.get(mining_run=run, response__text="The game was great!")
     assert source.raw_text == "The  game was great!"
 
@@ -72,20 +72,20 @@ def test_what_was_masked_stays_masked(run: MiningRun) -> None:
     masked = [one for one in kept(run) if one.raw_text]
     assert masked
     assert all("@sports" in one.raw_text for one in masked)
-    services.mining_run_store(run=run)
+    storing.mining_run_store(run=run)
     told = [(source.response.text, source.raw_text) for source in ResponseSource.objects.filter(mining_run=run)]
     assert any("<user>" in text for text, _ in told)
     assert not any("@sports" in text or "@sports" in raw or "http" in text for text, raw in told)
 
 
 def test_it_happens_once_and_is_written_down(run: MiningRun, manager: User) -> None:
-    stored = services.mining_run_store(run=run, by=manager)
+    stored = storing.mining_run_store(run=run, by=manager)
     entry = AuditEntry.objects.get(verb="mining.store")
     assert entry.actor == manager
     assert entry.data["new_responses"] == stored.new_responses
     n_sources = ResponseSource.objects.count()
     with pytest.raises(AnnotationError, match="accepted: once for each run"):
-        services.mining_run_store(run=run, by=manager)
+        storing.mining_run_store(run=run, by=manager)
     assert ResponseSource.objects.count() == n_sources
     run.refresh_from_db()
     assert run.stored_at is not None
@@ -93,13 +93,13 @@ def test_it_happens_once_and_is_written_down(run: MiningRun, manager: User) -> N
 
 
 def test_two_runs_credit_the_same_responses_twice(run: MiningRun, project: Project) -> None:
-    services.mining_run_store(run=run)
+    storing.mining_run_store(run=run)
     n_responses = Response.objects.count()
     again = asked_run(project, run.dataset, run.corpus)
-    services.mining_run_execute(run_id=again.pk)
+    runs.mining_run_execute(run_id=again.pk)
     again.refresh_from_db()
-    preview = services.store_preview(again)
-    assert services.mining_run_store(run=again) == preview
+    preview = storing.store_preview(again)
+    assert storing.mining_run_store(run=again) == preview
     assert Response.objects.count() == n_responses + preview.new_responses
     assert preview.known_responses > 0
 
@@ -107,22 +107,22 @@ def test_two_runs_credit_the_same_responses_twice(run: MiningRun, project: Proje
 def test_only_a_run_that_is_done_is_stored(project: Project, run: MiningRun) -> None:
     queued = asked_run(project, run.dataset, run.corpus)
     with pytest.raises(AnnotationError, match="queued; accepted: a run that is done"):
-        services.mining_run_store(run=queued)
+        storing.mining_run_store(run=queued)
     assert not ResponseSource.objects.filter(mining_run=queued).exists()
 
 
 def test_a_run_that_kept_nothing_says_so(project: Project, run: MiningRun) -> None:
     MinedCandidate.objects.filter(run=run).update(fate=CandidateFate.DROPPED)
     with pytest.raises(AnnotationError, match="kept no candidate"):
-        services.mining_run_store(run=run)
+        storing.mining_run_store(run=run)
 
 
 def test_rating_them_begins_a_campaign_about_these_kinds(run: MiningRun, manager: User) -> None:
     with pytest.raises(AnnotationError, match="add them first"):
-        services.mining_run_rate(run=run, by=manager)
-    services.mining_run_store(run=run, by=manager)
+        storing.mining_run_rate(run=run, by=manager)
+    storing.mining_run_store(run=run, by=manager)
     run.refresh_from_db()
-    campaign = services.mining_run_rate(run=run, by=manager)
+    campaign = storing.mining_run_rate(run=run, by=manager)
     assert Campaign.objects.get() == campaign
     assert campaign.target == "references"
     assert campaign.name == "Rating replies"
@@ -134,23 +134,23 @@ def near_run(project: Project, settings, tmp_path) -> MiningRun:
     """Texts that share three of ten triples are near-duplicates, so there are several."""
     settings.DATA_DIR = tmp_path
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3)
-    services.mining_run_execute(run_id=run.pk)
+    runs.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     return run
 
 
 def test_near_duplicates_are_left_out_one_by_one(near_run: MiningRun, manager: User) -> None:
     first, second = [candidate for candidate in kept(near_run) if candidate.near_duplicate][:2]
-    services.near_duplicates_choose(run=near_run, leave_out=[first.pk, second.pk])
-    services.near_duplicates_choose(run=near_run, take=[second.pk])
-    promised = services.store_preview(near_run)
+    storing.near_duplicates_choose(run=near_run, leave_out=[first.pk, second.pk])
+    storing.near_duplicates_choose(run=near_run, take=[second.pk])
+    promised = storing.store_preview(near_run)
     assert promised.near_duplicates == 1
-    assert services.mining_run_store(run=near_run, by=manager) == promised
+    assert storing.mining_run_store(run=near_run, by=manager) == promised
     told = set(ResponseSource.objects.filter(mining_run=near_run).values_list("item_id", "kind", "rank"))
     assert told == {(c.item_id, c.kind, c.rank) for c in kept(near_run) if c.pk != first.pk}
     assert AuditEntry.objects.get(verb="mining.store").data["near_duplicates_left_out"] == 1
     with pytest.raises(AnnotationError, match="accepted: once for each run"):
-        services.near_duplicates_choose(run=near_run, take=[first.pk])
+        storing.near_duplicates_choose(run=near_run, take=[first.pk])
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,10 @@ def test_what_is_asked_at_last_overrules_what_was_chosen(near_run: MiningRun, as
     near = [candidate.pk for candidate in kept(near_run) if candidate.near_duplicate][:2]
     others = MinedCandidate.objects.filter(run=near_run).exclude(pk__in=near)
     others.update(near_duplicate="")
-    services.near_duplicates_choose(run=near_run, leave_out=near[:1])
+    storing.near_duplicates_choose(run=near_run, leave_out=near[:1])
     if "leave_out" in asked:
         asked = {"leave_out": [near[number] for number in asked["leave_out"]]}
-    stored = services.mining_run_store(run=near_run, **asked)
+    stored = storing.mining_run_store(run=near_run, **asked)
     assert stored.near_duplicates == len(left_out)
     left = MinedCandidate.objects.filter(run=near_run, left_out=True).values_list("pk", flat=True)
     assert set(left) == {near[number] for number in left_out}
@@ -175,21 +175,21 @@ def test_only_kept_near_duplicates_of_the_run_can_be_chosen(near_run: MiningRun,
     plain = next(candidate for candidate in kept(near_run) if not candidate.near_duplicate)
     near = next(candidate for candidate in kept(near_run) if candidate.near_duplicate)
     other = asked_run(project, near_run.dataset, near_run.corpus, near_duplicate=0.3)
-    services.mining_run_execute(run_id=other.pk)
+    runs.mining_run_execute(run_id=other.pk)
     for run, asked in (
         (near_run, {"leave_out": [plain.pk]}),
         (other, {"leave_out": [near.pk]}),
         (near_run, {"take": [near.pk], "leave_out": [near.pk]}),
     ):
         with pytest.raises(AnnotationError, match="accepted: ids of kept near-duplicates"):
-            services.near_duplicates_choose(run=run, **asked)
+            storing.near_duplicates_choose(run=run, **asked)
     assert not MinedCandidate.objects.filter(left_out=True).exists()
 
 
 def test_where_everything_is_left_out_nothing_can_be_added(near_run: MiningRun) -> None:
     MinedCandidate.objects.filter(run=near_run, near_duplicate="").update(fate=CandidateFate.DROPPED)
     with pytest.raises(AnnotationError, match="left out all it kept"):
-        services.mining_run_store(run=near_run, near_duplicates=False)
+        storing.mining_run_store(run=near_run, near_duplicates=False)
 
 
 def test_near_duplicates_may_stay_behind(near_run: MiningRun, manager: User) -> None:
@@ -198,9 +198,9 @@ def test_near_duplicates_may_stay_behind(near_run: MiningRun, manager: User) -> 
     assert near
     assert len(near) < len(kept(run))
     before = set(Response.objects.values_list("item_id", "text_key"))
-    services.near_duplicates_choose_all(run=run, left_out=True)
-    promised = services.store_preview(run)
-    stored = services.mining_run_store(run=run, near_duplicates=False, by=manager)
+    storing.near_duplicates_choose_all(run=run, left_out=True)
+    promised = storing.store_preview(run)
+    stored = storing.mining_run_store(run=run, near_duplicates=False, by=manager)
     assert stored == promised
     assert stored.near_duplicates == len(near)
     sources = ResponseSource.objects.filter(mining_run=run)

@@ -8,7 +8,8 @@ from django.conf import settings as django_settings
 
 from annotation.mining import tasks
 from annotation.mining.selectors import candidate_rows, corpus_folder
-from annotation.mining.services import corpus_index, mining_run_execute
+from annotation.mining.services.corpora import corpus_index
+from annotation.mining.services.runs import mining_run_execute
 from annotation.models import Corpus, JobState, MinedCandidate, MiningRun, MiningShard, Project
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file, uploaded_corpus
 from tests.worker import Worker, wait_until

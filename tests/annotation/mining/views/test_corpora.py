@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.mining import tasks
-from annotation.mining.services import corpus_index
+from annotation.mining.services.corpora import corpus_index
 from annotation.models import Corpus, JobState, Project, User
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file, uploaded_corpus
 
@@ -88,7 +88,7 @@ def test_a_refused_file_shows_every_bad_line(as_user, project: Project, manager:
         ({"name": "new"}, "other than “new”"),
         ({"filename": "pool.docx", "content": b"words"}, "JSON Lines (.jsonl), TSV (.tsv) or Parquet"),
         ({"k1": "-1"}, "k1: found -1.0"),
-        ({"message": "response"}, "a column of its own"),
+        ({"message": "response"}, "different columns for context"),
         ({"content": b""}, "The submitted file is empty."),
     ],
 )

@@ -5,7 +5,8 @@ import pytest
 from django.urls import reverse
 
 from annotation.mining import tasks
-from annotation.mining.services import mining_run_execute, mining_run_store
+from annotation.mining.services.runs import mining_run_execute
+from annotation.mining.services.storing import mining_run_store
 from annotation.models import AuditEntry, Campaign, JobState, MinedCandidate, MiningRun, Project, ResponseSource, User
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset
 
@@ -95,7 +96,7 @@ def test_each_count_stands_under_its_own_fate(as_user, project: Project, viewer:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"n": 0, "parrot": "", "negatives": 0}, "neither the parrot nor random"),
+        ({"n": 0, "parrot": "", "negatives": 0}, "unless the parrot or random"),
         ({"near_duplicate": 3}, "a number from 0.1 to 1"),
         ({"language": "qq"}, "a tag that begins with one of"),
         ({"min_tokens": 9, "max_tokens": 3}, "max_tokens"),
