@@ -190,7 +190,7 @@ def _report_download(corpus: Corpus, file_format: str) -> HttpResponseBase:
 
 
 corpus_cancel = cancel_view(corpus_or_404, "annotation:corpus-detail")
-corpus_retry = retry_view(corpus_or_404, "annotation:corpus-detail", corpus_index)
+corpus_retry = retry_view(corpus_or_404, corpus_index, "annotation:corpus-detail")
 
 
 @require_POST

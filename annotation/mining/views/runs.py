@@ -82,7 +82,7 @@ def _report_download(run: MiningRun, report: RunReport, file_format: str) -> Htt
 
 
 mining_run_cancel = cancel_view(run_or_404, "annotation:mining-run-detail")
-mining_run_retry = retry_view(run_or_404, "annotation:mining-run-detail", mining_run_execute)  # done shards stay done
+mining_run_retry = retry_view(run_or_404, mining_run_execute, "annotation:mining-run-detail")  # done shards stay done
 
 
 @require_POST
