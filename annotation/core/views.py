@@ -38,7 +38,9 @@ def perform(request: MemberRequest, service: Callable[..., object], done: str, *
     try:
         service(**arguments, by=request.user)
     except AnnotationError as error:
-        messages.error(request, error.message)
+        texts = {name: " ".join(problems) for name, problems in error.fields.items()}
+        fields = "; ".join(f"{name}: {text}" for name, text in texts.items() if text not in error.message)
+        messages.error(request, f"{error.message} {fields}".strip())
         return False
     messages.success(request, done)
     return True
@@ -86,17 +88,3 @@ def object_view(
         return on_object
 
     return decorate
-
-
-def run_and_report(request: HttpRequest, service: Callable[[], object], success: str = "") -> bool:
-    """Call a service; show ``success``, or the refusal, as a message on the next page. Return whether it succeeded."""
-    try:
-        service()
-    except AnnotationError as error:
-        texts = {name: " ".join(problems) for name, problems in error.fields.items()}
-        fields = "; ".join(f"{name}: {text}" for name, text in texts.items() if text not in error.message)
-        messages.error(request, f"{error.message} {fields}".strip())
-        return False
-    if success:
-        messages.success(request, success)
-    return True

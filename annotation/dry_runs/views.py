@@ -1,6 +1,5 @@
 """Dry runs of a campaign: request, progress, result, comparison."""
 
-from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -14,7 +13,7 @@ from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.errors import AnnotationError
 from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.parameters import whole_number
-from annotation.core.views import MemberRequest, object_view, run_and_report
+from annotation.core.views import MemberRequest, object_view, perform
 from annotation.dry_runs import charts, tasks
 from annotation.dry_runs.forms import DryRunForm
 from annotation.dry_runs.selectors import comparison, dry_run_report, dry_runs_of, settings_rows
@@ -116,8 +115,7 @@ campaign_dry_run_retry = retry_view(_dry_run_or_404, tasks.dry_run_execute, "ann
 @object_view(_dry_run_or_404, Role.MANAGER)
 def campaign_dry_run_delete(request: MemberRequest, run: DryRun) -> HttpResponse:
     number = run.pk
-    delete = partial(running.dry_run_delete, dry_run=run, by=request.user)
-    if run_and_report(request, delete, f"Dry run {number} was deleted."):
+    if perform(request, running.dry_run_delete, f"Dry run {number} was deleted.", dry_run=run):
         return redirect("annotation:campaign-dry-runs", request.project.slug, run.campaign_id)
     return _to_dry_run(request, run)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -19,7 +18,7 @@ from annotation.core.charts import MEDIA_TYPES
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
-from annotation.core.views import MemberRequest, object_view, project_view, run_and_report
+from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.models import JobState, Project, Role, User
 from metrics import charts_models, tasks
 from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
@@ -211,8 +210,7 @@ model_retry = retry_view(get_model_or_404, tasks.train_model, "metrics:model-det
 @require_POST
 @object_view(get_model_or_404, Role.MANAGER)
 def model_delete(request: MemberRequest, model: TrainedModel) -> HttpResponse:
-    delete = partial(services.model_delete, model=model, by=request.user)
-    if run_and_report(request, delete, f"The model “{model}” is gone."):
+    if perform(request, services.model_delete, f"The model “{model}” is gone.", model=model):
         return redirect("metrics:model-list", request.project.slug)
     return redirect("metrics:model-detail", request.project.slug, model.pk)
 

@@ -14,7 +14,6 @@ from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_run, jobs_requeue
 from annotation.core.progress import Beat, Progress, Throttle, noop
 from annotation.core.shards import Enqueue, Work, is_going_on, shards_finish, shards_help
-from annotation.datasets.services.content import REFERENCE_KINDS
 from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.candidates import Candidate, mine
 from annotation.mining.index import TripleIndex
@@ -107,9 +106,9 @@ def _checked_seeds(dataset: Dataset, choice: Mapping[str, Any]) -> SeedChoice:
         kind = SourceKind.SEED
     if kind and system:
         raise AnnotationError.at("seed_source", "Both a kind and a system are named; accepted: one of them.")
-    if kind and kind not in REFERENCE_KINDS:
-        accepted = ", ".join(REFERENCE_KINDS)
-        raise AnnotationError.at("seed_source", f"Kind of seed: found {kind!r}; accepted: {accepted}.")
+    kinds = [name for name in SourceKind.values if name != SourceKind.SYSTEM]
+    if kind and kind not in kinds:
+        raise AnnotationError.at("seed_source", f"Kind of seed: found {kind!r}; accepted: {', '.join(kinds)}.")
     if system and not dataset.systems.filter(name=system).exists():
         names = ", ".join(dataset.systems.values_list("name", flat=True)) or "none"
         raise AnnotationError.at("seed_source", f"System: found {system!r}; accepted: one of “{dataset}”: {names}.")

@@ -1,6 +1,5 @@
 """Corpora: list, upload, search, cancel, retry and delete them."""
 
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -14,7 +13,7 @@ from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
-from annotation.core.views import MemberRequest, object_view, project_view, run_and_report
+from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.mining import selectors
 from annotation.mining.forms import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
 from annotation.mining.services import corpora as services
@@ -196,7 +195,6 @@ corpus_retry = retry_view(corpus_or_404, corpus_index, "annotation:corpus-detail
 @require_POST
 @object_view(corpus_or_404, Role.MANAGER)
 def corpus_delete(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
-    delete = partial(services.corpus_delete, corpus=corpus, by=request.user)
-    if run_and_report(request, delete, f"The corpus “{corpus}” and its files were deleted."):
+    if perform(request, services.corpus_delete, f"The corpus “{corpus}” and its files were deleted.", corpus=corpus):
         return redirect("annotation:corpus-list", request.project.slug)
     return redirect("annotation:corpus-detail", request.project.slug, corpus.slug)

@@ -1,7 +1,5 @@
 """Mining runs: start, show, cancel, retry and delete them, and add their candidates to a data set."""
 
-from functools import partial
-
 from django.contrib import messages
 from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -11,7 +9,7 @@ from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
-from annotation.core.views import MemberRequest, object_view, project_view, run_and_report
+from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.mining.forms import MiningRunForm
 from annotation.mining.selectors import SeedChoice, near_duplicates_of
 from annotation.mining.services import runs, storing
@@ -88,8 +86,7 @@ mining_run_retry = retry_view(run_or_404, mining_run_execute, "annotation:mining
 @require_POST
 @object_view(run_or_404, Role.MANAGER)
 def mining_run_delete(request: MemberRequest, run: MiningRun) -> HttpResponseBase:
-    delete = partial(runs.mining_run_delete, run=run, by=request.user)
-    if run_and_report(request, delete, f"{run} and its candidates were deleted."):
+    if perform(request, runs.mining_run_delete, f"{run} and its candidates were deleted.", run=run):
         return redirect("annotation:corpus-list", request.project.slug)
     return redirect("annotation:mining-run-detail", request.project.slug, run.pk)
 

@@ -1,6 +1,5 @@
 """Provider accounts, for managers: connect, test, receive messages, remove. Secrets are never shown again."""
 
-from functools import partial
 from urllib.parse import urlsplit
 
 from django.contrib import messages
@@ -10,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.errors import AnnotationError
-from annotation.core.views import MemberRequest, object_view, project_view, run_and_report
+from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.models import ProviderAccount, Role
 from annotation.recruitment.forms import ProviderAccountForm, account_initial
 from annotation.recruitment.lookups import account_or_404, provider_or_404
@@ -101,16 +100,14 @@ def _test(request: HttpRequest, account: ProviderAccount) -> None:
 @object_view(account_or_404, Role.MANAGER)
 def provider_account_messages(request: MemberRequest, account: ProviderAccount) -> HttpResponse:
     url = _webhook_url(request, account)
-    receive = partial(services.account_receive_messages, account=account, url=url, by=request.user)
-    run_and_report(request, receive, "Messages are sent here from now on.")
+    perform(request, services.account_receive_messages, "Messages are sent here from now on.", account=account, url=url)
     return _to_account(account)
 
 
 @require_POST
 @object_view(account_or_404, Role.MANAGER)
 def provider_account_remove(request: MemberRequest, account: ProviderAccount) -> HttpResponse:
-    remove = partial(services.account_remove, account=account, by=request.user)
-    if run_and_report(request, remove, f"“{account.name}” was removed, with its secrets."):
+    if perform(request, services.account_remove, f"“{account.name}” was removed, with its secrets.", account=account):
         return redirect("annotation:provider-accounts", request.project.slug)
     return _to_account(account)
 

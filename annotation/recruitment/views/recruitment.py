@@ -18,8 +18,8 @@ from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number
-from annotation.core.views import MemberRequest, object_view, run_and_report
-from annotation.models import Campaign, Recruitment, RecruitmentState, Role, SubmissionStatus
+from annotation.core.views import MemberRequest, object_view, perform
+from annotation.models import Campaign, Recruitment, RecruitmentState, Role, SubmissionStatus, User
 from annotation.recruitment import selectors
 from annotation.recruitment.forms import (
     AFTER_LABELS,
@@ -240,8 +240,7 @@ def recruitment_places(request: MemberRequest, recruitment: Recruitment) -> Http
     form = PlacesForm(request.POST)
     if form.is_valid():
         places = form.cleaned_data["places"]
-        extend = partial(studies.recruitment_extend, recruitment=recruitment, places=places, by=request.user)
-        run_and_report(request, extend, f"{places} places in all.")
+        perform(request, studies.recruitment_extend, f"{places} places in all.", recruitment=recruitment, places=places)
     else:
         messages.error(request, "Places: " + " ".join(map(str, form.errors["places"])))
     return to_recruitment(recruitment)
@@ -251,20 +250,23 @@ def recruitment_places(request: MemberRequest, recruitment: Recruitment) -> Http
 @object_view(recruitment_or_404, Role.MANAGER)
 def recruitment_act(request: MemberRequest, recruitment: Recruitment, act: str) -> HttpResponse:
     label = recruitment.get_provider_display()
-    arguments: dict[str, Any] = {"recruitment": recruitment, "by": request.user}
-    with_url = {**arguments, "entry_url": entry_url(request, recruitment)}
-    acts: dict[str, tuple[Callable[[], object], str]] = {
-        "draft": (partial(studies.recruitment_draft, **with_url), f"Drafted at {label}; raters cannot see it yet."),
-        "publish": (partial(studies.recruitment_publish, **with_url), f"Published at {label}."),
-        "pause": (partial(studies.recruitment_pause, **arguments), "Paused."),
-        "resume": (partial(studies.recruitment_resume, **arguments), "Resumed."),
-        "stop": (partial(studies.recruitment_stop, **arguments), "Stopped."),
-        "refresh": (partial(recruitment_refresh, recruitment=recruitment, patient=False), "Up to date."),
-        "discard": (partial(studies.recruitment_discard, **arguments), "Discarded."),
+    url = {"entry_url": entry_url(request, recruitment)}
+    acts: dict[str, tuple[Callable[..., object], str, dict[str, Any]]] = {
+        "draft": (studies.recruitment_draft, f"Drafted at {label}; raters cannot see it yet.", url),
+        "publish": (studies.recruitment_publish, f"Published at {label}.", url),
+        "pause": (studies.recruitment_pause, "Paused.", {}),
+        "resume": (studies.recruitment_resume, "Resumed.", {}),
+        "stop": (studies.recruitment_stop, "Stopped.", {}),
+        "refresh": (_refresh, "Up to date.", {}),
+        "discard": (studies.recruitment_discard, "Discarded.", {}),
     }
     if act not in acts:
         raise Http404("No such act.")
-    succeeded = run_and_report(request, *acts[act])
-    if act == "discard" and succeeded:
+    service, done, arguments = acts[act]
+    if perform(request, service, done, recruitment=recruitment, **arguments) and act == "discard":
         return redirect("annotation:campaign-recruitments", request.project.slug, recruitment.campaign_id)
     return to_recruitment(recruitment)
+
+
+def _refresh(*, recruitment: Recruitment, by: User) -> None:
+    recruitment_refresh(recruitment=recruitment, patient=False)
