@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from annotation.mining.candidates import Seed, mine
-from annotation.mining.index import TripleIndex, build_index
+from annotation.mining.index.building import build_index
+from annotation.mining.index.reading import TripleIndex
 from annotation.mining.specification import MiningSpecification
 from annotation.mining.triples import Triple
 

@@ -9,7 +9,7 @@ from django.template.defaultfilters import filesizeformat
 
 from annotation.core.forms import RefusableForm, offer_choices, offer_rows
 from annotation.hygiene.steps import languages, primary_language
-from annotation.mining.index import TOKENIZERS, IndexParameters
+from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.reading import PARTS, TURN_SEPARATOR
 from annotation.mining.selectors import CandidateFilter, splits_of

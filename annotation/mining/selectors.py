@@ -17,7 +17,8 @@ from django.db.models.functions import Coalesce
 from annotation.core.errors import AnnotationError
 from annotation.datasets.selectors.datasets import items_between
 from annotation.mining.candidates import Seed
-from annotation.mining.index import TripleIndex, UnreadableIndex
+from annotation.mining.index.files import UnreadableIndex
+from annotation.mining.index.reading import TripleIndex
 from annotation.mining.triples import Triple
 from annotation.models import (
     CandidateFate,

@@ -1,6 +1,6 @@
 """Forms for provider accounts, recruitments, decisions and bonuses. Each provider declares its additional fields."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -20,29 +20,10 @@ from annotation.recruitment.providers.base import (
     RejectionReason,
     Section,
 )
-from annotation.recruitment.providers.codes import DEFAULT_AFTER
+from annotation.recruitment.providers.codes import ACTIONS
 from annotation.recruitment.services.terms import Terms, expected_screens, terms_of
 
-AFTER_LABELS = {
-    AfterCode.REVIEW: "A person reviews it",
-    AfterCode.APPROVE: "Paid at once",
-    AfterCode.ASK_RETURN: "Asked to return, unpaid",
-    AfterCode.PAY_SCREEN_OUT: "Paid a fixed amount for a screen-out",
-}
-OUTCOME_LABELS = {
-    Outcome.COMPLETED: "Completed",
-    Outcome.FAILED_QUALIFICATION: "Did not pass the test",
-    Outcome.FAILED_ATTENTION: "Excluded during the work",
-    Outcome.SCREENED_OUT: "Has taken part before",
-    Outcome.NO_CONSENT: "Did not agree",
-    Outcome.OUT_OF_WORK: "Nothing left to rate",
-}
-CHOICES = {
-    Outcome.COMPLETED: (AfterCode.REVIEW, AfterCode.APPROVE),
-    Outcome.FAILED_QUALIFICATION: (AfterCode.ASK_RETURN, AfterCode.REVIEW, AfterCode.PAY_SCREEN_OUT),
-    Outcome.SCREENED_OUT: (AfterCode.ASK_RETURN, AfterCode.REVIEW, AfterCode.PAY_SCREEN_OUT),
-    Outcome.OUT_OF_WORK: (AfterCode.REVIEW, AfterCode.APPROVE),
-}
+CHOICES = {outcome: actions for outcome, actions in ACTIONS.items() if len(actions) > 1}
 
 
 class WordsField(forms.CharField):
@@ -163,9 +144,9 @@ class RecruitmentForm(RefusableForm):
         for outcome, after in CHOICES.items():
             offered = [action for action in after if pays_screen_outs or action != AfterCode.PAY_SCREEN_OUT]
             self.fields[f"after_{outcome.value}"] = forms.ChoiceField(
-                label=OUTCOME_LABELS[outcome],
-                choices=[(action.value, AFTER_LABELS[action]) for action in offered],
-                initial=DEFAULT_AFTER[outcome].value,
+                label=outcome.label,
+                choices=[(action.value, action.label) for action in offered],
+                initial=offered[0].value,
             )
 
     def _add_screen_outs(self) -> None:
@@ -191,6 +172,12 @@ class RecruitmentForm(RefusableForm):
     @property
     def after(self) -> dict[Outcome, AfterCode]:
         return {outcome: AfterCode(self.cleaned_data[f"after_{outcome.value}"]) for outcome in CHOICES}
+
+    @property
+    def recruitment_data(self) -> dict[str, Any]:
+        """Return the arguments that ``recruitment_create`` and ``recruitment_update`` share."""
+        shared = {name: self.cleaned_data[name] for name in ("name", "return_policy")}
+        return {**shared, "terms": self.terms, "after": self.after}
 
     @property
     def terms(self) -> Terms:
@@ -271,23 +258,8 @@ def terms_initial(recruitment: Recruitment) -> dict[str, Any]:
     }
 
 
-REJECTIONS: Mapping[RejectionReason, str] = {
-    RejectionReason.FAILED_CHECK: "Failed the attention checks",
-    RejectionReason.LOW_EFFORT: "Low effort throughout",
-    RejectionReason.TOO_QUICKLY: "Far too quick to have read the texts",
-    RejectionReason.TOO_SLOWLY: "Took exceptionally long",
-    RejectionReason.FAILED_INSTRUCTIONS: "Did not follow the instructions",
-    RejectionReason.NO_CODE: "No completion code",
-    RejectionReason.BAD_CODE: "A code that does not belong to the study",
-    RejectionReason.NO_DATA: "No answers were received",
-    RejectionReason.MALINGERING: "Answered untruthfully",
-    RejectionReason.UNSUPPORTED_DEVICE: "A device that was not allowed",
-    RejectionReason.OTHER: "Something else",
-}
-
-
 class RejectForm(RefusableForm):
-    reason = forms.ChoiceField(label="Why", choices=[(reason.value, label) for reason, label in REJECTIONS.items()])
+    reason = forms.ChoiceField(label="Why", choices=[(reason.value, reason.label) for reason in RejectionReason])
 
     def __init__(self, *args: Any, provider: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

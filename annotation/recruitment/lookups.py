@@ -5,7 +5,8 @@ from django.shortcuts import get_object_or_404
 
 from annotation.core.access import get_in_project_or_404
 from annotation.models import Project, ProviderAccount, Recruitment
-from annotation.recruitment.providers import Provider, recruiting_providers
+from annotation.recruitment.providers import recruiting_providers
+from annotation.recruitment.providers.base import Provider
 from annotation.recruitment.services.accounts import provider_of
 
 

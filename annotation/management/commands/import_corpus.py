@@ -14,7 +14,7 @@ from annotation.management.base import (
     progress_bar,
     row_errors,
 )
-from annotation.mining.index import TOKENIZERS, IndexParameters
+from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.reading import TURN_SEPARATOR
 from annotation.mining.services.corpora import corpus_stream

@@ -18,7 +18,8 @@ from annotation.core.names import slug_of
 from annotation.core.progress import Beat, Progress, noop
 from annotation.datasets.sources import check_sources
 from annotation.hygiene.refusal import ParameterRefused
-from annotation.mining.index import IndexParameters, build_index
+from annotation.mining.index.building import build_index
+from annotation.mining.index.parameters import IndexParameters
 from annotation.mining.opening import FORMATS, begin
 from annotation.mining.reading import PARTS, TURN_SEPARATOR, Columns, ReadReport, read_triples
 from annotation.mining.selectors import corpora_folder, corpus_folder, dataset_triples, forget_indexes

@@ -16,7 +16,7 @@ from annotation.core.progress import Beat, Progress, Throttle, noop
 from annotation.core.shards import Enqueue, Work, is_going_on, shards_finish, shards_help
 from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.candidates import Candidate, mine
-from annotation.mining.index import TripleIndex
+from annotation.mining.index.reading import TripleIndex
 from annotation.mining.selectors import (
     SAME_AS_ANOTHER,
     SAME_TEXT,

@@ -4,7 +4,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponseBase
+from django.http import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -19,7 +19,7 @@ from annotation.mining.forms import CorpusFromDatasetForm, CorpusSearchForm, Cor
 from annotation.mining.services import corpora as services
 from annotation.mining.services.report import corpus_report_rows
 from annotation.mining.tasks import corpus_index
-from annotation.mining.views.common import corpus_or_404, page_or_part
+from annotation.mining.views.common import chosen_dataset, corpus_or_404, page_or_part
 from annotation.models import Corpus, Project, Role
 
 # The columns of downloads, with the attributes that they show.
@@ -104,15 +104,10 @@ def corpus_create(request: MemberRequest) -> HttpResponseBase:
 @project_view(Role.MANAGER)
 def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
     """Choose the data set first: it decides which responses can be chosen."""
-    project = request.project
-    datasets = list(project.datasets.order_by("name"))
-    slug = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
-    context = {"project": project, "datasets": datasets}
-    if slug is None:
-        return render(request, "annotation/mining/corpus_from_dataset.html", context)
-    dataset = next((dataset for dataset in datasets if dataset.slug == slug), None)
+    project, dataset = request.project, chosen_dataset(request)
+    context: dict[str, Any] = {"project": project, "datasets": project.datasets.order_by("name")}
     if dataset is None:
-        raise Http404("No such data set in this project.")
+        return render(request, "annotation/mining/corpus_from_dataset.html", context)
     form = CorpusFromDatasetForm(request.POST or None, dataset=dataset)
     if request.method == "POST" and form.is_valid():
         try:

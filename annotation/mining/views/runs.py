@@ -1,7 +1,7 @@
 """Mining runs: start, show, cancel, retry and delete them, and add their candidates to a data set."""
 
 from django.contrib import messages
-from django.http import Http404, HttpResponseBase
+from django.http import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -15,7 +15,7 @@ from annotation.mining.selectors import SeedChoice, near_duplicates_of
 from annotation.mining.services import runs, storing
 from annotation.mining.services.report import RunReport, run_report
 from annotation.mining.tasks import mining_run_execute
-from annotation.mining.views.common import run_or_404
+from annotation.mining.views.common import chosen_dataset, run_or_404
 from annotation.models import JobState, MiningRun, Role
 
 REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
@@ -25,16 +25,11 @@ REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
 @project_view(Role.MANAGER)
 def mining_run_create(request: MemberRequest) -> HttpResponseBase:
     """Choose the data set first: it decides what can be a seed."""
-    project = request.project
-    datasets = list(project.datasets.order_by("name"))
+    project, dataset = request.project, chosen_dataset(request)
     has_corpus = project.corpora.filter(state=JobState.DONE).exists()
-    context = {"project": project, "datasets": datasets, "has_corpus": has_corpus}
-    slug = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
-    if slug is None or not has_corpus:
+    context = {"project": project, "datasets": project.datasets.order_by("name"), "has_corpus": has_corpus}
+    if dataset is None or not has_corpus:
         return render(request, "annotation/mining/mining_run_form.html", context)
-    dataset = next((dataset for dataset in datasets if dataset.slug == slug), None)
-    if dataset is None:
-        raise Http404("No such data set in this project.")
     corpus = project.corpora.filter(slug=request.GET.get("corpus", "")).only("pk").first()
     form = MiningRunForm(request.POST or None, dataset=dataset, initial={"corpus": corpus and corpus.pk})
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""The registry of providers of raters: one folder and one line each. Plain Python; a notebook can use it."""
+"""The registry of providers of raters: each has a folder and a line here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,28 +6,29 @@ from typing import Any
 from annotation.recruitment.providers.base import Provider
 from annotation.recruitment.providers.direct import Direct
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.recruitment.providers.mturk import MechanicalTurk
-from annotation.recruitment.providers.prolific import Prolific
+from annotation.recruitment.providers.mturk.client import MechanicalTurk
+from annotation.recruitment.providers.prolific.client import Prolific
 from annotation.recruitment.providers.retry import Backoff
 
-PROVIDERS: dict[str, type[Provider]] = {
-    each.key: each
-    for each in (
-        Direct,
-        Prolific,
-        MechanicalTurk,
-    )
-}
+KINDS: tuple[type[Provider], ...] = (
+    Direct,
+    Prolific,
+    MechanicalTurk,
+)
+PROVIDERS = {kind.key: kind for kind in KINDS}
 
 
 def recruiting_providers() -> list[type[Provider]]:
     """Return the providers that a campaign can recruit through."""
-    return [each for each in PROVIDERS.values() if each.sends_raters]
+    return [provider for provider in PROVIDERS.values() if provider.sends_raters]
 
 
 def recruiting_provider(key: str) -> type[Provider]:
     """Return the provider with this key, if a campaign can recruit through it."""
-    accepted = {each.key: each for each in recruiting_providers()}
+    return _provider(key, {provider.key: provider for provider in recruiting_providers()})
+
+
+def _provider(key: str, accepted: Mapping[str, type[Provider]]) -> type[Provider]:
     if key not in accepted:
         raise ProviderError.at("provider", f"Found {key!r}; accepted: {', '.join(accepted)}.")
     return accepted[key]
@@ -43,26 +44,12 @@ def open_provider(
 ) -> Provider:
     """Return the provider, connected with the ``values`` of its account fields.
 
-    ``settings`` holds values by the names of environment variables; ``endpoint`` is the address of another API, such as
+    ``settings`` holds values by the names of environment variables; ``endpoint`` is another address of the API, such as
     a sandbox.
     """
-    if key not in PROVIDERS:
-        raise ProviderError.at("provider", f"Found {key!r}; accepted: {', '.join(PROVIDERS)}.")
-    provider = PROVIDERS[key]
+    provider = _provider(key, PROVIDERS)
     names = {field.name for field in provider.account_fields}
     arguments: dict[str, Any] = {name: value for name, value in (values or {}).items() if name in names}
     for setting in provider.settings:
         arguments[setting.name] = (settings or {}).get(setting.variable, setting.default)
     return provider(**arguments, endpoint=endpoint, backoff=backoff)
-
-
-__all__ = [
-    "PROVIDERS",
-    "Direct",
-    "MechanicalTurk",
-    "Prolific",
-    "Provider",
-    "open_provider",
-    "recruiting_provider",
-    "recruiting_providers",
-]

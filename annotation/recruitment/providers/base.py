@@ -17,24 +17,35 @@ from annotation.recruitment.providers.errors import NotSupported, ProviderError
 from annotation.recruitment.providers.retry import Backoff
 
 
-class Outcome(StrEnum):
+class LabelledEnum(StrEnum):
+    """Values with labels for managers."""
+
+    label: str
+
+    def __new__(cls, value: str, label: str = "") -> Self:
+        member = str.__new__(cls, value)
+        member._value_, member.label = value, label
+        return member
+
+
+class Outcome(LabelledEnum):
     """How a rater's submission ended, as Assay saw it."""
 
-    COMPLETED = "completed"
-    FAILED_QUALIFICATION = "failed_qualification"
-    FAILED_ATTENTION = "failed_attention"
-    SCREENED_OUT = "screened_out"
-    NO_CONSENT = "no_consent"
-    OUT_OF_WORK = "out_of_work"
+    COMPLETED = "completed", "Completed"
+    FAILED_QUALIFICATION = "failed_qualification", "Did not pass the test"
+    FAILED_ATTENTION = "failed_attention", "Excluded during the work"
+    SCREENED_OUT = "screened_out", "Has taken part before"
+    NO_CONSENT = "no_consent", "Did not agree"
+    OUT_OF_WORK = "out_of_work", "Nothing left to rate"
 
 
-class AfterCode(StrEnum):
+class AfterCode(LabelledEnum):
     """The provider's action once a completion code is entered."""
 
-    APPROVE = "approve"
-    REVIEW = "review"
-    ASK_RETURN = "ask_return"
-    PAY_SCREEN_OUT = "pay_screen_out"
+    APPROVE = "approve", "Paid at once"
+    REVIEW = "review", "A person reviews it"
+    ASK_RETURN = "ask_return", "Asked to return, unpaid"
+    PAY_SCREEN_OUT = "pay_screen_out", "Paid a fixed amount for a screen-out"
 
 
 class Capability(StrEnum):
@@ -70,18 +81,18 @@ class SubmissionStatus(StrEnum):
 RELEASED = frozenset({SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT})
 
 
-class RejectionReason(StrEnum):
-    FAILED_CHECK = "failed_check"
-    LOW_EFFORT = "low_effort"
-    TOO_QUICKLY = "too_quickly"
-    TOO_SLOWLY = "too_slowly"
-    FAILED_INSTRUCTIONS = "failed_instructions"
-    NO_CODE = "no_code"
-    BAD_CODE = "bad_code"
-    NO_DATA = "no_data"
-    MALINGERING = "malingering"
-    UNSUPPORTED_DEVICE = "unsupported_device"
-    OTHER = "other"
+class RejectionReason(LabelledEnum):
+    FAILED_CHECK = "failed_check", "Failed the attention checks"
+    LOW_EFFORT = "low_effort", "Low effort throughout"
+    TOO_QUICKLY = "too_quickly", "Far too quick to have read the texts"
+    TOO_SLOWLY = "too_slowly", "Took exceptionally long"
+    FAILED_INSTRUCTIONS = "failed_instructions", "Did not follow the instructions"
+    NO_CODE = "no_code", "No completion code"
+    BAD_CODE = "bad_code", "A code that does not belong to the study"
+    NO_DATA = "no_data", "No answers were received"
+    MALINGERING = "malingering", "Answered untruthfully"
+    UNSUPPORTED_DEVICE = "unsupported_device", "A device that was not allowed"
+    OTHER = "other", "Something else"
 
 
 class FieldKind(StrEnum):

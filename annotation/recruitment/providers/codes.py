@@ -12,13 +12,14 @@ LENGTH = 8
 CODE = re.compile(r"[A-Za-z0-9_-]{4,60}")
 
 # No one is paid without a person's decision, and no one who worked is asked to return unpaid.
-DEFAULT_AFTER: Mapping[Outcome, AfterCode] = {
-    Outcome.COMPLETED: AfterCode.REVIEW,
-    Outcome.FAILED_QUALIFICATION: AfterCode.ASK_RETURN,
-    Outcome.FAILED_ATTENTION: AfterCode.REVIEW,
-    Outcome.SCREENED_OUT: AfterCode.ASK_RETURN,
-    Outcome.NO_CONSENT: AfterCode.ASK_RETURN,
-    Outcome.OUT_OF_WORK: AfterCode.REVIEW,
+# The first action is the default.
+ACTIONS: Mapping[Outcome, tuple[AfterCode, ...]] = {
+    Outcome.COMPLETED: (AfterCode.REVIEW, AfterCode.APPROVE),
+    Outcome.FAILED_QUALIFICATION: (AfterCode.ASK_RETURN, AfterCode.REVIEW, AfterCode.PAY_SCREEN_OUT),
+    Outcome.FAILED_ATTENTION: (AfterCode.REVIEW,),
+    Outcome.SCREENED_OUT: (AfterCode.ASK_RETURN, AfterCode.REVIEW, AfterCode.PAY_SCREEN_OUT),
+    Outcome.NO_CONSENT: (AfterCode.ASK_RETURN,),
+    Outcome.OUT_OF_WORK: (AfterCode.REVIEW, AfterCode.APPROVE),
 }
 
 RETURN_REASONS: Mapping[Outcome, str] = {
@@ -36,16 +37,12 @@ def new_codes(after: Mapping[Outcome, AfterCode] | None = None) -> list[Completi
     texts: set[str] = set()
     while len(texts) < len(Outcome):
         texts.add("".join(secrets.choice(LETTERS) for _ in range(LENGTH)))
-    actions = {**DEFAULT_AFTER, **(after or {})}
-    return [
-        CompletionCode(outcome, text, actions[outcome], reason=return_reason(outcome, actions[outcome]))
-        for outcome, text in zip(Outcome, texts, strict=True)
-    ]
-
-
-def return_reason(outcome: Outcome, action: AfterCode) -> str:
-    """Return what a rater who is asked to return reads; empty for other actions."""
-    return RETURN_REASONS[outcome] if action == AfterCode.ASK_RETURN else ""
+    codes = []
+    for outcome, text in zip(Outcome, texts, strict=True):
+        action = (after or {}).get(outcome, ACTIONS[outcome][0])
+        reason = RETURN_REASONS[outcome] if action == AfterCode.ASK_RETURN else ""
+        codes.append(CompletionCode(outcome, text, action, reason=reason))
+    return codes
 
 
 def code_for(codes: Sequence[CompletionCode], outcome: Outcome) -> str:

@@ -9,8 +9,8 @@ from django.utils import timezone
 from annotation.core.errors import AnnotationError
 from annotation.models import Project, ProviderAccount, User
 from annotation.projects.services.audit import audit_record
-from annotation.recruitment.providers import PROVIDERS, Provider, open_provider, recruiting_provider
-from annotation.recruitment.providers.base import Account
+from annotation.recruitment.providers import PROVIDERS, open_provider, recruiting_provider
+from annotation.recruitment.providers.base import Account, Provider
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.providers.retry import Backoff
 from annotation.recruitment.providers.vault import Vault

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.models import ProviderAccount, ProviderEvent, Recruitment
-from annotation.recruitment.providers import Provider
+from annotation.recruitment.providers.base import Provider
 from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.recruitment.services.accounts import WEBHOOK_SECRET, client_of, provider_of, secrets_of
 from annotation.recruitment.services.refreshing import study_apply, submission_apply

@@ -16,8 +16,8 @@ from annotation.models import (
     User,
 )
 from annotation.projects.services.audit import audit_record
-from annotation.recruitment.providers import Provider, recruiting_provider
-from annotation.recruitment.providers.base import AfterCode, Outcome, Study, StudyState
+from annotation.recruitment.providers import recruiting_provider
+from annotation.recruitment.providers.base import AfterCode, Outcome, Provider, Study, StudyState
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.changes import checked_name, locked, options_change

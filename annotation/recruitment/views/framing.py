@@ -10,8 +10,8 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from annotation.recruitment.providers import PROVIDERS, Provider
-from annotation.recruitment.providers.base import Capability
+from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers.base import Capability, Provider
 from annotation.recruitment.services.accounts import provider_of
 
 GetResponse = Callable[[HttpRequest], HttpResponse]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -22,8 +21,6 @@ from annotation.core.views import MemberRequest, object_view, perform
 from annotation.models import Campaign, Recruitment, RecruitmentState, Role, SubmissionStatus, User
 from annotation.recruitment import selectors
 from annotation.recruitment.forms import (
-    AFTER_LABELS,
-    OUTCOME_LABELS,
     PlacesForm,
     RecruitmentForm,
     recruitment_initial,
@@ -81,11 +78,8 @@ def recruitment_create(request: MemberRequest, campaign: Campaign, provider: str
             recruitment = studies.recruitment_create(
                 campaign=campaign,
                 provider=provider,
-                name=form.cleaned_data["name"],
-                terms=form.terms,
-                after=form.after,
                 account=form.chosen_account,
-                return_policy=form.cleaned_data["return_policy"],
+                **form.recruitment_data,
                 by=request.user,
             )
         except AnnotationError as error:
@@ -110,14 +104,7 @@ def recruitment_edit(request: MemberRequest, recruitment: Recruitment) -> HttpRe
             form.fields[name].disabled = True
     if request.method == "POST" and form.is_valid():
         try:
-            studies.recruitment_update(
-                recruitment=recruitment,
-                name=form.cleaned_data["name"],
-                terms=form.terms,
-                after=form.after,
-                return_policy=form.cleaned_data["return_policy"],
-                by=request.user,
-            )
+            studies.recruitment_update(recruitment=recruitment, **form.recruitment_data, by=request.user)
         except AnnotationError as error:
             form.add_refusal(error)
         else:
@@ -166,7 +153,6 @@ def recruitment_detail(request: MemberRequest, recruitment: Recruitment) -> Http
         "recruitment": recruitment,
         "may_manage": manages,
         "terms": terms,
-        "codes": [(OUTCOME_LABELS[code.outcome], code, AFTER_LABELS[code.after]) for code in terms.codes],
         "warnings": warnings_of(terms, campaign, provider=recruitment.provider) if _before_money(recruitment) else [],
         "statistics": _statistics(recruitment, terms, counts),
         "provider": provider,

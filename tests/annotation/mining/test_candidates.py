@@ -25,7 +25,8 @@ from annotation.core.normalisation import RULES, text_key
 from annotation.hygiene import near
 from annotation.hygiene.steps import Blocklist, Language, Length, MaskEmails, MaskHandles, MaskUrls
 from annotation.mining.candidates import Candidate, Missing, Seed, mine, missing
-from annotation.mining.index import TripleIndex, build_index
+from annotation.mining.index.building import build_index
+from annotation.mining.index.reading import TripleIndex
 from annotation.mining.specification import MiningSpecification
 from annotation.mining.triples import Triple
 
@@ -337,7 +338,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from annotation.mining.candidates import Seed, mine
-from annotation.mining.index import TripleIndex
+from annotation.mining.index.reading import TripleIndex
 from annotation.mining.specification import MiningSpecification
 
 index = TripleIndex.open(Path(sys.argv[1]))

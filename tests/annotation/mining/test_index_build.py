@@ -13,7 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from annotation.mining.index import IndexParameters, TripleIndex, UnreadableIndex, build_index, building
+from annotation.mining.index import building
+from annotation.mining.index.building import build_index
+from annotation.mining.index.files import UnreadableIndex
+from annotation.mining.index.parameters import IndexParameters
+from annotation.mining.index.reading import TripleIndex
 from annotation.mining.triples import BATCH_ROWS, Triple
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -159,7 +163,7 @@ def test_a_new_build_replaces_the_old_one(folder):
 BUILD_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
-from annotation.mining.index import build_index
+from annotation.mining.index.building import build_index
 from annotation.mining.triples import Triple
 triples = (Triple((), f"m {i}", f"r {i}") for i in itertools.count())
 build_index(triples, Path(sys.argv[1]), beat=lambda n: print(n, flush=True))

@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from annotation.mining.index import TOKENIZERS, IndexParameters
+from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
 
 
 def test_the_defaults_are_lucenes_and_their_signature_says_so():

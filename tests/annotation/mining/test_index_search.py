@@ -13,7 +13,10 @@ import tantivy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.mining.index import IndexParameters, TripleIndex, build_index, reading
+from annotation.mining.index import reading
+from annotation.mining.index.building import build_index
+from annotation.mining.index.parameters import IndexParameters
+from annotation.mining.index.reading import TripleIndex
 from annotation.mining.triples import Triple
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", "é", "好"]), max_size=6).map(" ".join)

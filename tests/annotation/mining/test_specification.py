@@ -10,7 +10,7 @@ from annotation.hygiene import steps as hygiene
 from annotation.hygiene import words
 from annotation.hygiene.refusal import ParameterRefused
 from annotation.hygiene.steps import Blocklist, Language, Length, MaskEmails, MaskHandles, MaskUrls
-from annotation.mining.index import ALPHA, EPSILON
+from annotation.mining.index.reading import ALPHA, EPSILON
 from annotation.mining.specification import MiningSpecification
 
 EVERY_STEP = (

@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.models import Campaign, Project, ProviderAccount, Recruitment, Submission, User
 from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services.wording import recruited
-from annotation.recruitment.providers import PROVIDERS, Provider
+from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.addresses import with_query
 from annotation.recruitment.providers.base import (
     Account,
@@ -23,6 +23,7 @@ from annotation.recruitment.providers.base import (
     Field,
     FieldKind,
     Outcome,
+    Provider,
     RejectionRules,
     Study,
     StudyDraft,

@@ -1,3 +1,0 @@
-from annotation.recruitment.providers.mturk.client import MechanicalTurk
-
-__all__ = ["MechanicalTurk"]

@@ -1,3 +1,0 @@
-from annotation.recruitment.providers.prolific.client import Prolific
-
-__all__ = ["Prolific"]

@@ -31,26 +31,13 @@ SUBMISSION_STATUSES = {
     "TIMED OUT": base.SubmissionStatus.TIMED_OUT,
     "SCREENED OUT": base.SubmissionStatus.SCREENED_OUT,
 }
-CODE_TYPES = {
+CODE_TYPES = {  # of other outcomes: OTHER
     base.Outcome.COMPLETED: "COMPLETED",
-    base.Outcome.FAILED_QUALIFICATION: "OTHER",
     base.Outcome.FAILED_ATTENTION: "FAILED_ATTENTION_CHECK",
-    base.Outcome.SCREENED_OUT: "OTHER",
     base.Outcome.NO_CONSENT: "NO_CONSENT",
-    base.Outcome.OUT_OF_WORK: "OTHER",
 }
-REJECTIONS = {
-    base.RejectionReason.FAILED_CHECK: "FAILED_CHECK",
-    base.RejectionReason.LOW_EFFORT: "LOW_EFFORT",
-    base.RejectionReason.TOO_QUICKLY: "TOO_QUICKLY",
-    base.RejectionReason.TOO_SLOWLY: "TOO_SLOWLY",
-    base.RejectionReason.FAILED_INSTRUCTIONS: "FAILED_INSTRUCTIONS",
-    base.RejectionReason.NO_CODE: "NO_CODE",
-    base.RejectionReason.BAD_CODE: "BAD_CODE",
-    base.RejectionReason.NO_DATA: "NO_DATA",
-    base.RejectionReason.MALINGERING: "MALINGERING",
-    base.RejectionReason.UNSUPPORTED_DEVICE: "UNSUPP_DEVICE",
-    base.RejectionReason.OTHER: "OTHER",
+REJECTIONS = {reason: reason.value.upper() for reason in base.RejectionReason} | {
+    base.RejectionReason.UNSUPPORTED_DEVICE: "UNSUPP_DEVICE"
 }
 FIELD_NAMES = {  # Assay's names for Prolific's fields
     "name": "title",
@@ -131,7 +118,7 @@ def _check(draft: base.StudyDraft) -> None:
 
 
 def code_body(code: base.CompletionCode) -> dict[str, Any]:
-    kind = "FIXED_SCREENOUT" if code.after == base.AfterCode.PAY_SCREEN_OUT else CODE_TYPES[code.outcome]
+    kind = "FIXED_SCREENOUT" if code.after == base.AfterCode.PAY_SCREEN_OUT else CODE_TYPES.get(code.outcome, "OTHER")
     return {"code": code.code, "code_type": kind, "actor": "participant", "actions": actions_of(code)}
 
 

@@ -5,9 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.recruitment.providers import MechanicalTurk, Prolific
 from annotation.recruitment.providers.base import StudyDraft
 from annotation.recruitment.providers.codes import new_codes
+from annotation.recruitment.providers.mturk.client import MechanicalTurk
+from annotation.recruitment.providers.prolific.client import Prolific
 from annotation.recruitment.providers.retry import Backoff
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific

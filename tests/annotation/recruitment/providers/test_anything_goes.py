@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.recruitment.providers import PROVIDERS, Prolific, open_provider
+from annotation.recruitment.providers import PROVIDERS, open_provider
 from annotation.recruitment.providers.base import Capability
 from annotation.recruitment.providers.errors import ArrivalRefused, WebhookRefused
+from annotation.recruitment.providers.prolific.client import Prolific
 
 NAMES = ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "assignmentId", "hitId", "workerId", "turkSubmitTo", "x"]
 VALUES = st.one_of(

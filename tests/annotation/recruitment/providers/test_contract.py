@@ -10,12 +10,13 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from annotation.recruitment.forms import ProviderAccountForm, RecruitmentForm, RejectForm, declared_field
-from annotation.recruitment.providers import PROVIDERS, Provider, open_provider, recruiting_providers
+from annotation.recruitment.providers import PROVIDERS, open_provider, recruiting_providers
 from annotation.recruitment.providers.base import (
     Arrival,
     Bonus,
     Capability,
     Outcome,
+    Provider,
     RejectionReason,
     StudyDraft,
     StudyState,

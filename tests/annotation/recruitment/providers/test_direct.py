@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from annotation.recruitment.providers import Direct
 from annotation.recruitment.providers.base import Arrival, Outcome, StudyDraft
 from annotation.recruitment.providers.codes import code_for, new_codes
+from annotation.recruitment.providers.direct import Direct
 from annotation.recruitment.providers.errors import NotSupported
 
 ANYBODY = Arrival("", "", "")

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import httpx
 
-from annotation.recruitment.providers import MechanicalTurk, Prolific
 from annotation.recruitment.providers.base import Outcome, StudyDraft, SubmissionStatus
 from annotation.recruitment.providers.codes import code_for, new_codes
+from annotation.recruitment.providers.mturk.client import MechanicalTurk
+from annotation.recruitment.providers.prolific.client import Prolific
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 

@@ -1,9 +1,10 @@
 import pytest
 
-from annotation.recruitment.providers import PROVIDERS, Prolific, open_provider, recruiting_provider
+from annotation.recruitment.providers import PROVIDERS, open_provider, recruiting_provider
 from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.recruitment.providers.codes import new_codes
 from annotation.recruitment.providers.errors import ProviderError
+from annotation.recruitment.providers.prolific.client import Prolific
 
 
 def test_an_unknown_kind_is_refused_with_those_known() -> None:

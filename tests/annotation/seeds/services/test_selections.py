@@ -13,7 +13,7 @@ from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.errors import AnnotationError
 from annotation.datasets.services.imports import dataset_import_execute
 from annotation.datasets.services.lists import response_list_create
-from annotation.mining.index import build_index
+from annotation.mining.index.building import build_index
 from annotation.mining.selectors import corpus_folder
 from annotation.mining.triples import Triple
 from annotation.models import (

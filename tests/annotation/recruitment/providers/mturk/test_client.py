@@ -7,7 +7,6 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from annotation.recruitment.providers import MechanicalTurk
 from annotation.recruitment.providers.base import (
     AfterCode,
     Bonus,
@@ -24,6 +23,7 @@ from annotation.recruitment.providers.codes import code_for, new_codes
 from annotation.recruitment.providers.errors import AccessRefused, NotFound, NotSupported, ProviderError
 from annotation.recruitment.providers.mturk import client as mturk_client
 from annotation.recruitment.providers.mturk import wire
+from annotation.recruitment.providers.mturk.client import MechanicalTurk
 from annotation.recruitment.providers.retry import Backoff
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 

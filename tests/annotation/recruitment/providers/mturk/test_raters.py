@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotation.recruitment.providers import MechanicalTurk
 from annotation.recruitment.providers.base import AfterCode, Arrival, Outcome
 from annotation.recruitment.providers.codes import code_for, new_codes
 from annotation.recruitment.providers.errors import ArrivalRefused
+from annotation.recruitment.providers.mturk.client import MechanicalTurk
 
 CAME = {
     "assignmentId": "123RVWYBAZW00EXAMPLE456RVWYBAZW00EXAMPLE",

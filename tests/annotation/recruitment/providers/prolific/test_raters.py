@@ -4,10 +4,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from annotation.recruitment.providers import Prolific
 from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.recruitment.providers.codes import code_for, new_codes
 from annotation.recruitment.providers.errors import ArrivalRefused, ProviderError
+from annotation.recruitment.providers.prolific.client import Prolific
 
 CAME = {
     "PROLIFIC_PID": "60bf9310e8dec401be6e9615",

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.recruitment.providers import Prolific
 from annotation.recruitment.providers.base import (
     AfterCode,
     CompletionCode,
@@ -16,6 +15,7 @@ from annotation.recruitment.providers.base import (
 )
 from annotation.recruitment.providers.codes import new_codes
 from annotation.recruitment.providers.errors import AccessRefused, NotFound, ProviderError
+from annotation.recruitment.providers.prolific.client import Prolific
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 Draft = Callable[..., StudyDraft]

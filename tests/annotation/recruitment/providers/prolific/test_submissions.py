@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.recruitment.providers import Prolific
 from annotation.recruitment.providers.base import (
     AfterCode,
     Bonus,
@@ -21,6 +20,7 @@ from annotation.recruitment.providers.codes import code_for, new_codes
 from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.recruitment.providers.prolific import client as prolific_client
 from annotation.recruitment.providers.prolific import wire
+from annotation.recruitment.providers.prolific.client import Prolific
 from tests.annotation.recruitment.providers.prolific.fake import REJECTIONS, FakeProlific
 
 CODES = new_codes({Outcome.OUT_OF_WORK: AfterCode.APPROVE})

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.recruitment.providers import Prolific
 from annotation.recruitment.providers.base import StudyDraft, StudyState, SubmissionStatus, WebhookEvent
 from annotation.recruitment.providers.errors import ProviderError, WebhookRefused
+from annotation.recruitment.providers.prolific.client import Prolific
 from annotation.recruitment.providers.prolific.webhooks import EVENTS, read_event
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
