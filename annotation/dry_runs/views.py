@@ -10,7 +10,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.campaigns.lookups import rated_here_or_404
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
-from annotation.core.errors import AnnotationError
 from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, perform
