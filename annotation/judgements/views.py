@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
-from annotation.core.jobs import job_request_cancel
+from annotation.core.job_views import cancel_view
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.services.report import report_rows
@@ -118,8 +118,4 @@ def rating_import_discard(request: MemberRequest, job: RatingImport) -> HttpResp
     return redirect("annotation:dataset-detail", request.project.slug, job.dataset.slug)
 
 
-@require_POST
-@object_view(_rating_import_or_404, Role.MANAGER)
-def rating_import_cancel(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
-    job_request_cancel(job)
-    return _to_import(request, job)
+rating_import_cancel = cancel_view(_rating_import_or_404, "annotation:rating-import-detail")
