@@ -13,12 +13,12 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-@setup_logging.connect
+@setup_logging.connect  # type: ignore[untyped-decorator] # Celery has no types
 def keep_logging(**_: Any) -> None:
     """Keep the logging of Django's settings: Celery configures none if this signal has a receiver."""
 
 
-@worker_init.connect
+@worker_init.connect  # type: ignore[untyped-decorator] # Celery has no types
 def check_before_work(**_: Any) -> None:
     from django.core.exceptions import ImproperlyConfigured
 
@@ -34,13 +34,13 @@ def check_before_work(**_: Any) -> None:
 stopping = threading.Event()
 
 
-@worker_ready.connect
+@worker_ready.connect  # type: ignore[untyped-decorator] # Celery has no types
 def start_heartbeat(**_: Any) -> None:
     """Beat in a thread of the worker's process: long tasks can keep its pool busy."""
     threading.Thread(target=beat_until_stopped, name="heartbeat", daemon=True).start()
 
 
-@worker_shutting_down.connect
+@worker_shutting_down.connect  # type: ignore[untyped-decorator] # Celery has no types
 def stop_heartbeat(**_: Any) -> None:
     stopping.set()
 

@@ -201,7 +201,8 @@ def _is_root() -> bool:
 
 def _chown(path: Path) -> None:
     account = pgserver.ensure_user_exists(SYSTEM_USER)
-    os.chown(path, account.pw_uid, account.pw_gid)
+    if account is not None:
+        os.chown(path, account.pw_uid, account.pw_gid)
 
 
 def _open_to_system_user(home: Path, *owned: Path) -> None:

@@ -30,7 +30,7 @@ DEMO = env.bool("ASSAY_DEMO", False)  # demo accounts may exist; set by `make ru
 DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
 MODELS_DIR = env.path("ASSAY_MODELS_DIR", DATA_DIR / "models")  # trained models that metrics read
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
 
 DEVELOPMENT_SECRET_KEY = "development-only-and-refused-in-production-0123456789"  # noqa: S105
@@ -48,7 +48,8 @@ def generated_secret_key() -> str:
 
 SECRET_KEY = secret("SECRET_KEY") or (DEVELOPMENT_SECRET_KEY if DEBUG else generated_secret_key())
 
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", [])  # former keys: what they signed or encrypted stays readable
+# Former keys: what they signed or encrypted stays readable.
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
 
 # --- Database and broker ---------------------------------------------------------------------------------------------
 
@@ -215,9 +216,9 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "assay@localhost")
 
 # --- Providers of raters: their addresses by default ------------------------------------------------------------------
 
-PROVIDER_ENDPOINTS = env.list("PROVIDER_ENDPOINTS", [])  # other APIs that an account may name, for practice
+PROVIDER_ENDPOINTS: list[str] = env.list("PROVIDER_ENDPOINTS", [])  # other APIs that an account may name, for practice
 PROVIDER_SETTINGS = {  # declared by each provider, by the name of the variable
-    each.variable: (env.list if isinstance(each.default, tuple) else env.str)(each.variable, each.default)
+    each.variable: (env.list if isinstance(each.default, tuple) else env.str)(each.variable, each.default)  # type: ignore[arg-type] # by its type
     for provider in PROVIDERS.values()
     for each in provider.settings
 }

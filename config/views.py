@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.contrib.auth.views import PasswordResetView
 from django.db import DatabaseError, connection
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 
 from annotation.core import jobs
@@ -37,7 +37,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
     return JsonResponse(body, status=200 if alive else 503)
 
 
-def password_reset(request: HttpRequest) -> HttpResponse:
+def password_reset(request: HttpRequest) -> HttpResponseBase:
     """Show Django's page if mail can be sent, else 404: it must not promise a message that is never sent."""
     if not settings.EMAIL_HOST:
         raise Http404("No mail server is set; an administrator can set passwords.")

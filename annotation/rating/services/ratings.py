@@ -192,16 +192,11 @@ def _write_ratings(presentation: models.Presentation, answer: Answer, correction
     responses = dict(shown.values_list("number", "response_id"))
     stored = models.Rating.objects.filter(presentation=presentation).order_by("revision") if correction else ()
     current = {(rating.response_id, rating.criterion_id): rating for rating in stored}
+    is_late = presentation.outcome == models.PresentationOutcome.LATE
+    changes = _changes(presentation, answer, lambda number, criterion: current.get((responses[number], criterion)))
     new = [
-        models.Rating(
-            **fields,
-            response_id=responses[number],
-            extra=presentation.outcome == models.PresentationOutcome.LATE,
-            sent_at=Now(),
-        )
-        for number, fields in _changes(
-            presentation, answer, lambda number, criterion: current.get((responses[number], criterion))
-        )
+        models.Rating(**fields, response_id=responses[number], extra=is_late, sent_at=Now())
+        for number, fields in changes
     ]
     models.Rating.objects.bulk_create(new)
     return len(new)
@@ -216,17 +211,14 @@ def _changes(
     for (number, criterion), given in answer.items():
         before = current(number, criterion)
         if before is None or (before.value, before.cannot_judge) != (given.value, given.cannot_judge):
-            yield (
-                number,
-                {
-                    **given._asdict(),
-                    "campaign_id": presentation.campaign_id,
-                    "presentation": presentation,
-                    "rater_id": presentation.rater_id,
-                    "criterion_id": criterion,
-                    "revision": 0 if before is None else before.revision + 1,
-                },
-            )
+            fields = given._asdict() | {
+                "campaign_id": presentation.campaign_id,
+                "presentation": presentation,
+                "rater_id": presentation.rater_id,
+                "criterion_id": criterion,
+                "revision": 0 if before is None else before.revision + 1,
+            }
+            yield number, fields
 
 
 def _write_comment(presentation: models.Presentation, comment: str) -> int:
