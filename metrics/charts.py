@@ -1,15 +1,15 @@
-"""The charts of a score run, as Vega-Lite specifications."""
+"""Charts of a score run, as Vega-Lite specifications."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from annotation.core.charts import Spec, Theme, metric_colours, palette, themed
 
-LEAST_HEIGHT, LEGEND = 84, 62  # pixels; on the page a legend stands below the chart beside
+MIN_HEIGHT, LEGEND = 84, 62  # pixels; on the page the neighbouring chart has a legend below it
 
 
 def segment_distribution(histogram: Sequence[dict[str, Any]], *, theme: Theme = "light") -> Spec:
-    """Share of each system's segments per bin of segment score: one row per system, darker where more."""
+    """Draw the share of each system's segments per bin of segment score: a row per system, darker for more."""
     systems = len({entry["system"] for entry in histogram})
     step = histogram[0]["high"] - histogram[0]["low"] if histogram else 0.05
     shades = [palette(theme).accent_soft, palette(theme).accent]
@@ -17,7 +17,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, theme: Theme = 
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": "Share of segments by segment score, for each system",
         "width": "container",
-        "height": max(LEAST_HEIGHT, 26 * systems),
+        "height": max(MIN_HEIGHT, 26 * systems),
         "data": {"values": list(histogram)},
         "mark": {"type": "rect", "cornerRadius": 2},
         "encoding": {
@@ -56,7 +56,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, theme: Theme = 
 
 
 def system_scores(rows: Sequence[dict[str, Any]], *, title: str, theme: Theme = "light") -> Spec:
-    """Each system's score with its interval, in the order given: ``system``, ``score``, ``low``, ``high``."""
+    """Draw each system's score with its interval; rows hold ``system``, ``score``, ``low``, ``high``."""
     colour = metric_colours([title], theme)[title]
     y = {"field": "system", "type": "nominal", "title": None, "sort": [row["system"] for row in rows]}
     tooltip = [
@@ -85,10 +85,10 @@ def system_scores(rows: Sequence[dict[str, Any]], *, title: str, theme: Theme = 
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": f"{title} of each system" + ", with 95% intervals" * has_intervals,
         "width": "container",
-        "height": max(LEAST_HEIGHT, 26 * len(rows)) + LEGEND,
+        "height": max(MIN_HEIGHT, 26 * len(rows)) + LEGEND,
         "data": {"values": list(rows)},
         "encoding": {"y": y, "tooltip": tooltip},
-        # A layer whose filter leaves nothing has no extent, of which Vega warns.
+        # Vega warns about a layer whose filter leaves no data.
         "layer": [intervals, points] if has_intervals else [points],
     }
     return themed(spec, theme)

@@ -1,1 +1,1 @@
-"""What a person fills in: a score run, a trained model, scores made elsewhere, texts to play with."""
+"""Forms of score runs, trained models, imports of scores and the playground."""

@@ -1,6 +1,5 @@
 """Forms that train a model or upload one."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -12,24 +11,12 @@ from annotation.core.forms import RefusableForm, offer_choices
 from annotation.core.uploads import upload_limit
 from annotation.models import Corpus, Dataset, SourceKind
 from annotation.references.releases.selectors.releases import source_counts
+from metrics.forms.runs import parameter_field
 from metrics.scoring.models.kinds import Kind
-from metrics.scoring.parameters import Parameter
 from metrics.selectors.training_texts import CONTEXTS, MESSAGES, RESPONSES
 
 PART_LABELS = {MESSAGES: "Messages", CONTEXTS: "Contexts: the turns before the message", RESPONSES: "Responses"}
 OPTION = "option_"
-
-
-def option_field(parameter: Parameter) -> forms.Field:
-    """Return the input of a kind's option."""
-    common: dict[str, Any] = {"label": parameter.label, "help_text": parameter.hint, "initial": parameter.default}
-    if parameter.kind == "flag":
-        return forms.BooleanField(required=False, **common)
-    if parameter.kind == "choice":
-        return forms.ChoiceField(choices=[(choice, choice) for choice in parameter.choices], **common)
-    number: Callable[..., forms.Field] = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
-    messages = dict.fromkeys(("min_value", "max_value", "invalid"), f"Accepted: {parameter.accepted}.")
-    return number(min_value=parameter.low, max_value=parameter.high, error_messages=messages, **common)
 
 
 class _ModelForm(RefusableForm):
@@ -75,7 +62,7 @@ class _TrainingForm(_ModelForm):
     def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
         for parameter in kind.parameters:
-            self.fields[f"{OPTION}{parameter.name}"] = option_field(parameter)
+            self.fields[f"{OPTION}{parameter.name}"] = parameter_field(parameter)
 
     def request_values(self) -> dict[str, Any]:
         data = self.cleaned_data

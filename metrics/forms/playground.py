@@ -19,7 +19,7 @@ from metrics.scoring.statistics import SEMANTICS
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.explanations import Reading
 from metrics.selectors.models import models_of_run
-from metrics.selectors.playground import Trial
+from metrics.selectors.playground_scores import Trial
 
 MOST_WORDS = 2000
 MOST_CHARACTERS = 20_000

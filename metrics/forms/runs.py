@@ -52,13 +52,14 @@ class SubsetField(forms.CharField):
 
 
 def parameter_field(parameter: Parameter, models: Sequence[TrainedModel] = ()) -> forms.Field:
-    """Return the input of a metric's parameter; ``models`` are those of its kind."""
+    """Return the input of a metric's or a model's parameter; ``models`` are those of its kind."""
     common: dict[str, Any] = {"label": parameter.label, "help_text": parameter.hint, "initial": parameter.default}
     match parameter.kind:
         case "flag":
             return forms.BooleanField(required=False, **common)
         case "choice":
-            choices = [(name, _choice_label(parameter, name)) for name in parameter.choices]
+            labels = TOKENIZER_NAMES if parameter.name == "tokenize" else {}
+            choices = [(name, labels.get(name, name)) for name in parameter.choices]
             if parameter.optional:
                 choices.insert(0, ("", "Default"))
             return forms.TypedChoiceField(choices=choices, required=not parameter.optional, empty_value=None, **common)
@@ -73,11 +74,8 @@ def parameter_field(parameter: Parameter, models: Sequence[TrainedModel] = ()) -
     number: Callable[..., forms.Field] = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
     if bounds["min_value"] is not None and bounds["max_value"] is not None:
         common["help_text"] = " ".join(filter(None, (parameter.hint, f"{parameter.low:g} to {parameter.high:g}.")))
-    return number(required=not parameter.optional, **bounds, **common)
-
-
-def _choice_label(parameter: Parameter, name: str) -> str:
-    return TOKENIZER_NAMES.get(name, name) if parameter.name == "tokenize" else name
+    messages = dict.fromkeys(("min_value", "max_value", "invalid"), f"Accepted: {parameter.accepted}.")
+    return number(required=not parameter.optional, error_messages=messages, **bounds, **common)
 
 
 class SystemsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] # it takes none when it runs
@@ -124,11 +122,11 @@ class ScoreRunForm(RefusableForm):
         defaults = default_parameters(metric, dataset.language)
         self.names = {parameter.name: self._free_name(parameter.name) for parameter in metric.parameter_list()}
         for parameter in metric.parameter_list():
-            name, is_model = self.names[parameter.name], parameter.kind == "model"
-            self.fields[name] = parameter_field(
-                parameter, (models or {}).get(parameter.choices[0], ()) if is_model else ()
-            )
-            if not is_model:
+            name = self.names[parameter.name]
+            if parameter.kind == "model":
+                self.fields[name] = parameter_field(parameter, (models or {}).get(parameter.choices[0], ()))
+            else:
+                self.fields[name] = parameter_field(parameter)
                 self.initial[name] = defaults[parameter.name]
         if not self.is_bound:
             self._prefill([system for system in systems if system.name not in notes], values or {})

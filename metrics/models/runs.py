@@ -1,4 +1,4 @@
-"""Score runs: one metric over one data set, never computed twice for one signature."""
+"""Score runs: a metric over a data set, computed once for each signature."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -71,7 +71,7 @@ class ShardStep(models.TextChoices):
 
 
 class ScoreShard(Job):
-    """Some items of a run, by their positions: the piece that one worker takes. Arrays are little-endian."""
+    """The items of a run in a range of positions, scored by one worker. Arrays are little-endian."""
 
     run = models.ForeignKey(ScoreRun, on_delete=models.CASCADE, related_name="shards")
     step = models.CharField(max_length=10, choices=ShardStep.choices, default=ShardStep.SCORES)

@@ -1,4 +1,4 @@
-"""What metrics learnt from texts, or was brought along: named, versioned, known by the hash of its content."""
+"""Trained models: named, versioned, identified by the hash of their content."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from metrics.scoring.models.kinds import KINDS
 
 
 class TrainedModel(Job):
-    """A version of a named model. Done: it lies in ``settings.MODELS_DIR`` under its hash, and never changes."""
+    """A version of a named model. Done, it is stored in ``settings.MODELS_DIR`` under its hash and never changes."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="trained_models")
     name = models.CharField(max_length=120)
@@ -61,7 +61,7 @@ class TrainedModel(Job):
 
     @property
     def reference(self) -> str:
-        """As metrics' parameters name it."""
+        """Return the model's name in metrics' parameters."""
         return f"sha256:{self.digest}" if self.digest else ""
 
     @property

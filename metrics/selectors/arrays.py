@@ -1,4 +1,4 @@
-"""The arrays of a score run, which lie in its shards: segments, their scores, and what system scores are summed from.
+"""The arrays of a score run, stored in its shards: segments, their scores, and the statistics of system scores.
 
 T systems in the order of ``SystemScore.position``, S segments in the order of the items, D statistics.
 """
@@ -26,7 +26,7 @@ FLOAT, INTEGER = np.dtype("<f8"), np.dtype("<i8")
 
 @dataclass(frozen=True, eq=False)
 class ShardArrays:
-    """A part of a run's segments: n of them from place ``first`` on."""
+    """n segments of a run, from index ``first`` on."""
 
     first: int
     item_ids: Ints  # (n,)
@@ -47,12 +47,12 @@ class RunArrays:
     aggregate: Aggregate
 
     def statistics(self) -> MetricStatistics:
-        """As the metric returned them. Of a metric that pools outputs they are those of the mean of segment scores."""
+        """Return what the metric returned; for a pool of outputs the statistics of the mean of segment scores."""
         return MetricStatistics(self.packed, self.valid, self.scores, self.aggregate)
 
 
 def shards_of(run: ScoreRun) -> QuerySet[ScoreShard]:
-    """The shards that hold scores, in order, without their arrays."""
+    """Return the shards with scores, in order, without their arrays."""
     return ScoreShard.objects.filter(run=run, step=ShardStep.SCORES).order_by("number").defer(*ARRAYS)
 
 
@@ -61,12 +61,12 @@ def run_aggregate(run: ScoreRun) -> Aggregate:
 
 
 def run_systems(run: ScoreRun) -> list[System]:
-    """The T systems of a finished run."""
+    """Return the T systems of a finished run."""
     return [score.system for score in run.scores.select_related("system").order_by("position")]
 
 
 def iter_shards(run: ScoreRun) -> Iterator[ShardArrays]:
-    """Shard by shard, so that no more than one need be held."""
+    """Yield the arrays shard by shard, so that only one must fit into memory."""
     for pk in list(shards_of(run).values_list("pk", flat=True)):
         yield shard_arrays(ScoreShard.objects.get(pk=pk))
 
@@ -83,7 +83,7 @@ def shard_arrays(shard: ScoreShard) -> ShardArrays:
 
 
 def run_arrays(run: ScoreRun) -> RunArrays:
-    """All of a finished run at once: 8 (T S (D + 1)) bytes."""
+    """Return all arrays of a finished run at once: 8 (T S (D + 1)) bytes."""
     shards = [shard for shard in iter_shards(run) if shard.item_ids.size]
     return RunArrays(
         run_systems(run),
@@ -96,29 +96,29 @@ def run_arrays(run: ScoreRun) -> RunArrays:
 
 
 def run_replicates(run: ScoreRun) -> Floats | None:
-    """(B, T) scores of the resampled segments, the same resamples for every system; None where there are none."""
+    """Return the (B, T) scores of the resamples, which all systems share; None if there are none."""
     if run.replicates is None:
         return None
     return np.frombuffer(run.replicates, dtype=FLOAT).reshape(run.bootstrap["replicates"], -1)
 
 
-# --- One system, some segments ----------------------------------------------------------------------------------------
+# --- Segments ---------------------------------------------------------------------------------------------------------
 
 
 def segment_scores(run: ScoreRun, position: int) -> Floats:
-    """(S,) of the system with this position; NaN where a segment has no score."""
+    """Return the (S,) scores of the system with this position; NaN for a missing score."""
     parts = [_scores_of(row) for row in _with_scores(shards_of(run), position)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def segment_items(run: ScoreRun) -> Ints:
-    """(S,) ids of the items."""
+    """Return the (S,) ids of the items."""
     parts = [np.frombuffer(ids, dtype=INTEGER) for ids in shards_of(run).values_list("item_ids", flat=True)]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
 def n_segments(run: ScoreRun) -> int:
-    """S of a finished run."""
+    """Return S of a finished run."""
     return int(run.report.get("items", 0))
 
 
@@ -129,17 +129,6 @@ def items_at(run: ScoreRun, indices: Sequence[int]) -> list[int]:
         ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
         items |= {index: int(ids[index - first]) for index in held}
     return [items[index] for index in indices]
-
-
-def scores_at(run: ScoreRun, position: int, indices: Sequence[int]) -> list[float | None]:
-    """Return the system's scores of these segments; None if a segment has none."""
-    by_index: dict[int, float | None] = {}
-    holding = {shard.pk: (first, held) for shard, first, held in _shards_holding(run, indices)}
-    for row in _with_scores(ScoreShard.objects.filter(pk__in=holding).defer(*ARRAYS), position):
-        first, held = holding[row.pk]
-        scores = _scores_of(row)
-        by_index |= {i: None if np.isnan(scores[i - first]) else float(scores[i - first]) for i in held}
-    return [by_index[index] for index in indices]
 
 
 def segments_at(run: ScoreRun, indices: Sequence[int]) -> tuple[list[int], Floats]:
@@ -181,7 +170,7 @@ def _shards_holding(run: ScoreRun, indices: Sequence[int], *also: str) -> list[t
 
 
 def _with_scores(shards: QuerySet[ScoreShard], position: int) -> QuerySet[ScoreShard]:
-    """With ``scores``, the bytes of one system's alone."""
+    """Add ``scores``, the bytes of one system."""
     length = F("n") * FLOAT.itemsize
     substring = Func(
         F("segment_scores"), length * Value(position) + 1, length, function="substring", output_field=BinaryField()

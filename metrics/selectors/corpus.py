@@ -1,4 +1,4 @@
-"""The texts of a score run as lists and arrays: hypotheses of systems, weighted references of a release."""
+"""The texts of a score run: hypotheses of systems and weighted references of a release."""
 
 import hashlib
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Corpus:
 
     @cached_property
     def reference_item(self) -> IntArray:
-        """Place of each reference's item, shape (R,)."""
+        """Return the index of each reference's item, (R,)."""
         return np.repeat(np.arange(len(self.references)), [len(texts) for texts in self.references])
 
 
@@ -51,10 +51,10 @@ def load_corpus(
     start: int = 0,
     stop: int | None = None,
 ) -> Corpus:
-    """Items that have a reference (``items="positive"``: one of positive weight) and an output of every system.
+    """Load items that have a reference (``items="positive"``: a positive one) and an output of every system.
 
-    Without a release every item with an output of every system, and no references. Only items from position
-    ``start`` on, and before ``stop``, are looked at.
+    Without a release load all items with an output of every system, and no references. Only items at positions from
+    ``start`` to before ``stop`` are loaded.
     """
     dataset_id = systems[0].dataset_id if release is None else release.reference_set.dataset_id
     dataset_items = Item.objects.filter(dataset=dataset_id, position__gte=start)
@@ -62,30 +62,30 @@ def load_corpus(
         dataset_items = dataset_items.filter(position__lt=stop)
     references = {} if release is None else _references(release, start, stop)
     outputs = _outputs(systems, dataset_id, start, stop)
-    kept: list[tuple[int, str, str]] = []
+    rows: list[tuple[int, str, str]] = []
     dropped: dict[str, list[str]] = {}
     for item_id, external_id, message in dataset_items.order_by("position").values_list("id", "external_id", "message"):
-        own = references.get(item_id)
-        if release is not None and not own:
+        of_item = references.get(item_id)
+        if release is not None and not of_item:
             reason = NO_REFERENCE
-        elif own and items == "positive" and max(weight for _, _, weight, _ in own) <= 0:
+        elif of_item and items == "positive" and max(weight for _, _, weight, _ in of_item) <= 0:
             reason = NO_POSITIVE
         elif any((system.pk, item_id) not in outputs for system in systems):
             reason = NO_OUTPUT
         else:
-            kept.append((item_id, external_id, message))
+            rows.append((item_id, external_id, message))
             continue
         dropped.setdefault(reason, []).append(external_id)
-    flat = [reference for item_id, *_ in kept for reference in references.get(item_id, ())]
-    rows = [[outputs[system.pk, item_id] for item_id, *_ in kept] for system in systems]
+    flat = [reference for item_id, *_ in rows for reference in references.get(item_id, ())]
+    by_system = [[outputs[system.pk, item_id] for item_id, *_ in rows] for system in systems]
     return Corpus(
         systems=systems,
-        item_ids=np.array([item_id for item_id, *_ in kept], dtype=np.int64),
-        external_ids=[external_id for _, external_id, _ in kept],
-        sources=[message for _, _, message in kept],
-        hypotheses=[[text for _, text in row] for row in rows],
-        hypothesis_ids=np.array([[pk for pk, _ in row] for row in rows], dtype=np.int64),
-        references=[[text for _, text, _, _ in references.get(item_id, ())] for item_id, *_ in kept],
+        item_ids=np.array([item_id for item_id, *_ in rows], dtype=np.int64),
+        external_ids=[external_id for _, external_id, _ in rows],
+        sources=[message for _, _, message in rows],
+        hypotheses=[[text for _, text in row] for row in by_system],
+        hypothesis_ids=np.array([[pk for pk, _ in row] for row in by_system], dtype=np.int64),
+        references=[[text for _, text, _, _ in references.get(item_id, ())] for item_id, *_ in rows],
         reference_ids=np.array([reference[0] for reference in flat], dtype=np.int64),
         weights=np.array([reference[2] for reference in flat], dtype=np.float64),
         is_original=np.array([reference[3] for reference in flat], dtype=np.bool_),
@@ -94,21 +94,21 @@ def load_corpus(
 
 
 def _references(release: Release, start: int, stop: int | None) -> dict[int, list[Reference]]:
-    """Of each item those of the release, in the order of their ids."""
+    """Return the release's references of each item, by id."""
     weights = ReleaseWeight.objects.filter(release=release, item_position__gte=start)
     if stop is not None:
         weights = weights.filter(item_position__lt=stop)
-    found: dict[int, list[Reference]] = {}
+    by_item: dict[int, list[Reference]] = {}
     columns = ("item_id", "response_id", "response__text", "weight", "is_original")
     for item_id, *reference in weights.order_by("response_id").values_list(*columns):
-        found.setdefault(item_id, []).append((reference[0], reference[1], reference[2], reference[3]))
-    return found
+        by_item.setdefault(item_id, []).append((reference[0], reference[1], reference[2], reference[3]))
+    return by_item
 
 
 def _outputs(
     systems: Sequence[System], dataset_id: int, start: int, stop: int | None
 ) -> dict[tuple[int, int], tuple[int, str]]:
-    """Response id and text by system and item."""
+    """Return response id and text by system and item."""
     sources = ResponseSource.objects.filter(system__in=systems)
     if start or stop is not None:
         sources = sources.filter(item__dataset=dataset_id, item__position__gte=start)
@@ -119,21 +119,21 @@ def _outputs(
 
 
 def texts_digests(systems: Sequence[System], *, sources: bool) -> dict[str, str]:
-    """SHA-256, in hexadecimal, of what the systems said and, where asked for, of what they answered.
+    """Return the SHA-256 of the systems' outputs and, if requested, of the messages that they answer.
 
-    A text or an order that changed changes it, and so every signature that names it.
+    Any change of a text or of the order changes it, and so every signature that names it.
     """
-    said = ResponseSource.objects.filter(system__in=systems)
-    rows = said.order_by("system__name", "item__position", "item_id")
-    found = {"outputs": _digest(rows.values_list("system__name", "item__external_id", "response__text"))}
+    outputs = ResponseSource.objects.filter(system__in=systems)
+    rows = outputs.order_by("system__name", "item__position", "item_id")
+    digests = {"outputs": _digest(rows.values_list("system__name", "item__external_id", "response__text"))}
     if sources:
-        answered = Item.objects.filter(pk__in=said.values("item")).order_by("position", "pk")
-        found["sources"] = _digest(answered.values_list("external_id", "message"))
-    return found
+        messages = Item.objects.filter(pk__in=outputs.values("item")).order_by("position", "pk")
+        digests["sources"] = _digest(messages.values_list("external_id", "message"))
+    return digests
 
 
 def _digest(rows: QuerySet[Any, tuple[Any, ...]]) -> str:
     digest = hashlib.sha256()
     for row in rows.iterator(DIGESTED_AT_ONCE):
-        digest.update(canonical_json(row) + b"\n")  # its strings hold no line break: no row can pass for two
+        digest.update(canonical_json(row) + b"\n")  # its strings hold no line break, so that rows stay apart
     return digest.hexdigest()

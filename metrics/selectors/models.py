@@ -1,4 +1,4 @@
-"""Reads over trained models: lists, who uses one, its files, and the model that a parameter means."""
+"""Trained models: lists, uses, files, and the model that a parameter names."""
 
 import re
 import socket
@@ -21,14 +21,14 @@ from metrics.scoring.registry import METRICS
 
 CHUNK_BYTES = 1024 * 1024
 PREFIX = "sha256:"
-WRITTEN = re.compile(r"(?P<name>.+?)(?:/v(?P<version>[0-9]{1,9}))?")
+NAME_AND_VERSION = re.compile(r"(?P<name>.+?)(?:/v(?P<version>[0-9]{1,9}))?")
 LISTED = 20
 
 
 def models_of(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
-    """Newest first, without the files they were trained on."""
-    found = TrainedModel.objects.filter(project=project).select_related("dataset", "corpus", "requested_by")
-    return (found.filter(kind=kind) if kind else found).defer("content").order_by("-pk")
+    """Return models, newest first, without the files they were trained on."""
+    models = TrainedModel.objects.filter(project=project).select_related("dataset", "corpus", "requested_by")
+    return (models.filter(kind=kind) if kind else models).defer("content").order_by("-pk")
 
 
 def finished_models(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
@@ -36,26 +36,26 @@ def finished_models(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
 
 
 def trained_kinds(project: Project) -> set[str]:
-    """Kinds that the project has a finished model of."""
+    """Return the kinds of the project's finished models."""
     return set(finished_models(project).order_by().values_list("kind", flat=True).distinct())
 
 
 def lacking_kind(metric: str, kinds: Set[str]) -> str:
-    """The first kind of model that the metric reads and that is not among these; empty where it has all it reads."""
+    """Return the first kind of model that the metric reads and that is not among these; empty if there is none."""
     return next((one.choices[0] for one in model_parameters(metric) if one.choices[0] not in kinds), "")
 
 
 def model_choices(newest_first: Iterable[TrainedModel]) -> list[tuple[str, str]]:
-    """Reference and name of each model of a kind, with what it was trained on; the newest is called so."""
-    found = list(newest_first)
-    newest = found[0] if len(found) > 1 else None
-    told = [(str(model), _trained_on(model), "newest" if model is newest else "") for model in found]
-    return [(model.reference, " · ".join(filter(None, parts))) for model, parts in zip(found, told, strict=True)]
+    """Return reference and label of each model: its name, what it was trained on, whether it is the newest."""
+    models = list(newest_first)
+    newest = models[0] if len(models) > 1 else None
+    labels = [(str(model), _trained_on(model), "newest" if model is newest else "") for model in models]
+    return [(model.reference, " · ".join(filter(None, parts))) for model, parts in zip(models, labels, strict=True)]
 
 
 def _trained_on(model: TrainedModel) -> str:
-    gone_or_file = (model.source.get(name) for name in ("dataset", "corpus", "file", "registered"))
-    return str(model.dataset or model.corpus or next(filter(None, gone_or_file), ""))
+    names = (model.source.get(name) for name in ("dataset", "corpus", "file", "registered"))
+    return str(model.dataset or model.corpus or next(filter(None, names), ""))
 
 
 def folder_of(model: TrainedModel) -> Path:
@@ -66,75 +66,78 @@ def folder_of(model: TrainedModel) -> Path:
 
 
 def model_parameters(metric: str) -> list[Parameter]:
-    """Those parameters of a metric that name a trained model; none of a metric that is not here."""
-    found = METRICS.get(metric)
-    return [] if found is None else [one for one in found.parameter_list() if one.kind == "model"]
+    """Return the parameters that name a trained model; none for a metric that is not installed."""
+    if metric not in METRICS:
+        return []
+    return [parameter for parameter in METRICS[metric].parameter_list() if parameter.kind == "model"]
 
 
-def _reading() -> dict[str, list[Parameter]]:
-    """Metrics that read trained models, and by which parameters."""
-    return {name: found for name in METRICS if (found := model_parameters(name))}
+def _model_readers() -> dict[str, list[Parameter]]:
+    """Return the metrics that read trained models, with the parameters that name them."""
+    return {name: parameters for name in METRICS if (parameters := model_parameters(name))}
 
 
 def runs_using(model: TrainedModel) -> QuerySet[ScoreRun]:
-    """Score runs of its project whose numbers depend on it, newest first."""
-    wanted = Q(pk__in=[])
+    """Return the project's score runs that read the model, newest first."""
+    condition = Q(pk__in=[])
     if model.digest:
-        for metric, parameters in _reading().items():
+        for metric, parameters in _model_readers().items():
             for parameter in parameters:
-                wanted |= Q(metric=metric, **{f"parameters__{parameter.name}": model.reference})
-    return ScoreRun.objects.filter(wanted, project=model.project_id).order_by("-pk")
+                condition |= Q(metric=metric, **{f"parameters__{parameter.name}": model.reference})
+    return ScoreRun.objects.filter(condition, project=model.project_id).order_by("-pk")
 
 
 def uses_by_reference(project: Project) -> Counter[str]:
-    """How many score runs of a project read each model."""
-    reading = _reading()
-    runs = ScoreRun.objects.filter(project=project, metric__in=reading).order_by()
+    """Return how many score runs of a project read each model."""
+    readers = _model_readers()
+    runs = ScoreRun.objects.filter(project=project, metric__in=readers).order_by()
     counts: Counter[str] = Counter()
     for metric, parameters in runs.values_list("metric", "parameters").iterator(chunk_size=2000):
-        counts.update({str(parameters.get(one.name)) for one in reading[metric]})
+        counts.update({str(parameters.get(reader.name)) for reader in readers[metric]})
     return counts
 
 
 def models_of_run(run: ScoreRun) -> list[tuple[Parameter, TrainedModel | None]]:
-    """The trained models that a run reads, by the parameter that names them; None for one that is not here any more."""
-    asked = [(one, str(run.parameters.get(one.name, ""))) for one in model_parameters(run.metric)]
-    digests = [reference.removeprefix(PREFIX) for _, reference in asked]
-    known = TrainedModel.objects.filter(project=run.project_id, digest__in=digests).defer("content").order_by("pk")
-    found = {(model.kind, model.reference): model for model in known}  # of equal ones the newest
-    return [(one, found.get((one.choices[0], reference))) for one, reference in asked if reference]
+    """Return the parameters that name a run's models, each with its model; None for one that is gone."""
+    named = [(each, str(run.parameters.get(each.name, ""))) for each in model_parameters(run.metric)]
+    digests = [reference.removeprefix(PREFIX) for _, reference in named]
+    models = TrainedModel.objects.filter(project=run.project_id, digest__in=digests).defer("content").order_by("pk")
+    by_reference = {(model.kind, model.reference): model for model in models}  # of equal ones the newest
+    return [(each, by_reference.get((each.choices[0], reference))) for each, reference in named if reference]
 
 
 def model_names_of(runs: Iterable[ScoreRun]) -> dict[str, str]:
-    """Name and version of every trained model that these runs of one project read, by its reference."""
-    asked = {
-        (run.project_id, str(run.parameters.get(one.name, ""))) for run in runs for one in model_parameters(run.metric)
+    """Return name and version of the trained models that these runs read, by their references."""
+    named = {
+        (run.project_id, str(run.parameters.get(each.name, "")))
+        for run in runs
+        for each in model_parameters(run.metric)
     }
-    if not asked:
+    if not named:
         return {}
-    known = TrainedModel.objects.filter(
-        project__in={project for project, _ in asked}, digest__in={one.removeprefix(PREFIX) for _, one in asked if one}
-    )
-    return {model.reference: str(model) for model in known.defer("content").order_by("pk")}
+    projects, references = {project for project, _ in named}, {reference for _, reference in named}
+    digests = {reference.removeprefix(PREFIX) for reference in references if reference}
+    models = TrainedModel.objects.filter(project__in=projects, digest__in=digests)
+    return {model.reference: str(model) for model in models.defer("content").order_by("pk")}
 
 
-# --- Which model is meant ---------------------------------------------------------------------------------------------
+# --- Names ------------------------------------------------------------------------------------------------------------
 
 
-def model_named(project: Project, kind: str, written: str) -> TrainedModel | None:
-    """The finished model meant by ``name``, ``name/v2`` or ``sha256:`` and digits; the newest where nothing is written.
+def model_named(project: Project, kind: str, text: str) -> TrainedModel | None:
+    """Return the finished model of ``name``, ``name/v2`` or ``sha256:`` and digits; the newest for an empty text.
 
-    A name without version means its newest version.
+    A name without version is that of its newest version.
     """
     finished = finished_models(project, kind)
-    if not written:
+    if not text:
         return finished.first()
-    if "\0" in written:
-        return None  # no name has one, and the database refuses to look for it
-    if written.startswith(PREFIX):
-        digits = written.removeprefix(PREFIX)
+    if "\0" in text:
+        return None  # the database refuses to look for it
+    if text.startswith(PREFIX):
+        digits = text.removeprefix(PREFIX)
         return finished.filter(digest__startswith=digits).first() if len(digits) >= SHOWN else None
-    parts = WRITTEN.fullmatch(written)
+    parts = NAME_AND_VERSION.fullmatch(text)
     if parts is None:
         return None
     named = finished.filter(Q(slug=parts["name"]) | Q(name=parts["name"])).order_by("-version")
@@ -142,20 +145,20 @@ def model_named(project: Project, kind: str, written: str) -> TrainedModel | Non
 
 
 def model_limits(project: Project, metric: str, parameters: Mapping[str, Any]) -> dict[str, int]:
-    """The most that a metric's trained models serve, by the parameter that this bounds."""
-    found = {}
+    """Return the largest values that a metric's trained models allow, by parameter."""
+    limits = {}
     for parameter in model_parameters(metric):
         model = model_named(project, parameter.choices[0], parameters[parameter.name])
-        known = {} if model is None else model.report.get("model", {})
-        if "dimensions" in known and parameter.choices[0] == LsaModel.kind:
-            found["k"] = int(known["dimensions"])
-        if "order" in known:
-            found["order"] = int(known["order"])
-    return found
+        facts = {} if model is None else model.report.get("model", {})
+        if "dimensions" in facts and parameter.choices[0] == LsaModel.kind:
+            limits["k"] = int(facts["dimensions"])
+        if "order" in facts:
+            limits["order"] = int(facts["order"])
+    return limits
 
 
 def beyond_limit(values: Iterable[object], most: int | None) -> int | None:
-    """The first of these that asks a trained model for more than it has."""
+    """Return the first value above a trained model's limit; None if there is none."""
     return next((value for value in values if most is not None and isinstance(value, int) and value > most), None)
 
 
@@ -164,7 +167,7 @@ def beyond_words(found: int, most: int) -> str:
 
 
 def model_names(project: Project, kind: str) -> str:
-    """The names that a parameter of this kind accepts."""
+    """Return the names that a parameter of this kind accepts."""
     named = finished_models(project, kind).values_list("slug", "version")[:LISTED]
     return ", ".join(f"{slug}/v{version}" for slug, version in named)
 
@@ -173,7 +176,7 @@ def model_names(project: Project, kind: str) -> str:
 
 
 def overlap_rows(project: Project, report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a training shares with each data set that is still there: outputs and references, of how many."""
+    """Return how many outputs and references a training shares with each data set that still exists."""
     rows = report.get("overlap", [])
     datasets = Dataset.objects.filter(project=project).in_bulk([row["dataset_id"] for row in rows])
     return [
@@ -187,7 +190,7 @@ def overlap_rows(project: Project, report: Mapping[str, Any]) -> list[dict[str, 
 
 
 def model_chunks(model: TrainedModel) -> Iterator[bytes]:
-    """The model as a zip: equal models, equal bytes."""
+    """Return a model's zip; equal models have equal bytes."""
     folder = folder_of(model)
     if not folder.exists():
         raise AnnotationError(

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from annotation.models import Dataset, Item, Project, Release, ResponseSource
-from metrics.models import TrainedModel
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore
-from metrics.selectors.explanations import Explanation, Reading, explain, release_rows
+from metrics.selectors.explanations import Explanation, explain, release_rows
 from metrics.selectors.playground_parts import Adequacy, Combined, Fluency, adequacy, combined, fluency
-from metrics.selectors.playground_scores import Group, ScoredTexts, score_groups
+from metrics.selectors.playground_scores import Group, Trial, score_groups
 
 # Scripts without spaces between words.
 UNSPACED = (
@@ -38,43 +37,6 @@ class TypedReference:
     weight: float
     is_original: bool = False
     low: None = None
-
-
-@dataclass(frozen=True)
-class Trial:
-    """The texts and settings to score."""
-
-    hypothesis: str
-    references: tuple[str, ...]
-    weights: tuple[float, ...]
-    source: str
-    reading: Reading
-    k: int
-    lm_order: int
-    balance: float
-    models: Mapping[str, TrainedModel | None]  # by kind
-    versus: int | None = None  # number of the reference that AM and FM are shown against; the best by default
-    requested: str = ""  # the slow metric to compute
-
-    def scored_texts(self) -> ScoredTexts:
-        return ScoredTexts(
-            self.hypothesis,
-            self.references,
-            self.weights,
-            self.source,
-            {
-                "max_order": self.reading.max_order,
-                "semantics": self.reading.semantics,
-                "tokenize": self.reading.tokenize,
-                "lowercase": self.reading.lowercase,
-                "case_sensitive": not self.reading.lowercase,
-                "k": self.k,
-                "balance": self.balance,
-            },
-            self.lm_order,
-            {kind: model.reference for kind, model in self.models.items() if model},
-            self.requested,
-        )
 
 
 @dataclass(frozen=True)
@@ -104,7 +66,7 @@ def play(trial: Trial, models: ModelStore) -> PlaygroundResult:
         am,
         fm,
         combined(am, fm, trial.balance),
-        score_groups(trial.scored_texts(), models),
+        score_groups(trial, models),
         trial.reading.tokenize in ("whitespace", "none")
         and any(_lacks_spaces(text) for text in (trial.hypothesis, *trial.references)),
     )

@@ -39,7 +39,7 @@ class TintedWord:
 
     @property
     def sign(self) -> str:
-        return "plus" if self.amount > 0 else "minus" if self.amount < 0 else "nil"
+        return _sign(self.amount)
 
     @property
     def strength(self) -> str:
@@ -57,27 +57,37 @@ class PairLine:
 
     @property
     def sign(self) -> str:
-        return "plus" if self.amount > 0 else "minus" if self.amount < 0 else "nil"
+        return _sign(self.amount)
+
+
+def _sign(amount: float) -> str:
+    return "plus" if amount > 0 else "minus" if amount < 0 else "nil"
 
 
 @dataclass
-class Adequacy:
-    """AM, or the reason why there is none."""
+class _Part:
+    """A score with each reference, or the reason why there is none."""
 
     model: TrainedModel | None
     reason: str = ""
     references: list[AgainstReference] = field(default_factory=list)
+    versus: int = 0  # number of the reference shown
+
+    @property
+    def score(self) -> float | None:
+        return max((reference.value for reference in self.references), default=None)
+
+
+@dataclass
+class Adequacy(_Part):
+    """AM."""
+
     explanation: AmExplanation | None = None
-    versus: int = 0
     hypothesis: list[TintedWord] = field(default_factory=list)
     reference: list[TintedWord] = field(default_factory=list)
     pairs: list[PairLine] = field(default_factory=list)
     n_others: int = 0
     others: float = 0.0
-
-    @property
-    def score(self) -> float | None:
-        return max((reference.value for reference in self.references), default=None)
 
     @property
     def is_cut(self) -> bool:
@@ -114,19 +124,11 @@ class Spoken:
 
 
 @dataclass
-class Fluency:
-    """FM, or the reason why there is none."""
+class Fluency(_Part):
+    """FM."""
 
-    model: TrainedModel | None
-    reason: str = ""
-    references: list[AgainstReference] = field(default_factory=list)
     hypothesis: Spoken | None = None
     reference: Spoken | None = None
-    versus: int = 0
-
-    @property
-    def score(self) -> float | None:
-        return max((reference.value for reference in self.references), default=None)
 
     @property
     def reference_title(self) -> str:
@@ -187,8 +189,8 @@ def adequacy(
         model,
         "",
         _against([each.score for each in explanations], best, shown),
-        explanation,
         shown + 1,
+        explanation,
         _tinted(explanation.hypothesis_words, explanation.hypothesis, explanation.of_hypothesis.tolist()),
         _tinted(explanation.reference_words, explanation.reference, explanation.of_reference.tolist()),
         pairs,
@@ -219,7 +221,7 @@ def fluency(
     ratios = [fluency_ratio(spoken, other) for other in others]
     best = max(range(len(others)), key=ratios.__getitem__)
     shown = best if versus is None else versus - 1
-    return Fluency(model, "", _against(ratios, best, shown), _spoken(spoken), _spoken(others[shown]), shown + 1)
+    return Fluency(model, "", _against(ratios, best, shown), shown + 1, _spoken(spoken), _spoken(others[shown]))
 
 
 def _against(scores: Sequence[float], best: int, shown: int) -> list[AgainstReference]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from metrics.models import TrainedModel
 from metrics.scoring.explain.case import combined_by
 from metrics.scoring.metric import GROUPS, Metric, Workspace
 from metrics.scoring.models.kinds import KINDS
@@ -18,6 +19,7 @@ from metrics.scoring.segments import Segments
 from metrics.scoring.ter import Ter
 from metrics.scoring.texts import tokenize_texts
 from metrics.scoring.word_embeddings import NLG_EVAL, WordEmbeddingMetric
+from metrics.selectors.explanations import Reading
 from metrics.selectors.ranges import range_words
 
 # TER tries shifts: pairs of words that it compares between two key presses, and in seconds.
@@ -25,17 +27,27 @@ TER_AT_ONCE, TER_AT_ALL = 2_000, 50_000
 
 
 @dataclass(frozen=True)
-class ScoredTexts:
-    """Texts, and values for parameters by name, for metrics that have them and accept the value."""
+class Trial:
+    """The texts and settings to score."""
 
     hypothesis: str
     references: tuple[str, ...]
     weights: tuple[float, ...]
     source: str
-    parameters: Mapping[str, Any]
+    reading: Reading
+    k: int
     lm_order: int
-    models: Mapping[str, str]  # references by kind
+    balance: float
+    models: Mapping[str, TrainedModel | None]  # by kind
+    versus: int | None = None  # number of the reference that AM and FM are shown against; the best by default
     requested: str = ""  # the slow metric to compute
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return values for parameters by name, for metrics that have them and accept the value."""
+        reading, same = self.reading, ("max_order", "semantics", "tokenize", "lowercase")
+        values = {name: getattr(reading, name) for name in same} | {"case_sensitive": not reading.lowercase}
+        return values | {"k": self.k, "balance": self.balance}
 
     @property
     def ter_pairs(self) -> int:
@@ -92,53 +104,54 @@ class Group:
         return list(dict.fromkeys(line.caution for line in self.lines if line.caution))
 
 
-def score_groups(given: ScoredTexts, models: ModelStore) -> list[Group]:
+def score_groups(trial: Trial, models: ModelStore) -> list[Group]:
     """Score the texts with every metric that is computed here."""
-    lines = [_line(metric, given, models) for metric in METRICS.values() if metric.group != "external"]
+    lines = [_line(metric, trial, models) for metric in METRICS.values() if metric.group != "external"]
     computed = [line.built for line in lines if line.built is not None]
-    segments = Segments([[given.hypothesis]], [given.references], [given.source])
+    segments = Segments([[trial.hypothesis]], [trial.references], [trial.source])
     workspace = Workspace(segments, computed, models)
     for line in lines:
         if line.built is not None:
-            _score(line, line.built, given, workspace)
+            _score(line, line.built, trial, workspace)
     groups = [Group(label, [line for line in lines if line.metric.group == name]) for name, label in GROUPS.items()]
     return [group for group in groups if group.lines]
 
 
-def _line(metric: type[Metric], given: ScoredTexts, models: ModelStore) -> MetricLine:
+def _line(metric: type[Metric], trial: Trial, models: ModelStore) -> MetricLine:
     """Return a metric's line before anything is computed."""
     line = MetricLine(metric)
     if metric.no_lone_score:
         line.reason = metric.no_lone_score
     elif reason := metric.unavailable():
         line.reason = reason
-    elif metric.needs_sources and not given.source.strip():
+    elif metric.needs_sources and not trial.source.strip():
         line.reason = "It reads the message, and there is none."
-    elif metric.needs_references and not given.references:
+    elif metric.needs_references and not trial.references:
         line.reason = "It compares with references, and there is none."
     else:
-        _build(line, given, models)
+        _build(line, trial, models)
     return line
 
 
-def _build(line: MetricLine, given: ScoredTexts, models: ModelStore) -> None:
+def _build(line: MetricLine, trial: Trial, models: ModelStore) -> None:
     values: dict[str, Any] = {}
     for parameter in line.metric.parameter_list():
         if parameter.kind == "model":
             kind = parameter.choices[0]
-            if kind not in given.models:
+            model = trial.models.get(kind)
+            if model is None:
                 line.reason, line.lacking = f"No {KINDS[kind].label} in this project.", kind
                 return
-            values[parameter.name] = given.models[kind]
+            values[parameter.name] = model.reference
         elif parameter.name == "order" and line.metric.group == "adequacy-fluency":
-            values["order"] = given.lm_order
-        elif parameter.name in given.parameters and _fits(parameter, given.parameters[parameter.name]):
-            values[parameter.name] = given.parameters[parameter.name]
-    line.on_request = _slow(line.metric, given)
-    if line.on_request and given.requested != line.metric.name:
+            values["order"] = trial.lm_order
+        elif parameter.name in trial.parameters and _fits(parameter, trial.parameters[parameter.name]):
+            values[parameter.name] = trial.parameters[parameter.name]
+    line.on_request = _slow(line.metric, trial)
+    if line.on_request and trial.requested != line.metric.name:
         return
     line.on_request = ""
-    if line.metric is Ter and given.ter_pairs > TER_AT_ALL:
+    if line.metric is Ter and trial.ter_pairs > TER_AT_ALL:
         line.reason = "These texts are too long to try TER’s shifts while you wait: score a data set instead."
         return
     try:
@@ -158,20 +171,20 @@ def _fits(parameter: Parameter, value: object) -> bool:
     return True
 
 
-def _slow(metric: type[Metric], given: ScoredTexts) -> str:
-    if metric is Ter and TER_AT_ONCE < given.ter_pairs <= TER_AT_ALL:
+def _slow(metric: type[Metric], trial: Trial) -> str:
+    if metric is Ter and TER_AT_ONCE < trial.ter_pairs <= TER_AT_ALL:
         return "With texts this long, TER tries shifts for up to ten seconds."
     return metric.slow
 
 
-def _score(line: MetricLine, metric: Metric, given: ScoredTexts, workspace: Workspace) -> None:
-    weights = np.array(given.weights) if metric.needs_weights else None
+def _score(line: MetricLine, metric: Metric, trial: Trial, workspace: Workspace) -> None:
+    weights = np.array(trial.weights) if metric.needs_weights else None
 
     def score(prepared: Any, mask: np.ndarray | None = None) -> float:
         statistics = metric.statistics(prepared, weights=weights, reference_mask=mask)
         return float(statistics.sentence_scores[0, 0])
 
-    n = len(given.references)
+    n = len(trial.references)
     try:
         prepared = workspace.prepared(metric)
         whole = score(prepared)
@@ -181,7 +194,7 @@ def _score(line: MetricLine, metric: Metric, given: ScoredTexts, workspace: Work
         return
     line.score = None if math.isnan(whole) else whole
     if line.score is None:
-        line.reason = _undefined(metric, given)
+        line.reason = _undefined(metric, trial)
     if each.size and not metric.pools:
         line.rule, chosen = combined_by(whole, each, higher_is_better=metric.higher_is_better)
         line.alone = [
@@ -189,13 +202,13 @@ def _score(line: MetricLine, metric: Metric, given: ScoredTexts, workspace: Work
             for i, value in enumerate(each.tolist())
         ]
     if isinstance(metric, WordEmbeddingMetric) and metric.variant == NLG_EVAL and line.score is not None:
-        line.caution = _texts_of_unknown_words(metric, given, workspace.models)
+        line.caution = _texts_of_unknown_words(metric, trial, workspace.models)
 
 
-def _texts_of_unknown_words(metric: WordEmbeddingMetric, given: ScoredTexts, models: ModelStore) -> str:
+def _texts_of_unknown_words(metric: WordEmbeddingMetric, trial: Trial, models: ModelStore) -> str:
     """Name the texts without a known word: nlg-eval takes each of their words for the mean of all words."""
     vectors: WordVectors = models.load(WordVectors.kind, metric.model)
-    texts = [given.hypothesis, *given.references]
+    texts = [trial.hypothesis, *trial.references]
     split = tokenize_texts(texts, tokenize=metric.tokenize, lowercase=metric.lowercase)
     names = ["the hypothesis", *(f"reference {number}" for number in range(1, len(texts)))]
     unknown = [
@@ -210,7 +223,7 @@ def _texts_of_unknown_words(metric: WordEmbeddingMetric, given: ScoredTexts, mod
     )
 
 
-def _undefined(metric: Metric, given: ScoredTexts) -> str:
-    if metric.needs_weights and not any(weight > 0 for weight in given.weights):
+def _undefined(metric: Metric, trial: Trial) -> str:
+    if metric.needs_weights and not any(weight > 0 for weight in trial.weights):
         return "no reference has a positive weight"
-    return "these texts have nothing to compare" if given.hypothesis.strip() else "the hypothesis is empty"
+    return "these texts have nothing to compare" if trial.hypothesis.strip() else "the hypothesis is empty"

@@ -4,7 +4,7 @@ import math
 
 
 def range_words(low: float, high: float) -> str:
-    """``−1 to 1``, ``0 and more``, ``at most 0`` or ``unbounded``."""
+    """Return ``−1 to 1``, ``0 and more``, ``at most 0`` or ``unbounded``."""
     least, most = (f"{bound:g}".replace("-", "−") for bound in (low, high))
     if math.isinf(low):
         return "unbounded" if math.isinf(high) else f"at most {most}"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
 
 from annotation.core.errors import AnnotationError
+from annotation.core.numbers import finite_or_none
 from annotation.core.pages import newest_page
 from annotation.models import Campaign, Item, JobState, Project, ReleaseWeight, Response, ResponseSource, System
 from annotation.rating.selectors.ratings import campaign_criteria, current_ratings
@@ -21,13 +22,12 @@ from metrics.scoring.external import NOT_IN_FILE, External
 from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.arrays import (
-    items_at,
     iter_shards,
     n_segments,
     run_systems,
-    scores_at,
     segment_items,
     segment_scores,
+    segments_at,
     shards_of,
 )
 from metrics.selectors.ranges import range_words
@@ -262,16 +262,17 @@ def segment_order(run: ScoreRun, score: SystemScore, sort: str) -> npt.NDArray[n
 
 def segments(run: ScoreRun, score: SystemScore, indices: Sequence[int]) -> list[Segment]:
     """Return these segments with the mean ratings of their responses."""
-    item_ids, scores = items_at(run, indices), scores_at(run, score.position, indices)
+    item_ids, scores = segments_at(run, indices)
+    values = scores[score.position].tolist() if item_ids else []
     items = Item.objects.in_bulk(item_ids)
     outputs = ResponseSource.objects.filter(system=score.system_id, item__in=item_ids).select_related("response")
     responses = {source.item_id: source.response for source in outputs}
     ratings = mean_ratings(run.dataset_id, [response.pk for response in responses.values()])
     rows = []
-    for item_id, value in zip(item_ids, scores, strict=True):
+    for item_id, value in zip(item_ids, values, strict=True):
         response = responses.get(item_id)
         mean, n = ratings.get(response.pk, (None, 0)) if response else (None, 0)
-        rows.append(Segment(items[item_id], response, value, mean, n))
+        rows.append(Segment(items[item_id], response, finite_or_none(value), mean, n))
     return rows
 
 

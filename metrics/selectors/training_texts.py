@@ -1,4 +1,4 @@
-"""Texts that a model is trained on, and those that metrics will compare with its help."""
+"""Texts that a model is trained on, and texts that metrics compare with its help."""
 
 import gzip
 import zlib
@@ -28,7 +28,7 @@ Texts = Callable[[], Iterable[str]]
 def dataset_texts(
     dataset: Dataset, parts: Iterable[str], source_kinds: Iterable[str], source_systems: Iterable[str]
 ) -> Iterator[str]:
-    """The chosen texts in an order that is the same wherever the data set was imported."""
+    """Yield the chosen texts, in the same order in every installation."""
     items = Item.objects.filter(dataset=dataset).order_by("position")
     chosen = set(parts)
     if CONTEXTS in chosen:
@@ -46,7 +46,7 @@ def dataset_texts(
 
 
 def corpus_texts(corpus: Corpus, parts: Iterable[str]) -> Iterator[str]:
-    """The chosen texts of each triple, in the order of the index."""
+    """Yield the chosen texts of each triple, in the order of the index."""
     chosen = set(parts)
     with damage_reported(corpus):
         for triple in corpus_index(corpus).triples():
@@ -59,7 +59,7 @@ def corpus_texts(corpus: Corpus, parts: Iterable[str]) -> Iterator[str]:
 
 
 def file_texts(open_file: Callable[[], BinaryIO], filename: str) -> Iterator[str]:
-    """One text a line, in UTF-8; compressed or not, the first bytes tell."""
+    """Yield one text per line, in UTF-8; the first bytes show whether the file is compressed."""
     with open_file() as stream:
         compression = compression_of(stream.read(MAGIC_BYTES))
         stream.seek(0)
@@ -75,7 +75,7 @@ def _decoded(line: bytes, filename: str, number: int) -> str:
     try:
         return line.decode()
     except UnicodeDecodeError as error:
-        message = f"{filename}, line {number}: found bytes that are not UTF-8; accepted: text in UTF-8, one a line."
+        message = f"{filename}, line {number}: found bytes that are not UTF-8; accepted: text in UTF-8, one per line."
         raise AnnotationError.at("file", message) from error
 
 
@@ -83,21 +83,21 @@ def corpora_to_train_on(project: Project) -> QuerySet[Corpus]:
     return project.corpora.filter(state=JobState.DONE).defer("content", "report").order_by("name")
 
 
-# --- What metrics will compare ----------------------------------------------------------------------------------------
+# --- Compared texts ---------------------------------------------------------------------------------------------------
 
-Group = tuple[int, str]  # a data set and one of the two below
+Group = tuple[int, str]  # a data set, and outputs or references
 OUTPUTS, REFERENCES = "outputs", "references"
 
 
 def compared_keys(project: Project) -> dict[Group, Set[bytes]]:
-    """Of each data set: keys of all systems' outputs, and of the references in its finished releases."""
-    found: dict[Group, Set[bytes]] = {}
+    """Return for each data set the keys of all systems' outputs, and of the references in finished releases."""
+    keys: dict[Group, Set[bytes]] = {}
     for pk in project.datasets.order_by("name").values_list("pk", flat=True):
         outputs = ResponseSource.objects.filter(item__dataset=pk, kind=SourceKind.SYSTEM)
         references = ReleaseWeight.objects.filter(release__reference_set__dataset=pk, release__state=JobState.DONE)
-        found[pk, OUTPUTS] = _keys(outputs)
-        found[pk, REFERENCES] = _keys(references)
-    return found
+        keys[pk, OUTPUTS] = _keys(outputs)
+        keys[pk, REFERENCES] = _keys(references)
+    return keys
 
 
 def _keys(rows: QuerySet[Any]) -> Set[bytes]:
@@ -106,7 +106,7 @@ def _keys(rows: QuerySet[Any]) -> Set[bytes]:
 
 
 def texts_label(model: TrainedModel) -> str:
-    """Which texts of a data set or corpus; empty where that is not chosen."""
+    """Describe the chosen texts of a data set or corpus; empty for files."""
     source = model.source
     responses = [f"responses {SourceKind(kind).label.lower()}" for kind in source.get("source_kinds", [])]
     outputs = [f"outputs of {system}" for system in source.get("source_systems", [])]
@@ -114,10 +114,10 @@ def texts_label(model: TrainedModel) -> str:
 
 
 def source_label(model: TrainedModel) -> str:
-    """Where its texts, or the model itself, came from."""
+    """Describe where the model's texts, or the model itself, come from."""
     source = model.source
     if "registered" in source:
         return f"{source['registered']}, made elsewhere"
-    where = model.dataset or model.corpus or source.get("dataset") or source.get("corpus") or source["file"]
-    which = texts_label(model)
-    return f"{where}: {which}" if which else str(where)
+    origin = model.dataset or model.corpus or source.get("dataset") or source.get("corpus") or source["file"]
+    texts = texts_label(model)
+    return f"{origin}: {texts}" if texts else str(origin)

@@ -3,7 +3,7 @@
 (() => {
   "use strict";
 
-  /* `chooses`: whether the address may say what to begin with. It does not where only a part of the page came anew. */
+  /* `chooses`: whether the address names the first choice; not if only a part of the page was loaded again. */
   function start(root, chooses) {
     const tray = root.querySelector("[data-tray]");
     const body = root.querySelector("[data-tray-body]");
@@ -76,7 +76,7 @@
       tellGram(found, gram);
     }
 
-    /* The winner comes into sight within the list; the page itself stays where it is. */
+    /* Scroll the list, not the page, to the winner. */
     function reveal(reference) {
       const list = reference.parentElement;
       const above = reference.offsetTop;
@@ -161,7 +161,7 @@
 
     const same = (one, other) => Boolean(one && other) && one.gram === other.gram && one.reference === other.reference;
 
-    /* What is chosen can be sent to others: an n-gram in the fragment, a reference in the query, as without script. */
+    /* The address holds the choice, so that it can be shared: an n-gram in the fragment, a reference in the query. */
     function pin(choice) {
       pinned = same(pinned, choice) ? null : choice;
       const address = new URL(location.href);
@@ -178,7 +178,7 @@
       const mark = textGram(event.target);
       if (mark && !pinned) showGram(mark.dataset.gram);
     });
-    /* What was pointed at stays while the pointer goes to read about it. */
+    /* Keep the n-gram marked while the pointer moves to its description. */
     root.addEventListener("mouseleave", () => {
       if (!pinned) clear();
     });
@@ -199,7 +199,7 @@
       } else if (event.target.closest("[data-tray-close]")) pin(null);
     });
 
-    /* One stop of Tab per text; within it the arrows walk, left and right along a line, up and down between lines. */
+    /* Tab stops once per text; arrow keys move within it, left and right along a line, up and down between lines. */
     const links = (text) => all("a[data-gram]", text);
     const level = (link) => (link.classList.contains("bar") ? 1 + Number(link.style.getPropertyValue("--lane")) : 0);
 
@@ -241,7 +241,7 @@
       else if (event.key === "Escape" && root.classList.contains("is-choosing") && !document.querySelector("dialog[open]")) pin(null);
     });
 
-    /* Come with an address: choose what it names. */
+    /* Choose what the address names. */
     if (!chooses) return;
     const asked = location.hash.slice(1);
     const reference = new URLSearchParams(location.search).get("reference");

@@ -1,4 +1,4 @@
-/* What was opened in the playground stays open while scores follow the keys; new rows do not give way to scores. */
+/* Keeps details open and new rows in place while scores update. */
 (() => {
   "use strict";
 
@@ -11,12 +11,12 @@
   const named = (name) => form().querySelectorAll(`[name="${name}"]`);
   const changesRows = (event) => event.detail.target?.id === "playground";
 
-  /* Texts and settings as the page has them; fields of rows are told apart by their place. */
+  /* The page's texts and settings; fields of rows are identified by their position. */
   const fields = () => Array.from(form().querySelectorAll("textarea, select, input:not([type=hidden])"), (one) => (
     { one, name: one.name, place: Array.from(named(one.name)).indexOf(one), value: one.value }
   ));
 
-  /* An empty row at once, so that what is typed before the answer has somewhere to go. */
+  /* Add an empty row at once, so that one can type before the answer arrives. */
   const addRow = (button) => {
     const last = Array.from(document.querySelectorAll(".play-row")).at(-1);
     const number = Number(last.querySelector(".play-number").textContent) + 1;
@@ -42,13 +42,13 @@
     return fields().filter((field) => field.value !== (before.get(field.one) ?? (field.name === "w" ? "1" : "")));
   };
 
-  /* Where a field stands in the answer: rows after a removed one have moved up. */
+  /* The position of a field in the answer: rows after a removed one move up. */
   const nowAt = ({ name, place }) => {
     if (!sent.removes || !["r", "w"].includes(name)) return named(name)[place];
     return place + 1 === sent.removes ? undefined : named(name)[place + 1 > sent.removes ? place - 1 : place];
   };
 
-  /* What was typed while the rows changed stands in the new form, too. */
+  /* Copy what was typed meanwhile into the new form. */
   const putBack = ({ changed, focused }) => {
     for (const field of changed) {
       const one = nowAt(field);

@@ -20,7 +20,6 @@ from metrics.selectors.arrays import (
     iter_shards,
     run_arrays,
     run_replicates,
-    scores_at,
     segment_index,
     segment_items,
     segment_scores,
@@ -368,4 +367,3 @@ def test_a_system_is_read_without_the_others(cut: ScoreRun, django_assert_num_qu
     for position in range(3):
         with django_assert_num_queries(1):
             assert segment_scores(cut, position).tolist() == arrays.scores[position].tolist()
-        assert scores_at(cut, position, [20, 3, 9]) == arrays.scores[position, [20, 3, 9]].tolist()

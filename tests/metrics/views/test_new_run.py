@@ -150,7 +150,7 @@ def test_a_value_out_of_range_is_named_beside_its_field(world: World, manager, a
 
     form = as_user(manager).post(new_url(world.project), data).context["form"]
 
-    assert "less than or equal to 4" in form.errors["max_order"][0]
+    assert form.errors["max_order"] == ["Accepted: an integer from 1 to 4."]
 
 
 def test_what_the_service_refuses_is_named_beside_its_field(world: World, manager, as_user) -> None:
