@@ -49,6 +49,6 @@ def test_a_model_is_trained_watched_and_warned_of(live_server, new_page, tmp_pat
     page.goto(f"{live_server.url}/p/chit-chat/models/new/?kind=vectors&from=model")
     page.get_by_label("Name").fill("GloVe")
     page.get_by_label("File", exact=True).set_input_files(wrong)
-    page.get_by_role("button", name="Take it in").click()
+    page.get_by_role("button", name="Register it").click()
     expect(page.get_by_text("glove.txt, line 2: found 2 fields")).to_be_visible(timeout=60_000)
     everyone_can_read(page)

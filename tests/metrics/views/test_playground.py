@@ -216,7 +216,7 @@ def test_a_score_of_several_references_says_what_it_takes_of_them(url, member):
 def test_the_scores_say_how_each_family_reads_punctuation(url, member):
     assert "“film.” is not “film”" in member.get(url, {"h": "a film.", "r": "a film"}).content.decode()
     chosen = member.get(url, {"h": "a film.", "r": "a film", "tokenize": "13a"}).content.decode()
-    assert "those of the tokeniser chosen, punctuation included" in chosen
+    assert "the words of the chosen tokeniser, with punctuation" in chosen
 
 
 def test_more_references_than_fit_are_refused(url, member):
