@@ -17,7 +17,13 @@ from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
 from annotation.datasets.api.imports import RowErrorSerializer
 from annotation.mining.opening import COMPRESSIONS, FORMATS
-from annotation.mining.selectors import CandidateFilter, candidates_matching, corpus_search, mining_run_rows
+from annotation.mining.selectors import (
+    CANDIDATE_FIELDS,
+    CandidateFilter,
+    candidates_matching,
+    corpus_search,
+    mining_run_rows,
+)
 from annotation.mining.services.corpora import corpus_delete, corpus_from_dataset, corpus_upload
 from annotation.mining.services.runs import mining_run_create
 from annotation.mining.services.storing import mining_run_store
@@ -176,24 +182,7 @@ class CandidateSerializer(serializers.ModelSerializer[MinedCandidate]):
 
     class Meta:
         model = MinedCandidate
-        fields = (
-            "id",
-            "item",
-            "kind",
-            "rank",
-            "score",
-            "message_score",
-            "response_score",
-            "text",
-            "raw_text",
-            "fate",
-            "reasons",
-            "near_duplicate",
-            "left_out",
-            "triple",
-            "source_context",
-            "source_message",
-        )
+        fields = ("id", "item", *CANDIDATE_FIELDS)
         read_only_fields = fields
 
 

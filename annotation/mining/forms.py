@@ -123,15 +123,17 @@ class CorpusUploadForm(_CorpusForm):
             )
         return file
 
-    def options(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``corpus_upload``."""
         data = self.cleaned_data
+        reading = {name: data[name] for name in ("file_format", "header", "turn_separator")}
+        compression = None if data["compression"] == "auto" else data["compression"]
         return {
-            "file_format": data["file_format"],
-            "compression": None if data["compression"] in ("auto", None) else data["compression"],
-            "columns": self._columns(),
-            "header": data["header"],
-            "turn_separator": data["turn_separator"],
-            "index": self.index(),
+            "name": data["name"],
+            "filename": data["file"].name,
+            "content": data["file"].read(),
+            "options": {**reading, "compression": compression, "columns": self._columns(), "index": self.index()},
+            **self.details(),
         }
 
     def _columns(self) -> dict[str, str | int]:
@@ -162,7 +164,7 @@ class CorpusFromDatasetForm(_CorpusForm):
             self.fields[name].initial = getattr(dataset, name)
         self.fields["name"].initial = f"{dataset.name} responses"[:120]
 
-    def corpus_data(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``corpus_from_dataset``."""
         sources = self.cleaned_data["sources"]
         return {
@@ -272,7 +274,7 @@ class MiningRunForm(HygieneForm):
         phrases = [phrase.strip() for phrase in re.split(r"[,\n]", self.cleaned_data["blocklist"]) if phrase.strip()]
         return super().steps() + ([{"step": "blocklist", "phrases": phrases}] if phrases else [])
 
-    def run_data(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``mining_run_create``."""
         data = self.cleaned_data
         (kind, system) = (named(prefix, [data["seed_source"]]) for prefix in ("kind", "system"))

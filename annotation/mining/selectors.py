@@ -363,26 +363,29 @@ def near_duplicates_of(run: MiningRun) -> NearDuplicates:
     return NearDuplicates(**counted)
 
 
+CANDIDATE_FIELDS = (
+    "kind",
+    "rank",
+    "score",
+    "message_score",
+    "response_score",
+    "text",
+    "raw_text",
+    "fate",
+    "reasons",
+    "near_duplicate",
+    "left_out",
+    "triple",
+    "source_context",
+    "source_message",
+)
 # The columns of the download, with the fields that they show.
 CANDIDATE_COLUMNS = {
     "item_id": "item__external_id",
     "split": "item__split",
     "context": "item__context",
     "message": "item__message",
-    "kind": "kind",
-    "rank": "rank",
-    "score": "score",
-    "message_score": "message_score",
-    "response_score": "response_score",
-    "text": "text",
-    "raw_text": "raw_text",
-    "fate": "fate",
-    "reasons": "reasons",
-    "near_duplicate": "near_duplicate",
-    "left_out": "left_out",
-    "triple": "triple",
-    "source_context": "source_context",
-    "source_message": "source_message",
+    **{name: name for name in CANDIDATE_FIELDS},
 }
 CANDIDATE_TYPES = {"score": "number", "message_score": "number", "response_score": "number", "triple": "whole"}
 

@@ -69,8 +69,7 @@ class ProviderAccountForm(RefusableForm):
         if len(endpoints) > 1:
             self.fields["endpoint"] = forms.ChoiceField(choices=endpoints, required=False, label="API address")
 
-    @property
-    def account_data(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``account_connect`` and ``account_update``."""
         values = dict(self.cleaned_data)
         return {"name": values.pop("name"), "endpoint": values.pop("endpoint", ""), "values": values}
@@ -166,18 +165,15 @@ class RecruitmentForm(RefusableForm):
         )
 
     @property
-    def chosen_account(self) -> ProviderAccount | None:
-        return self.accounts.get(self.cleaned_data.get("account", ""))
-
-    @property
     def after(self) -> dict[Outcome, AfterCode]:
         return {outcome: AfterCode(self.cleaned_data[f"after_{outcome.value}"]) for outcome in CHOICES}
 
-    @property
-    def recruitment_data(self) -> dict[str, Any]:
-        """Return the arguments that ``recruitment_create`` and ``recruitment_update`` share."""
-        shared = {name: self.cleaned_data[name] for name in ("name", "return_policy")}
-        return {**shared, "terms": self.terms, "after": self.after}
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``recruitment_update`` or, with a field for the account, ``recruitment_create``."""
+        arguments = {name: self.cleaned_data[name] for name in ("name", "return_policy")}
+        if "account" in self.fields:
+            arguments["account"] = self.accounts.get(self.cleaned_data["account"])
+        return {**arguments, "terms": self.terms, "after": self.after}
 
     @property
     def terms(self) -> Terms:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from operator import attrgetter
 from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 
+from annotation.core.exports import object_rows
 from annotation.models import Campaign, Project, ProviderAccount, Recruitment, Submission
 from annotation.models import SubmissionStatus as Status
 
@@ -127,9 +127,8 @@ def submission_rows(
 
 
 def submission_table(recruitment: Recruitment) -> Iterator[tuple[object, ...]]:
-    values = attrgetter(*SUBMISSION_COLUMNS.values())
-    for row in submission_rows(recruitment):
-        yield tuple(round(float(value), 2) if isinstance(value, float | Decimal) else value for value in values(row))
+    for row in object_rows(submission_rows(recruitment), SUBMISSION_COLUMNS):
+        yield tuple(round(float(value), 2) if isinstance(value, float | Decimal) else value for value in row)
 
 
 def top_ups(recruitment: Recruitment, *, reward: Decimal, rows: Iterable[SubmissionRow]) -> dict[int, Decimal]:

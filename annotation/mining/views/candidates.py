@@ -53,7 +53,7 @@ def mining_run_download(request: MemberRequest, run: MiningRun, file_format: str
     return table_response(
         format=file_format,
         filename=f"{run.dataset.slug}-mining-{run.pk}",
-        columns=list(selectors.CANDIDATE_COLUMNS),
+        columns=selectors.CANDIDATE_COLUMNS,
         rows=selectors.candidate_rows(run, chosen),
         types=selectors.CANDIDATE_TYPES,
     )

@@ -1,17 +1,16 @@
 """Corpora: list, upload, search, cancel, retry and delete them."""
 
-from operator import attrgetter
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
-from annotation.core.exports import table_response
+from annotation.core.exports import object_rows, table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.mining import selectors
@@ -55,9 +54,8 @@ def corpus_list(request: MemberRequest) -> HttpResponseBase:
     project = request.project
     corpora: QuerySet[Any] = selectors.corpora_of(project)
     if file_format := request.GET.get("format"):
-        rows = corpora.values_list(*CORPUS_COLUMNS.values())
-        name = f"{project.slug}-corpora"
-        return table_response(format=file_format, filename=name, columns=list(CORPUS_COLUMNS), rows=rows)
+        rows = object_rows(corpora, CORPUS_COLUMNS)
+        return table_response(format=file_format, filename=f"{project.slug}-corpora", columns=CORPUS_COLUMNS, rows=rows)
     context = {
         "project": project,
         "corpora": corpora,
@@ -80,23 +78,8 @@ def _seeds_url(project: Project) -> str:
 @project_view(Role.MANAGER)
 def corpus_create(request: MemberRequest) -> HttpResponseBase:
     form = CorpusUploadForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        try:
-            corpus = services.corpus_upload(
-                project=request.project,
-                by=request.user,
-                name=form.cleaned_data["name"],
-                filename=file.name,
-                content=file.read(),
-                options=form.options(),
-                **form.details(),
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            corpus_index.delay_on_commit(corpus.pk)
-            return redirect("annotation:corpus-detail", request.project.slug, corpus.slug)
+    if corpus := form.submit(services.corpus_upload, project=request.project, by=request.user):
+        return _index(corpus)
     return render(request, "annotation/mining/corpus_form.html", {"project": request.project, "form": form})
 
 
@@ -109,17 +92,14 @@ def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
     if dataset is None:
         return render(request, "annotation/mining/corpus_from_dataset.html", context)
     form = CorpusFromDatasetForm(request.POST or None, dataset=dataset)
-    if request.method == "POST" and form.is_valid():
-        try:
-            corpus = services.corpus_from_dataset(
-                project=project, by=request.user, dataset=dataset, **form.corpus_data()
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            corpus_index.delay_on_commit(corpus.pk)
-            return redirect("annotation:corpus-detail", project.slug, corpus.slug)
+    if corpus := form.submit(services.corpus_from_dataset, project=project, by=request.user, dataset=dataset):
+        return _index(corpus)
     return render(request, "annotation/mining/corpus_from_dataset.html", context | {"dataset": dataset, "form": form})
+
+
+def _index(corpus: Corpus) -> HttpResponse:
+    corpus_index.delay_on_commit(corpus.pk)
+    return redirect("annotation:corpus-detail", corpus.project.slug, corpus.slug)
 
 
 @require_GET
@@ -160,8 +140,7 @@ def _search(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
         except AnnotationError as error:
             refusal = error.message
     if file_format := request.GET.get("format"):
-        values = attrgetter(*HIT_COLUMNS.values())
-        rows = [(rank, *values(hit)) for rank, hit in enumerate(hits, start=1)]
+        rows = ((rank, *row) for rank, row in enumerate(object_rows(hits, HIT_COLUMNS), start=1))
         columns = ["rank", *HIT_COLUMNS]
         return table_response(format=file_format, filename=f"{corpus.slug}-found", columns=columns, rows=rows)
     context = _context(request.project, corpus) | {

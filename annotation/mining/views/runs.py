@@ -32,14 +32,9 @@ def mining_run_create(request: MemberRequest) -> HttpResponseBase:
         return render(request, "annotation/mining/mining_run_form.html", context)
     corpus = project.corpora.filter(slug=request.GET.get("corpus", "")).only("pk").first()
     form = MiningRunForm(request.POST or None, dataset=dataset, initial={"corpus": corpus and corpus.pk})
-    if request.method == "POST" and form.is_valid():
-        try:
-            run = runs.mining_run_create(project=project, dataset=dataset, by=request.user, **form.run_data())
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            mining_run_execute.delay_on_commit(run.pk)
-            return redirect("annotation:mining-run-detail", project.slug, run.pk)
+    if run := form.submit(runs.mining_run_create, project=project, dataset=dataset, by=request.user):
+        mining_run_execute.delay_on_commit(run.pk)
+        return redirect("annotation:mining-run-detail", project.slug, run.pk)
     return render(request, "annotation/mining/mining_run_form.html", context | {"dataset": dataset, "form": form})
 
 

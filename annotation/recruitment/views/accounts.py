@@ -36,16 +36,9 @@ def provider_account_list(request: MemberRequest) -> HttpResponse:
 def provider_account_connect(request: MemberRequest, provider: str) -> HttpResponse:
     service = provider_or_404(provider)
     form = ProviderAccountForm(request.POST or None, provider=provider, initial={"name": service.label})
-    if request.method == "POST" and form.is_valid():
-        try:
-            account = services.account_connect(
-                project=request.project, provider=provider, **form.account_data, by=request.user
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            _test(request, account)
-            return _to_account(account)
+    if account := form.submit(services.account_connect, project=request.project, provider=provider, by=request.user):
+        _test(request, account)
+        return _to_account(account)
     context = {"project": request.project, "form": form, "provider": service, "title": f"Connect {service.label}"}
     return render(request, "annotation/recruitment/provider_account_connect.html", context)
 
@@ -56,14 +49,9 @@ def provider_account_detail(request: MemberRequest, account: ProviderAccount) ->
     form = ProviderAccountForm(
         request.POST or None, provider=account.provider, account=account, initial=account_initial(account)
     )
-    if request.method == "POST" and form.is_valid():
-        try:
-            services.account_update(account=account, **form.account_data, by=request.user)
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            messages.success(request, "Saved.")
-            return _to_account(account)
+    if form.submit(services.account_update, account=account, by=request.user):
+        messages.success(request, "Saved.")
+        return _to_account(account)
     url = _webhook_url(request, account)
     balance = account.options.get("balance")
     context = {

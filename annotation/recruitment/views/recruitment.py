@@ -14,7 +14,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.campaigns.lookups import rated_here_or_404
 from annotation.core.access import may_manage
-from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, perform
@@ -73,19 +72,9 @@ def recruitment_create(request: MemberRequest, campaign: Campaign, provider: str
     initial = recruitment_initial(campaign, provider, seconds=selectors.seconds_per_screen(campaign))
     accounts = selectors.accounts_of(request.project)
     form = RecruitmentForm(request.POST or None, provider=provider, accounts=accounts, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            recruitment = studies.recruitment_create(
-                campaign=campaign,
-                provider=provider,
-                account=form.chosen_account,
-                **form.recruitment_data,
-                by=request.user,
-            )
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            return to_recruitment(recruitment)
+    recruitment = form.submit(studies.recruitment_create, campaign=campaign, provider=provider, by=request.user)
+    if recruitment is not None:
+        return to_recruitment(recruitment)
     return _form(request, campaign, form, None)
 
 
@@ -102,14 +91,9 @@ def recruitment_edit(request: MemberRequest, recruitment: Recruitment) -> HttpRe
     if recruitment.external_id:  # the provider has it already
         for name in set(form.fields) - {"name", "return_policy"}:
             form.fields[name].disabled = True
-    if request.method == "POST" and form.is_valid():
-        try:
-            studies.recruitment_update(recruitment=recruitment, **form.recruitment_data, by=request.user)
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            messages.success(request, "Saved.")
-            return to_recruitment(recruitment)
+    if form.submit(studies.recruitment_update, recruitment=recruitment, by=request.user):
+        messages.success(request, "Saved.")
+        return to_recruitment(recruitment)
     return _form(request, recruitment.campaign, form, recruitment)
 
 
@@ -137,7 +121,7 @@ def recruitment_detail(request: MemberRequest, recruitment: Recruitment) -> Http
         return table_response(
             format=file_format,
             filename=f"{project.slug}-recruitment-{recruitment.pk}",
-            columns=list(selectors.SUBMISSION_COLUMNS),
+            columns=selectors.SUBMISSION_COLUMNS,
             rows=selectors.submission_table(recruitment),
             types={"paid": "number", "bonus": "number"},
         )
