@@ -26,7 +26,6 @@ def rated_release(project: Project, n_items: int, *, n_raters: int, seed: int = 
 
     campaign = rated_campaign(project, n_items, n_raters=n_raters, seed=seed)
     chosen = reference_set_create(
-        project=project,
         dataset=campaign.dataset,
         name=f"Rated {n_items}",
         campaigns=[campaign],

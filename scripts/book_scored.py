@@ -25,7 +25,7 @@ from annotation.models import (
     User,
     WeightsImport,
 )
-from annotation.references.releases.services.weights_imports import weights_import_create, weights_import_execute
+from annotation.references.releases.services.imports import ImportOptions, weights_import_create, weights_import_execute
 from annotation.references.weighing.selectors.stored import IN_REQUEST
 from annotation.references.weighing.services.figures import figures_request
 from correlations.services.parameter_execution import parameter_study_execute
@@ -177,10 +177,12 @@ def _weights(dataset: Dataset, user: User) -> dict[str, str]:
             dataset=dataset,
             filename=filename,
             content=content.encode(),
+            options=ImportOptions(
+                name=f"DSTC7: {filename[:-4]}",
+                origin="Jaccard’s index of the words of reference and message, from −1 to 1",
+                licence=dataset.licence,
+            ),
             by=user,
-            name=f"DSTC7: {filename[:-4]}",
-            origin="Jaccard’s index of the words of reference and message, from −1 to 1",
-            licence=dataset.licence,
         )
 
     header = ("item", "text", "weight")

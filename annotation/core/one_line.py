@@ -22,6 +22,11 @@ def escaped(text: str) -> str:
     return TO_ESCAPE.sub(lambda match: NAMED.get(match[0], f"\\u{ord(match[0]):04x}"), text)
 
 
+def one_line(text: str) -> str:
+    """Return the text with all white space as single spaces."""
+    return " ".join(text.split())
+
+
 def unescaped(written: str) -> str:
     r"""Return the text that ``escaped`` was given.
 

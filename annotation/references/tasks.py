@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotation.references.releases.services import releases, weights_imports
+from annotation.references.releases.services import imports, releases
 from annotation.references.weighing.services import figures
 
 
@@ -25,6 +25,6 @@ def release_figures_compute(figures_id: int) -> None:
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def weights_import_execute(import_id: int) -> None:
-    release_id = weights_imports.weights_import_execute(import_id=import_id)
+    release_id = imports.weights_import_execute(import_id=import_id)
     if release_id is not None:
         figures_follow(release_id)

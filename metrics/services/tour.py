@@ -221,7 +221,6 @@ def _quality(campaign: Campaign) -> Callable[[Presentation], float]:
 
 def _release(dataset: Dataset, campaigns: list[Campaign], kinds: Sequence[str], by: User) -> Release:
     reference_set = reference_set_create(
-        project=dataset.project,
         dataset=dataset,
         name="Mined references",
         description="The raters are simulated: these weights say nothing about the texts.",

@@ -1,5 +1,5 @@
-/* The browser of a release: the next page comes when one scrolls near it, pages far away are let go and fetched again;
-   a drag over a distribution fills in its fields; keys walk references and items. Everything has a plain link besides. */
+/* The browser of a release: the next page loads when the user scrolls near it, and pages far away are removed and loaded
+   again; a drag over a distribution fills in its fields; keys move through references and items. Plain links do the same. */
 (() => {
   "use strict";
   const NEAR = 1600, FAR = 6000; // pixels beyond the window
@@ -9,45 +9,45 @@
   const near = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       if (!isIntersecting) continue;
-      if (target.hasAttribute("data-more")) askForMore(target);
-      else if (target.hasAttribute("data-gone")) fetchAgain(target);
+      if (target.hasAttribute("data-more")) loadNext(target);
+      else if (target.hasAttribute("data-removed")) loadAgain(target);
     }
   }, { rootMargin: `${NEAR}px 0px` });
 
-  // What is farther away is let go: as many nodes stay as were needed for the first screens, however far one scrolls.
+  // Pages farther away are removed, so that the number of nodes does not grow while the user scrolls.
   const far = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting, boundingClientRect } of entries) {
-      if (isIntersecting || !target.isConnected || target.hasAttribute("data-gone") || !boundingClientRect.height) continue;
+      if (isIntersecting || !target.isConnected || target.hasAttribute("data-removed") || !boundingClientRect.height) continue;
       if (target.contains(document.activeElement) && document.activeElement !== document.body) continue;
       target.style.height = `${boundingClientRect.height}px`;
-      target.dataset.gone = "";
+      target.dataset.removed = "";
       target.replaceChildren();
     }
   }, { rootMargin: `${FAR}px 0px` });
 
   const wide = matchMedia("(min-width: 60.01rem)");
-  let leftOpen = false;
+  let filtersOpen = false; // before the last swap
 
-  function askForMore(sentinel) {
-    if (sentinel.dataset.asked) return;
-    sentinel.dataset.asked = "yes";
+  function loadNext(sentinel) {
+    if (sentinel.dataset.requested) return;
+    sentinel.dataset.requested = "yes";
     htmx.trigger(sentinel, "near");
   }
 
-  function fetchAgain(page) {
-    if (page.dataset.asked) return;
-    page.dataset.asked = "yes";
+  function loadAgain(page) {
+    if (page.dataset.requested) return;
+    page.dataset.requested = "yes";
     htmx.ajax("GET", page.dataset.page, { target: page, swap: "outerHTML show:none", source: page });
   }
 
   function watch(root) {
-    const found = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
-    for (const sentinel of found("[data-more]")) near.observe(sentinel);
-    // A page in the table view is one of links, and is kept.
-    for (const page of found("[data-page]")) if (!page.querySelector("table")) near.observe(page), far.observe(page);
-    for (const brush of found("[data-brush]")) draw(brush);
-    // Beside the list where there is room; on a phone as it was left.
-    for (const filters of found(".browse-filters")) filters.open = wide.matches || leftOpen;
+    const matching = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
+    for (const sentinel of matching("[data-more]")) near.observe(sentinel);
+    // A page in the table view is reached by links, and stays.
+    for (const page of matching("[data-page]")) if (!page.querySelector("table")) near.observe(page), far.observe(page);
+    for (const brush of matching("[data-brush]")) draw(brush);
+    // Beside the list on a wide screen; on a phone open only if they were.
+    for (const filters of matching(".browse-filters")) filters.open = wide.matches || filtersOpen;
   }
 
   // --- Distributions --------------------------------------------------------------------------------------------------
@@ -55,15 +55,15 @@
   const scale = (brush) => ({ low: Number(brush.dataset.min), high: Number(brush.dataset.max), step: Number(brush.dataset.step) });
   const fields = (brush) => [brush.querySelector("[data-low]"), brush.querySelector("[data-high]")];
 
-  /* The band between the two fields, and the handles at them. */
+  /* Draw the band between the values of the two fields, and move the handles to its ends. */
   function draw(brush) {
     const { low, high, step } = scale(brush);
     const [from, to] = fields(brush).map((field) => (field.value === "" ? null : Number(field.value)));
     const band = brush.querySelector(".brush-band");
     band.hidden = from === null && to === null;
-    // Bars stand around multiples of the step, so the axis goes half a step beyond its ends.
-    const place = (value) => (100 * (value - low + step / 2)) / (high - low + step);
-    const start = place((from ?? low) - step / 2), end = place((to ?? high) + step / 2);
+    // Bars are centred on multiples of the step, so the axis extends half a step beyond its ends.
+    const percent = (value) => (100 * (value - low + step / 2)) / (high - low + step);
+    const start = percent((from ?? low) - step / 2), end = percent((to ?? high) + step / 2);
     band.style.left = `${Math.max(0, start)}%`;
     band.style.width = `${Math.max(0.5, Math.min(100, end) - Math.max(0, start))}%`;
     brush.querySelector("[data-handle=low]").value = from ?? low;
@@ -101,16 +101,16 @@
     if (!dragged) return;
     if (Math.abs(event.clientX - dragged.x) > 3) dragged.moved = true;
     if (!dragged.moved) return;
-    const here = valueAt(dragged.brush, event.clientX);
-    fill(dragged.brush, Math.min(dragged.from, here), Math.max(dragged.from, here));
+    const value = valueAt(dragged.brush, event.clientX);
+    fill(dragged.brush, Math.min(dragged.from, value), Math.max(dragged.from, value));
   });
   document.addEventListener("pointerup", () => {
     if (!dragged) return;
     const { brush, moved } = dragged;
     dragged = null;
-    const narrowed = fields(brush).some((field) => field.value !== "");
-    if (!moved) fill(brush, null, null); // a click takes the brush away
-    if (moved || narrowed) submit();
+    const isFiltered = fields(brush).some((field) => field.value !== "");
+    if (!moved) fill(brush, null, null); // a click removes the selection
+    if (moved || isFiltered) submit();
   });
   document.addEventListener("pointercancel", () => (dragged = null)); // the finger scrolls the page
 
@@ -120,7 +120,7 @@
     const handle = event.target.dataset.handle;
     if (!handle) return draw(brush);
     const [from, to] = ["low", "high"].map((end) => Number(brush.querySelector(`[data-handle=${end}]`).value));
-    // A handle does not pass the other.
+    // A handle stops at the other one.
     fill(brush, handle === "low" ? Math.min(from, to) : from, handle === "high" ? Math.max(from, to) : to);
   });
   document.addEventListener("change", (event) => {
@@ -131,15 +131,15 @@
 
   const typing = (target) => target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName);
   const current = (selector) => document.activeElement?.closest(selector) ?? null;
-  let waiting = null; // a step that waits for a page
+  let pendingStep = null; // a step to repeat when the next page is loaded
 
   function focusOn(element) {
     element.focus({ preventScroll: true });
-    // An item may be taller than the window, and is read from its message on.
+    // An item may be taller than the window; its message is read first.
     element.scrollIntoView({ block: element.matches("[data-item]") ? "start" : "nearest" });
   }
 
-  /* Where nothing is focused the first one in the window is the start, not the first of the page. */
+  /* Focus the next element; without a focus, begin at the first in the window instead of the first of the page. */
   function step(selector, by) {
     const all = [...document.querySelectorAll(`#browse ${selector}`)];
     const here = current(selector) ?? (selector === "[data-item]" ? null : current("[data-item]"));
@@ -149,8 +149,8 @@
     else next = all.find((element) => element.getBoundingClientRect().bottom > 0);
     if (next) return focusOn(next), true;
     const more = document.querySelector("[data-more]");
-    if (by > 0 && more) waiting = { selector, by };
-    if (by > 0 && more) askForMore(more);
+    if (by > 0 && more) pendingStep = { selector, by };
+    if (by > 0 && more) loadNext(more);
     return all.length > 0;
   }
 
@@ -173,7 +173,7 @@
     return Boolean(reference);
   }
 
-  // The search field lets go of the keys: Enter leads to what was found, Escape out of it with what is written.
+  // The search field loses the focus, so that the keys work: Enter searches, Escape leaves the text as it is.
   const searching = () => document.activeElement?.matches("#browse-form [name=text]");
   document.addEventListener("submit", () => searching() && document.activeElement.blur());
   document.addEventListener("keydown", (event) => {
@@ -188,9 +188,9 @@
     if (keys[event.key]()) event.preventDefault();
   });
 
-  // --- Comings and goings ---------------------------------------------------------------------------------------------
+  // --- History --------------------------------------------------------------------------------------------------------
 
-  /* Back leads to where one was, however many pages had been scrolled through. */
+  /* After opening a reference, Back returns to it, however many pages were loaded. */
   document.addEventListener("click", (event) => {
     const reference = event.target.closest?.("a[href]")?.closest("[data-reference]");
     if (!reference || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -203,22 +203,22 @@
 
   document.addEventListener("htmx:load", (event) => {
     watch(event.detail.elt);
-    if (waiting && event.detail.elt.matches("[data-page]")) {
-      const { selector, by } = waiting;
-      waiting = null;
+    if (pendingStep && event.detail.elt.matches("[data-page]")) {
+      const { selector, by } = pendingStep;
+      pendingStep = null;
       step(selector, by);
     }
   });
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target?.id === "browse") leftOpen = event.detail.target.querySelector(".browse-filters").open;
+    if (event.detail.target?.id === "browse") filtersOpen = event.detail.target.querySelector(".browse-filters").open;
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target?.id !== "browse") return;
     const total = document.getElementById("browse-total");
-    document.getElementById("browse-said").textContent = total ? total.textContent : "";
+    document.getElementById("browse-announcement").textContent = total ? total.textContent : "";
   });
   for (const failed of ["htmx:sendError", "htmx:responseError"]) {
-    document.addEventListener(failed, (event) => delete event.detail.elt.dataset.asked);
+    document.addEventListener(failed, (event) => delete event.detail.elt.dataset.requested);
   }
   document.addEventListener("DOMContentLoaded", () => {
     const target = location.hash.startsWith("#reference-") && document.getElementById(location.hash.slice(1));

@@ -7,8 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from annotation.models import Release, WeightsImport
-from annotation.references.releases.files import FILES
-from annotation.references.releases.services.weights_imports import weights_import_execute
+from annotation.references.releases.files.kinds import FILES
+from annotation.references.releases.services.imports import weights_import_execute
 from tests.api.conftest import World
 
 Api = Callable[..., APIClient]

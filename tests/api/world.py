@@ -15,8 +15,8 @@ from annotation.mining.services import corpora, runs
 from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
+from annotation.references.releases.services.imports import ImportOptions, weights_import_create
 from annotation.references.releases.services.releases import release_build, release_create
-from annotation.references.releases.services.weights_imports import weights_import_create
 from annotation.references.sets.services import reference_set_create
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.seeds.services.selections import SelectionRules, seeds_select
@@ -160,8 +160,8 @@ def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
             dataset=project.datasets.get(slug="chats"),
             filename="w.csv",
             content=b"item,text,weight\n",
+            options=ImportOptions(name=f"Theirs {n}"),
             by=by,
-            name=f"Theirs {n}",
         )
         campaigns = list(selection.campaigns.all())
         rules = SelectionRules.of(
@@ -204,9 +204,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     _watched(live, owner)
     run_of_mining = _mined(project, owner)
     for name in ("Gold", "Silver"):
-        made = reference_set_create(
-            project=project, dataset=dataset, name=name, campaigns=[references], source_kinds=["human"]
-        )
+        made = reference_set_create(dataset=dataset, name=name, campaigns=[references], source_kinds=["human"])
         for seed in (1, 2):
             release = release_create(reference_set=made, parameters={"n_bootstrap": 20, "seed": seed}, by=owner)
             release_build(release_id=release.pk)

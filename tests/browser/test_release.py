@@ -19,9 +19,7 @@ def reference_set(project):
         for rater, good, bad in (("ann", 4, 1), ("bob", 5, 2), ("cem", 5, 1)):
             rate(campaign, rater, human, good)
             rate(campaign, rater, robot, bad)
-    return reference_set_create(
-        project=project, dataset=dataset, name="Both", campaigns=[campaign], source_systems=["Human", "Robot"]
-    )
+    return reference_set_create(dataset=dataset, name="Both", campaigns=[campaign], source_systems=["Human", "Robot"])
 
 
 def test_a_release_is_built_watched_and_followed_to_its_ratings(worker, live_server, new_page, reference_set, manager):

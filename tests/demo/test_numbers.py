@@ -49,7 +49,6 @@ def demo(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped-d
 def reference_set() -> ReferenceSet:
     project = Project.objects.get(slug=demo_data.PROJECT_SLUG)
     return reference_set_create(
-        project=project,
         dataset=Dataset.objects.get(project=project),
         name="DSTC7 references",
         campaigns=[project.campaigns.get(name=demo_data.REFERENCE_CAMPAIGN)],

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.management.base import AssayCommand, json_list, progress_bar, project_by_slug, row_by_name
-from annotation.models import JobState, Project, ReferenceSet, Release, SourceKind
+from annotation.models import JobState, Project, ReferenceSet, Release
 from annotation.references.releases.services.releases import COMMON_PARAMETERS, release_build, release_create
-from annotation.references.sets.services import reference_set_create
+from annotation.references.sets.services import TEXT_KINDS, reference_set_create
 from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
 
 EPILOG = """\
@@ -119,14 +119,12 @@ def _reference_set(project: Project, options: dict[str, Any]) -> ReferenceSet:
         raise CommandError("Give --reference-set, or --dataset, --name, --campaign and --source for a new one.")
     dataset = row_by_name(project.datasets, "--dataset", options["dataset"])
     campaigns = [row_by_name(project.campaigns, "--campaign", name, field="name") for name in options["campaign"]]
-    kinds = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
     return reference_set_create(
-        project=project,
         dataset=dataset,
         name=options["name"] or f"{dataset.name} references",
         campaigns=campaigns,
-        source_kinds=[source for source in options["source"] if source in kinds],
-        source_systems=[source for source in options["source"] if source not in kinds],
-        original_kinds=[source for source in options["original"] if source in kinds],
-        original_systems=[source for source in options["original"] if source not in kinds],
+        source_kinds=[source for source in options["source"] if source in TEXT_KINDS],
+        source_systems=[source for source in options["source"] if source not in TEXT_KINDS],
+        original_kinds=[source for source in options["original"] if source in TEXT_KINDS],
+        original_systems=[source for source in options["original"] if source not in TEXT_KINDS],
     )

@@ -15,7 +15,8 @@ from annotation.management.base import (
     row_errors,
 )
 from annotation.references.releases.selectors.releases import release_name
-from annotation.references.releases.services.imports import ADDED_KINDS, release_import
+from annotation.references.releases.services.imports import ImportOptions, release_import
+from annotation.references.sets.services import TEXT_KINDS
 
 EPILOG = """\
 examples:
@@ -49,7 +50,7 @@ class Command(AssayCommand):
         parser.add_argument("--add-texts", action="store_true", help="add texts that the data set does not have")
         parser.add_argument(
             "--kind",
-            choices=ADDED_KINDS,
+            choices=TEXT_KINDS,
             default="human",
             help="of added texts for which the file names none (%(default)s)",
         )
@@ -64,10 +65,12 @@ class Command(AssayCommand):
                 dataset=dataset,
                 filename=options["file"].name,
                 content=content_of(options["file"]),
+                options=ImportOptions(
+                    reference_set=reference_set,
+                    file_format=options["format"],
+                    **{name: options[name] for name in ("name", "add_texts", "kind", "origin", "licence")},
+                ),
                 by=user,
-                reference_set=reference_set,
-                file_format=options["format"],
-                **{name: options[name] for name in ("name", "add_texts", "kind", "origin", "licence")},
             )
         except ImportRefused as error:
             report = {"errors": error.rows, "total": error.total}

@@ -1,4 +1,4 @@
-"""Items, with what raters said of their responses and the newest weights."""
+"""Items, with the ratings of their responses and the newest weights."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ class RatedResponseSerializer(serializers.Serializer[Any]):
     sources = SourceSerializer(many=True)
     ratings = CriterionMeanSerializer(many=True)
     weight = serializers.FloatField(
-        source="weight.weight", default=None, allow_null=True, help_text="In the data set's newest release."
+        source="weight.weight", default=None, allow_null=True, help_text="Weight in the data set's newest release."
     )
 
 
@@ -53,13 +53,13 @@ class ItemsViewSet(InDatasetViewSet):
     def get_queryset(self) -> QuerySet[Item]:
         return items_matching(self.dataset, self.parameter("search"))
 
-    @extend_schema(parameters=[OpenApiParameter("search", str, description="In the id, the context or the message.")])
+    @extend_schema(parameters=[OpenApiParameter("search", str, description="Text in the id, context or message.")])
     def list(self, request: Request, **kwargs: Any) -> ApiResponse:
         return super().list(request, **kwargs)
 
     @extend_schema(responses=ItemDetailSerializer)
     def retrieve(self, request: Request, **_: Any) -> ApiResponse:
-        """One item with its responses, what raters said of each, and its newest weight."""
+        """Return an item with its responses, their mean ratings and newest weights."""
         item = self.get_object()
         item.dataset = self.dataset
         return ApiResponse(ItemDetailSerializer(item).data)

@@ -1,39 +1,47 @@
-"""What the browser of a release is narrowed to."""
+"""The filters of the browser of a release."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django import forms
 
 from annotation.core.forms import offer_choices
 from annotation.models import SourceKind
-from annotation.references.browsing.selectors.references import WeightFilter
+from annotation.references.browsing.selectors.references import RANGES, SIGNS, WeightFilter
+from annotation.references.browsing.table import MINUS
 
-RANGES = (
-    ("Weight", "low", "high"),
-    ("Interval width", "min_width", "max_width"),
-    ("Judgements", "min_ratings", "max_ratings"),
-    ("Disagreement", "min_spread", "max_spread"),
-)
-SIGNS = [("", "Any"), ("positive", "Positive"), ("zero", "Zero"), ("negative", "Negative")]
 ORIGINALS = [("", "All"), ("yes", "Only originals"), ("no", "Without originals")]
-MINUS = "−"
 
 
 class Chip(NamedTuple):
-    """One thing the browser is narrowed to, and the fields that say so."""
+    """A filter in use, and its fields."""
 
     label: str
     fields: tuple[str, ...]
 
 
-def _number(label: str, *, low: float | None = None, high: float | None = None, step: str = "0.05") -> forms.FloatField:
+def range_errors(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return a message for the first field of each range whose first value is above its second."""
+    return {
+        low: f"{label} from {data[low]:g} to {data[high]:g}: the first value must not be above the second."
+        for label, low, high, _ in RANGES
+        if data.get(low) is not None and data.get(high) is not None and data[low] > data[high]
+    }
+
+
+def _number(label: str, about: str, low: float, high: float | None = None, step: str = "0.05") -> forms.FloatField:
     widget = forms.NumberInput(attrs={"step": step, "inputmode": "decimal"})
-    return forms.FloatField(label=label, required=False, min_value=low, max_value=high, step_size=None, widget=widget)
+    return forms.FloatField(
+        label=label, required=False, min_value=low, max_value=high, step_size=None, widget=widget, help_text=about
+    )
+
+
+def _flag(label: str, about: str) -> forms.BooleanField:
+    return forms.BooleanField(label=label, required=False, help_text=about)
 
 
 class WeightFilterForm(forms.Form):
-    """What the browser of a release is narrowed to; every field may be left empty."""
+    """The filters of the browser of a release; every field may be empty. The help texts are those of the API."""
 
     text = forms.CharField(
         label="Text",
@@ -42,57 +50,67 @@ class WeightFilterForm(forms.Form):
         widget=forms.TextInput(
             attrs={"type": "search", "data-search": "", "placeholder": "Words in texts and messages"}
         ),
+        help_text="Words of the response or of its item's message.",
     )
-    low = _number("Weight from", low=-1, high=1)
-    high = _number("Weight to", low=-1, high=1)
-    min_width = _number("Interval width from", low=0, high=2)
-    max_width = _number("Interval width to", low=0, high=2)
-    sign = forms.ChoiceField(choices=SIGNS, required=False)
-    source = forms.ChoiceField(required=False)
-    split = forms.ChoiceField(required=False)
-    original = forms.ChoiceField(label="Original", choices=ORIGINALS, required=False)
-    min_ratings = forms.IntegerField(label="Judgements from", required=False, min_value=0)
-    max_ratings = forms.IntegerField(label="Judgements to", required=False, min_value=0)
-    min_spread = _number("Disagreement from", low=0, step="0.1")
-    max_spread = _number("Disagreement to", low=0, step="0.1")
-    spans_zero = forms.BooleanField(label="Only intervals that span zero", required=False)
-    no_positive = forms.BooleanField(label="Only items without a positive weight", required=False)
-    fallen = forms.BooleanField(label="Only seeds that fell below their threshold", required=False)
+    low = _number("Weight from", "Lowest weight.", -1, 1)
+    high = _number("Weight to", "Highest weight.", -1, 1)
+    min_width = _number("Interval width from", "Smallest width of the interval.", 0, 2)
+    max_width = _number("Interval width to", "Largest width of the interval.", 0, 2)
+    sign = forms.ChoiceField(
+        choices=[("", "Any"), *((sign, sign.title()) for sign in SIGNS)],
+        required=False,
+        help_text="Sign of the weight.",
+    )
+    source = forms.ChoiceField(required=False, help_text="A kind of source, or the name of a system.")
+    split = forms.ChoiceField(required=False, help_text="Split of the item.")
+    original = forms.ChoiceField(
+        choices=ORIGINALS, required=False, help_text="yes: only the items' original responses; no: all others."
+    )
+    min_ratings = forms.IntegerField(
+        label="Judgements from", required=False, min_value=0, help_text="Smallest number of judgements that count."
+    )
+    max_ratings = forms.IntegerField(
+        label="Judgements to", required=False, min_value=0, help_text="Largest number of judgements that count."
+    )
+    min_spread = _number("Disagreement from", "Smallest standard deviation of the judgements.", 0, step="0.1")
+    max_spread = _number("Disagreement to", "Largest standard deviation of the judgements.", 0, step="0.1")
+    spans_zero = _flag("Only intervals that span zero", "Only intervals that hold 0.")
+    no_positive = _flag("Only items without a positive weight", "Only references of items without a positive weight.")
+    fallen = _flag(
+        "Only seeds that fell below their threshold", "Only seeds whose mean fell below their selection threshold."
+    )
 
     def __init__(self, *args: Any, sources: Sequence[str], splits: Sequence[str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         kinds = dict(SourceKind.choices)
         offer_choices(self, "source", [("", "Any"), *((name, kinds.get(name, name)) for name in sources)])
-        if splits is None:  # they are not offered; any is looked for
+        if splits is None:  # a download: any name is accepted
             self.fields["split"] = forms.CharField(required=False, max_length=40)
         else:
             offer_choices(self, "split", [("", "Any"), *((name, name) for name in splits)])
 
     def clean(self) -> dict[str, Any]:
-        asked = super().clean() or self.cleaned_data
-        for label, low, high in RANGES:
-            start, end = asked.get(low), asked.get(high)
-            if start is not None and end is not None and start > end:
-                self.add_error(low, f"{label} from {start:g} to {end:g}: the first value must not be above the second.")
-        return asked
+        data = super().clean() or self.cleaned_data
+        for field, message in range_errors(data).items():
+            self.add_error(field, message)
+        return data
 
     def chosen(self) -> WeightFilter:
         return WeightFilter(**self.cleaned_data)
 
     def chips(self) -> list[Chip]:
-        """What it is narrowed to, in words."""
-        asked = self.cleaned_data
-        found = [Chip(f"“{asked['text']}”", ("text",))] if asked["text"] else []
-        for label, low, high in RANGES:
-            if (asked[low], asked[high]) != (None, None):
-                found.append(Chip(f"{label} {_range(asked[low], asked[high])}", (low, high)))
-        for name in ("sign", "source", "split", "original"):
-            if asked[name]:
-                choices = dict(getattr(self.fields[name], "choices", []))
-                label = choices.get(asked[name], asked[name])
-                found.append(Chip(f"{'' if name in {'sign', 'original'} else f'{self[name].label}: '}{label}", (name,)))
-        marks = ("spans_zero", "no_positive", "fallen")
-        return found + [Chip(str(self[name].label), (name,)) for name in marks if asked.get(name)]
+        """Return the filters in use, in words."""
+        data = self.cleaned_data
+        chips = [Chip(f"“{data['text']}”", ("text",))] if data["text"] else []
+        for label, low, high, _ in RANGES:
+            if (data[low], data[high]) != (None, None):
+                chips.append(Chip(f"{label} {_range(data[low], data[high])}", (low, high)))
+        for name, prefix in (("sign", ""), ("source", "Source: "), ("split", "Split: "), ("original", "")):
+            if data[name]:
+                label = dict(getattr(self.fields[name], "choices", [])).get(data[name], data[name])
+                chips.append(Chip(f"{prefix}{label}", (name,)))
+        checkboxes = ("spans_zero", "no_positive", "fallen")
+        return chips + [Chip(str(self[name].label), (name,)) for name in checkboxes if data.get(name)]
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -1,4 +1,4 @@
-"""A file of a release as an answer over HTTP, for pages and the API."""
+"""The HTTP response with a file of a release, for pages and the API."""
 
 import re
 
@@ -6,19 +6,19 @@ from django.http import Http404, HttpResponseBase, HttpResponseNotModified, Stre
 from django.utils.http import content_disposition_header
 
 from annotation.models import Release
-from annotation.references.releases.files import FILES, file_chunks, file_fingerprint, file_name
+from annotation.references.releases.files.kinds import FILES, file_chunks, file_fingerprint, file_name
 
 HASH_HEADER = "Assay-Content-Hash"
 TAGS = re.compile(r'(?:W/)?"([^"]*)"')
 
 
-def release_file_response(release: Release, name: str, known: str = "") -> HttpResponseBase:
-    """Streamed, or 304 where ``known`` (If-None-Match) names the very bytes. Names and hash stand in the headers."""
+def release_file_response(release: Release, name: str, if_none_match: str = "") -> HttpResponseBase:
+    """Return the file, streamed, or 304 if the If-None-Match header names the same bytes."""
     if name not in FILES:
         raise Http404(f"No file {name!r}; there are {', '.join(FILES)}.")
     tag = file_fingerprint(release, name)
     response: HttpResponseBase
-    if known.strip() == "*" or tag in TAGS.findall(known):
+    if if_none_match.strip() == "*" or tag in TAGS.findall(if_none_match):
         response = HttpResponseNotModified()
     else:
         response = StreamingHttpResponse(file_chunks(release, name), content_type=FILES[name].content_type)

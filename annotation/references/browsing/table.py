@@ -1,13 +1,15 @@
-"""Reference sets as a table for print: context, message, response and score, as LaTeX and as Markdown.
+"""References as a table for print, in LaTeX and in Markdown.
 
 The layout is that of Galley et al. 2015 ("deltaBLEU: A Discriminative Metric for Generation Tasks with Intrinsically
 Diverse Targets"), Table 1: the original first and boxed, then the other references, best first, each after the context
-and message that it was mined from, in italics; weights to one decimal.
+and message that it was mined from, in italics; weights with one decimal.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
+
+from annotation.core.one_line import one_line
 
 MINUS = "−"
 
@@ -16,13 +18,13 @@ class TableRow(NamedTuple):
     context: str
     message: str
     response: str
-    weight: float | None  # None: the item itself, where it has no original
+    weight: float | None  # None for the row of an item without an original
     is_seed: bool = False  # its context and message are the item's
     is_mined: bool = False  # its context and message are of another conversation
 
     @property
     def score(self) -> str:
-        """To one decimal, as the paper prints them; never −0.0."""
+        """Return the weight with one decimal, as the paper prints it; never −0.0."""
         if self.weight is None:
             return ""
         text = f"{abs(self.weight):.1f}"
@@ -37,21 +39,14 @@ class TableItem(NamedTuple):
 # --- LaTeX -----------------------------------------------------------------------------------------------------------
 
 LATEX_SIGNS = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    "'": "'",
     "`": r"\textasciigrave{}",
     "[": "{[}",
     "]": "{]}",
@@ -70,7 +65,7 @@ BOX = r"\fbox{\parbox{\dimexpr\linewidth-2\fboxsep-2\fboxrule\relax}{\raggedrigh
 
 
 def latex_lines(items: Iterable[TableItem], *, name: str) -> Iterator[str]:
-    yield LATEX_HEAD.format(name=_one_line(name))
+    yield LATEX_HEAD.format(name=one_line(name))
     for item in items:
         yield "\\midrule\n"
         for row in item.rows:
@@ -79,7 +74,7 @@ def latex_lines(items: Iterable[TableItem], *, name: str) -> Iterator[str]:
 
 
 def _latex(text: str) -> str:
-    return "".join(LATEX_SIGNS.get(sign, sign) for sign in _one_line(text))
+    return "".join(LATEX_SIGNS.get(sign, sign) for sign in one_line(text))
 
 
 def _latex_score(row: TableRow) -> str:
@@ -99,18 +94,14 @@ def markdown_lines(items: Iterable[TableItem]) -> Iterator[str]:
 
 
 def _markdown(text: str) -> str:
-    return MARKDOWN_SIGNS.sub(r"\\\1", _one_line(text))
+    return MARKDOWN_SIGNS.sub(r"\\\1", one_line(text))
 
 
-def _cells(row: TableRow, escaped: Callable[[str], str], box: str, italic: str) -> list[str]:
-    """Context, message and response; an empty text is neither boxed nor set in italics."""
-    texts = [escaped(row.context), escaped(row.message), escaped(row.response)]
+def _cells(row: TableRow, escape: Callable[[str], str], box: str, italic: str) -> list[str]:
+    """Return context, message and response; an empty text is neither boxed nor set in italics."""
+    texts = [escape(row.context), escape(row.message), escape(row.response)]
     if row.is_seed:
         return [box % text if text else "" for text in texts]
     if row.is_mined:
         texts[:2] = [italic % text if text else "" for text in texts[:2]]
     return texts
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

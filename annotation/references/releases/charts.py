@@ -1,4 +1,7 @@
-"""Charts of two releases side by side: numbers in, Vega-Lite specification out."""
+"""Charts of two sets of weights of the same references: numbers in, Vega-Lite specification out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -6,9 +9,11 @@ import numpy as np
 from annotation.core.charts import Spec, Theme, finish, palette
 from annotation.quality.charts import BIN, tenths, tenths_counted
 
+SIGNED = "datum.value == 0 ? '0' : format(datum.value, '+.1f')"
+
 
 def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light") -> Spec:
-    """References per move of their weight, in steps of 0.1, coloured by direction."""
+    """Draw references per move of their weight, in steps of 0.1, coloured by direction."""
     rows = tenths_counted(moves, "move", "direction", ("down", "hardly", "up"))
     colours = palette(theme)
     furthest = max([0.5, *(abs(float(row["move"])) for row in rows)]) + 0.1
@@ -21,7 +26,7 @@ def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light") -> Spec:
                 "from:Q",
                 title="Move of the weight",
                 scale=alt.Scale(domain=[-furthest, furthest], nice=False),
-                axis=alt.Axis(labelExpr="datum.value == 0 ? '0' : format(datum.value, '+.1f')", grid=False),
+                axis=alt.Axis(labelExpr=SIGNED, grid=False),
             ),
             x2="to:Q",
             y=alt.Y("references:Q", title="References", axis=alt.Axis(format=",d", tickMinStep=1)),
@@ -33,41 +38,62 @@ def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light") -> Spec:
     return finish(chart, theme)
 
 
-def weights_then_and_now(before: np.ndarray, after: np.ndarray, *, theme: Theme = "light") -> Spec:
-    """Shared references by their two weights, in cells of 0.1: a dot's area is how many; on the diagonal none moved."""
-    cells = np.stack([tenths(before), tenths(after)], axis=1)
-    places, counts = np.unique(cells, axis=0, return_counts=True)
-    rows = [
-        {"before": round(x * BIN, 1), "after": round(y * BIN, 1), "references": count, "moved": _direction(x, y)}
-        for (x, y), count in zip(places.tolist(), counts.tolist(), strict=True)
-    ]
-    colours = palette(theme)
-    domain, colour = ["down", "same", "up"], [colours.negative, colours.line_strong, colours.positive]
+class ScatterAxis(NamedTuple):
+    field: str
+    title: str
+
+
+def weight_scatter(
+    rows: Sequence[Mapping[str, Any]],
+    x: ScatterAxis,
+    y: ScatterAxis,
+    colours: Mapping[str, str],
+    *,
+    most: int,
+    theme: Theme,
+) -> alt.LayerChart:
+    """Draw cells of two weights, coloured by ``group``; the area of a dot counts references, up to ``most``."""
     scale = alt.Scale(domain=[-1.08, 1.08], nice=False)
-    words = "datum.value == 0 ? '0' : format(datum.value, '+.1f')"
-    axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr=words)
+    axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr=SIGNED)
+    equal = alt.InlineData(values=[{x.field: end, y.field: end} for end in (-1, 1)])
+    diagonal = (
+        alt.Chart(equal)
+        .mark_line(color=palette(theme).muted, strokeDash=[4, 4], strokeWidth=1)
+        .encode(x=alt.X(f"{x.field}:Q", scale=scale), y=alt.Y(f"{y.field}:Q", scale=scale))
+    )
+    sizes = alt.Scale(type="sqrt", domain=[0, most], range=[6, 260])
+    group = alt.Scale(domain=list(colours), range=list(colours.values()))
     dots = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_circle(opacity=0.75)
         .encode(
-            x=alt.X("before:Q", title="Weight before", scale=scale, axis=axis),
-            y=alt.Y("after:Q", title="Weight after", scale=scale, axis=axis),
-            size=alt.Size("references:Q", legend=None, scale=alt.Scale(type="sqrt", range=[8, 260], domainMin=0)),
-            color=alt.Color("moved:N", legend=None, scale=alt.Scale(domain=domain, range=colour)),
+            x=alt.X(f"{x.field}:Q", title=x.title, scale=scale, axis=axis),
+            y=alt.Y(f"{y.field}:Q", title=y.title, scale=scale, axis=axis),
+            size=alt.Size("references:Q", legend=None, scale=sizes),
+            color=alt.Color("group:N", legend=None, scale=group),
             tooltip=[
-                alt.Tooltip("before:Q", format="+.1f"),
-                alt.Tooltip("after:Q", format="+.1f"),
+                alt.Tooltip(f"{x.field}:Q", title=x.title, format="+.1f"),
+                alt.Tooltip(f"{y.field}:Q", title=y.title, format="+.1f"),
                 alt.Tooltip("references:Q", format=","),
+                alt.Tooltip("group:N"),
             ],
         )
     )
-    ends = alt.InlineData(values=[{"before": -1, "after": -1}, {"before": 1, "after": 1}])
-    diagonal = (
-        alt.Chart(ends)
-        .mark_line(color=colours.muted, strokeDash=[4, 4], strokeWidth=1)
-        .encode(x=alt.X("before:Q", scale=scale), y=alt.Y("after:Q", scale=scale))
-    )
-    return finish(diagonal + dots, theme)
+    chart: alt.LayerChart = diagonal + dots
+    return chart
+
+
+def weights_then_and_now(before: np.ndarray, after: np.ndarray, *, theme: Theme = "light") -> Spec:
+    """Draw shared references by their two weights, in cells of 0.1."""
+    cells, counts = np.unique(np.stack([tenths(before), tenths(after)], axis=1), axis=0, return_counts=True)
+    rows = [
+        {"before": round(x * BIN, 1), "after": round(y * BIN, 1), "references": count, "group": _direction(x, y)}
+        for (x, y), count in zip(cells.tolist(), counts.tolist(), strict=True)
+    ]
+    shades = palette(theme)
+    colours = {"down": shades.negative, "same": shades.line_strong, "up": shades.positive}
+    axes = ScatterAxis("before", "Weight before"), ScatterAxis("after", "Weight after")
+    return finish(weight_scatter(rows, *axes, colours, most=int(counts.max(initial=1)), theme=theme), theme)
 
 
 def _direction(before: int, after: int) -> str:

@@ -1,4 +1,4 @@
-"""Forms of reference sets and releases. They gather and clean; the services decide."""
+"""Forms of reference sets and releases; the services check what is allowed."""
 
 import re
 from typing import Any
@@ -12,15 +12,16 @@ from annotation.models import Campaign, CampaignState, Dataset, ReferenceSet, So
 from annotation.quality.selectors.decisions import excluded_raters
 from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.references.releases.selectors.releases import registered_rules, source_counts
-from annotation.references.releases.services.imports import ADDED_KINDS
+from annotation.references.releases.services.imports import ImportOptions
 from annotation.references.releases.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, MAX_REASON
+from annotation.references.sets.services import TEXT_KINDS
 from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
 
 MAX_RULE_CHARACTERS = 100_000
 
 
 class ReferenceSetForm(RefusableForm):
-    """Which responses of one data set are references, and whose ratings weigh them."""
+    """Which responses of a data set are references, and which campaigns' ratings weigh them."""
 
     inputs = {
         "source_kinds": "sources",
@@ -58,17 +59,17 @@ class ReferenceSetForm(RefusableForm):
         offer_choices(self, "sources", choices)
         offer_choices(self, "originals", choices)
 
-    def asked(self) -> dict[str, Any]:
-        """Arguments of ``reference_set_create``."""
-        cleaned = self.cleaned_data
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``reference_set_create``."""
+        data = self.cleaned_data
         return {
-            "name": cleaned["name"],
-            "description": cleaned["description"],
-            "campaigns": list(cleaned["campaigns"]),
-            "source_kinds": _named("kind", cleaned["sources"]),
-            "source_systems": _named("system", cleaned["sources"]),
-            "original_kinds": _named("kind", cleaned["originals"]),
-            "original_systems": _named("system", cleaned["originals"]),
+            "name": data["name"],
+            "description": data["description"],
+            "campaigns": list(data["campaigns"]),
+            "source_kinds": _with_prefix("kind:", data["sources"]),
+            "source_systems": _with_prefix("system:", data["sources"]),
+            "original_kinds": _with_prefix("kind:", data["originals"]),
+            "original_systems": _with_prefix("system:", data["originals"]),
         }
 
 
@@ -140,7 +141,7 @@ class WeightsUploadForm(UploadForm):
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer_rows(self, "reference_set", dataset.reference_sets.order_by("name"))
-        offer_choices(self, "kind", [(kind, SourceKind(kind).label) for kind in ADDED_KINDS])
+        offer_choices(self, "kind", [(kind, SourceKind(kind).label) for kind in TEXT_KINDS])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -148,6 +149,12 @@ class WeightsUploadForm(UploadForm):
         if data.get("reference_set") is None and not data.get("name") and "reference_set" not in self.errors:
             self.add_error("name", "Empty; accepted: a name of up to 120 characters, or a set below.")
         return data
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``weights_import_create``."""
+        options = {name: value for name, value in self.cleaned_data.items() if name != "file"}
+        file = self.cleaned_data["file"]
+        return {"filename": file.name, "content": file.read(), "options": ImportOptions(**options)}
 
 
 def _parameter_field(scheme: str, name: str) -> str:
@@ -205,15 +212,15 @@ class ReleaseForm(RefusableForm):
                 label = f"{parameter.label} ({scheme.label.lower()} only)"
                 field = forms.FloatField(label=label, required=False, initial=parameter.default)
                 self.fields[_parameter_field(scheme.key, parameter.name)] = field
-        campaigns = list(reference_set.campaigns.all())  # none where weights were made elsewhere
+        campaigns = list(reference_set.campaigns.all())  # none in a set of imported weights
         rated = campaign_criteria(campaigns) if campaigns else []
         self.offered_criteria = list(dict.fromkeys(criterion.name for criterion in rated))
         offer_choices(self, "criteria", [(name, name) for name in self.offered_criteria])
         self.fields["criteria"].initial = self.offered_criteria
         excluded = list(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))
         self.n_excluded = len(excluded)
-        shown = ", ".join(excluded[:10]) + (" …" if len(excluded) > 10 else "")
-        self.fields["with_excluded"].help_text = escape(f"Raters excluded in the campaigns: {shown}.")
+        listed = ", ".join(excluded[:10]) + (" …" if len(excluded) > 10 else "")
+        self.fields["with_excluded"].help_text = escape(f"Raters excluded in the campaigns: {listed}.")
         self.registered = registered_rules(reference_set)
         listed = ", ".join(f"version {rules.version} of “{rules.campaign}”" for rules in self.registered)
         self.fields["with_registered"].help_text = escape(f"Applied to the ratings of this release: {listed}.")
@@ -226,41 +233,44 @@ class ReleaseForm(RefusableForm):
     @property
     def rule_fields(self) -> list[Any]:
         names = ["exclude_raters", "exclude_ratings", "min_seconds", "min_ratings"]
-        asked = {"with_registered": bool(self.registered), "with_excluded": bool(self.n_excluded)}
-        return [self[name] for name in [*(name for name, shown in asked.items() if shown), *names]]
+        if self.n_excluded:
+            names.insert(0, "with_excluded")
+        if self.registered:
+            names.insert(0, "with_registered")
+        return [self[name] for name in names]
 
-    def asked(self) -> dict[str, Any]:
-        """Arguments of ``release_create``."""
-        cleaned = self.cleaned_data
-        parameters = {"n_bootstrap": cleaned["n_bootstrap"], "seed": cleaned["seed"]}
-        for name in SCHEMES[cleaned["method"]].defaults:
-            value = cleaned[_parameter_field(cleaned["method"], name)]
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``release_create``."""
+        data = self.cleaned_data
+        parameters = {"n_bootstrap": data["n_bootstrap"], "seed": data["seed"]}
+        for name in SCHEMES[data["method"]].defaults:
+            value = data[_parameter_field(data["method"], name)]
             if value is not None:
                 parameters[name] = value
-        if len(cleaned["criteria"]) < len(self.offered_criteria):
-            parameters["criteria"] = cleaned["criteria"]
+        if len(data["criteria"]) < len(self.offered_criteria):
+            parameters["criteria"] = data["criteria"]
+        rules = (
+            ("exclude_raters", "raters", _parts(data["exclude_raters"])),
+            ("exclude_ratings", "ratings", _parts(data["exclude_ratings"])),
+            ("min_seconds_per_rating", "seconds", data["min_seconds"]),
+            ("min_ratings_per_rater", "ratings", data["min_ratings"]),
+        )
         return {
-            "method": cleaned["method"],
+            "method": data["method"],
             "parameters": parameters,
-            "exclusion_rules": self._rules(),
-            "with_excluded": cleaned["with_excluded"],
-            "with_registered": cleaned["with_registered"],
+            "exclusion_rules": [
+                {"rule": rule, "version": 1, name: value} for rule, name, value in rules if value not in (None, [])
+            ],
+            "with_excluded": data["with_excluded"],
+            "with_registered": data["with_registered"],
         }
 
-    def _rules(self) -> list[dict[str, Any]]:
-        cleaned = self.cleaned_data
-        found = [
-            {"rule": "exclude_raters", "version": 1, "raters": _listed(cleaned["exclude_raters"])},
-            {"rule": "exclude_ratings", "version": 1, "ratings": _listed(cleaned["exclude_ratings"])},
-            {"rule": "min_seconds_per_rating", "version": 1, "seconds": cleaned["min_seconds"]},
-            {"rule": "min_ratings_per_rater", "version": 1, "ratings": cleaned["min_ratings"]},
-        ]
-        return [rule for rule in found if list(rule.values())[-1] not in (None, [])]
+
+def _with_prefix(prefix: str, values: list[str]) -> list[str]:
+    """Return the values that begin with a prefix, without it."""
+    return [value.removeprefix(prefix) for value in values if value.startswith(prefix)]
 
 
-def _named(prefix: str, values: list[str]) -> list[str]:
-    return [value.removeprefix(f"{prefix}:") for value in values if value.startswith(f"{prefix}:")]
-
-
-def _listed(text: str) -> list[str]:
+def _parts(text: str) -> list[str]:
+    """Return the parts of a text between commas and line breaks."""
     return [part for part in (piece.strip() for piece in re.split(r"[,\n]", text)) if part]

@@ -11,11 +11,11 @@ from annotation.projects.services.audit import audit_record
 from annotation.rating.selectors.ratings import campaign_criteria
 
 MAX_NAME = 120
+TEXT_KINDS = [kind.value for kind in SourceKind if kind != SourceKind.SYSTEM]  # of sources without a system
 
 
 def reference_set_create(
     *,
-    project: Project,
     dataset: Dataset,
     name: str,
     campaigns: Sequence[Campaign],
@@ -27,16 +27,16 @@ def reference_set_create(
 ) -> ReferenceSet:
     """Create a reference set. The criteria of its campaigns must share one scale."""
     check_name(name)
-    _check_campaigns(project, dataset, campaigns)
+    _check_campaigns(dataset, campaigns)
     _check_sources(dataset, source_kinds, source_systems)
     _check_originals(source_kinds, source_systems, original_kinds, original_systems)
     try:
         with transaction.atomic():
             reference_set = ReferenceSet.objects.create(
-                project=project,
+                project=dataset.project,
                 dataset=dataset,
                 name=name,
-                slug=free_slug(project, name),
+                slug=free_slug(dataset.project, name),
                 description=description,
                 source_kinds=sorted(source_kinds),
                 source_systems=sorted(source_systems),
@@ -84,7 +84,7 @@ def reference_set_add_campaign(*, reference_set: ReferenceSet, campaign: Campaig
         raise AnnotationError.at("campaigns", f"Campaign “{campaign}” is already in “{fresh}”.")
     if campaign.project_id != fresh.project_id:
         raise AnnotationError.at("campaigns", f"Campaign “{campaign}” belongs to another project.")
-    _check_campaigns(fresh.project, fresh.dataset, [*present, campaign])
+    _check_campaigns(fresh.dataset, [*present, campaign])
     fresh.campaigns.add(campaign)
     summary = f"Added the campaign “{campaign}” to the reference set “{fresh}”"
     data = {"reference_set": fresh.slug, "campaign": campaign.name}
@@ -106,9 +106,7 @@ def free_slug(project: Project, name: str) -> str:
     return base if base not in taken else next(slug for slug in numbered if slug not in taken)
 
 
-def _check_campaigns(project: Project, dataset: Dataset, campaigns: Sequence[Campaign]) -> None:
-    if dataset.project_id != project.pk:
-        raise AnnotationError.at("dataset", f"Data set “{dataset}” belongs to another project.")
+def _check_campaigns(dataset: Dataset, campaigns: Sequence[Campaign]) -> None:
     if not campaigns:
         raise AnnotationError.at("campaigns", "No campaign is chosen; accepted: one or more.")
     for campaign in campaigns:
@@ -123,15 +121,11 @@ def _check_campaigns(project: Project, dataset: Dataset, campaigns: Sequence[Cam
 
 
 def _check_sources(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> None:
-    accepted = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
-    unknown = sorted(set(kinds) - set(accepted))
-    if unknown:
-        raise AnnotationError.at(
-            "source_kinds", f"Unknown kind of source {unknown[0]!r}; accepted: {', '.join(accepted)}."
-        )
+    if unknown := sorted(set(kinds) - set(TEXT_KINDS)):
+        message = f"Unknown kind of source {unknown[0]!r}; accepted: {', '.join(TEXT_KINDS)}."
+        raise AnnotationError.at("source_kinds", message)
     named = set(System.objects.filter(dataset=dataset).values_list("name", flat=True))
-    missing = sorted(set(systems) - named)
-    if missing:
+    if missing := sorted(set(systems) - named):
         has = ", ".join(sorted(named)) or "none"
         raise AnnotationError.at("source_systems", f"Data set “{dataset}” has no system {missing[0]!r}; it has: {has}.")
     if not kinds and not systems:
@@ -145,9 +139,7 @@ def _check_originals(
         ("original_kinds", original_kinds, kinds),
         ("original_systems", original_systems, systems),
     ):
-        stray = sorted(set(originals) - set(sources))
-        if stray:
+        if stray := sorted(set(originals) - set(sources)):
             has = ", ".join(sorted(sources)) or "none"
-            raise AnnotationError.at(
-                field, f"The original {stray[0]!r} is not a source of this set; its sources are: {has}."
-            )
+            message = f"The original {stray[0]!r} is not a source of this set; its sources are: {has}."
+            raise AnnotationError.at(field, message)

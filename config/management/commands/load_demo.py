@@ -94,7 +94,6 @@ class Command(BaseCommand):
         reference_set = ReferenceSet.objects.filter(project=project, slug="dstc7-references").first()
         if reference_set is None:
             reference_set = reference_sets.reference_set_create(
-                project=project,
                 dataset=Dataset.objects.get(project=project, slug="dstc7"),
                 name="DSTC7 references",
                 description="The rated outputs of Human, TeamB, TeamF and Random; Human's is the original.",

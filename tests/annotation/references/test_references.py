@@ -28,7 +28,6 @@ def _dataset(project):
 def _reference_set(project):
     dataset = _dataset(project)
     return reference_set_create(
-        project=project,
         dataset=dataset,
         name="Both",
         campaigns=list(dataset.campaigns.all()),

@@ -9,7 +9,8 @@ from django.urls import reverse
 from annotation.models import Project, Release
 from annotation.references.releases.files.card import data_card
 from annotation.references.releases.services.releases import release_build, stored_content_hash
-from annotation.references.weighing.selectors import comparisons, influences
+from annotation.references.weighing.selectors.influence import influences
+from annotation.references.weighing.selectors.sensitivity import comparisons
 from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.result import WeightResult
 from annotation.weighting.scheme import Scheme, SchemeParameter, WeighedResponse
@@ -112,4 +113,4 @@ def test_sensitivity_and_influence_use_it(release: Release) -> None:
     assert compared["toy"].is_charted
     everybody = influences(release)
     assert everybody is not None
-    assert np.nanmax(everybody.found.weights) == pytest.approx(0.25 * 0.5)
+    assert np.nanmax(everybody.influence.weights) == pytest.approx(0.25 * 0.5)

@@ -44,9 +44,7 @@ def _make_release(project, **asked) -> Release:
 
 
 def build(project, dataset, campaigns: list[Campaign], **asked) -> Release:
-    chosen = reference_set_create(
-        project=project, dataset=dataset, name="References", campaigns=campaigns, source_kinds=["mined"]
-    )
+    chosen = reference_set_create(dataset=dataset, name="References", campaigns=campaigns, source_kinds=["mined"])
     release = release_create(reference_set=chosen, **asked)
     release_build(release_id=release.pk)
     release.refresh_from_db()

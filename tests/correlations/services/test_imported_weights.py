@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.core.normalisation import text_key
 from annotation.models import JobState, Release, Response
-from annotation.references.releases.services.imports import release_import
+from annotation.references.releases.services.imports import ImportOptions, release_import
 from correlations.models import Study
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -27,7 +27,9 @@ def imported(world: World) -> Release:
         for item, text, weight, original in rows
     ]
     content = "\n".join(lines).encode()
-    return release_import(dataset=world.dataset, name="Theirs", filename="w.jsonl", content=content, by=None)
+    return release_import(
+        dataset=world.dataset, filename="w.jsonl", content=content, options=ImportOptions(name="Theirs"), by=None
+    )
 
 
 def computed(world: World, release: str) -> Study:

@@ -1,4 +1,4 @@
-"""Reads for the page of one item: its responses with their ratings and weights."""
+"""Reads for the page of an item: its responses with their ratings and weights."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -6,18 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from django.db.models import Prefetch
 
-from annotation.models import (
-    Campaign,
-    Criterion,
-    Dataset,
-    Item,
-    JobState,
-    Release,
-    ReleaseWeight,
-    Response,
-    ResponseSource,
-)
+from annotation.models import Campaign, Criterion, Dataset, Item, Release, ReleaseWeight, Response, ResponseSource
 from annotation.rating.selectors.ratings import rating_columns
+from annotation.references.releases.selectors.releases import newest_release
 
 
 @dataclass
@@ -41,7 +32,7 @@ class ResponseRow:
 
     @property
     def kinds(self) -> list[ResponseSource]:
-        """Its sources other than systems."""
+        """Return the sources other than systems."""
         return [source for source in self.sources if not source.system]
 
 
@@ -56,19 +47,12 @@ class ItemResponses:
         return [*self.outputs, *self.references]
 
 
-def latest_release(dataset: Dataset) -> Release | None:
-    releases = Release.objects.filter(reference_set__dataset=dataset, state=JobState.DONE)
-    return releases.select_related("reference_set").order_by("-finished_at", "-pk").first()
-
-
 def item_responses(item: Item, dataset: Dataset) -> ItemResponses:
-    """Outputs by system name, then references by falling weight; each with what raters said and its latest weight."""
+    """Return outputs by name of system, and references by falling weight, with mean ratings and newest weights."""
     ordered = ResponseSource.objects.select_related("system").order_by("system__name", "pk")
     responses = list(Response.objects.filter(item=item).order_by("pk").prefetch_related(Prefetch("sources", ordered)))
-    release = latest_release(dataset)
-    weights = (
-        {row.response_id: row for row in ReleaseWeight.objects.filter(release=release, item=item)} if release else {}
-    )
+    release = newest_release(dataset)
+    weights = {weight.response_id: weight for weight in ReleaseWeight.objects.filter(release=release, item=item)}
     means = _criterion_means(dataset, [response.pk for response in responses])
     rows = [
         ResponseRow(response, list(response.sources.all()), means.get(response.pk, []), weights.get(response.pk))
@@ -85,10 +69,10 @@ def item_responses(item: Item, dataset: Dataset) -> ItemResponses:
 def _criterion_means(dataset: Dataset, response_ids: list[int]) -> dict[int, list[CriterionMean]]:
     campaigns = list(Campaign.objects.filter(dataset=dataset).order_by("pk"))
     columns = rating_columns(campaigns, response_ids)
-    pairs, places, counts = np.unique(
+    pairs, indices, counts = np.unique(
         np.stack([columns.response_id, columns.criterion_id]), axis=1, return_inverse=True, return_counts=True
     )
-    sums = np.bincount(places.ravel(), weights=columns.value, minlength=pairs.shape[1])
+    sums = np.bincount(indices.ravel(), weights=columns.value, minlength=pairs.shape[1])
     names = {
         pk: (campaign, name)
         for pk, campaign, name in Criterion.objects.filter(campaign__in=campaigns).values_list(

@@ -1,7 +1,7 @@
-"""Reads behind the browser of a release's references: what fits a filter, a page at a time, and how it is distributed.
+"""Reads for the browser of a release's references: pages of those that fit a filter, and their distribution.
 
-A page starts after (before, at) one row of the release and reads on in the order of an index: the hundredth costs what
-the first does. Nothing is counted beyond ``COUNTED``; totals of everything are in the release's report.
+A page starts after (before, at) a row of the release and reads on in the order of an index: the hundredth takes as long
+as the first. Nothing is counted beyond ``COUNTED``; totals of everything are in the release's report.
 """
 
 import hashlib
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from django.contrib.postgres.search import SearchQuery
-from django.core.cache import cache
 from django.db.models import (
     BooleanField,
     Count,
@@ -30,19 +29,21 @@ from django.db.models import (
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Abs, Coalesce, Floor, Sign
 
+from annotation.core.caching import cached
+from annotation.core.numbers import counted
 from annotation.core.searching import read_as_words
 from annotation.models import Item, ReferenceSet, Release, ReleaseWeight, Response, ResponseSource
 from annotation.models.datasets import searched
 from annotation.models.releases import NO_SPREAD, NO_WIDTH
-from annotation.references.releases.selectors.seeds import fallen_seeds
+from annotation.references.releases.selectors.facts import fallen_seeds
 
 PAGE = 48  # references
 COUNTED = 1000
-KEPT_SECONDS = 600
+CACHE_SECONDS = 600
 
 
 class WeightFilter(NamedTuple):
-    """What the browser of a release can be narrowed to."""
+    """The filters of the browser of a release."""
 
     low: float | None = None
     high: float | None = None
@@ -62,29 +63,36 @@ class WeightFilter(NamedTuple):
     fallen: bool = False  # seeds below the threshold at which they were selected
 
 
+class Range(NamedTuple):
+    """A column of the weights, and the filters for its lowest and highest value."""
+
+    label: str
+    low: str
+    high: str
+    column: str
+
+
 EVERYTHING = WeightFilter()
-_SIGNS = {"positive": Q(weight__gt=0), "zero": Q(weight=0), "negative": Q(weight__lt=0)}
-_BOUNDS = {
-    "low": "weight__gte",
-    "high": "weight__lte",
-    "min_ratings": "n_ratings__gte",
-    "max_ratings": "n_ratings__lte",
-    "min_spread": "rating_spread__gte",
-    "max_spread": "rating_spread__lte",
-    "min_width": "width__gte",
-    "max_width": "width__lte",
-}
+SIGNS = {"positive": Q(weight__gt=0), "zero": Q(weight=0), "negative": Q(weight__lt=0)}
+RANGES = (
+    Range("Weight", "low", "high", "weight"),
+    Range("Interval width", "min_width", "max_width", "width"),
+    Range("Judgements", "min_ratings", "max_ratings", "n_ratings"),
+    Range("Disagreement", "min_spread", "max_spread", "rating_spread"),
+)
 WIDTH = Coalesce(F("high") - F("low"), Value(NO_WIDTH), output_field=FloatField())
 SPREAD = Coalesce(F("rating_spread"), Value(NO_SPREAD), output_field=FloatField())
 
 
 def _matching_weights(release: Release, chosen: WeightFilter) -> QuerySet[ReleaseWeight]:
-    """Those that fit. Every condition can be answered row by row, so that a page need not look at all rows."""
+    """Return the weights that fit. Each condition is about a row, so that a page does not read all rows."""
     weights = release.weights.alias(width=F("high") - F("low"))
-    asked = chosen._asdict()
-    weights = weights.filter(**{lookup: asked[name] for name, lookup in _BOUNDS.items() if asked[name] is not None})
+    values = chosen._asdict()
+    bounds = {f"{column}__gte": values[low] for _, low, _, column in RANGES}
+    bounds |= {f"{column}__lte": values[high] for _, _, high, column in RANGES}
+    weights = weights.filter(**{lookup: bound for lookup, bound in bounds.items() if bound is not None})
     if chosen.sign:
-        weights = weights.filter(_SIGNS[chosen.sign])
+        weights = weights.filter(SIGNS[chosen.sign])
     if chosen.original:
         weights = weights.filter(is_original=chosen.original == "yes")
     if chosen.spans_zero:
@@ -97,7 +105,7 @@ def _matching_weights(release: Release, chosen: WeightFilter) -> QuerySet[Releas
         named = Q(kind=chosen.source) | Q(system__name=chosen.source)
         weights = weights.filter(Exists(ResponseSource.objects.filter(named, response=OuterRef("response"))))
     if chosen.text:
-        weights = weights.filter(_found(chosen.text))
+        weights = weights.filter(_text_fits(chosen.text))
     if chosen.no_positive:
         of_item = ReleaseWeight.objects.filter(release=release, item_position=OuterRef("item_position"))
         weights = weights.filter(~Exists(of_item.filter(weight__gt=0)))
@@ -105,17 +113,12 @@ def _matching_weights(release: Release, chosen: WeightFilter) -> QuerySet[Releas
 
 
 def fallen_response_ids(release: Release) -> set[int]:
-    """Kept for a minute: each page asks."""
-    key = f"release-fallen-{release.pk}"
-    found: set[int] | None = cache.get(key)
-    if found is None:
-        found = fallen_seeds(release)
-        cache.set(key, found, 60)
-    return found
+    """Return the fallen seeds; cached for a minute, because each page needs them."""
+    return cached(f"release-fallen-{release.pk}", lambda: fallen_seeds(release), 60)
 
 
-def _found(text: str) -> Q:
-    """The reference's text or the item's message fits the search, each by itself."""
+def _text_fits(text: str) -> Q:
+    """Return the condition that the reference's text or the item's message fits the search."""
     if not read_as_words(text):
         return Q(response__text__icontains=text) | Q(item__message__icontains=text)
     query = SearchQuery(text, config="simple", search_type="websearch")
@@ -128,7 +131,7 @@ def _found(text: str) -> Q:
 
 
 class Start(NamedTuple):
-    """Where a page starts: after or before a weight, or at a response, by id; nowhere: at the beginning."""
+    """Where a page starts: after or before a weight, or at a response, by id; else at the beginning."""
 
     after: int | None = None
     before: int | None = None
@@ -139,7 +142,7 @@ BEGINNING = Start()
 
 
 class ReferencePage(NamedTuple):
-    """Some references in the order asked for, and the weights that the pages before and after start from."""
+    """References in the requested order, and the weights that the pages before and after start from."""
 
     references: list[ReleaseWeight]
     before: int | None
@@ -147,26 +150,27 @@ class ReferencePage(NamedTuple):
     continues: bool = False  # its first item began on the page before
 
 
-class _Order(NamedTuple):
+class Order(NamedTuple):
     key: Combinable
-    descending: bool
+    label: str
+    descending: bool = False
 
 
 # By reference. Ties are broken by id in the same direction, so that one index serves both.
 ORDERS = {
-    "-weight": _Order(F("weight"), True),
-    "weight": _Order(F("weight"), False),
-    "-width": _Order(WIDTH, True),
-    "width": _Order(WIDTH, False),
-    "-spread": _Order(SPREAD, True),
-    "spread": _Order(SPREAD, False),
-    "-n": _Order(F("n_ratings"), True),
-    "n": _Order(F("n_ratings"), False),
+    "-weight": Order(F("weight"), "Highest weight first", descending=True),
+    "weight": Order(F("weight"), "Lowest weight first"),
+    "-width": Order(WIDTH, "Widest interval first", descending=True),
+    "width": Order(WIDTH, "Narrowest interval first"),
+    "-spread": Order(SPREAD, "Most disagreement first", descending=True),
+    "spread": Order(SPREAD, "Least disagreement first"),
+    "-n": Order(F("n_ratings"), "Most judgements first", descending=True),
+    "n": Order(F("n_ratings"), "Fewest judgements first"),
 }
 
 
 class _RowIs(Func):
-    """(a, b) < (c, d), which an index over both can answer; two conditions joined by OR it cannot."""
+    """(a, b) < (c, d), for which an index over both is used; it is not used for two conditions joined by OR."""
 
     output_field = BooleanField()
     conditional = True
@@ -180,7 +184,7 @@ class _RowIs(Func):
 def references_by_value(
     release: Release, chosen: WeightFilter, *, sort: str = "-weight", start: Start = BEGINNING, size: int = PAGE
 ) -> ReferencePage:
-    """One page of references, whatever their items, sorted by a value of theirs (``ORDERS``)."""
+    """Return a page of references, sorted by one of their values (``ORDERS``)."""
     order = ORDERS[sort]
     matching = _matching_weights(release, chosen).annotate(key=order.key)
     row = _row(release, start)
@@ -199,9 +203,9 @@ def references_by_value(
         return rows.order_by("-key" if down else "key", "-id" if down else "id")
 
     down = order.descending != backward
-    found = _rows(sorted_(beyond(down, inclusive=start.at is not None), down), size)
-    page = found[:size][::-1] if backward else found[:size]
-    more = len(found) > size
+    rows = _rows(sorted_(beyond(down, inclusive=start.at is not None), down), size)
+    page = rows[:size][::-1] if backward else rows[:size]
+    more = len(rows) > size
     earlier = start.at is not None and row is not None and sorted_(beyond(not down), not down).exists()
     return _page(page, more, start, earlier=earlier)
 
@@ -209,7 +213,7 @@ def references_by_value(
 def references_by_item(
     release: Release, chosen: WeightFilter, *, start: Start = BEGINNING, size: int = PAGE
 ) -> ReferencePage:
-    """One page of references, items in their order, the references of each by weight.
+    """Return a page of references, items in their order, the references of each by weight.
 
     A page ends where an item does, unless that item alone has more references than a page holds.
     """
@@ -222,17 +226,16 @@ def references_by_item(
         tied = Q(weight=row.weight, id__lt=row.pk) if backward else Q(weight=row.weight, id__gt=row.pk)
         same, side = Q(item_position=row.item_position), "lt" if backward else "gt"
         beyond = Q(**{f"item_position__{side}": row.item_position}) | (same & (within | tied))
-        # What the index can begin at stands by itself.
+        # A condition of its own, at which the index begins.
         rows = matching.filter(beyond, **{f"item_position__{side}e": row.item_position})
     else:
         rows = matching if row is None else matching.filter(item_position__gte=row.item_position)
     order = ("-item_position", "weight", "-id") if backward else ("item_position", "-weight", "id")
-    found = _rows(rows.order_by(*order), size)
-    more = len(found) > size
-    page = found[:size]
+    read = _rows(rows.order_by(*order), size)
+    more = len(read) > size
+    page = read[:size]
     if more:
-        whole = [one for one in page if one.item_position != found[size].item_position]
-        page = whole or page
+        page = [weight for weight in page if weight.item_position != read[size].item_position] or page
     if backward:
         page.reverse()
     earlier = start.at is not None and row is not None and matching.filter(item_position__lt=row.item_position).exists()
@@ -243,16 +246,11 @@ def references_by_item(
 
 
 def _row(release: Release, start: Start) -> ReleaseWeight | None:
-    """The row that a page starts from; None: it starts at the beginning, as where the release has no such row."""
-    chosen = {"response_id": start.at} if start.at is not None else {"pk": start.after or start.before}
+    """Return the row that a page starts from; None for the beginning, also if the release has no such row."""
     if start == BEGINNING:
         return None
-    return release.weights.filter(**chosen).only("weight", "item_position").order_by().first()
-
-
-def has_response(release: Release, response_id: int) -> bool:
-    """Whether it is a reference of the release."""
-    return release.weights.filter(response=response_id).exists()
+    lookup = {"response_id": start.at} if start.at is not None else {"pk": start.after or start.before}
+    return release.weights.filter(**lookup).only("weight", "item_position").order_by().first()
 
 
 def _rows(weights: QuerySet[ReleaseWeight], size: int) -> list[ReleaseWeight]:
@@ -275,9 +273,22 @@ class ItemReferences(NamedTuple):
     n_references: int  # all it has in the release
     continues: bool
 
+    @property
+    def html_id(self) -> str:
+        return f"item-{self.item.pk}{'-continued' if self.continues else ''}"
+
+    @property
+    def summary(self) -> str:
+        """Return the number of references shown, of all, and the split."""
+        n = len(self.references)
+        shown = f"{n:,} of " if n != self.n_references else ""
+        parts = ["continued"] if self.continues else []
+        parts += [f"{shown}{counted(self.n_references, 'reference')}"]
+        return " · ".join([*parts, self.item.split] if self.item.split else parts)
+
 
 def grouped(release: Release, page: ReferencePage) -> list[ItemReferences]:
-    """The references of a page under their items."""
+    """Return the references of a page under their items."""
     totals = item_totals(release, {weight.item_position for weight in page.references})
     groups = [(item, list(rows)) for item, rows in groupby(page.references, key=lambda weight: weight.item)]
     return [
@@ -287,25 +298,25 @@ def grouped(release: Release, page: ReferencePage) -> list[ItemReferences]:
 
 
 def item_totals(release: Release, positions: Iterable[int]) -> dict[int, int]:
-    """References of the items at some positions."""
-    counted = release.weights.filter(item_position__in=list(positions)).order_by().values_list("item_position")
-    return dict(counted.annotate(n=Count("id")))
+    """Count the references of the items at some positions."""
+    weights = release.weights.filter(item_position__in=list(positions)).order_by().values_list("item_position")
+    return dict(weights.annotate(n=Count("id")))
 
 
 def originals(release: Release, item_ids: Sequence[int]) -> dict[int, list[ReleaseWeight]]:
-    """The original responses of some items, best first."""
-    found: dict[int, list[ReleaseWeight]] = {pk: [] for pk in item_ids}
-    chosen = release.weights.filter(item__in=item_ids, is_original=True).select_related("item", "response")
-    for weight in chosen.prefetch_related("response__sources__system").order_by("-weight", "id"):
-        found[weight.item_id].append(weight)
-    return found
+    """Return the original responses of some items, best first."""
+    by_item: dict[int, list[ReleaseWeight]] = {pk: [] for pk in item_ids}
+    weights = release.weights.filter(item__in=item_ids, is_original=True).select_related("item", "response")
+    for weight in weights.prefetch_related("response__sources__system").order_by("-weight", "id"):
+        by_item[weight.item_id].append(weight)
+    return by_item
 
 
 # --- How many, and how distributed -----------------------------------------------------------------------------------
 
 
 class Total(NamedTuple):
-    """References and items that fit; ``more``: there are more than were counted."""
+    """Numbers of references and items that fit; ``more`` if there are more than were counted."""
 
     references: int
     items: int
@@ -313,12 +324,12 @@ class Total(NamedTuple):
 
 
 def total(release: Release, chosen: WeightFilter) -> Total:
-    """How many fit: of everything from the report, else counted up to ``COUNTED``."""
+    """Return how many fit: from the report if everything does, else counted up to ``COUNTED``."""
     if chosen == EVERYTHING:
         return Total(release.report["references"]["weighted"], release.report["items"]["with_weight"])
-    some = _matching_weights(release, chosen).order_by().values("id", "item_position")[: COUNTED + 1]
-    counted = some.aggregate(references=Count("id"), items=Count("item_position", distinct=True))
-    return Total(min(counted["references"], COUNTED), counted["items"], counted["references"] > COUNTED)
+    first = _matching_weights(release, chosen).order_by().values("id", "item_position")[: COUNTED + 1]
+    numbers = first.aggregate(references=Count("id"), items=Count("item_position", distinct=True))
+    return Total(min(numbers["references"], COUNTED), numbers["items"], numbers["references"] > COUNTED)
 
 
 class Panel(NamedTuple):
@@ -326,127 +337,107 @@ class Panel(NamedTuple):
 
     name: str
     label: str
+    value: Combinable
     low_field: str
     high_field: str
     low: float
     high: float
     step: float
     hint: str = ""
-    is_bounded: bool = True  # no value can lie beyond its ends
+    is_bounded: bool = True  # no value is beyond its ends
 
     @property
     def bins(self) -> range:
-        """Multiples of the step."""
+        """Return the multiples of the step."""
         return range(round(self.low / self.step), round(self.high / self.step) + 1)
 
     @property
     def decimals(self) -> int:
-        """That its ends are written with."""
+        """Return the number of decimals that its ends need."""
         return next((n for n in range(4) if all(abs(round(end, n) - end) < 1e-9 for end in (self.low, self.high))), 4)
 
 
-WEIGHTS = Panel("weight", "Weight", "low", "high", -1.0, 1.0, 0.05)
-WIDTHS = Panel("width", "Width of the interval", "min_width", "max_width", 0.0, 2.0, 0.05)
-_PANEL_VALUES: dict[str, Combinable] = {
-    "weight": F("weight"),
-    "width": F("high") - F("low"),
-    "spread": F("rating_spread"),
-}
+WEIGHTS = Panel("weight", "Weight", F("weight"), "low", "high", -1.0, 1.0, 0.05)
+WIDTHS = Panel("width", "Width of the interval", F("high") - F("low"), "min_width", "max_width", 0.0, 2.0, 0.05)
+SPREAD_HINT = "Standard deviation of the judgements, in points of the scale"
 MOST_BINS = 41
 
 
 def panels(release: Release) -> list[Panel]:
-    """What can be brushed: of disagreement only where raters of the release are known to disagree anywhere."""
+    """Return the values that can be brushed; disagreement only if raters of the release are known to disagree."""
     most = _largest_spread(release)
     return [WEIGHTS, WIDTHS] + ([_spread_panel(most)] if most else [])
 
 
 def _spread_panel(most: float) -> Panel:
-    """Standard deviations have no common end: the axis is as long as the largest needs, in round steps."""
-    wanted = most / (MOST_BINS - 1)
-    power = 10.0 ** math.floor(math.log10(wanted))
-    step = round(next(power * one for one in (1, 2, 2.5, 5, 10) if power * one >= wanted * (1 - 1e-9)), 12)
+    """Return a panel whose axis ends, in round steps, after the largest standard deviation."""
+    least_step = most / (MOST_BINS - 1)
+    power = 10.0 ** math.floor(math.log10(least_step))
+    steps = (power * factor for factor in (1, 2, 2.5, 5, 10))
+    step = round(next(step for step in steps if step >= least_step * (1 - 1e-9)), 12)
     high = round(math.ceil(most / step - 1e-9) * step, 10)
-    hint = "Standard deviation of the judgements, in points of the scale"
-    return Panel("spread", "Disagreement", "min_spread", "max_spread", 0.0, high, step, hint, is_bounded=False)
+    return Panel(
+        "spread",
+        "Disagreement",
+        F("rating_spread"),
+        "min_spread",
+        "max_spread",
+        0.0,
+        high,
+        step,
+        hint=SPREAD_HINT,
+        is_bounded=False,
+    )
 
 
 def _largest_spread(release: Release) -> float:
-    """0 where all agree, or where the judgements are not known; kept for a while, since it is read with every page."""
+    """Return 0 if all agree or the judgements are not known; cached, because every page needs it."""
     key = f"release-largest-spread-{release.pk}-{release.content_hash}"
-    found: float | None = cache.get(key)
-    if found is None:
-        found = release.weights.order_by().aggregate(most=Max("rating_spread"))["most"] or 0.0
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    spreads = release.weights.order_by()
+    return cached(key, lambda: spreads.aggregate(most=Max("rating_spread"))["most"] or 0.0, CACHE_SECONDS)
 
 
 def panel_counts(release: Release, chosen: WeightFilter, panel: Panel) -> list[tuple[float, int]]:
-    """(value, references) of everything that fits the other filters, one entry per bin of the panel.
+    """Return (value, references) for each bin of the panel, of everything that fits the other filters.
 
-    Each value counts at the nearest multiple of the step, half way away from 0.
+    Each value counts at the nearest multiple of the step, halves away from 0.
     """
     bounds: dict[str, Any] = {panel.low_field: None, panel.high_field: None}
     others = chosen._replace(**bounds)
-    asked = hashlib.sha256(repr((release.pk, release.content_hash, panel, others)).encode()).hexdigest()
-    key = f"release-distribution-{asked}"
-    counts: dict[int, int] | None = cache.get(key)
-    if counts is None:
-        value = _PANEL_VALUES[panel.name]
-        # Near enough to a half counts as one: 0.15 / 0.1 is less in binary.
-        bin_ = Sign(value) * Floor(Abs(value) / Value(panel.step) + Value(0.5 + 1e-9))
-        rows = _matching_weights(release, others).alias(value=value).filter(value__isnull=False).order_by()
-        counted = rows.annotate(bin=bin_).values_list("bin").annotate(n=Count("id"))
-        counts = {int(number): n for number, n in counted}
-        cache.set(key, counts, KEPT_SECONDS)
+
+    def count() -> dict[int, int]:
+        # Close to a half counts as a half: 0.15 / 0.1 is less in binary.
+        number = Sign(panel.value) * Floor(Abs(panel.value) / Value(panel.step) + Value(0.5 + 1e-9))
+        rows = _matching_weights(release, others).alias(value=panel.value).filter(value__isnull=False).order_by()
+        return {int(bin_): n for bin_, n in rows.annotate(bin=number).values_list("bin").annotate(n=Count("id"))}
+
+    query = hashlib.sha256(repr((release.pk, release.content_hash, panel, others)).encode()).hexdigest()
+    counts = cached(f"release-distribution-{query}", count, CACHE_SECONDS)
     return [(round(number * panel.step, 10), counts.get(number, 0)) for number in panel.bins]
 
 
 def distribution(release: Release) -> np.ndarray:
-    """All weights of a release."""
+    """Return all weights of a release."""
     return np.array(release.weights.order_by().values_list("weight", flat=True), dtype=np.float64)
 
 
-# --- What the filters offer, and downloads ---------------------------------------------------------------------------
+# --- Choices of the filters, and downloads ---------------------------------------------------------------------------
 
 
 def source_names(reference_set: ReferenceSet) -> list[str]:
-    """What the source filter offers: the set's own kinds and systems."""
+    """Return the choices of the source filter: the set's kinds and systems."""
     return [*reference_set.source_kinds, *reference_set.source_systems]
 
 
 def split_names(release: Release) -> list[str]:
-    """What the split filter offers; kept for a while, since it is read with every page."""
-    key = f"release-splits-{release.pk}"
-    found: list[str] | None = cache.get(key)
-    if found is None:
-        items = Item.objects.filter(dataset=release.reference_set.dataset_id).exclude(split="")
-        found = sorted(items.order_by().values_list("split", flat=True).distinct())
-        cache.set(key, found, KEPT_SECONDS)
-    return found
-
-
-WEIGHT_COLUMNS = (
-    "item",
-    "response_id",
-    "text",
-    "weight",
-    "rating_mean",
-    "n_ratings",
-    "standard_error",
-    "low",
-    "high",
-    "is_original",
-    "sources",
-)
+    """Return the choices of the split filter; cached, because every page needs them."""
+    items = Item.objects.filter(dataset=release.reference_set.dataset_id).exclude(split="")
+    splits = items.order_by().values_list("split", flat=True).distinct()
+    return cached(f"release-splits-{release.pk}", lambda: sorted(splits), CACHE_SECONDS)
 
 
 def weight_rows(release: Release, chosen: WeightFilter = EVERYTHING) -> QuerySet[ReleaseWeight]:
-    """Weights in the order of the items, highest first, with what a download needs."""
+    """Return weights in the order of the items, highest first, with their texts and sources."""
     sources = Prefetch("response__sources", ResponseSource.objects.select_related("system"))
-    return (
-        _matching_weights(release, chosen)
-        .select_related("item", "response")
-        .prefetch_related(sources)
-        .order_by("item_position", "-weight", "response_id")
-    )
+    weights = _matching_weights(release, chosen).select_related("item", "response").prefetch_related(sources)
+    return weights.order_by("item_position", "-weight", "response_id")

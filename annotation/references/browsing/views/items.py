@@ -1,4 +1,4 @@
-"""One item and everything known about its responses."""
+"""The page of an item and its responses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,9 +22,9 @@ COLUMNS = ("response", "text", "systems", "kinds", "weight", "campaign", "criter
 def item_detail(request: MemberRequest, dataset: Dataset, pk: int) -> HttpResponseBase:
     item = get_object_or_404(Item, dataset=dataset, pk=pk)
     responses = selectors.item_responses(item, dataset)
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         filename = f"{dataset.slug}-item-{item.position}"
-        return table_response(format=wanted, filename=filename, columns=COLUMNS, rows=_rows(responses))
+        return table_response(format=file_format, filename=filename, columns=COLUMNS, rows=_rows(responses))
     context: dict[str, Any] = {
         "project": request.project,
         "dataset": dataset,
@@ -45,9 +45,9 @@ def item_detail(request: MemberRequest, dataset: Dataset, pk: int) -> HttpRespon
 
 
 def _rows(responses: selectors.ItemResponses) -> Iterator[tuple[object, ...]]:
-    """A row for each mean of each response; one without means where nobody rated it."""
+    """Yield a row for each mean of each response, or one row for a response without ratings."""
     for row in responses.all:
-        known = (
+        cells = (
             row.response.pk,
             row.response.text,
             ", ".join(row.systems),
@@ -55,6 +55,6 @@ def _rows(responses: selectors.ItemResponses) -> Iterator[tuple[object, ...]]:
             row.weight.weight if row.weight else None,
         )
         for mean in row.ratings:
-            yield *known, mean.campaign, mean.criterion, mean.mean, mean.n
+            yield *cells, mean.campaign, mean.criterion, mean.mean, mean.n
         if not row.ratings:
-            yield *known, None, None, None, 0
+            yield *cells, None, None, None, 0

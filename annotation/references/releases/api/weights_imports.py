@@ -1,4 +1,4 @@
-"""Files of weights made elsewhere, on their way to releases."""
+"""Imports of weights that were made elsewhere, as jobs."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from annotation.references.tasks import weights_import_execute
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
-    """Where the file was refused: the first hundred bad rows, of ``total``."""
+    """The row errors of a refused file, the first hundred of ``total``."""
 
     errors = RowErrorSerializer(many=True, required=False)  # type: ignore[assignment]  # not Serializer.errors
     total = serializers.IntegerField(required=False)
@@ -39,8 +39,11 @@ class WeightsImportSerializer(JobSerializer):
     def get_release_url(self, job: WeightsImport) -> str | None:
         if job.release is None:
             return None
-        where = {"project_slug": job.project.slug, "reference_set_slug": job.release.reference_set.slug}
-        kwargs = where | {"release_number": job.release.number}
+        kwargs = {
+            "project_slug": job.project.slug,
+            "reference_set_slug": job.release.reference_set.slug,
+            "release_number": job.release.number,
+        }
         url: str = reverse("api:release-detail", kwargs=kwargs, request=self.context["request"])
         return url
 

@@ -1,12 +1,14 @@
-"""The data card of a release, in Markdown: what is in it, how it was made, and what to beware of."""
+"""The data card of a release, in Markdown: what is in it, how it was made, and its caveats."""
 
 import json
 import re
 from collections.abc import Mapping
+from itertools import chain, count
 from typing import Any
 
 from django.conf import settings
 
+from annotation.core.one_line import one_line
 from annotation.models import Release, SourceKind
 from annotation.references.releases.selectors.facts import (
     Agreement,
@@ -20,31 +22,16 @@ from annotation.references.releases.selectors.releases import release_name, same
 from annotation.references.weighing.selectors.guard import circularity
 from annotation.weighting.schemes import SCHEMES
 
-# What the Hub calls the licences that data sets of texts come with.
+# The Hub's names of licences; a data set may write "CC BY-SA 4.0" or "Apache 2.0".
+CREATIVE_COMMONS = ("by-4.0", "by-sa-4.0", "by-nc-4.0", "by-nc-sa-4.0", "by-3.0", "by-sa-3.0")
 LICENCES = {
+    **{name: name for name in ("cc0-1.0", "mit", "apache-2.0", "odc-by", "odbl", "gpl-3.0", "bsd-3-clause")},
+    **{f"cc-{name}": f"cc-{name}" for name in CREATIVE_COMMONS},
+    **{f"cc {' '.join(name.rsplit('-', 1))}": f"cc-{name}" for name in CREATIVE_COMMONS},
     "cc0": "cc0-1.0",
-    "cc0-1.0": "cc0-1.0",
-    "cc by 4.0": "cc-by-4.0",
-    "cc-by-4.0": "cc-by-4.0",
-    "cc by-sa 4.0": "cc-by-sa-4.0",
-    "cc-by-sa-4.0": "cc-by-sa-4.0",
-    "cc by-nc 4.0": "cc-by-nc-4.0",
-    "cc-by-nc-4.0": "cc-by-nc-4.0",
-    "cc by-nc-sa 4.0": "cc-by-nc-sa-4.0",
-    "cc-by-nc-sa-4.0": "cc-by-nc-sa-4.0",
-    "cc by 3.0": "cc-by-3.0",
-    "cc-by-3.0": "cc-by-3.0",
-    "cc by-sa 3.0": "cc-by-sa-3.0",
-    "cc-by-sa-3.0": "cc-by-sa-3.0",
-    "mit": "mit",
     "mit licence": "mit",
     "mit license": "mit",
-    "apache-2.0": "apache-2.0",
     "apache 2.0": "apache-2.0",
-    "odc-by": "odc-by",
-    "odbl": "odbl",
-    "gpl-3.0": "gpl-3.0",
-    "bsd-3-clause": "bsd-3-clause",
 }
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 UNSPLIT = "unsplit"
@@ -52,7 +39,7 @@ LISTED = 20
 
 
 def data_card(release: Release, *, for_hub: bool = False) -> str:
-    """``for_hub`` puts the front matter first that tells `datasets` which file holds which split."""
+    """Return the card; ``for_hub`` begins with the front matter that shows `datasets` the file of each split."""
     reference_set = release.reference_set
     parts = [
         f"# {reference_set.name} v{release.number}",
@@ -70,23 +57,18 @@ def data_card(release: Release, *, for_hub: bool = False) -> str:
 
 
 def split_name(split: str) -> str:
-    """A split as `datasets` takes it: word characters and dots between them; ``unsplit`` where there is none.
-
-    `all` means every split there, so it cannot be the name of one.
-    """
+    """Return the name of a split for `datasets`: word characters, ``unsplit`` if empty, not `all`, which means all."""
     name = re.sub(r"\W+", "_", split).strip("_") or UNSPLIT
     return f"{name}_split" if name == "all" else name
 
 
 def split_names(release: Release) -> dict[str, str]:
-    """The written name of each split, each once."""
+    """Return a different name for each split."""
     names: dict[str, str] = {}
     for split, _, _ in split_counts(release):
-        wanted, number = split_name(split), 2
-        name = wanted
-        while name in names.values():
-            name, number = f"{wanted}_{number}", number + 1
-        names[split] = name
+        base = split_name(split)
+        numbered = (f"{base}_{number}" for number in count(2))
+        names[split] = next(name for name in chain([base], numbered) if name not in names.values())
     return names
 
 
@@ -103,7 +85,7 @@ def _front_matter(release: Release) -> str:
         "license": licence or ("other" if dataset.licence.strip() else "unknown"),
     }
     if dataset.licence.strip() and licence is None:
-        head["license_name"] = _one_line(dataset.licence)
+        head["license_name"] = one_line(dataset.licence)
     head |= {
         "task_categories": ["text-generation"],
         "tags": ["evaluation", "weighted-references", "delta-bleu"],
@@ -123,35 +105,31 @@ def _front_matter(release: Release) -> str:
 
 
 def _warnings(release: Release) -> list[str]:
-    said = []
+    warnings = []
     if release.deprecated_at is not None:
         day = release.deprecated_at.date().isoformat()
-        said.append(f"> **Deprecated on {day}.** {_one_line(release.deprecation_reason)}")
+        warnings.append(f"> **Deprecated on {day}.** {one_line(release.deprecation_reason)}")
     if release.is_imported:
-        said.append(
+        warnings.append(
             "> **These weights were imported.** Their judgements are not stored: there are no histograms, and "
             "intervals and numbers of judgements only if the file had them."
         )
-    return said
+    return warnings
 
 
 def _contents(release: Release) -> str:
     references, items = release.report["references"], release.report["items"]
     dataset = release.reference_set.dataset
-    said = (
-        f"{references['weighted']:,} references of {items['with_weight']:,} items of the data set "
-        f"“{_one_line(dataset.name)}” (language: {dataset.language}), each with a weight in [−1, +1]: how good a "
-        "response it is, by the judgement of people."
-    )
     lines = [
         "## What is in it",
         "",
-        said,
-        "",
-        *_table(
-            ("Weights", "References"),
-            [("positive", references["positive"]), ("zero", references["zero"]), ("negative", references["negative"])],
+        (
+            f"{references['weighted']:,} references of {items['with_weight']:,} items of the data set "
+            f"“{one_line(dataset.name)}” (language: {dataset.language}), each with a weight in [−1, +1]: how good a "
+            "response it is, by the judgement of people."
         ),
+        "",
+        *_table(("Weights", "References"), [(sign, references[sign]) for sign in ("positive", "zero", "negative")]),
         "",
         *_table(
             ("Split", "Items", "References"),
@@ -181,28 +159,26 @@ judgements), `histogram` (judgements at each point of the scale), `original`, `s
 def _making(release: Release) -> str:
     lines = ["## How the weights were made", ""]
     if release.is_imported:
-        came = release.report["imported"]
-        lines.append(f"Imported from the file “{_one_line(came['filename'])}” (SHA-256 `{came['sha256']}`).")
-        if came.get("origin"):
-            lines.append(f"Origin, as stated by the person who imported it: {_one_line(came['origin'])}.")
-        if came.get("release"):
-            lines.append(
-                f"The file says it is the release {_code(came['release'])}, content hash {_code(came['content_hash'])}."
-            )
+        about = release.report["imported"]
+        lines.append(f"Imported from the file “{one_line(about['filename'])}” (SHA-256 `{about['sha256']}`).")
+        if about.get("origin"):
+            lines.append(f"Origin, as stated by the person who imported it: {one_line(about['origin'])}.")
+        if about.get("release"):
+            hashed = _code(about["content_hash"])
+            lines.append(f"The file says it is the release {_code(about['release'])}, content hash {hashed}.")
         return "\n".join(lines)
     report = release.report
     scale = "a scale from {:g} to {:g}".format(*report["scale"]) if report["scale"] else "a scale without ends"
-    campaigns = ", ".join(f"“{_one_line(one['name'])}”" for one in report["campaigns"])
+    campaigns = ", ".join(f"“{one_line(campaign['name'])}”" for campaign in report["campaigns"])
     ratings = report["ratings"]
     where = "the campaign" if len(report["campaigns"]) == 1 else "the campaigns"
     parameters = ", ".join(f"{name} = {value}" for name, value in sorted(release.parameters.items()))
-    said = (
-        f"Method: **{release.method}** over {' and '.join(report['criteria'])}, judged on {scale} "
-        f"in {where} {campaigns}. Parameters: {parameters}."
-    )
     scheme = SCHEMES[release.method]
     lines += [
-        said,
+        (
+            f"Method: **{release.method}** over {' and '.join(report['criteria'])}, judged on {scale} "
+            f"in {where} {campaigns}. Parameters: {parameters}."
+        ),
         "",
         f"{scheme.method}: `{scheme.formula}`.",
         "",
@@ -210,37 +186,31 @@ def _making(release: Release) -> str:
         "",
         "What was left out, rule by rule, in this order:",
         "",
-        *(f"- {_rule(one['rule'])}: {one['ratings']:,} ratings" for one in ratings["excluded"]),
-        *(
-            [f"- judgements that lack a criterion: {ratings['incomplete_judgements']:,}"]
-            if ratings["incomplete_judgements"]
-            else []
-        ),
+        *(f"- {_rule(excluded['rule'])}: {excluded['ratings']:,} ratings" for excluded in ratings["excluded"]),
     ]
+    if ratings["incomplete_judgements"]:
+        lines.append(f"- judgements that lack a criterion: {ratings['incomplete_judgements']:,}")
     return "\n".join(lines)
 
 
 def _raters(release: Release) -> str:
-    return "\n".join(["## Raters", "", *(f"- {_one_line(one)}" for one in recruitment_sentences(release))])
+    return "\n".join(["## Raters", "", *(f"- {one_line(sentence)}" for sentence in recruitment_sentences(release))])
 
 
-def _agreement_part(found: Agreement) -> str:
+def _agreement_part(agreement: Agreement) -> str:
     lines = ["## Agreement", ""]
-    if found.alpha is None:
-        lines.append(f"Krippendorff's alpha: undefined ({found.alpha_reason}).")
+    if agreement.alpha is None:
+        lines.append(f"Krippendorff's alpha: undefined ({agreement.alpha_reason}).")
     else:
-        lines.append(
-            f"Krippendorff's alpha ({found.level}): {_estimate(found.alpha, found.alpha_low, found.alpha_high)}, "
-            "bootstrap over responses."
-        )
-    if found.icc_1 is None:
-        lines.append(f"Intraclass correlation: undefined ({found.icc_reason}).")
+        alpha = _estimate(agreement.alpha, agreement.alpha_low, agreement.alpha_high)
+        lines.append(f"Krippendorff's alpha ({agreement.level}): {alpha}, bootstrap over responses.")
+    if agreement.icc_1 is None:
+        lines.append(f"Intraclass correlation: undefined ({agreement.icc_reason}).")
     else:
-        single = _estimate(found.icc_1, found.icc_1_low, found.icc_1_high)
-        means = _estimate(found.icc_k, found.icc_k_low, found.icc_k_high)
-        lines.append(
-            f"One-way intraclass correlation: {single} of single judgements, {means} of means of {_number(found.k, 1)}."
-        )
+        single = _estimate(agreement.icc_1, agreement.icc_1_low, agreement.icc_1_high)
+        means = f"{_estimate(agreement.icc_k, agreement.icc_k_low, agreement.icc_k_high)} of means of"
+        k = _number(agreement.k, 1)
+        lines.append(f"One-way intraclass correlation: {single} of single judgements, {means} {k}.")
     lines += ["", "In brackets: 95% intervals."]
     return "\n".join(lines)
 
@@ -248,11 +218,7 @@ def _agreement_part(found: Agreement) -> str:
 def _caveats(release: Release) -> str:
     items, references = release.report["items"], release.report["references"]
     without = items["without_positive"]
-    lines = [
-        "## Caveats",
-        "",
-        f"- Items without a reference of positive weight, so nothing to reward: {without:,}.",
-    ]
+    lines = ["## Caveats", "", f"- Items without a reference of positive weight, so nothing to reward: {without:,}."]
     if without:
         listed = items["without_positive_listed"]
         more = " …" if without > LISTED else ""
@@ -261,19 +227,14 @@ def _caveats(release: Release) -> str:
     if release.is_imported:
         lines.append(f"- {references['without_interval']:,} weights have no interval.")
     else:
-        open_signs = (
-            f"{references['interval_spans_zero']:,} weights have an interval that holds zero: their sign is uncertain."
-        )
-        none = references["without_interval"] >= references["weighted"]
-        lines += [
-            f"- {'No weight has an interval.' if none else open_signs}",
-            *(
-                f"- {n:,} references of the set have no weight: {reason}."
-                for reason, n in references["without_weight"].items()
-            ),
-        ]
-    fallen = fallen_seeds_of(release)
-    if fallen is not None:
+        n_uncertain = references["interval_spans_zero"]
+        if references["without_interval"] >= references["weighted"]:
+            lines.append("- No weight has an interval.")
+        else:
+            lines.append(f"- {n_uncertain:,} weights have an interval that holds zero: their sign is uncertain.")
+        for reason, n in references["without_weight"].items():
+            lines.append(f"- {n:,} references of the set have no weight: {reason}.")
+    if (fallen := fallen_seeds_of(release)) is not None:
         lines.append(
             f"- {len(fallen):,} seeds fell below the threshold they were selected by, on later ratings; they are "
             "still references."
@@ -288,18 +249,17 @@ def _caveats(release: Release) -> str:
 
 
 def _circularity(release: Release) -> list[str]:
-    """What stands on both sides of a comparison of the data set's systems, as things are now."""
-    found = circularity(release, here=True)
-    said = []
-    if found.same:
-        named = ", ".join(f"{_one_line(one.name)}: {one.same:,}" for one in found.systems if one.same)
-        said.append(
-            f"- {found.references_said:,} references are identical to an output of a system of the data set ({named})."
-        )
-    if found.raters:
-        n, of = len(found.raters), found.reference_raters
-        said.append(f"- {n:,} of the {of:,} raters of the references also judged outputs of systems.")
-    return said
+    """Return what is now on both sides of a comparison of the data set's systems."""
+    overlap = circularity(release, here=True)
+    caveats = []
+    if overlap.same:
+        n = overlap.identical_references
+        systems = ", ".join(f"{one_line(system.name)}: {system.same:,}" for system in overlap.systems if system.same)
+        caveats.append(f"- {n:,} references are identical to an output of a system of the data set ({systems}).")
+    if overlap.raters:
+        n, n_all = len(overlap.raters), overlap.reference_raters
+        caveats.append(f"- {n:,} of the {n_all:,} raters of the references also judged outputs of systems.")
+    return caveats
 
 
 def _licence(release: Release) -> str:
@@ -307,12 +267,12 @@ def _licence(release: Release) -> str:
     lines = [
         "## Licence",
         "",
-        f"Texts: {_one_line(dataset.licence) or 'no licence is stated; ask the authors of the data set'}.",
+        f"Texts: {one_line(dataset.licence) or 'no licence is stated; ask the authors of the data set'}.",
     ]
     if release.is_imported and release.report["imported"].get("licence"):
-        lines.append(f"Weights: {_one_line(release.report['imported']['licence'])}.")
+        lines.append(f"Weights: {one_line(release.report['imported']['licence'])}.")
     if dataset.attribution.strip():
-        lines += ["", _one_line(dataset.attribution)]
+        lines += ["", one_line(dataset.attribution)]
     return "\n".join(lines)
 
 
@@ -338,7 +298,7 @@ def _provenance(release: Release) -> str:
 def _table(header: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
     lines = ["| " + " | ".join(header) + " |", "| " + " | ".join(["---", *["---:"] * (len(header) - 1)]) + " |"]
     for row in rows:
-        cells = [f"{cell:,}" if isinstance(cell, int) else _one_line(str(cell)).replace("|", "\\|") for cell in row]
+        cells = [f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)).replace("|", "\\|") for cell in row]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -348,27 +308,25 @@ def _source(name: str) -> str:
 
 
 def _rule(rule: Mapping[str, Any]) -> str:
-    own = {name: value for name, value in rule.items() if name not in ("rule", "version")}
-    told = {name: f"{len(value)} named" if isinstance(value, list) else value for name, value in own.items()}
-    parameters = ", ".join(f"{name} = {value}" for name, value in told.items())
+    parameters = ", ".join(
+        f"{name} = {f'{len(value)} named' if isinstance(value, list) else value}"
+        for name, value in rule.items()
+        if name not in ("rule", "version")
+    )
     return f"`{rule['rule']}`" + (f" ({parameters})" if parameters else "")
 
 
 def _estimate(value: float | None, low: float | None, high: float | None) -> str:
-    between = f" [{_number(low)}, {_number(high)}]" if low is not None and high is not None else ""
-    return f"{_number(value)}{between}"
+    interval = f" [{_number(low)}, {_number(high)}]" if low is not None and high is not None else ""
+    return f"{_number(value)}{interval}"
 
 
 def _number(value: float | None, digits: int = 2) -> str:
     return "undefined" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _code(text: object) -> str:
-    """Between as many backticks as it takes."""
-    line = _one_line(str(text))
+    """Return a text in more backticks than it contains in a row."""
+    line = one_line(str(text))
     fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     return f"{fence}{line}{fence}" if not line.startswith("`") else f"{fence} {line} {fence}"

@@ -10,7 +10,7 @@ from annotation.references.releases.files.tables import items_parquet
 
 
 def hub_zip(release: Release) -> Iterator[bytes]:
-    """One member after the other, each split read when its turn comes."""
+    """Yield the zip, reading one split after the other."""
     yield from zip_chunks(_members(release))
 
 

@@ -1,4 +1,4 @@
-"""Which files a release can be had as, what each is for, and what tells one version of a file from another."""
+"""The files of a release: what each is for, how it is written, and what identifies one version of it."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -16,20 +16,20 @@ from annotation.references.releases.files import tables
 from annotation.references.releases.files.bleu import multi_reference_zip
 from annotation.references.releases.files.card import data_card
 from annotation.references.releases.files.hub import hub_zip
+from annotation.references.sets.access import project_stem
 
-LAYOUT = 1  # raise it when a file of the same release comes out otherwise
-SHORT_HASH = 12
-WITH_CARD = ("card.md", "huggingface.zip")
+LAYOUT = 1  # raise it when a file of the same release gets another content
 
 
 @dataclass(frozen=True)
 class ReleaseFile:
     name: str  # in addresses, and the end of the file's name
     label: str
-    purpose: str  # one line, for who chooses
+    purpose: str
     content_type: str
     icon: str
     write: Callable[[Release], Iterator[bytes]]
+    has_card: bool = False  # holds the data card, which describes more than the release
 
 
 FILES: dict[str, ReleaseFile] = {
@@ -74,6 +74,7 @@ FILES: dict[str, ReleaseFile] = {
             "application/zip",
             "collection",
             hub_zip,
+            has_card=True,
         ),
         ReleaseFile(
             "multi-reference.zip",
@@ -98,35 +99,35 @@ FILES: dict[str, ReleaseFile] = {
             "text/markdown; charset=utf-8",
             "file-earmark-text",
             lambda release: iter([data_card(release).encode()]),
+            has_card=True,
         ),
     )
 }
 
 
 def file_chunks(release: Release, name: str) -> Iterator[bytes]:
-    """A file in pieces, all of it as of one moment; memory does not grow with the release."""
+    """Yield a file in pieces, as of one moment; memory does not grow with the release."""
     with snapshot():
         yield from FILES[name].write(release)
 
 
 def file_name(release: Release, name: str) -> str:
-    """Says project, set, number, and the beginning of the content hash."""
-    reference_set = release.reference_set
-    stem = f"{reference_set.project.slug}-{reference_set.slug}-v{release.number}-{release.content_hash[:SHORT_HASH]}"
-    return get_valid_filename(f"{stem}-{name}")
+    """Return the name of a file: project, set, number, and the beginning of the content hash."""
+    stem = project_stem(release.reference_set.project, release)
+    return get_valid_filename(f"{stem}-{release.content_hash[: tables.SHORT_HASH]}-{name}")
 
 
 def file_fingerprint(release: Release, name: str) -> str:
-    """Equal for equal bytes: the release's content, and all else that its files tell of.
+    """Return a hash that is equal for equal bytes of a file.
 
-    A release never changes, but its texts may gain sources, its items splits, its data set a licence. What a data card
-    tells beyond that, such as circularity, is taken from the card itself.
+    A release never changes, but its texts may gain sources, its items splits, its data set a licence. A data card
+    describes more, such as circularity, so its text is hashed.
     """
     reference_set, dataset = release.reference_set, release.reference_set.dataset
     sources = ResponseSource.objects.filter(item__dataset=dataset).aggregate(n=Count("id"), last=Max("id"))
     splits = Item.objects.filter(dataset=dataset).order_by("split").values_list("split").annotate(n=Count("id"))
     deprecated = release.deprecated_at.isoformat() if release.deprecated_at else None
-    told = [
+    facts = [
         LAYOUT,
         settings.VERSION,
         pa.__version__,
@@ -148,6 +149,6 @@ def file_fingerprint(release: Release, name: str) -> str:
         [list(row) for row in splits],
         release.weights.filter(histogram__isnull=False).exists(),
     ]
-    if name in WITH_CARD:
-        told.append(data_card(release))
-    return hashlib.sha256(canonical_json(told)).hexdigest()[:32]
+    if FILES[name].has_card:
+        facts.append(data_card(release))
+    return hashlib.sha256(canonical_json(facts)).hexdigest()[:32]

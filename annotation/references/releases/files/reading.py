@@ -11,7 +11,7 @@ from annotation.models import Release
 
 CHUNK = 2_000
 
-# Ties of weight stand in the order of their texts' keys, which is the same on any machine.
+# Ties of weight are ordered by the keys of their texts, which are the same on any machine.
 QUERY = """
     SELECT i.external_id, i.context, i.message, i.meaning_representation, i.split,
            r.text, w.weight, w.rating_mean, w.n_ratings, w.standard_error, w.low, w.high, w.rating_spread, w.histogram,
@@ -55,7 +55,7 @@ class Reference(NamedTuple):
 
     @property
     def mined_from(self) -> Source | None:
-        """The source whose conversation is known, if any."""
+        """Return the first source whose conversation is known, if any."""
         return next((source for source in self.sources if source.message or source.context), None)
 
 
@@ -69,7 +69,7 @@ class ReleasedItem(NamedTuple):
 
 
 def released_items(release: Release, *, split: str | None = None) -> Iterator[ReleasedItem]:
-    """Items in their order, of one split if told. Memory does not grow with them. Call it inside ``snapshot``."""
+    """Yield items in their order, of one split if given, in constant memory. Call it inside ``snapshot``."""
     with connection.chunked_cursor() as cursor:
         cursor.execute(QUERY, {"release": release.pk, "split": split})
         for (external_id, context, message, meaning, split_of), rows in groupby(_rows(cursor), key=lambda row: row[:5]):

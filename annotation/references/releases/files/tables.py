@@ -15,34 +15,6 @@ from annotation.references.releases.selectors.releases import release_name
 
 SHORT_HASH = 12
 BATCH_REFERENCES = 5_000  # of a row group of Parquet
-FLAT_COLUMNS = (
-    "release",
-    "item",
-    "split",
-    "text",
-    "weight",
-    "mean",
-    "n",
-    "standard_error",
-    "low",
-    "high",
-    "original",
-    "sources",
-    "mined_rank",
-    "mined_score",
-    "mined_message",
-    "mined_context",
-)
-TYPES = {
-    "mean": "number",
-    "standard_error": "number",
-    "low": "number",
-    "high": "number",
-    "mined_rank": "whole",
-    "mined_score": "number",
-    "mined_message": "text",
-}
-
 TEXTS = pa.list_(pa.string())
 SOURCE = pa.struct(
     [
@@ -54,15 +26,18 @@ SOURCE = pa.struct(
         ("context", TEXTS),
     ]
 )
+WEIGHT_FIELDS = (
+    ("text", pa.string()),
+    ("weight", pa.float64()),
+    ("mean", pa.float64()),
+    ("n", pa.int64()),
+    ("standard_error", pa.float64()),
+    ("low", pa.float64()),
+    ("high", pa.float64()),
+)
 REFERENCE = pa.struct(
     [
-        ("text", pa.string()),
-        ("weight", pa.float64()),
-        ("mean", pa.float64()),
-        ("n", pa.int64()),
-        ("standard_error", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
+        *WEIGHT_FIELDS,
         ("spread", pa.float64()),
         ("histogram", pa.list_(pa.int64())),
         ("original", pa.bool_()),
@@ -84,13 +59,7 @@ FLAT = pa.schema(
         ("release", pa.string()),
         ("item", pa.string()),
         ("split", pa.string()),
-        ("text", pa.string()),
-        ("weight", pa.float64()),
-        ("mean", pa.float64()),
-        ("n", pa.int64()),
-        ("standard_error", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
+        *WEIGHT_FIELDS,
         ("original", pa.bool_()),
         ("sources", TEXTS),
         ("mined_rank", pa.int64()),
@@ -99,24 +68,25 @@ FLAT = pa.schema(
         ("mined_context", TEXTS),
     ]
 )
+FLAT_COLUMNS: tuple[str, ...] = tuple(FLAT.names)
 
 
 def short_name(release: Release) -> str:
-    """A release and the beginning of its content hash, as each row of a flat table names it."""
+    """Return a release's name and the beginning of its content hash, as each row of a flat table shows them."""
     return f"{release_name(release)}@{release.content_hash[:SHORT_HASH]}"
 
 
 def item_lines(release: Release) -> Iterator[bytes]:
-    """JSON Lines, an item a line; every line names the release and its content hash."""
-    about = {"release": release_name(release), "content_hash": release.content_hash}
+    """Yield JSON Lines, an item a line; every line names the release and its content hash."""
+    release_fields = {"release": release_name(release), "content_hash": release.content_hash}
     yield from gathered(
-        json.dumps({**about, **item_record(item)}, ensure_ascii=False, allow_nan=False) + "\n"
+        json.dumps({**release_fields, **item_record(item)}, ensure_ascii=False, allow_nan=False) + "\n"
         for item in released_items(release)
     )
 
 
 def item_record(item: ReleasedItem) -> dict[str, Any]:
-    """An item as it stands in JSON; what is not known is left out, but for the numbers of a reference."""
+    """Return an item as JSON; unknown values are left out, except the numbers of a reference."""
     record: dict[str, Any] = {"id": item.external_id, "context": item.context, "message": item.message}
     if item.meaning_representation:
         record["meaning_representation"] = item.meaning_representation
@@ -138,48 +108,41 @@ def _reference_record(reference: Reference) -> dict[str, Any]:
 
 
 def flat_chunks(release: Release, file_format: str) -> Iterator[bytes]:
-    """A row per reference, as CSV for spreadsheets or as JSON Lines."""
-    return table_chunks(file_format, FLAT_COLUMNS, flat_rows(release), types=TYPES)
+    """Yield a row per reference, as CSV for spreadsheets or as JSON Lines."""
+    return table_chunks(file_format, FLAT_COLUMNS, flat_rows(release))
 
 
 def flat_rows(release: Release) -> Iterator[tuple[Any, ...]]:
     name = short_name(release)
     for item in released_items(release):
-        for one in item.references:
-            mined = one.mined_from
+        for reference in item.references:
+            mined = reference.mined_from
             yield (
                 name,
                 item.external_id,
                 item.split,
-                one.text,
-                one.weight,
-                one.mean,
-                one.n,
-                one.standard_error,
-                one.low,
-                one.high,
-                one.original,
-                [source.name for source in one.sources],
+                *(getattr(reference, field) for field, _ in WEIGHT_FIELDS),
+                reference.original,
+                [source.name for source in reference.sources],
                 *((mined.rank, mined.score, mined.message, mined.context) if mined else (None, None, None, [])),
             )
 
 
 def flat_parquet(release: Release) -> Iterator[bytes]:
     rows = (dict(zip(FLAT.names, row, strict=True)) for row in flat_rows(release))
-    return parquet_chunks(FLAT, batches(rows, lambda _: 1), about(release))
+    return parquet_chunks(FLAT, batches(rows, lambda _: 1), metadata(release))
 
 
 def items_parquet(release: Release, items: Iterable[ReleasedItem]) -> Iterator[bytes]:
-    """An item a row, its references a list of structures."""
+    """Yield an item a row, its references a list of structures."""
     rows = (
-        {**item._asdict(), "id": item.external_id, "references": [_arrow(one) for one in item.references]}
-        for item in items
+        {**item._asdict(), "id": item.external_id, "references": list(map(_arrow, item.references))} for item in items
     )
-    return parquet_chunks(ITEMS, batches(rows, lambda row: len(row["references"])), about(release))
+    return parquet_chunks(ITEMS, batches(rows, lambda row: len(row["references"])), metadata(release))
 
 
-def about(release: Release) -> dict[str, str]:
-    """What a Parquet file says of itself in its metadata."""
+def metadata(release: Release) -> dict[str, str]:
+    """Return the metadata of a Parquet file."""
     dataset = release.reference_set.dataset
     return {
         "assay.release": release_name(release),
@@ -192,17 +155,14 @@ def about(release: Release) -> dict[str, str]:
 
 
 def weighted_lines(release: Release) -> Iterator[bytes]:
-    """An item a line: its id, then weight and text of each reference, highest first, all between tabs."""
-    yield from gathered(
-        "\t".join(
-            [
-                escaped(item.external_id),
-                *(cell for one in item.references for cell in (repr(one.weight), escaped(one.text))),
-            ]
-        )
-        + "\n"
-        for item in released_items(release)
-    )
+    """Yield an item a line: its id, then weight and text of each reference, highest first, all between tabs."""
+    yield from gathered("\t".join(_weighted_cells(item)) + "\n" for item in released_items(release))
+
+
+def _weighted_cells(item: ReleasedItem) -> Iterator[str]:
+    yield escaped(item.external_id)
+    for reference in item.references:
+        yield from (repr(reference.weight), escaped(reference.text))
 
 
 def _arrow(reference: Reference) -> dict[str, Any]:
@@ -210,23 +170,23 @@ def _arrow(reference: Reference) -> dict[str, Any]:
 
 
 def batches(rows: Iterable[dict[str, Any]], size: Any) -> Iterator[list[dict[str, Any]]]:
-    """Rows together until they hold as many references as a row group should."""
-    waiting: list[dict[str, Any]] = []
-    held = 0
+    """Yield rows in groups of as many references as a row group holds."""
+    batch: list[dict[str, Any]] = []
+    n_references = 0
     for row in rows:
-        waiting.append(row)
-        held += size(row)
-        if held >= BATCH_REFERENCES:
-            yield waiting
-            waiting, held = [], 0
-    if waiting:
-        yield waiting
+        batch.append(row)
+        n_references += size(row)
+        if n_references >= BATCH_REFERENCES:
+            yield batch
+            batch, n_references = [], 0
+    if batch:
+        yield batch
 
 
 def parquet_chunks(
-    schema: pa.Schema, parts: Iterable[list[dict[str, Any]]], metadata: Mapping[str, str]
+    schema: pa.Schema, parts: Iterable[list[dict[str, Any]]], about: Mapping[str, str]
 ) -> Iterator[bytes]:
-    """A Parquet file of a known schema in pieces: the same rows give the same bytes under one version of Arrow."""
+    """Yield a Parquet file of a known schema in pieces."""
     columns = list(zip(schema.names, schema.types, strict=True))
     arrays = ([pa.array([row[name] for row in part], kind) for name, kind in columns] for part in parts)
-    return batch_chunks(schema.with_metadata(dict(metadata)), arrays)
+    return batch_chunks(schema.with_metadata(dict(about)), arrays)

@@ -1,22 +1,16 @@
-"""What changed from one release to another, of one set or of two sets of one data set.
+"""The differences between two releases of one data set, by response."""
 
-The releases are merged by response: within a data set a response is an item's external id and the key of a text, so
-this is the order that content hashes are taken in, too. Weights are read as columns; texts only of what is shown.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from django.db import connection, transaction
 
+from annotation.core.arrays import number_columns
 from annotation.models import Item, JobState, Rater, Release
+from annotation.rating.selectors.ratings import FloatArray, IntArray
 from annotation.references.releases.selectors.releases import release_judgements
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 KINDS = {
     "moved": "Weights that moved",
@@ -34,16 +28,16 @@ CONDITIONS = {
 CHUNK = 2_000
 LISTED = 50
 PAGE = 25
-ROW_COLUMNS = (
-    "item",
-    "response_id",
-    "text",
-    "weight_before",
-    "weight_after",
-    "move",
-    "judgements_before",
-    "judgements_after",
-)
+ROW_COLUMNS = {
+    "item": "external_id",
+    "response_id": "response_id",
+    "text": "text",
+    "weight_before": "before",
+    "weight_after": "after",
+    "move": "move",
+    "judgements_before": "n_before",
+    "judgements_after": "n_after",
+}
 
 MERGED = """
     SELECT COALESCE(a.response_id, b.response_id) AS response_id, COALESCE(a.item_id, b.item_id) AS item_id,
@@ -56,10 +50,8 @@ MERGED = """
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Every count is of references unless it says items. A sign is positive, zero or negative."""
+    """Counts are of references. A sign is positive, zero or negative."""
 
-    n_before: int
-    n_after: int
     shared: int
     moved: int
     signs: int
@@ -67,12 +59,12 @@ class Difference:
     gone: int
     up: int
     down: int
-    mean_move: float  # of the absolute values, over shared references; NaN where none is shared
+    mean_move: float  # of the absolute values, over shared references; NaN if none is shared
     largest_move: float
-    moves: FloatArray  # after less before, of the shared references that moved
-    before: FloatArray  # weights of the shared references, and
-    after: FloatArray  # the same references later
-    gained_positive: IntArray  # items that have a positive weight now and had none
+    moves: FloatArray  # after minus before, of the shared references that moved
+    before: FloatArray  # weights of the shared references
+    after: FloatArray
+    gained_positive: IntArray  # items that have a positive weight after and none before
     lost_positive: IntArray
 
     @property
@@ -106,7 +98,7 @@ class DifferencePage(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Something about how two releases were made; ``same`` where it is equal."""
+    """A fact about how two releases were made."""
 
     what: str
     before: str
@@ -118,20 +110,18 @@ class Change(NamedTuple):
 
 
 def release_difference(before: Release, after: Release) -> Difference:
-    """All of it in numbers, in the time it takes to read two columns of weights."""
-    first, second = _columns(before), _columns(after)
-    shared, here, there = np.intersect1d(first.response, second.response, assume_unique=True, return_indices=True)
-    old, new = first.weight[here], second.weight[there]
+    """Compare the weights of two releases."""
+    (responses, items, weights), (later_responses, later_items, later_weights) = _columns(before), _columns(after)
+    shared, index, later_index = np.intersect1d(responses, later_responses, assume_unique=True, return_indices=True)
+    old, new = weights[index], later_weights[later_index]
     move = new - old
-    had, has = (np.unique(columns.item[columns.weight > 0]) for columns in (first, second))
+    had, has = np.unique(items[weights > 0]), np.unique(later_items[later_weights > 0])
     return Difference(
-        n_before=len(first.response),
-        n_after=len(second.response),
         shared=len(shared),
         moved=int((move != 0).sum()),
         signs=int((np.sign(old) != np.sign(new)).sum()),
-        added=len(second.response) - len(shared),
-        gone=len(first.response) - len(shared),
+        added=len(later_responses) - len(shared),
+        gone=len(responses) - len(shared),
         up=int((move > 0).sum()),
         down=int((move < 0).sum()),
         mean_move=float(np.abs(move).mean()) if len(move) else np.nan,
@@ -144,22 +134,16 @@ def release_difference(before: Release, after: Release) -> Difference:
     )
 
 
-class _Columns(NamedTuple):
-    response: IntArray
-    item: IntArray
-    weight: FloatArray
-
-
-def _columns(release: Release) -> _Columns:
-    rows = release.weights.order_by("response_id").values_list("response_id", "item_id", "weight")
-    table = np.array(list(rows), dtype=np.float64).reshape(-1, 3)  # ids below 2 to the 53rd are exact
-    return _Columns(table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
+def _columns(release: Release) -> list[np.ndarray]:
+    """Return the ids of responses and of their items, and the weights."""
+    query = "SELECT response_id, item_id, weight FROM annotation_releaseweight WHERE release_id = %(release)s"
+    return number_columns(query, {"release": release.pk}, ("bigint", "bigint", "float8"))
 
 
 def difference_page(
     before: Release, after: Release, kind: str, *, mark_after: str = "", mark_before: str = ""
 ) -> DifferencePage:
-    """Some rows of one kind, the largest first. A mark that cannot be read begins at the first page."""
+    """Return a page of the rows of one kind, largest first. A mark that cannot be read begins at the first page."""
     mark, backwards = _mark(mark_before), True
     if mark is None:
         mark, backwards = _mark(mark_after), False
@@ -181,19 +165,9 @@ def difference_page(
     return DifferencePage(rows, None if is_first else _mark_of(rows[0]), None if is_last else _mark_of(rows[-1]))
 
 
-def difference_rows(before: Release, after: Release, kind: str = "all") -> Iterator[tuple[object, ...]]:
-    """Every row of one kind, or of all, as ``ROW_COLUMNS``, in the order of the items; from a server-side cursor."""
-    for row in _rows(before, after, CONDITIONS[kind], "", "i.position, page.response_id", {}, stream=True):
-        yield (
-            row.external_id,
-            row.response_id,
-            row.text,
-            row.before,
-            row.after,
-            row.move,
-            row.n_before,
-            row.n_after,
-        )
+def difference_rows(before: Release, after: Release, kind: str) -> Iterator[DifferenceRow]:
+    """Yield every row of one kind, in the order of the items, from a server-side cursor."""
+    yield from _rows(before, after, CONDITIONS[kind], "", "i.position, page.response_id", {}, stream=True)
 
 
 def _rows(
@@ -202,7 +176,7 @@ def _rows(
     where: str,
     limit: str,
     order: str,
-    named: Mapping[str, Any],
+    parameters: Mapping[str, Any],
     *,
     stream: bool = False,
 ) -> Iterator[DifferenceRow]:
@@ -214,7 +188,7 @@ def _rows(
         JOIN annotation_item i ON i.id = page.item_id
         ORDER BY {order}
     """  # noqa: S608 - its parts are this module's own
-    values = {"before": before.pk, "after": after.pk, **named}
+    values = {"before": before.pk, "after": after.pk, **parameters}
     with transaction.atomic(), connection.chunked_cursor() if stream else connection.cursor() as cursor:
         cursor.execute(query, values)
         while rows := cursor.fetchmany(CHUNK):
@@ -228,19 +202,19 @@ def _mark_of(row: DifferenceRow) -> str:
 def _mark(written: str) -> tuple[float, int] | None:
     size, _, response = written.partition(",")
     try:
-        found = float(size), int(response)
+        mark = float(size), int(response)
     except ValueError:
         return None
-    return found if 0 <= found[0] <= 2 and 0 <= found[1] < 2**63 else None
+    return mark if 0 <= mark[0] <= 2 and 0 <= mark[1] < 2**63 else None
 
 
-def items_named(numbers: IntArray, most: int | None = LISTED) -> list[Item]:
-    """Items of these ids in their order, the first of them."""
-    return list(Item.objects.filter(pk__in=numbers.tolist()).order_by("position")[:most])
+def items_named(ids: IntArray, most: int | None = LISTED) -> list[Item]:
+    """Return the items with these ids, in their order, at most the first ``most``."""
+    return list(Item.objects.filter(pk__in=ids.tolist()).order_by("position")[:most])
 
 
 def changes(before: Release, after: Release) -> list[Change]:
-    """How the two were made, fact by fact."""
+    """Return how the two were made, fact by fact."""
     first, second = _making(before), _making(after)
     return [Change(what, first.get(what, "–"), second.get(what, "–")) for what in {**first, **second}]
 
@@ -252,62 +226,60 @@ def _making(release: Release) -> dict[str, str]:
     if release.is_imported:
         facts["File"] = f"{report['imported']['filename']} ({report['imported']['sha256'][:12]}…)"
         return facts | {"Signature": release.signature}
-    rules = [_rule(rule) for rule in release.exclusion_rules]
-    facts["Rules"] = "; ".join(rules) or "none"
-    facts["Criteria"] = ", ".join(report["criteria"])
-    facts["Scale"] = " to ".join(f"{end:g}" for end in report["scale"]) or "without ends"
-    facts["Campaigns"] = ", ".join(one["name"] for one in report["campaigns"])
-    facts["Judgements"] = f"{report['ratings']['judgements']:,}"
-    facts["Raters"] = f"{report['ratings']['raters']:,}"
-    facts["Code"] = release.code_version
-    return facts | {"Signature": release.signature}
+    return facts | {
+        "Rules": "; ".join(map(_rule, release.exclusion_rules)) or "none",
+        "Criteria": ", ".join(report["criteria"]),
+        "Scale": " to ".join(f"{end:g}" for end in report["scale"]) or "without ends",
+        "Campaigns": ", ".join(campaign["name"] for campaign in report["campaigns"]),
+        "Judgements": f"{report['ratings']['judgements']:,}",
+        "Raters": f"{report['ratings']['raters']:,}",
+        "Code": release.code_version,
+        "Signature": release.signature,
+    }
 
 
 def _rule(rule: Mapping[str, Any]) -> str:
-    own = ", ".join(
+    parameters = ", ".join(
         f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
         for name, value in rule.items()
         if name not in ("rule", "version")
     )
-    return f"{rule['rule']} ({own})" if own else str(rule["rule"])
+    return f"{rule['rule']} ({parameters})" if parameters else str(rule["rule"])
 
 
 class RatersChanged(NamedTuple):
-    known: bool
-    came: list[str]  # pseudonyms
-    went: list[str]
-    stayed: int
+    known: bool = False
+    joined: Sequence[str] = ()  # pseudonyms
+    left: Sequence[str] = ()
+    stayed: int = 0
 
 
 def raters_changed(before: Release, after: Release) -> RatersChanged:
-    """Whose judgements count in one and not in the other; unknown where weights were made elsewhere."""
+    """Return whose judgements count in one and not in the other; unknown if one of them was imported."""
     if before.is_imported or after.is_imported:
-        return RatersChanged(False, [], [], 0)
+        return RatersChanged()
     old, new = (np.unique(release_judgements(release).rater_id) for release in (before, after))
     return RatersChanged(
         True, _pseudonyms(np.setdiff1d(new, old)), _pseudonyms(np.setdiff1d(old, new)), len(np.intersect1d(old, new))
     )
 
 
-def _pseudonyms(numbers: IntArray) -> list[str]:
-    names = Rater.objects.filter(pk__in=numbers.tolist()).values_list("pseudonym", flat=True)
-    return sorted(names)
+def _pseudonyms(ids: IntArray) -> list[str]:
+    return sorted(Rater.objects.filter(pk__in=ids.tolist()).values_list("pseudonym", flat=True))
 
 
 def comparable(release: Release) -> list[Release]:
-    """Finished releases of the same data set, those of the same set first, newest first."""
-    others = (
-        Release.objects.filter(reference_set__dataset=release.reference_set.dataset_id, state=JobState.DONE)
-        .exclude(pk=release.pk)
-        .select_related("reference_set__dataset", "reference_set__project")
-    )
+    """Return the other finished releases of the data set: first those of the same set, newest first."""
+    others = Release.objects.filter(reference_set__dataset=release.reference_set.dataset_id, state=JobState.DONE)
+    others = others.exclude(pk=release.pk).select_related("reference_set__dataset", "reference_set__project")
+    own_set = release.reference_set_id
     return sorted(
-        others, key=lambda one: (one.reference_set_id != release.reference_set_id, one.reference_set.name, -one.number)
+        others, key=lambda other: (other.reference_set_id != own_set, other.reference_set.name, -other.number)
     )
 
 
 def usual_comparison(release: Release) -> Release | None:
-    """What a release is compared with where nothing is said: the one before it in its set, else any other."""
-    found = comparable(release)
-    earlier = [one for one in found if one.reference_set_id == release.reference_set_id and one.number < release.number]
-    return next(iter(earlier or found), None)
+    """Return the release to compare with by default: the one before it in its set, else any other."""
+    others, own_set = comparable(release), release.reference_set_id
+    earlier = [other for other in others if other.reference_set_id == own_set and other.number < release.number]
+    return next(iter(earlier or others), None)

@@ -1,6 +1,7 @@
 """Facts about the judgements of a release, for its data card and page: agreement, recruitment, sources, splits."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,11 @@ from django.db.models import Count, F
 
 from annotation.core.numbers import finite_or_none
 from annotation.judgements.stand_ins import by_stand_ins
-from annotation.models import Campaign, Release, ResponseSource, SeedSelection
+from annotation.models import Campaign, Criterion, Release, ResponseSource, SeedSelection
 from annotation.rating.selectors.ratings import JudgementTable
 from annotation.recruitment.providers import PROVIDERS
 from annotation.references.releases.selectors.releases import release_campaigns
-from annotation.references.releases.selectors.seeds import fallen_seeds
+from annotation.seeds.selectors import ROUNDING
 from annotation.weighting.agreement import Level, icc, krippendorff_alpha
 from annotation.weighting.table import RatingTable
 
@@ -23,21 +24,21 @@ MOST_LEVELS = 25  # with more distinct values, alpha is computed on differences
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of the judgements that count in a release; NaN is stored as None, with the reason."""
+    """Agreement of the judgements that count in a release; None with a reason if it is undefined."""
 
-    level: str
-    alpha: float | None
-    alpha_low: float | None
-    alpha_high: float | None
-    alpha_reason: str
-    icc_1: float | None
-    icc_1_low: float | None
-    icc_1_high: float | None
-    icc_k: float | None
-    icc_k_low: float | None
-    icc_k_high: float | None
-    k: float | None
-    icc_reason: str
+    level: str = ""
+    alpha: float | None = None
+    alpha_low: float | None = None
+    alpha_high: float | None = None
+    alpha_reason: str = ""
+    icc_1: float | None = None
+    icc_1_low: float | None = None
+    icc_1_high: float | None = None
+    icc_k: float | None = None
+    icc_k_low: float | None = None
+    icc_k_high: float | None = None
+    k: float | None = None
+    icc_reason: str = ""
 
 
 def release_agreement(release: Release) -> Agreement:
@@ -58,39 +59,31 @@ def judged_agreement(judged: JudgementTable) -> Agreement:
     level: Level = "ordinal" if len(np.unique(judged.value)) <= MOST_LEVELS else "interval"
     alpha = krippendorff_alpha(table, level=level, n_bootstrap=RESAMPLES)
     consistency = icc(table)
+    names = ("icc_1", "icc_1_low", "icc_1_high", "icc_k", "icc_k_low", "icc_k_high", "k")
     return Agreement(
         level=level,
         alpha=finite_or_none(alpha.alpha),
         alpha_low=finite_or_none(alpha.low),
         alpha_high=finite_or_none(alpha.high),
         alpha_reason=alpha.reason,
-        icc_1=finite_or_none(consistency.icc_1),
-        icc_1_low=finite_or_none(consistency.icc_1_low),
-        icc_1_high=finite_or_none(consistency.icc_1_high),
-        icc_k=finite_or_none(consistency.icc_k),
-        icc_k_low=finite_or_none(consistency.icc_k_low),
-        icc_k_high=finite_or_none(consistency.icc_k_high),
-        k=finite_or_none(consistency.k),
         icc_reason=consistency.reason,
+        **{name: finite_or_none(getattr(consistency, name)) for name in names},
     )
 
 
 def _unknown(reason: str) -> Agreement:
-    return Agreement("", None, None, None, reason, None, None, None, None, None, None, None, reason)
+    return Agreement(alpha_reason=reason, icc_reason=reason)
 
 
 def recruitment_sentences(release: Release) -> list[str]:
     """Return one sentence for each campaign: where its raters came from, as far as is recorded."""
-    sentences = []
-    for campaign in sorted(release_campaigns(release), key=lambda campaign: campaign.pk):
-        if campaign.imported:
-            sentences.append(f"{campaign.name}: its judgements were imported; their recruitment is not recorded.")
-            continue
-        sentences.append(f"{campaign.name}: {_ways(campaign)}.")
-    return sentences
+    campaigns = sorted(release_campaigns(release), key=lambda campaign: campaign.pk)
+    return [f"{campaign.name}: {_ways(campaign)}." for campaign in campaigns]
 
 
 def _ways(campaign: Campaign) -> str:
+    if campaign.imported:
+        return "its judgements were imported; their recruitment is not recorded"
     studies = Counter(campaign.recruitments.order_by("provider").values_list("provider", flat=True))
     ways = [
         f"through {PROVIDERS[provider].label} ({n} {'study' if n == 1 else 'studies'})"
@@ -102,15 +95,15 @@ def _ways(campaign: Campaign) -> str:
 
 
 def source_counts_of(release: Release) -> list[tuple[str, int]]:
-    """(kind or system, references) of a release, most first; a text of several sources counts for each."""
+    """Return (kind or system, references) of a release, most first; a text of several sources counts for each."""
     sources = ResponseSource.objects.filter(response__weights__release=release).order_by()
     rows = sources.values_list("kind", F("system__name")).annotate(n=Count("response", distinct=True))
-    found = [(system or kind, n) for kind, system, n in rows]
-    return sorted(found, key=lambda row: (-row[1], row[0]))
+    counts = [(system or kind, n) for kind, system, n in rows]
+    return sorted(counts, key=lambda row: (-row[1], row[0]))
 
 
 def split_counts(release: Release) -> list[tuple[str, int, int]]:
-    """(split, items, references) of a release; items in no split stand under an empty name."""
+    """Return (split, items, references) of a release; the name is empty for items without a split."""
     rows: list[tuple[str, Any, Any]] = list(
         release.weights.order_by("item__split")
         .values_list("item__split")
@@ -120,7 +113,28 @@ def split_counts(release: Release) -> list[tuple[str, int, int]]:
 
 
 def fallen_seeds_of(release: Release) -> set[int] | None:
-    """Responses that were selected as seeds and whose mean in this release is below the threshold; None: no seeds."""
+    """Return the seeds whose mean in this release is below the threshold; None if no seeds were selected."""
     if release.is_imported or not SeedSelection.objects.filter(dataset=release.reference_set.dataset_id).exists():
         return None
     return fallen_seeds(release)
+
+
+def fallen_seeds(release: Release) -> set[int]:
+    """Return the ids of the seeds whose mean in a release is below the threshold at which they were selected.
+
+    There are none without a selection, or if the release's ratings are on another scale.
+    """
+    selection = SeedSelection.objects.filter(dataset=release.reference_set.dataset_id).first()
+    if selection is None:
+        return set()
+    then, now = _scales(selection.campaigns.all()), _scales(release_campaigns(release))
+    if not now or now != then:
+        return set()
+    members = selection.members.order_by().values("response")
+    weights = release.weights.filter(response__in=members, rating_mean__lt=selection.threshold - ROUNDING)
+    return set(weights.order_by().values_list("response_id", flat=True))
+
+
+def _scales(campaigns: Iterable[Campaign]) -> set[str]:
+    criteria = Criterion.objects.filter(campaign__in=[campaign.pk for campaign in campaigns])
+    return {criterion.scale.group for criterion in criteria}

@@ -1,13 +1,13 @@
-"""Reads over reference sets and releases: what is a reference, which ratings count, what a page shows."""
+"""Reads over reference sets and releases: which responses are references, and which ratings count."""
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from django.core.cache import cache
 from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, When
 
+from annotation.core.caching import cached
 from annotation.models import (
     Campaign,
     CheckAnswer,
@@ -35,9 +35,11 @@ from annotation.weighting.exclusion.applying import apply_rules
 from annotation.weighting.exclusion.registry import rules_from_data
 
 _NONE = np.array([], dtype=np.int64)
-# The scale is unknown, too: a weight's own, so that whoever walks its points finds some.
+# The scale of an imported release is not known; that of the weights stands in for it.
 NO_JUDGEMENTS = JudgementTable(_NONE, _NONE, _NONE, _NONE.astype(float), _NONE.astype(float), -1.0, 1.0, 0)
 DEPRECATED_LAST = Case(When(deprecated_at__isnull=True, then=0), default=1)
+# The columns of a weight that the content hash of its release covers, in this order.
+HASHED_COLUMNS = ("weight", "rating_mean", "n_ratings", "standard_error", "low", "high", "is_original")
 WRITTEN_RELEASE = re.compile(r"([-a-zA-Z0-9_]+)(?:/v([0-9]{1,10}))?")
 
 
@@ -52,12 +54,12 @@ class References(NamedTuple):
 
 
 class UsedRatings(NamedTuple):
-    """Which ratings a release rests on, and what became of the others."""
+    """The ratings that a release read, and those that count."""
 
     read: RatingColumns  # current ratings of the references, extra ones included
-    keep: BoolArray  # which of them the exclusion rules leave
-    counts: tuple[int, ...]  # taken by each rule, in order
-    judgements: JudgementTable  # of those kept
+    keep: BoolArray  # those that no rule excludes
+    counts: tuple[int, ...]  # excluded by each rule, in order
+    judgements: JudgementTable
     criteria: list[str]
 
 
@@ -73,71 +75,71 @@ def reference_sets(project: Project) -> QuerySet[ReferenceSet]:
 
 
 def latest_deprecation() -> Subquery:
-    """Of each reference set, the reason why its newest finished release is deprecated; empty where it is not."""
+    """Return, for each reference set, why its newest finished release is deprecated; empty if it is not."""
     newest = Release.objects.filter(reference_set=OuterRef("pk"), state=JobState.DONE).order_by("-number")
     return Subquery(newest.values("deprecation_reason")[:1])
 
 
 def releases(reference_set: ReferenceSet) -> QuerySet[Release]:
-    """Newest first; ``first_alike`` is the number of the earliest with the same content, where that is another."""
-    alike = Release.objects.filter(
-        reference_set=OuterRef("reference_set"),
-        content_hash=OuterRef("content_hash"),
-        state=JobState.DONE,
-        number__lt=OuterRef("number"),
-    ).exclude(content_hash="")
+    """Return releases, newest first; ``first_alike`` is the number of the earliest other one of the same content."""
+    alike = _alike(OuterRef("reference_set"), OuterRef("content_hash"), OuterRef("number"))
     return (
         reference_set.releases.select_related("requested_by", "deprecated_by", "reference_set")
-        .annotate(first_alike=Subquery(alike.order_by("number").values("number")[:1]))
+        .annotate(first_alike=Subquery(alike.values("number")[:1]))
         .order_by("-number")
     )
 
 
+def same_content(release: Release) -> Release | None:
+    """Return the first of the earlier releases of the set with the same content hash."""
+    return _alike(release.reference_set_id, release.content_hash, release.number).first()
+
+
+def _alike(reference_set: Any, content_hash: Any, number: Any) -> QuerySet[Release]:
+    """Return the earlier finished releases of a set with a content hash, first the earliest."""
+    earlier = Release.objects.filter(reference_set=reference_set, number__lt=number, state=JobState.DONE)
+    return earlier.filter(content_hash=content_hash).exclude(content_hash="").order_by("number")
+
+
 def finished_releases(project: Project) -> QuerySet[Release]:
-    """Newest first, deprecated ones after all others."""
-    found = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
-    return found.select_related("reference_set__dataset", "reference_set__project").order_by(
-        DEPRECATED_LAST, "-finished_at", "-pk"
-    )
+    """Return finished releases, newest first, deprecated ones after all others."""
+    finished = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
+    finished = finished.select_related("reference_set__dataset", "reference_set__project")
+    return finished.order_by(DEPRECATED_LAST, "-finished_at", "-pk")
 
 
 def release_name(release: Release) -> str:
-    """What people write to name a release; ``release_named`` reads it."""
+    """Return the name that people write for a release; ``release_named`` reads it."""
     return f"{release.reference_set.slug}/v{release.number}"
 
 
-def same_content(release: Release) -> Release | None:
-    """The first release of the set with the same content hash, where that is an earlier one."""
-    same = Release.objects.filter(
-        reference_set=release.reference_set_id,
-        content_hash=release.content_hash,
-        state=JobState.DONE,
-        number__lt=release.number,
-    )
-    return same.order_by("number").first() if release.content_hash else None
-
-
 def latest_release(reference_set: ReferenceSet) -> Release | None:
-    """The newest finished release of a set that is not deprecated."""
+    """Return the newest finished release of a set that is not deprecated."""
     finished = reference_set.releases.filter(state=JobState.DONE, deprecated_at__isnull=True)
     return finished.order_by("-number").first()
 
 
-def release_named(project: Project, written: str) -> Release | None:
-    """The finished release that ``reference-set/v2`` names.
+def newest_release(dataset: Dataset) -> Release | None:
+    """Return the finished release of a data set that was finished last."""
+    finished = Release.objects.filter(reference_set__dataset=dataset, state=JobState.DONE)
+    return finished.select_related("reference_set").order_by("-finished_at", "-pk").first()
 
-    ``reference-set`` names its newest that is not deprecated; where all are, the newest.
+
+def release_named(project: Project, written: str) -> Release | None:
+    """Return the finished release that ``reference-set/v2`` names.
+
+    ``reference-set`` names the set's newest release that is not deprecated, or its newest if all are.
     """
     parts = WRITTEN_RELEASE.fullmatch(written)
     if parts is None:
         return None
     slug, number = parts.groups()
-    found = finished_releases(project).filter(reference_set__slug=slug).order_by(DEPRECATED_LAST, "-number")
-    return (found.filter(number=int(number)) if number else found).first()
+    finished = finished_releases(project).filter(reference_set__slug=slug).order_by(DEPRECATED_LAST, "-number")
+    return (finished.filter(number=int(number)) if number else finished).first()
 
 
 def release_names(project: Project) -> str:
-    """What a refusal offers: the newest finished releases by name."""
+    """List the newest finished releases by name, for a refusal."""
     return ", ".join(map(release_name, finished_releases(project)[:20])) or "none yet: release weights first"
 
 
@@ -146,7 +148,7 @@ def _from(kinds: Sequence[str], systems: Sequence[str]) -> Q:
 
 
 def references(reference_set: ReferenceSet) -> References:
-    """Every response one of whose sources makes it a reference; identical texts are one response."""
+    """Return the responses with a source that the set chooses; identical texts are one response."""
     chosen = _from(reference_set.source_kinds, reference_set.source_systems)
     original = _from(reference_set.original_kinds, reference_set.original_systems)
     sources = ResponseSource.objects.filter(item__dataset=reference_set.dataset_id)
@@ -167,66 +169,51 @@ def references(reference_set: ReferenceSet) -> References:
 
 
 def release_campaigns(release: Release) -> list[Campaign]:
-    """Those whose ratings a release reads: the ones its set had when it was asked for."""
+    """Return the campaigns whose ratings a release reads: those of its set when the release was requested."""
     if "campaigns" in release.report:
-        return list(Campaign.objects.filter(pk__in=[one["id"] for one in release.report["campaigns"]]))
+        return list(Campaign.objects.filter(pk__in=[campaign["id"] for campaign in release.report["campaigns"]]))
     return list(release.reference_set.campaigns.all())
 
 
-def last_rating_id(campaigns: Sequence[Campaign]) -> int:
-    """The newest rating of some campaigns; 0 where there is none."""
-    found = Rating.objects.filter(campaign__in=campaigns).aggregate(last=Max("id"))["last"]
-    return int(found or 0)
-
-
-def last_check_answer_id(campaigns: Sequence[Campaign]) -> int:
-    """The newest answer to a check in some campaigns; 0 where there is none."""
-    found = CheckAnswer.objects.filter(campaign__in=campaigns).aggregate(last=Max("id"))["last"]
-    return int(found or 0)
+def last_ids(campaigns: Sequence[Campaign]) -> dict[str, int]:
+    """Return the newest rating and the newest answer to a check in some campaigns, for a report; 0 if there is none."""
+    models = {"last_rating_id": Rating.objects, "last_check_answer_id": CheckAnswer.objects}
+    newest = {key: rows.filter(campaign__in=campaigns).aggregate(last=Max("id")) for key, rows in models.items()}
+    return {key: row["last"] or 0 for key, row in newest.items()}
 
 
 def registered_rules(reference_set: ReferenceSet) -> list[QualityRules]:
-    """The newest rules of each campaign that registered any, by campaign."""
+    """Return the newest rules of each campaign that has any, by campaign."""
     versions = QualityRules.objects.filter(campaign__in=reference_set.campaigns.all())
     return list(versions.order_by("campaign_id", "-version").distinct("campaign_id").select_related("campaign"))
 
 
-def used_ratings(
-    release: Release, campaigns: Sequence[Campaign], response_ids: IntArray, up_to: int, checks_up_to: int
-) -> UsedRatings:
-    """The ratings behind a release's weights: current when ``up_to`` was the last, and left by its rules.
-
-    Rules that look at checks see the answers up to ``checks_up_to``.
-    """
+def used_ratings(release: Release, response_ids: IntArray, last: Mapping[str, int]) -> UsedRatings:
+    """Return the ratings behind a release's weights, as they were at ``last``: ``last_ids``, or its report."""
+    campaigns = release_campaigns(release)
     criteria = campaign_criteria(campaigns, release.parameters.get("criteria"))
-    read = rating_columns(campaigns, response_ids.tolist(), include_extra=True, up_to=up_to)
+    read = rating_columns(campaigns, response_ids.tolist(), include_extra=True, up_to=last["last_rating_id"])
     read = read.select(np.isin(read.criterion_id, [criterion.pk for criterion in criteria]))
-    checks = check_log(campaigns, criteria, up_to=checks_up_to)
+    checks = check_log(campaigns, criteria, up_to=last.get("last_check_answer_id", 0))
     outcome = apply_rules(rules_from_data(release.exclusion_rules), quality_log(read, criteria, checks))
     table = judgements(read.select(outcome.keep), criteria)
     return UsedRatings(read, outcome.keep, outcome.counts, table, sorted({criterion.name for criterion in criteria}))
 
 
 def release_judgements(release: Release) -> JudgementTable:
-    """The judgements a finished release was computed from. They never change, so they are kept in the cache.
-
-    None of weights that were made elsewhere (``release.is_imported``): whoever shows judgements says so.
-    """
+    """Return the judgements that a finished release was computed from: an empty table for an imported release."""
     if release.is_imported:
         return NO_JUDGEMENTS
-    key = f"release-judgements-{release.pk}-{release.content_hash}"
-    found: JudgementTable | None = cache.get(key)
-    if found is None:
+
+    def compute() -> JudgementTable:
         weighed = np.array(release.weights.values_list("response_id", flat=True), dtype=np.int64)
-        last_check = release.report.get("last_check_answer_id", 0)
-        campaigns, last = release_campaigns(release), release.report["last_rating_id"]
-        found = used_ratings(release, campaigns, weighed, last, last_check).judgements
-        cache.set(key, found, 3600)
-    return found
+        return used_ratings(release, weighed, release.report).judgements
+
+    return cached(f"release-judgements-{release.pk}-{release.content_hash}", compute, 3600)
 
 
 def source_counts(dataset: Dataset) -> list[tuple[str, str, int]]:
-    """(kind, system or "", responses) of a data set: kinds first, then systems by name."""
+    """Return (kind, system or "", responses) of a data set: kinds first, then systems by name."""
     counted = (
         ResponseSource.objects.filter(item__dataset=dataset)
         .order_by()

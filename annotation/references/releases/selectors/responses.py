@@ -1,21 +1,57 @@
-"""Everything known about one response: where it came from, what raters said, what it weighs and why."""
+"""Everything known about one response: its ratings, its weight in each release, and how that came about."""
 
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
-from django.db.models import QuerySet
 
+from annotation.core.exports import Column
 from annotation.models import JobState, Rating, ReleaseWeight, Response
 from annotation.quality.selectors.checks import rater_names
-from annotation.references.releases.selectors.releases import release_judgements
+from annotation.references.releases.selectors.releases import HASHED_COLUMNS, release_judgements
 from annotation.weighting.scheme import WeighedResponse, two_decimals
 from annotation.weighting.schemes import get_scheme
 
 
 class LoggedRating(NamedTuple):
     rating: Rating
-    counts: bool  # neither extra nor superseded
     status: str
+
+    @property
+    def counts(self) -> bool:
+        return self.status == "counts"
+
+
+RATING_COLUMNS: dict[str, Column] = {
+    "rating": "rating.pk",
+    "campaign": "rating.campaign.name",
+    "rater": "rating.rater.pseudonym",
+    "criterion": "rating.criterion.name",
+    "value": "rating.value",
+    "rated_as": lambda logged: logged.rating.rated_as and logged.rating.rated_as.name,
+    "position": lambda logged: None if logged.rating.position is None else logged.rating.position + 1,
+    "revision": "rating.revision",
+    "status": "status",
+    "shown_at": "rating.presentation.shown_at",
+    "sent_at": "rating.sent_at",
+    "source_row": "rating.presentation.source_row",
+    "seconds": "rating.presentation.seconds",
+    "order_seed": "rating.presentation.order_seed",
+}
+
+
+def response_ratings(response: Response) -> list[LoggedRating]:
+    """Return the raw log of a response, in the order of events within each campaign."""
+    log = response.ratings.select_related("campaign", "rater", "criterion", "rated_as", "presentation")
+    ratings = list(log.order_by("campaign_id", "presentation_id", "criterion__position", "revision"))
+    latest = {(rating.presentation_id, rating.criterion_id, rating.extra): rating.pk for rating in ratings}
+    return [LoggedRating(rating, _status(rating, latest)) for rating in ratings]
+
+
+def _status(rating: Rating, latest: dict[tuple[int, int, bool], int]) -> str:
+    if rating.extra:
+        return "extra"
+    superseded = rating.pk != latest[rating.presentation_id, rating.criterion_id, rating.extra]
+    return "superseded" if superseded else "counts"
 
 
 class ExplainedWeight(NamedTuple):
@@ -25,125 +61,41 @@ class ExplainedWeight(NamedTuple):
     interval: str
 
 
-def response_ratings(response: Response) -> list[LoggedRating]:
-    """The raw log of a response, in the order things happened within each campaign."""
-    log: QuerySet[Rating] = response.ratings.select_related(
-        "campaign", "rater", "criterion", "rated_as", "presentation"
-    ).order_by("campaign_id", "presentation_id", "criterion__position", "revision")
-    rows = list(log)
-    latest: dict[tuple[int, int, bool], int] = {}
-    for rating in rows:
-        latest[rating.presentation_id, rating.criterion_id, rating.extra] = rating.pk
-    return [_logged(rating, latest[rating.presentation_id, rating.criterion_id, rating.extra]) for rating in rows]
-
-
-def _logged(rating: Rating, latest: int) -> LoggedRating:
-    superseded = rating.pk != latest
-    status = "extra" if rating.extra else "superseded" if superseded else "counts"
-    return LoggedRating(rating, not superseded and not rating.extra, status)
-
-
-RATING_COLUMNS = (
-    "rating",
-    "campaign",
-    "rater",
-    "criterion",
-    "value",
-    "rated_as",
-    "position",
-    "revision",
-    "status",
-    "shown_at",
-    "sent_at",
-    "source_row",
-    "seconds",
-    "order_seed",
-)
-
-
-def rating_row(logged: LoggedRating) -> tuple[Any, ...]:
-    rating = logged.rating
-    return (
-        rating.pk,
-        rating.campaign.name,
-        rating.rater.pseudonym,
-        rating.criterion.name,
-        rating.value,
-        rating.rated_as.name if rating.rated_as else None,
-        None if rating.position is None else rating.position + 1,
-        rating.revision,
-        logged.status,
-        rating.presentation.shown_at,
-        rating.sent_at,
-        rating.presentation.source_row,
-        rating.presentation.seconds,
-        rating.presentation.order_seed,
-    )
+EXPLAINED_COLUMNS: dict[str, Column] = {
+    "reference_set": "weight.release.reference_set.slug",
+    "release": "weight.release.number",
+    "method": "weight.release.method",
+    **{column: f"weight.{column}" for column in HASHED_COLUMNS},
+    "judgements": lambda explained: [{"rater": rater, "value": value} for rater, value in explained.judgements],
+    "steps": "steps",
+}
 
 
 def response_weights(response: Response) -> list[ExplainedWeight]:
-    """Its weight in every finished release, newest first, with the judgements and the steps that led there."""
-    weights = (
-        response.weights.filter(release__state=JobState.DONE)
-        .select_related("release__reference_set")
-        .order_by("release__reference_set__name", "-release__number")
-    )
-    return [_explained(weight) for weight in weights]
-
-
-EXPLAINED_COLUMNS = (
-    "reference_set",
-    "release",
-    "method",
-    "weight",
-    "rating_mean",
-    "n_ratings",
-    "standard_error",
-    "low",
-    "high",
-    "is_original",
-    "judgements",
-    "steps",
-)
-
-
-def explained_row(explained: ExplainedWeight) -> tuple[Any, ...]:
-    weight = explained.weight
-    return (
-        weight.release.reference_set.slug,
-        weight.release.number,
-        weight.release.method,
-        weight.weight,
-        weight.rating_mean,
-        weight.n_ratings,
-        weight.standard_error,
-        weight.low,
-        weight.high,
-        weight.is_original,
-        [{"rater": rater, "value": value} for rater, value in explained.judgements],
-        explained.steps,
-    )
+    """Return a response's weight in every finished release, newest first, with its judgements and steps."""
+    weights = response.weights.filter(release__state=JobState.DONE).select_related("release__reference_set")
+    return [_explained(weight) for weight in weights.order_by("release__reference_set__name", "-release__number")]
 
 
 def _explained(weight: ReleaseWeight) -> ExplainedWeight:
     table = release_judgements(weight.release)
-    mine = table.response_id == weight.response_id
-    values = table.value[mine]
+    of_response = table.response_id == weight.response_id
+    values = table.value[of_response]
     order = np.argsort(values, kind="stable")
-    raters = rater_names(table.rater_id[mine])
-    judged = [(str(raters[index]), float(values[index])) for index in order]
+    raters = rater_names(table.rater_id[of_response])
+    judgements = [(str(raters[index]), float(values[index])) for index in order]
     bounds = [bound for bound in (weight.low, weight.high) if bound is not None]
     interval = f"[{', '.join(two_decimals(bound, plus=True) for bound in bounds)}]"
-    return ExplainedWeight(weight, judged, _steps(weight, values, table.low, table.high), interval)
+    return ExplainedWeight(weight, judgements, _steps(weight, values, table.low, table.high), interval)
 
 
 def _steps(weight: ReleaseWeight, values: np.ndarray, low: float, high: float) -> list[str]:
     """Explain how the weight was computed, one line per step."""
     if weight.release.is_imported:
-        known = "" if weight.rating_mean is None else f"mean {two_decimals(weight.rating_mean)} of "
-        of = f"{known}{weight.n_ratings} ratings, " if weight.n_ratings else ""
+        mean = "" if weight.rating_mean is None else f"mean {two_decimals(weight.rating_mean)} of "
+        ratings = f"{mean}{weight.n_ratings} ratings, " if weight.n_ratings else ""
         return [
-            f"{of}{two_decimals(weight.weight, plus=True)} as imported",
+            f"{ratings}{two_decimals(weight.weight, plus=True)} as imported",
             "made elsewhere: its judgements are not stored",
         ]
     response = WeighedResponse(

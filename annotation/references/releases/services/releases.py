@@ -32,20 +32,11 @@ from annotation.quality.selectors.checks import rater_names
 from annotation.quality.selectors.decisions import excluded_raters
 from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.rating.services.ratings import ratings_await
+from annotation.references.releases.selectors import releases as selectors
 from annotation.references.releases.selectors.facts import judged_agreement
-from annotation.references.releases.selectors.releases import (
-    References,
-    UsedRatings,
-    last_check_answer_id,
-    last_rating_id,
-    references,
-    registered_rules,
-    release_campaigns,
-    release_name,
-    used_ratings,
-)
-from annotation.references.releases.services.evidence import evidence_columns, release_bins, reported_bins
-from annotation.weighting.evidence import Evidence, response_evidence
+from annotation.references.releases.selectors.releases import HASHED_COLUMNS, References, UsedRatings
+from annotation.references.releases.services.reports import weight_counts
+from annotation.weighting.evidence import Bins, Evidence, histogram_bins, response_evidence
 from annotation.weighting.exclusion.listed import ExcludeExtra, ExcludeRaters, ExcludeRatings
 from annotation.weighting.exclusion.registry import rules_from_data
 from annotation.weighting.exclusion.rule import ExclusionRule
@@ -55,7 +46,7 @@ from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES, get_scheme
 from annotation.weighting.table import RatingTable, scale_is_open
 
 STEPS = 5
-LISTED_ITEMS = 100
+STORED_COLUMNS = ("release_id", "item_id", "item_position", "response_id")
 HASH_FORMAT = "assay-release/1"
 COMMON_PARAMETERS = {"n_bootstrap": 1000, "seed": 0}
 MAX_BOOTSTRAP = 10_000
@@ -64,7 +55,7 @@ MAX_REASON = 1000
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The references of a set that have a weight, and everything the report says about the others."""
+    """The references of a set with their weights, and everything the report says about those without one."""
 
     references: References
     used: UsedRatings
@@ -89,12 +80,11 @@ def release_create(
 ) -> Release:
     """Queue the set's next release. Method, parameters and rules are checked now; the weights follow on a worker.
 
-    Raters who are excluded in the set's campaigns at this moment are left out by a rule of their own, written down
-    like any other, unless ``with_excluded``. ``with_registered`` adds the newest rules of each of the campaigns, those
-    of the first campaign first. The campaigns are those that the set has at this moment, too.
+    An added rule names the raters who are excluded in the set's campaigns now, unless ``with_excluded``.
+    ``with_registered`` adds the newest rules of each campaign, those of the first campaign first. The release reads
+    the campaigns that the set has now.
     """
-    # One at a time: numbers are given out, and the campaigns that are checked are those that are written down.
-    ReferenceSet.objects.select_for_update().get(pk=reference_set.pk)
+    number = next_number(reference_set)
     campaigns = list(reference_set.campaigns.order_by("pk"))
     if not campaigns:
         raise AnnotationError(
@@ -103,14 +93,14 @@ def release_create(
     if method not in SCHEMES:
         raise AnnotationError.at("method", f"Method is {method!r}; accepted: {', '.join(SCHEMES)}.")
     checked = _checked_parameters(reference_set, SCHEMES[method], parameters or {})
-    asked = [*(_registered_rules(reference_set) if with_registered else ()), *exclusion_rules]
-    rules = _checked_rules(reference_set, asked)
+    rules = _checked_rules(
+        reference_set, [*(_registered_rules(reference_set) if with_registered else ()), *exclusion_rules]
+    )
     if not with_excluded:
-        rules = _with_decisions(reference_set, rules)
-    highest = reference_set.releases.aggregate(highest=Max("number"))["highest"] or 0
+        rules = _with_excluded_raters(reference_set, rules)
     return Release.objects.create(
         reference_set=reference_set,
-        number=highest + 1,
+        number=number,
         method=method,
         parameters=checked,
         exclusion_rules=[rule.to_dict() for rule in rules],
@@ -118,6 +108,12 @@ def release_create(
         progress_total=STEPS,
         requested_by=by,
     )
+
+
+def next_number(reference_set: ReferenceSet) -> int:
+    """Return the number of a set's next release, and lock the set until it is stored."""
+    ReferenceSet.objects.select_for_update().get(pk=reference_set.pk)
+    return (reference_set.releases.aggregate(highest=Max("number"))["highest"] or 0) + 1
 
 
 def release_build(*, release_id: int, progress: Progress = noop) -> None:
@@ -137,9 +133,8 @@ def release_deprecate(*, release: Release, reason: str, by: User | None) -> Rele
         raise AnnotationError(f"{release} is {state}; accepted: a finished release.")
     if fresh.deprecated_at is not None:
         raise AnnotationError(f"{release} is deprecated already: {fresh.deprecation_reason}")
-    Release.objects.filter(pk=release.pk).update(deprecated_at=Now(), deprecated_by=by, deprecation_reason=reason)
-    _record(release, by, "release.deprecate", f"Deprecated {release}: {reason}", reason=reason)
-    release.refresh_from_db()
+    fields = {"deprecated_at": Now(), "deprecated_by": by, "deprecation_reason": reason}
+    _record(release, by, "release.deprecate", f"Deprecated {release}: {reason}", reason, fields)
     return release
 
 
@@ -149,20 +144,24 @@ def release_restore(*, release: Release, by: User | None) -> Release:
     fresh = Release.objects.select_for_update().get(pk=release.pk)
     if fresh.deprecated_at is None:
         raise AnnotationError(f"{release} is not deprecated.")
-    reason = fresh.deprecation_reason
-    Release.objects.filter(pk=release.pk).update(deprecated_at=None, deprecated_by=None, deprecation_reason="")
-    _record(release, by, "release.restore", f"Undid the deprecation of {release}", reason=reason)
-    release.refresh_from_db()
+    fields = {"deprecated_at": None, "deprecated_by": None, "deprecation_reason": ""}
+    summary = f"Undid the deprecation of {release}"
+    _record(release, by, "release.restore", summary, fresh.deprecation_reason, fields)
     return release
 
 
-def _record(release: Release, by: User | None, verb: str, summary: str, *, reason: str) -> None:
-    about = {"release": release_name(release), "content_hash": release.content_hash, "reason": reason}
+def _record(
+    release: Release, by: User | None, verb: str, summary: str, reason: str, fields: Mapping[str, object]
+) -> None:
+    """Change a release, with an entry in the audit log."""
+    Release.objects.filter(pk=release.pk).update(**fields)
+    about = {"release": selectors.release_name(release), "content_hash": release.content_hash, "reason": reason}
     audit_record(verb=verb, summary=summary, project=release.reference_set.project, by=by, data=about)
+    release.refresh_from_db()
 
 
 def content_hash(release: Release, rows: Iterable[Sequence[object]]) -> str:
-    """The hash described at the top of this file; ``rows`` come ordered as it says."""
+    """Return the hash described at the top of this file for rows in the order that it describes."""
     header = {
         "format": HASH_FORMAT,
         "method": release.method,
@@ -177,18 +176,8 @@ def content_hash(release: Release, rows: Iterable[Sequence[object]]) -> str:
 
 
 def stored_content_hash(release: Release) -> str:
-    """The hash of what the database holds now; equal to ``release.content_hash`` for as long as nothing was changed."""
-    weights = release.weights.order_by().values_list(
-        "item__external_id",
-        "response__text_key",
-        "weight",
-        "rating_mean",
-        "n_ratings",
-        "standard_error",
-        "low",
-        "high",
-        "is_original",
-    )
+    """Return the hash of the stored weights: equal to ``release.content_hash`` unless the database was changed."""
+    weights = release.weights.order_by().values_list("item__external_id", "response__text_key", *HASHED_COLUMNS)
     return content_hash(release, sorted(weights, key=lambda row: (row[0], row[1])))
 
 
@@ -196,7 +185,7 @@ def stored_content_hash(release: Release) -> str:
 
 
 def _checked_parameters(reference_set: ReferenceSet, scheme: Scheme, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters of the method, defaults filled in."""
+    """Return all parameters of the method, with defaults filled in."""
     defaults: dict[str, Any] = {**COMMON_PARAMETERS, **scheme.defaults}
     unknown = sorted(set(given) - {*defaults, "criteria"})
     if unknown:
@@ -230,7 +219,7 @@ def _checked_parameters(reference_set: ReferenceSet, scheme: Scheme, given: Mapp
 
 
 def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any]]) -> list[ExclusionRule]:
-    """The rules, extra ratings always excluded first; raters and ratings they name exist."""
+    """Return the rules, extra ratings always excluded first; refuse raters and ratings that do not exist."""
     if not isinstance(given, Sequence) or not all(isinstance(record, Mapping) for record in given):
         raise AnnotationError.at(
             "exclusion_rules", 'The rules are not a list of records; accepted: [{"rule": …, "version": 1, …}].'
@@ -241,34 +230,34 @@ def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any
         raise AnnotationError.at("exclusion_rules", f"{error}.") from error
     for rule in rules:
         if isinstance(rule, ExcludeRaters):
-            askable = [name for name in rule.raters if "\x00" not in str(name)]  # PostgreSQL takes no such text
-            raters = Rater.objects.filter(project=reference_set.project_id, pseudonym__in=askable)
+            storable = [name for name in rule.raters if "\x00" not in str(name)]  # PostgreSQL takes no such text
+            raters = Rater.objects.filter(project=reference_set.project_id, pseudonym__in=storable)
             _check_named(rule.raters, raters.values_list("pseudonym", flat=True), rule)
         if isinstance(rule, ExcludeRatings):
             numbers = [number for number in rule.ratings if str(number).isdecimal()]
-            found = Rating.objects.filter(campaign__in=reference_set.campaigns.all(), pk__in=numbers)
-            _check_named(rule.ratings, found.values_list("pk", flat=True), rule)
+            ratings = Rating.objects.filter(campaign__in=reference_set.campaigns.all(), pk__in=numbers)
+            _check_named(rule.ratings, ratings.values_list("pk", flat=True), rule)
     return [ExcludeExtra(), *rules]
 
 
 def _registered_rules(reference_set: ReferenceSet) -> list[Mapping[str, Any]]:
-    """The newest version of every campaign's rules, each rule once."""
-    found: list[Mapping[str, Any]] = []
-    for version in registered_rules(reference_set):
-        found += [rule for rule in version.rules if rule not in found]
-    return found
+    """Return the newest version of every campaign's rules, each rule once."""
+    rules: list[Mapping[str, Any]] = []
+    for version in selectors.registered_rules(reference_set):
+        rules += [rule for rule in version.rules if rule not in rules]
+    return rules
 
 
-def _with_decisions(reference_set: ReferenceSet, rules: Sequence[ExclusionRule]) -> list[ExclusionRule]:
-    """The rules, extra ratings first, then a rule that names who is excluded, as far as no other names them."""
+def _with_excluded_raters(reference_set: ReferenceSet, rules: Sequence[ExclusionRule]) -> list[ExclusionRule]:
+    """Return the rules and, second, one that names the excluded raters whom no other rule names."""
     named = {str(name) for rule in rules if isinstance(rule, ExcludeRaters) for name in rule.raters}
     excluded = set(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))
-    left = sorted(excluded - named)
-    return [*rules[:1], *([ExcludeRaters(raters=tuple(left))] if left else []), *rules[1:]]
+    unnamed = sorted(excluded - named)
+    return [*rules[:1], *([ExcludeRaters(raters=tuple(unnamed))] if unnamed else []), *rules[1:]]
 
 
-def _check_named(named: Sequence[str | int], found: Iterable[object], rule: ExclusionRule) -> None:
-    missing = sorted({str(name) for name in named} - {str(name) for name in found})
+def _check_named(names: Sequence[str | int], existing: Iterable[object], rule: ExclusionRule) -> None:
+    missing = sorted({str(name) for name in names} - {str(name) for name in existing})
     if missing:
         listed = ", ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
         what = "rater of this project" if isinstance(rule, ExcludeRaters) else "rating of this set's campaigns"
@@ -280,20 +269,23 @@ def _check_named(named: Sequence[str | int], found: Iterable[object], rule: Excl
 
 def _build(release: Release, claim: Claim) -> None:
     reference_set = release.reference_set
-    campaigns = release_campaigns(release)  # those it was asked for with: the set may have gained one since
+    campaigns = selectors.release_campaigns(
+        release
+    )  # the set may have gained a campaign since the release was requested
     with transaction.atomic():
         ratings_await(campaigns=campaigns)
-        last, last_check = last_rating_id(campaigns), last_check_answer_id(campaigns)
+        last = selectors.last_ids(campaigns)
     claim.progress(0, STEPS, "Finding the references")
-    chosen = references(reference_set)
+    chosen = selectors.references(reference_set)
     claim.progress(1, STEPS, "Reading ratings")
-    used = used_ratings(release, campaigns, chosen.response_id, last, last_check)
+    used = selectors.used_ratings(release, chosen.response_id, last)
     claim.progress(2, STEPS, "Weighing, with intervals over raters")
     weighed = _weigh(release, chosen, used)
     release.signature = weighed.result.signature
     claim.progress(3, STEPS, "Writing the report")
-    bins = release_bins(release, campaigns, used.judgements.low, used.judgements.high)
-    report = _report(release, campaigns, weighed, last) | {"last_check_answer_id": last_check} | reported_bins(bins)
+    bins = _bins(release, campaigns, used)
+    histogram = {"kind": bins.kind, "labels": list(bins.labels)}
+    report = _report(release, campaigns, weighed) | last | {"histogram": histogram}
     rows = list(_weight_rows(weighed))
     claim.progress(4, STEPS, "Storing the weights")
     digest = content_hash(release, (row[1:] for row in rows))
@@ -301,6 +293,13 @@ def _build(release: Release, claim: Claim) -> None:
         claim.lock()
         _copy_weights(release, chosen, rows, response_evidence(weighed.table, bins))
         claim.finish(content_hash=digest, signature=release.signature, report=report, code_version=code_version())
+
+
+def _bins(release: Release, campaigns: Sequence[Campaign], used: UsedRatings) -> Bins:
+    """Return the bins of a release's histograms: of equal width if any criterion was answered on a slider."""
+    criteria = campaign_criteria(campaigns, release.parameters.get("criteria"))
+    has_points = all(criterion.scale.has_points for criterion in criteria)
+    return histogram_bins(used.judgements.low, used.judgements.high, has_points=has_points)
 
 
 def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:
@@ -334,7 +333,7 @@ def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:
 
 
 def _weight_rows(weighed: Weighed) -> Iterable[tuple[Any, ...]]:
-    """Per weighted reference its index, external id, text key, then the columns of ``_copy_weights`` from weight on."""
+    """Yield each weighted reference's index, external id of its item, text key, and values of ``HASHED_COLUMNS``."""
     chosen, result = weighed.references, weighed.result
     for index in np.flatnonzero(weighed.has_weight).tolist():
         yield (
@@ -352,35 +351,21 @@ def _weight_rows(weighed: Weighed) -> Iterable[tuple[Any, ...]]:
 
 
 def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any, ...]], evidence: Evidence) -> None:
-    columns = [
-        "release_id",
-        "item_id",
-        "item_position",
-        "response_id",
-        "weight",
-        "rating_mean",
-        "n_ratings",
-        "standard_error",
-        "low",
-        "high",
-        "is_original",
-        "rating_spread",
-        "histogram",
-    ]
     position = dict(Item.objects.filter(dataset=release.reference_set.dataset_id).values_list("pk", "position"))
     items, responses = chosen.item_id.tolist(), chosen.response_id.tolist()
-    named = (
+    stored = (
         (
             release.pk,
             items[index],
             position[items[index]],
             responses[index],
             *values,
-            *evidence_columns(evidence, index),
+            finite_or_none(evidence.spread[index]),
+            evidence.counts[index].tolist(),
         )
         for index, _, _, *values in rows
     )
-    copy_rows(ReleaseWeight, columns, named)
+    copy_rows(ReleaseWeight, [*STORED_COLUMNS, *HASHED_COLUMNS, "rating_spread", "histogram"], stored)
 
 
 def _rounded(value: object) -> object:
@@ -390,31 +375,27 @@ def _rounded(value: object) -> object:
 # --- The report ------------------------------------------------------------------------------------------------------
 
 
-def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed, last: int) -> dict[str, Any]:
-    result, used, has = weighed.result, weighed.used, weighed.has_weight
-    weights = result.weights[has]
+def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed) -> dict[str, Any]:
+    chosen, result, used, has = weighed.references, weighed.result, weighed.used, weighed.has_weight
     reasons, n_reasons = np.unique(result.reasons[~has], return_counts=True)
-    spans_zero = (result.low[has] <= 0) & (result.high[has] >= 0)
     ends = [used.judgements.low, used.judgements.high]
+    columns = [result.weights[has], result.low[has], result.high[has]]
+    names = [chosen.external_id[index] for index in np.flatnonzero(has).tolist()]
+    counts = weight_counts(chosen.item_id[has].tolist(), names, columns)
+    references = {
+        "all": len(has),
+        "originals": int(chosen.is_original.sum()),
+        "without_weight": dict(zip(reasons.tolist(), n_reasons.tolist(), strict=True)),
+    }
+    items = {"all": release.reference_set.dataset.items.count(), "with_reference": len(np.unique(chosen.item_id))}
     return {
         "campaigns": _named(campaigns),
         "criteria": used.criteria,
         "scale": [] if scale_is_open(*ends) else ends,
-        "last_rating_id": last,
-        "references": {
-            "all": len(has),
-            "weighted": int(has.sum()),
-            "originals": int(weighed.references.is_original.sum()),
-            "without_weight": dict(zip(reasons.tolist(), n_reasons.tolist(), strict=True)),
-            "positive": int((weights > 0).sum()),
-            "zero": int((weights == 0).sum()),
-            "negative": int((weights < 0).sum()),
-            "interval_spans_zero": int(spans_zero.sum()),
-            "without_interval": int(np.isnan(result.low[has]).sum()),
-        },
+        "references": references | counts["references"],
         "ratings": _report_ratings(release, weighed),
         "agreement": asdict(judged_agreement(used.judgements)),
-        "items": _report_items(release, weighed),
+        "items": items | counts["items"],
     }
 
 
@@ -436,26 +417,4 @@ def _report_ratings(release: Release, weighed: Weighed) -> dict[str, Any]:
         "incomplete_judgements": judged.n_incomplete,
         "repeated_judgements": len(judged.value) - len(pairs),
         "raters": weighed.table.n_raters,
-    }
-
-
-def _report_items(release: Release, weighed: Weighed) -> dict[str, Any]:
-    chosen, result, has = weighed.references, weighed.result, weighed.has_weight
-    order = np.flatnonzero(has)
-    items, code = np.unique(chosen.item_id[order], return_inverse=True)
-    weights = result.weights[order]
-    best = np.full(len(items), -np.inf)
-    np.maximum.at(best, code, weights)
-    is_best = weights == best[code]
-    spans_zero = (result.low[order] <= 0) & (result.high[order] >= 0)
-    external = dict(zip(chosen.item_id.tolist(), chosen.external_id, strict=True))
-    without = [external[number] for number in items[best <= 0].tolist()]
-    return {
-        "all": release.reference_set.dataset.items.count(),
-        "with_reference": len(np.unique(chosen.item_id)),
-        "with_weight": len(items),
-        "without_positive": len(without),
-        "without_positive_listed": sorted(without)[:LISTED_ITEMS],
-        "tied_best": int((np.bincount(code, is_best, minlength=len(items)) > 1).sum()),
-        "best_interval_spans_zero": len(np.unique(code[is_best & spans_zero])),
     }

@@ -1,4 +1,4 @@
-"""A file of weights on its way to a release: its page, followed until it is done or refused."""
+"""The page of an import of weights, which shows its progress and, if the file is refused, its row errors."""
 
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -26,9 +26,10 @@ def _import_or_404(project: Project, pk: int) -> WeightsImport:
 def weights_import_detail(request: MemberRequest, job: WeightsImport) -> HttpResponseBase:
     project = request.project
     errors = job.report.get("errors", [])
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         rows = [[error[column] for column in ERROR_COLUMNS] for error in errors]
-        return table_response(format=wanted, filename=f"weights-{job.pk}-errors", columns=ERROR_COLUMNS, rows=rows)
+        filename = f"weights-{job.pk}-errors"
+        return table_response(format=file_format, filename=filename, columns=ERROR_COLUMNS, rows=rows)
     made_url = release_url(project, job.release) if job.release else ""
     if request.htmx and job.state == JobState.DONE and made_url:
         return HttpResponseClientRedirect(made_url)
@@ -42,15 +43,15 @@ def weights_import_detail(request: MemberRequest, job: WeightsImport) -> HttpRes
         "again_url": f"{reverse('annotation:reference-set-import', args=[project.slug])}?dataset={job.dataset.slug}",
         "made_url": made_url,
         "made_label": "Open the release",
-        "in_steps": True,  # reading, storing: nothing to draw a bar of
+        "in_steps": True,  # reading, storing: too few for a progress bar
         "counts": _counts(job),
     }
-    template = "dataset_import_status" if request.htmx else "weights_import_detail"
-    return render(request, f"annotation/references/{template}.html", context)
+    template = "datasets/dataset_import_status" if request.htmx else "references/weights_import_detail"
+    return render(request, f"annotation/{template}.html", context)
 
 
 def _counts(job: WeightsImport) -> list[tuple[str, int]]:
-    """What a finished import brought."""
+    """Return what a finished import added."""
     if job.release is None:
         return []
     report = job.release.report

@@ -1,23 +1,20 @@
 """A release: its progress, then what it holds."""
 
-from typing import Any
-
 from django.contrib import messages
-from django.http import (
-    HttpResponse,
-)
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.template.defaultfilters import pluralize
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core import jobs
-from annotation.core.access import may_manage
+from annotation.core.chart_views import chart_urls
 from annotation.core.errors import AnnotationError
 from annotation.core.job_views import job_part, start_over
+from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import JobState, Release, Role
 from annotation.references import tasks
-from annotation.references.releases.files import FILES
+from annotation.references.releases.files.kinds import FILES
 from annotation.references.releases.forms import DeprecationForm
 from annotation.references.releases.selectors.facts import (
     fallen_seeds_of,
@@ -28,7 +25,13 @@ from annotation.references.releases.selectors.facts import (
 from annotation.references.releases.selectors.releases import latest_release, same_content
 from annotation.references.releases.services.releases import release_deprecate as deprecate_release
 from annotation.references.releases.services.releases import release_restore as restore_release
-from annotation.references.sets.access import finished_release_or_404, release_or_404, release_url
+from annotation.references.sets.access import (
+    finished_release_or_404,
+    release_args,
+    release_context,
+    release_or_404,
+    release_url,
+)
 from annotation.weighting.schemes import SCHEMES
 
 IMPORTED_LABEL = "Imported weights"
@@ -38,27 +41,29 @@ IMPORTED_LABEL = "Imported weights"
 @object_view(release_or_404, Role.VIEWER)
 def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
     """Show progress while the release is built, then its report."""
-    polls = request.htmx and "progress" in request.GET
     scheme = SCHEMES.get(release.method)
-    context: dict[str, Any] = {
-        "project": request.project,
-        "release": release,
-        "reference_set": release.reference_set,
+    context = release_context(request.project, release) | {
         "scheme": scheme,
         "method_label": f"{scheme.label}: {scheme.about}" if scheme else IMPORTED_LABEL,
-        "may_manage": may_manage(request.project),
     }
-    if polls:
+    if request.htmx and "progress" in request.GET:
         return job_part(request, release, "annotation/references/release_progress.html", context)
     if release.state == JobState.DONE:
+        args = release_args(request.project, release)
         references, items = release.report["references"], release.report["items"]
-        raters = release.report["ratings"]["raters"]
         context |= {
             "hints": {
                 "weighted": f"of {references['all']:,} in the set",
                 "positive": f"{references['negative']:,} negative",
                 "items": f"of {items['with_weight']:,} weighted items",
-                "ratings": f"by {raters:,} rater{pluralize(raters)}",
+                "ratings": f"by {counted(release.report['ratings']['raters'], 'rater')}",
+            },
+            "chart": {
+                "title": "Distribution of weights",
+                "caption": "References per weight, in steps of 0.1.",
+                **chart_urls("annotation:release-chart", args),
+                "csv_url": reverse("annotation:release-download", args=[*args, "csv"]),
+                "json_url": reverse("annotation:release-download", args=[*args, "json"]),
             },
             "files": list(FILES.values()),
             "twin": same_content(release),
@@ -88,20 +93,12 @@ def release_retry(request: MemberRequest, release: Release) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @object_view(finished_release_or_404, Role.MANAGER)
 def release_deprecate(request: MemberRequest, release: Release) -> HttpResponse:
-    """Asks for the reason, and says what follows from it and what does not."""
+    """Ask for the reason, and deprecate the release."""
     form = DeprecationForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            deprecate_release(release=release, reason=form.cleaned_data["reason"], by=request.user)
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            messages.success(request, f"{release} is deprecated.")
-            return redirect(release_url(request.project, release))
-    context = {
-        "project": request.project,
-        "release": release,
-        "reference_set": release.reference_set,
+    if form.submit(deprecate_release, release=release, by=request.user):
+        messages.success(request, f"{release} is deprecated.")
+        return redirect(release_url(request.project, release))
+    context = release_context(request.project, release) | {
         "form": form,
         "n_runs": release.score_runs.count(),
         "n_studies": release.studies.count(),
@@ -113,11 +110,11 @@ def release_deprecate(request: MemberRequest, release: Release) -> HttpResponse:
 @require_POST
 @object_view(release_or_404, Role.MANAGER)
 def release_restore(request: MemberRequest, release: Release) -> HttpResponse:
-    """Take a deprecation back."""
+    """Undo a deprecation."""
     try:
         restore_release(release=release, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"The deprecation of {release} was taken back.")
+        messages.success(request, f"{release} is no longer deprecated.")
     return redirect(release_url(request.project, release))

@@ -1,7 +1,8 @@
 """Lists of references of a release that need attention, each with its reason."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,30 +11,45 @@ from django.db import connection
 from annotation.models import Campaign, FiguresPart, Release, ReleaseWeight, Response
 from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import references, release_campaigns, used_ratings
-from annotation.references.weighing.selectors.columns import Judged, judged, release_columns
-from annotation.references.weighing.selectors.stored import Figures
+from annotation.references.weighing.selectors.columns import judged, release_columns
+from annotation.references.weighing.selectors.stored import StoredStatistics
 from annotation.weighting.enough import Sufficiency, sufficiency
 from annotation.weighting.schemes import SCHEMES
 from annotation.weighting.standing import best_weights, is_best, signs
 
+
+class AttentionList(NamedTuple):
+    label: str
+    about: str
+    counts_items: bool = False  # its size is a number of items
+
+
 LISTS = {
-    "no-positive": "No positive weight",
-    "tie": "Tie at the top",
-    "few": "Fewer ratings than planned",
-    "best-uncertain": "Best, but perhaps not above 0",
-    "uncertain": "Sign uncertain",
+    "no-positive": AttentionList(
+        "No positive weight",
+        "All references of items without a weight above 0. ΔBLEU needs one such weight per item: a score run leaves "
+        "these items out or refuses.",
+        counts_items=True,
+    ),
+    "tie": AttentionList(
+        "Tie at the top",
+        "References that share the highest weight of their item. More ratings can separate them; a metric needs no "
+        "single best reference.",
+        counts_items=True,
+    ),
+    "few": AttentionList(
+        "Fewer ratings than planned",
+        "References with fewer judgements than their campaigns planned, and what happened to the rest.",
+    ),
+    "best-uncertain": AttentionList(
+        "Best, but perhaps not above 0",
+        "Best references of their items whose 95% interval holds 0: the item may have no positive reference at all.",
+        counts_items=True,
+    ),
+    "uncertain": AttentionList(
+        "Sign uncertain", "References whose 95% interval holds 0: more ratings would show whether they are good or bad."
+    ),
 }
-ABOUT = {
-    "no-positive": "All references of items without a weight above 0. ΔBLEU needs one such weight per item: "
-    "a score run leaves these items out or refuses.",
-    "tie": "References that share the highest weight of their item. More ratings can separate them; a metric needs no "
-    "single best reference.",
-    "few": "References with fewer judgements than their campaigns planned, and what happened to the rest.",
-    "best-uncertain": "Best references of their items whose 95% interval holds 0: the item may have no positive "
-    "reference at all.",
-    "uncertain": "References whose 95% interval holds 0: more ratings would show whether they are good or bad.",
-}
-COUNTS_ITEMS = ("no-positive", "tie", "best-uncertain")
 TARGET = 0.25  # half-width of an interval that a suggestion aims at
 MOST_SUGGESTED = 10
 FURTHER = (1, 2, 3, 5, 10)
@@ -43,14 +59,14 @@ class Fewer(NamedTuple):
     """References with fewer judgements than planned, in the order of the items, and what happened to the rest."""
 
     response_id: IntArray
-    asked: IntArray
+    planned: IntArray
     counted: IntArray
     cannot_judge: IntArray
     left_out: IntArray  # by the release's rules
 
     @property
     def missing(self) -> IntArray:
-        return self.asked - self.counted
+        return self.planned - self.counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,37 +76,53 @@ class Attention:
     listed: dict[str, IntArray]
     n_items: dict[str, int]
     fewer: Fewer
-    enough: Sufficiency | None  # by places of the release's columns; None where nobody's judgements are known
+    enough: Sufficiency | None  # by index in the release's columns; None if the judgements are not known
 
 
 @dataclass
-class Row:
-    """One reference on a list."""
+class AttentionRow:
+    """One reference on a list; the numbers are known on the list of those with few ratings."""
 
     response: Response
     weight: ReleaseWeight | None
-    asked: int = 0
+    sources: list[str]
+    planned: int | None = None
     counted: int = 0
-    cannot_judge: int = 0
-    left_out: int = 0
-    sources: list[str] = field(default_factory=list)
+    cannot_judge: int | None = None
+    left_out: int | None = None
 
     @property
-    def missing(self) -> int:
-        return max(self.asked - self.counted, 0)
+    def not_given(self) -> int | None:
+        """Count the missing judgements that neither cannot-judge nor a rule explains."""
+        if self.planned is None:
+            return None
+        return max(self.planned - self.counted - (self.cannot_judge or 0) - (self.left_out or 0), 0)
 
     @property
-    def not_given(self) -> int:
-        """Count the judgements that neither cannot-judge nor a rule explains: not given yet, or without a criterion."""
-        return max(self.missing - self.cannot_judge - self.left_out, 0)
+    def numbers(self) -> ReleaseWeight:
+        """Return the weight, or an empty one for a reference without a weight."""
+        return self.weight or ReleaseWeight(n_ratings=0)
+
+
+ATTENTION_COLUMNS = {
+    "item": "response.item.external_id",
+    "message": "response.item.message",
+    "response_id": "response.pk",
+    "text": "response.text",
+    "sources": "sources",
+    "weight": "numbers.weight",
+    "low": "numbers.low",
+    "high": "numbers.high",
+    "judgements": "numbers.n_ratings",
+    "asked": "planned",
+    "cannot_judge": "cannot_judge",
+    "left_out_by_rules": "left_out",
+    "not_given": "not_given",
+}
 
 
 def attention(release: Release, *, here: bool = False) -> Attention:
     return ATTENTION.of(release, here=here)
-
-
-def listed_responses(release: Release, which: str, *, here: bool = False) -> IntArray:
-    return attention(release, here=here).listed[which]
 
 
 def _compute(release: Release) -> Attention:
@@ -116,15 +148,15 @@ def _compute(release: Release) -> Attention:
 
 
 def _sufficiency(release: Release) -> Sufficiency | None:
-    behind: Judged | None = judged(release)
-    if behind is None or release.method not in SCHEMES:
+    evidence = judged(release)
+    if evidence is None or release.method not in SCHEMES:
         return None
-    return sufficiency(behind.table, behind.low, behind.high, target=TARGET, k=[1], scheme=release.method)
+    return sufficiency(evidence.table, evidence.low, evidence.high, target=TARGET, k=[1], scheme=release.method)
 
 
-def _as_tree(found: Attention) -> dict[str, Any]:
-    enough = None if found.enough is None else dict(vars(found.enough))
-    return {"listed": found.listed, "n_items": found.n_items, "fewer": list(found.fewer), "enough": enough}
+def _as_tree(computed: Attention) -> dict[str, Any]:
+    enough = None if computed.enough is None else dict(vars(computed.enough))
+    return {**vars(computed), "fewer": list(computed.fewer), "enough": enough}
 
 
 def _from_tree(tree: dict[str, Any]) -> Attention:
@@ -134,37 +166,32 @@ def _from_tree(tree: dict[str, Any]) -> Attention:
     return Attention(tree["listed"], tree["n_items"], Fewer(*tree["fewer"]), enough)
 
 
-ATTENTION = Figures(FiguresPart.ATTENTION, _compute, _as_tree, _from_tree)
+ATTENTION = StoredStatistics(FiguresPart.ATTENTION, _compute, _as_tree, _from_tree)
 
 
-# --- Fewer than asked -------------------------------------------------------------------------------------------------
+# --- Fewer than planned -----------------------------------------------------------------------------------------------
 
 
 def _fewer(release: Release) -> Fewer:
-    """Compare with the sum of k over the campaigns that rate the reference. Campaigns of imported ratings plan none."""
+    """Compare with the sum of k over the campaigns that rate the reference. Imported campaigns plan no ratings."""
     campaigns = [campaign for campaign in release_campaigns(release) if not campaign.imported]
     none = np.array([], dtype=np.int64)
     if release.is_imported or not campaigns:
         return Fewer(none, none, none, none, none)
-    asked = _asked(campaigns)
+    planned = _planned(campaigns)
     columns = release_columns(release)
     counted = dict(zip(columns.response_id.tolist(), columns.n_ratings.tolist(), strict=True))
-    unweighted = [pk for pk in references(release.reference_set).response_id.tolist() if pk in asked]
-    rows = [pk for pk in {*counted, *unweighted} if asked.get(pk, 0) > counted.get(pk, 0)]
-    place = dict(Response.objects.filter(pk__in=rows).order_by().values_list("pk", "item__position") if rows else [])
+    unweighted = [pk for pk in references(release.reference_set).response_id.tolist() if pk in planned]
+    few = [pk for pk in {*counted, *unweighted} if planned.get(pk, 0) > counted.get(pk, 0)]
+    position = dict(Response.objects.filter(pk__in=few).order_by().values_list("pk", "item__position") if few else [])
     weight = dict(zip(columns.response_id.tolist(), columns.weight.tolist(), strict=True))
-    rows.sort(key=lambda pk: (place[pk], -weight.get(pk, -np.inf), pk))
-    cannot, left_out = _cannot_judge(release, campaigns), _left_out(release, rows)
-    return Fewer(
-        np.array(rows, dtype=np.int64),
-        *(
-            np.array([source.get(pk, 0) for pk in rows], dtype=np.int64)
-            for source in (asked, counted, cannot, left_out)
-        ),
-    )
+    few.sort(key=lambda pk: (position[pk], -weight.get(pk, -np.inf), pk))
+    counts = (planned, counted, _cannot_judge(release, campaigns), _left_out(release, few))
+    arrays = (np.array([by_response.get(pk, 0) for pk in few], dtype=np.int64) for by_response in counts)
+    return Fewer(np.array(few, dtype=np.int64), *arrays)
 
 
-def _asked(campaigns: Sequence[Campaign]) -> dict[int, int]:
+def _planned(campaigns: Sequence[Campaign]) -> dict[int, int]:
     query = """
         SELECT shown.response_id, sum(campaign.ratings_per_unit)
         FROM annotation_unitresponse shown
@@ -187,102 +214,43 @@ def _cannot_judge(release: Release, campaigns: Sequence[Campaign]) -> dict[int, 
                 AND later.criterion_id = r.criterion_id AND later.extra = r.extra AND later.revision > r.revision
                 AND later.id <= %(last)s)
         GROUP BY r.response_id"""
-    asked = {"campaigns": [campaign.pk for campaign in campaigns], "last": release.report["last_rating_id"]}
+    parameters = {"campaigns": [campaign.pk for campaign in campaigns], "last": release.report["last_rating_id"]}
     with connection.cursor() as cursor:
-        cursor.execute(query, asked)
+        cursor.execute(query, parameters)
         return dict(cursor.fetchall())
 
 
 def _left_out(release: Release, responses: Sequence[int]) -> dict[int, int]:
     """Count the judgements that the release's rules exclude, without extra ones, which filled no slot."""
-    if not responses or not any(one["ratings"] for one in release.report["ratings"]["excluded"]):
+    if not responses or not any(excluded["ratings"] for excluded in release.report["ratings"]["excluded"]):
         return {}
-    campaigns = release_campaigns(release)
-    wanted = np.union1d(release_columns(release).response_id, responses)  # rules look at all of a rater's work
-    last, last_check = release.report["last_rating_id"], release.report.get("last_check_answer_id", 0)
-    used = used_ratings(release, campaigns, wanted, last, last_check)
+    all_ids = np.union1d(release_columns(release).response_id, responses)  # rules look at all of a rater's work
+    used = used_ratings(release, all_ids, release.report)
     gone = ~used.keep & ~used.read.extra
     pairs = {*zip(used.read.response_id[gone].tolist(), used.read.presentation_id[gone].tolist(), strict=True)}
-    found: dict[int, int] = {}
-    for response, _ in pairs:
-        found[response] = found.get(response, 0) + 1
-    return found
+    return Counter(response for response, _ in pairs)
 
 
 # --- Rows of a page ---------------------------------------------------------------------------------------------------
 
 
-def page_of(ids: IntArray, *, after: int | None, before: int | None, size: int) -> tuple[IntArray, bool, bool]:
-    """Return the ids after or before a given id, and whether there are more on either side.
-
-    A list never changes, so the id at a page's edge is its key. An unknown id starts at the beginning.
-    """
-    start = 0
-    if after is not None:
-        place = np.flatnonzero(ids == after)
-        start = int(place[0]) + 1 if place.size else 0
-    elif before is not None:
-        place = np.flatnonzero(ids == before)
-        start = max(int(place[0]) - size, 0) if place.size else 0
-        end = int(place[0]) if place.size else size
-        return ids[start:end], start > 0, end < len(ids)
-    return ids[start : start + size], start > 0, start + size < len(ids)
-
-
-def rows_of(release: Release, which: str, ids: IntArray) -> list[Row]:
+def rows_of(release: Release, which: str, ids: IntArray) -> list[AttentionRow]:
     """Return the references of these ids, in their order, with texts, sources and counts."""
-    wanted = ids.tolist()
-    found = Response.objects.filter(pk__in=wanted).select_related("item").prefetch_related("sources__system")
-    responses = {response.pk: response for response in found}
-    weights = {weight.response_id: weight for weight in release.weights.filter(response__in=wanted)}
-    rows = []
-    fewer = attention(release).fewer if which == "few" else None
-    place_of = {} if fewer is None else {pk: place for place, pk in enumerate(fewer.response_id.tolist())}
-    for pk in wanted:
-        row = Row(responses[pk], weights.get(pk))
-        row.sources = [str(source) for source in responses[pk].sources.all()]
-        if fewer is not None:
-            place = place_of[pk]
-            row.asked, row.counted = int(fewer.asked[place]), int(fewer.counted[place])
-            row.cannot_judge, row.left_out = int(fewer.cannot_judge[place]), int(fewer.left_out[place])
-        rows.append(row)
-    return rows
-
-
-ATTENTION_COLUMNS = (
-    "item",
-    "message",
-    "response_id",
-    "text",
-    "sources",
-    "weight",
-    "low",
-    "high",
-    "judgements",
-    "asked",
-    "cannot_judge",
-    "left_out_by_rules",
-    "not_given",
-)
-
-
-def attention_row(row: Row) -> tuple[object, ...]:
-    weight, few = row.weight, row.asked > 0
-    return (
-        row.response.item.external_id,
-        row.response.item.message,
-        row.response.pk,
-        row.response.text,
-        row.sources,
-        weight and weight.weight,
-        weight and weight.low,
-        weight and weight.high,
-        weight.n_ratings if weight else 0,
-        row.asked if few else None,
-        row.cannot_judge if few else None,
-        row.left_out if few else None,
-        row.not_given if few else None,
-    )
+    pks = ids.tolist()
+    responses = Response.objects.select_related("item").prefetch_related("sources__system").in_bulk(pks)
+    weights = {weight.response_id: weight for weight in release.weights.filter(response__in=pks)}
+    counts = {}
+    if which == "few":
+        fewer = attention(release).fewer
+        counts = dict(
+            zip(fewer.response_id.tolist(), zip(*(part.tolist() for part in fewer[1:]), strict=True), strict=True)
+        )
+    return [
+        AttentionRow(
+            responses[pk], weights.get(pk), [str(source) for source in responses[pk].sources.all()], *counts.get(pk, ())
+        )
+        for pk in pks
+    ]
 
 
 # --- How many more ----------------------------------------------------------------------------------------------------
@@ -300,20 +268,19 @@ class Suggestion:
 
 def suggestion(release: Release, which: str, chosen: IntArray) -> Suggestion:
     """Suggest the number of missing ratings, or else the number that narrows the intervals to a half-width of 0.25."""
-    found, columns = attention(release), release_columns(release)
-    enough = found.enough
-    places = np.flatnonzero(np.isin(columns.response_id, chosen))
+    lists, columns = attention(release), release_columns(release)
+    enough = lists.enough
+    indices = np.flatnonzero(np.isin(columns.response_id, chosen))
     now, further, needed = np.nan, [], None
-    half = np.array([]) if enough is None or enough.reason else enough.half_widths[places]
-    half = half[np.isfinite(half) & (half > 0)]  # a spread of 0 says nothing of further ratings
+    half = np.array([]) if enough is None or enough.reason else enough.half_widths[indices]
+    half = half[np.isfinite(half) & (half > 0)]  # a spread of 0 shows nothing about further ratings
     if enough is not None and half.size:
-        one = enough.expected[0][1]  # the half-width that a single rating gives; it falls with the root of their number
+        single = enough.expected[0][1]  # half-width with a single rating; it falls with the root of their number
         now = float(half.mean())
-        further = [(more, float((one / np.sqrt((one / half) ** 2 + more)).mean())) for more in FURTHER]
-        needed = int(np.ceil(np.median(enough.more[places])))
+        further = [(more, float((single / np.sqrt((single / half) ** 2 + more)).mean())) for more in FURTHER]
+        needed = int(np.ceil(np.median(enough.more[indices])))
     if which == "few":
-        fewer = found.fewer
-        missing = fewer.missing[np.isin(fewer.response_id, chosen)]
+        missing = lists.fewer.missing[np.isin(lists.fewer.response_id, chosen)]
         return Suggestion(int(missing.max(initial=1)), "this is the largest number of missing ratings", now, further)
     if needed is None:
         return Suggestion(FURTHER[1], "the spread of the ratings is unknown", now, further)

@@ -3,14 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
-from django.core.cache import cache
 
 from annotation.core.arrays import number_columns
+from annotation.core.caching import cached
 from annotation.models import Release
 from annotation.quality.selectors.checks import rater_names
 from annotation.rating.selectors.ratings import FloatArray, IntArray
 from annotation.references.releases.selectors.releases import release_judgements
-from annotation.references.weighing.selectors.stored import KEPT_SECONDS
+from annotation.references.weighing.selectors.stored import CACHE_SECONDS
 from annotation.weighting.table import RatingTable
 
 
@@ -42,11 +42,7 @@ class Judged(NamedTuple):
 def release_columns(release: Release) -> Columns:
     """Return the weights as arrays; cached, because a finished release never changes."""
     key = f"release-columns-1-{release.pk}-{release.content_hash}"
-    found: Columns | None = cache.get(key)
-    if found is None:
-        found = _read(release)
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    return cached(key, lambda: _read(release), CACHE_SECONDS)
 
 
 def _read(release: Release) -> Columns:
@@ -62,13 +58,13 @@ def _read(release: Release) -> Columns:
 
 def judged(release: Release) -> Judged | None:
     """Return None for an imported release: its judgements are not stored."""
-    found = release_judgements(release)
-    if release.is_imported or not len(found.value):
+    judgements = release_judgements(release)
+    if release.is_imported or not len(judgements.value):
         return None
     response_id = release_columns(release).response_id
     by_id = np.argsort(response_id)
-    response = by_id[np.searchsorted(response_id[by_id], found.response_id)]
+    response = by_id[np.searchsorted(response_id[by_id], judgements.response_id)]
     # Codes by name, as releases are built: sums come in the same order on every machine.
-    _, first, rater = np.unique(rater_names(found.rater_id), return_index=True, return_inverse=True)
-    table = RatingTable(response, rater, found.value, n_responses=len(response_id))
-    return Judged(table, found.rater_id[first], found.low, found.high)
+    _, first, rater = np.unique(rater_names(judgements.rater_id), return_index=True, return_inverse=True)
+    table = RatingTable(response, rater, judgements.value, n_responses=len(response_id))
+    return Judged(table, judgements.rater_id[first], judgements.low, judgements.high)

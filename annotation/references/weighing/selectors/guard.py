@@ -1,13 +1,16 @@
 """Circularity: raters or texts on both sides of a comparison that uses a release."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.core.cache import cache
 from django.db import connection
 from django.db.models import Max
 
+from annotation.core.caching import cached
+from annotation.core.exports import Column
 from annotation.core.normalisation import normalise
 from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import (
@@ -25,7 +28,8 @@ from annotation.models import (
 from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import release_campaigns, release_judgements
 from annotation.references.weighing.selectors.columns import release_columns
-from annotation.references.weighing.selectors.stored import KEPT_SECONDS, Figures
+from annotation.references.weighing.selectors.stored import CACHE_SECONDS, StoredStatistics
+from annotation.weighting.standing import SAME
 
 MOST_NAMED = 2000
 LOOSER = "nfkc-casefold"
@@ -39,7 +43,7 @@ class RaterOnBothSides:
     pseudonym: str
     references: int
     outputs: int
-    campaigns: tuple[tuple[int, str], ...]  # where the outputs were rated
+    campaigns: tuple[tuple[int, str], ...]  # (id, name) of those that rated the outputs
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,7 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Circularity:
-    """Circularity in numbers, for the page and the data card.
-
-    Counts are of judgements. ``raters`` are known on both sides; ``shared_reference_judgements`` and
-    ``shared_output_judgements`` are theirs, of the totals beside them.
-    """
+    """Circularity in numbers: ``raters`` judged both sides, and the shared judgements are theirs."""
 
     reference_raters: int
     output_raters: int
@@ -90,24 +90,20 @@ class Circularity:
 
     @property
     def is_clean(self) -> bool:
-        return not self.raters and not any(one.same for one in self.systems)
+        return not self.raters and not self.same
 
     @property
     def same(self) -> int:
-        return sum(one.same for one in self.systems)
+        return sum(system.same for system in self.systems)
 
     @property
-    def near(self) -> int:
-        return sum(one.near for one in self.systems)
-
-    @property
-    def references_said(self) -> int:
+    def identical_references(self) -> int:
         """Count the different references that are identical to an output."""
-        return len({one.reference_id for one in self.overlaps if one.is_same})
+        return len({overlap.reference_id for overlap in self.overlaps if overlap.is_same})
 
     @property
-    def items_said(self) -> int:
-        return len({one.item_id for one in self.overlaps if one.is_same})
+    def items_with_identical(self) -> int:
+        return len({overlap.item_id for overlap in self.overlaps if overlap.is_same})
 
     @property
     def share_of_reference_judgements(self) -> float:
@@ -117,29 +113,10 @@ class Circularity:
     def share_of_output_judgements(self) -> float:
         return self.shared_output_judgements / self.output_judgements if self.output_judgements else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; raters are counted, not named."""
-        return {
-            "raters_on_both_sides": len(self.raters),
-            "reference_raters": self.reference_raters,
-            "output_raters": self.output_raters,
-            "reference_judgements_by_them": self.shared_reference_judgements,
-            "reference_judgements": self.reference_judgements,
-            "output_judgements_by_them": self.shared_output_judgements,
-            "output_judgements": self.output_judgements,
-            "raters_unknown": self.raters_unknown,
-            "references_said_by_systems": self.references_said,
-            "items_with_one": self.items_said,
-            "normalisation": self.rule,
-            "systems": [
-                {key: value for key, value in asdict(one).items() if key != "system_id"} for one in self.systems
-            ],
-        }
-
 
 @dataclass(frozen=True, eq=False)
-class _References:
-    """What depends on the release and the existing outputs alone, not on who rated them."""
+class _ReferenceSide:
+    """The raters and texts that depend on the release and on the existing outputs, not on the outputs' raters."""
 
     rater_id: IntArray  # of the references' judgements
     judgements: IntArray  # of each
@@ -151,35 +128,21 @@ def circularity(release: Release, *, here: bool = False) -> Circularity:
     """Return raters and texts on both sides now: outputs and their ratings may be newer than the release."""
     dataset = release.reference_set.dataset
     campaigns = list(dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("id"))
-    key = f"release-guard-2-{release.pk}-{release.content_hash}-{_moment(dataset, campaigns)}"
-    found: Circularity | None = cache.get(key)
-    if found is None:
-        found = _compute(release, TEXTS.of(release, here=here), dataset, campaigns)
-        cache.set(key, found, KEPT_SECONDS)
-    return replace(found, raters=_named(found.raters))
+    key = f"release-guard-2-{release.pk}-{release.content_hash}-{_newest_ids(dataset, campaigns)}"
+    computed = cached(key, lambda: _compute(release, TEXTS.of(release, here=here), dataset, campaigns), CACHE_SECONDS)
+    return replace(computed, raters=_with_names(computed.raters))
 
 
-def _named(raters: tuple[RaterOnBothSides, ...]) -> tuple[RaterOnBothSides, ...]:
+def _with_names(raters: tuple[RaterOnBothSides, ...]) -> tuple[RaterOnBothSides, ...]:
     """Fill in the current pseudonyms: an erasure may change them, so cached values hold none."""
-    names = dict(Rater.objects.filter(pk__in=[one.rater_id for one in raters]).values_list("pk", "pseudonym"))
-    return tuple(replace(one, pseudonym=names[one.rater_id]) for one in raters if one.rater_id in names)
+    names = dict(Rater.objects.filter(pk__in=[rater.rater_id for rater in raters]).values_list("pk", "pseudonym"))
+    return tuple(replace(rater, pseudonym=names[rater.rater_id]) for rater in raters if rater.rater_id in names)
 
 
-def outputs_among_references(release: Release, systems: list[System]) -> list[tuple[str, int]]:
-    """Return (system, items) for the systems with an output identical to a reference, under the data set's rule."""
-    columns = release_columns(release)
-    found: dict[int, int] = {}
-    sources = ResponseSource.objects.filter(system__in=systems).order_by().values_list("system_id", "response_id")
-    mine = np.array(list(sources), dtype=np.int64).reshape(-1, 2)
-    for system_id in mine[np.isin(mine[:, 1], columns.response_id), 0].tolist():
-        found[system_id] = found.get(system_id, 0) + 1
-    return [(system.name, found[system.pk]) for system in systems if system.pk in found]
-
-
-def _moment(dataset: Dataset, campaigns: list[Campaign]) -> str:
+def _newest_ids(dataset: Dataset, campaigns: list[Campaign]) -> str:
     """Return a value that changes when a rating or an output is added."""
     rating = 0
-    with connection.cursor() as cursor:  # one look into the index per campaign
+    with connection.cursor() as cursor:  # one query of the index per campaign
         for campaign in campaigns:
             cursor.execute("SELECT max(id) FROM annotation_rating WHERE campaign_id = %s", [campaign.pk])
             rating = max(rating, cursor.fetchone()[0] or 0)
@@ -187,22 +150,21 @@ def _moment(dataset: Dataset, campaigns: list[Campaign]) -> str:
     return f"{rating}-{source}"
 
 
-def _compute_references(release: Release) -> _References:
-    said, overlaps = _texts(release, _systems(release))
+def _compute_reference_side(release: Release) -> _ReferenceSide:
+    systems, overlaps = _texts(release, _systems(release))
     rater_id, judgements = np.unique(release_judgements(release).rater_id, return_counts=True)
-    places = [(one.item_id, one.system_id, one.reference_id, one.output_id) for one in overlaps]
-    return _References(rater_id, judgements, said, np.array(places, dtype=np.int64).reshape(-1, 4))
+    return _ReferenceSide(rater_id, judgements, systems, np.array(overlaps, dtype=np.int64).reshape(-1, 4))
 
 
-def _as_tree(found: _References) -> dict[str, Any]:
-    return {**vars(found), "systems": [asdict(one) for one in found.systems]}
+def _as_tree(side: _ReferenceSide) -> dict[str, Any]:
+    return {**vars(side), "systems": [asdict(system) for system in side.systems]}
 
 
-def _from_tree(tree: dict[str, Any]) -> _References:
-    return _References(**{**tree, "systems": [SystemAmongReferences(**one) for one in tree["systems"]]})
+def _from_tree(tree: dict[str, Any]) -> _ReferenceSide:
+    return _ReferenceSide(**{**tree, "systems": [SystemAmongReferences(**system) for system in tree["systems"]]})
 
 
-TEXTS = Figures(FiguresPart.TEXTS, _compute_references, _as_tree, _from_tree)
+TEXTS = StoredStatistics(FiguresPart.TEXTS, _compute_reference_side, _as_tree, _from_tree)
 
 
 def _systems(release: Release) -> list[System]:
@@ -211,48 +173,44 @@ def _systems(release: Release) -> list[System]:
     return [system for system in release.reference_set.dataset.systems.order_by("name") if system.name not in chosen]
 
 
-def _compute(release: Release, known: _References, dataset: Dataset, campaigns: list[Campaign]) -> Circularity:
-    output = _output_judgements(release, _systems(release), campaigns)
-    by_rater: dict[int, int] = {}
-    where: dict[int, list[int]] = {}
-    for rater, campaign, count in output:
-        by_rater[rater] = by_rater.get(rater, 0) + count
-        where.setdefault(rater, []).append(campaign)
-    on_references = dict(zip(known.rater_id.tolist(), known.judgements.tolist(), strict=True))
-    everybody = np.array(sorted({*on_references, *by_rater}), dtype=np.int64)
-    unknown = set(everybody[by_stand_ins(everybody)].tolist()) if everybody.size else set()
-    both = sorted((set(on_references) & set(by_rater)) - unknown)
-    campaign_names = {campaign.pk: campaign.name for campaign in campaigns}
+def _compute(release: Release, side: _ReferenceSide, dataset: Dataset, campaigns: list[Campaign]) -> Circularity:
+    on_outputs: Counter[int] = Counter()
+    campaigns_of: dict[int, list[tuple[int, str]]] = {}
+    names = {campaign.pk: campaign.name for campaign in campaigns}
+    for rater, campaign, count in _output_judgements(release, _systems(release), campaigns):
+        on_outputs[rater] += count
+        campaigns_of.setdefault(rater, []).append((campaign, names[campaign]))
+    on_references = dict(zip(side.rater_id.tolist(), side.judgements.tolist(), strict=True))
+    all_raters = np.array(sorted({*on_references, *on_outputs}), dtype=np.int64)
+    unknown = set(all_raters[by_stand_ins(all_raters)].tolist()) if all_raters.size else set()
     raters = [
-        RaterOnBothSides(
-            pk, "", on_references[pk], by_rater[pk], tuple((one, campaign_names[one]) for one in where[pk])
-        )
-        for pk in both
+        RaterOnBothSides(pk, "", on_references[pk], on_outputs[pk], tuple(campaigns_of[pk]))
+        for pk in sorted((set(on_references) & set(on_outputs)) - unknown)
     ]
-    raters.sort(key=lambda one: (-min(one.references, one.outputs), one.rater_id))
+    raters.sort(key=lambda rater: (-min(rater.references, rater.outputs), rater.rater_id))
     return Circularity(
         reference_raters=len(on_references),
-        output_raters=len(by_rater),
+        output_raters=len(on_outputs),
         raters=tuple(raters),
         reference_judgements=sum(on_references.values()),
-        output_judgements=sum(by_rater.values()),
-        shared_reference_judgements=sum(one.references for one in raters),
-        shared_output_judgements=sum(one.outputs for one in raters),
+        output_judgements=on_outputs.total(),
+        shared_reference_judgements=sum(rater.references for rater in raters),
+        shared_output_judgements=sum(rater.outputs for rater in raters),
         raters_unknown=bool(unknown) or release.is_imported,
-        systems=tuple(known.systems),
-        overlaps=tuple(Overlap(*places) for places in known.overlaps.tolist()),
+        systems=tuple(side.systems),
+        overlaps=tuple(Overlap(*ids) for ids in side.overlaps.tolist()),
         rule=dataset.normalisation,
     )
 
 
 def _reference_systems(release: Release) -> set[str]:
-    """Systems whose outputs are references by choice: none to be scored.
+    """Return the systems whose outputs are references by choice, and which are therefore not scored.
 
-    A set of weights made elsewhere names every source of its texts, chosen or not: where those came from people or a
-    corpus, too, the systems merely said the same.
+    A set of imported weights names every source of its texts. If some texts came from people or a corpus, an identical
+    output of a system is no choice.
     """
-    own = release.reference_set
-    return set() if release.is_imported and own.source_kinds else set(own.source_systems)
+    reference_set = release.reference_set
+    return set() if release.is_imported and reference_set.source_kinds else set(reference_set.source_systems)
 
 
 def _output_judgements(
@@ -268,28 +226,31 @@ def _output_judgements(
         WHERE r.campaign_id = ANY(%(campaigns)s) AND r.value IS NOT NULL AND NOT r.extra
           AND EXISTS (SELECT 1 FROM annotation_responsesource source
                       WHERE source.response_id = r.response_id AND source.system_id = ANY(%(systems)s))
-          AND NOT (r.campaign_id = ANY(%(own)s)
+          AND NOT (r.campaign_id = ANY(%(release_campaigns)s)
                    AND EXISTS (SELECT 1 FROM annotation_releaseweight weight
                                WHERE weight.release_id = %(release)s AND weight.response_id = r.response_id))
         GROUP BY r.rater_id, r.campaign_id ORDER BY r.rater_id, r.campaign_id"""
-    own = [] if release.is_imported else [campaign.pk for campaign in release_campaigns(release)]
-    asked: dict[str, Any] = {
+    own_campaigns = [] if release.is_imported else release_campaigns(release)
+    parameters: dict[str, Any] = {
         "campaigns": [campaign.pk for campaign in campaigns],
         "systems": [system.pk for system in systems],
-        "own": own,
+        "release_campaigns": [campaign.pk for campaign in own_campaigns],
         "release": release.pk,
     }
     with connection.cursor() as cursor:
-        cursor.execute(query, asked)
+        cursor.execute(query, parameters)
         return [(int(rater), int(campaign), int(count)) for rater, campaign, count in cursor.fetchall()]
 
 
-def _texts(release: Release, systems: list[System]) -> tuple[list[SystemAmongReferences], list[Overlap]]:
+def _texts(
+    release: Release, systems: list[System]
+) -> tuple[list[SystemAmongReferences], list[tuple[int, int, int, int]]]:
+    """Compare the outputs of systems with the references; return the systems, and the fields of each ``Overlap``."""
     columns = release_columns(release)
     weight = dict(zip(columns.response_id.tolist(), columns.weight.tolist(), strict=True))
     best: dict[int, float] = {}
-    for item, one in zip(columns.item_id.tolist(), columns.weight.tolist(), strict=True):
-        best[item] = max(best.get(item, -2.0), one)
+    for item, value in zip(columns.item_id.tolist(), columns.weight.tolist(), strict=True):
+        best.setdefault(item, value)  # highest weight first
     by_text = _looser_texts(release)
     items = release.weights.order_by().values("item_id")
     sources = ResponseSource.objects.filter(system__in=systems, item__in=items)
@@ -299,19 +260,17 @@ def _texts(release: Release, systems: list[System]) -> tuple[list[SystemAmongRef
     counts = {system.pk: [0, 0, 0, 0] for system in systems}
     overlaps = []
     for system, item, response, text in outputs.iterator(chunk_size=5000):
-        mine = counts[system]
-        mine[0] += 1
+        of_system = counts[system]
+        of_system[0] += 1
         if response in weight:
-            mine[1] += 1
-            mine[2] += weight[response] >= best[item] - 1e-9
-            overlaps.append(Overlap(item, system, response, response))
-        else:
-            near = by_text.get((item, normalise(text, LOOSER)))
-            if near is not None:
-                mine[3] += 1
-                overlaps.append(Overlap(item, system, near, response))
-    said = [SystemAmongReferences(system.pk, system.name, *counts[system.pk]) for system in systems]
-    return [one for one in said if one.outputs], overlaps
+            of_system[1] += 1
+            of_system[2] += weight[response] >= best[item] - SAME
+            overlaps.append((item, system, response, response))
+        elif (near := by_text.get((item, normalise(text, LOOSER)))) is not None:
+            of_system[3] += 1
+            overlaps.append((item, system, near, response))
+    compared = [SystemAmongReferences(system.pk, system.name, *counts[system.pk]) for system in systems]
+    return [system for system in compared if system.outputs], overlaps
 
 
 def _looser_texts(release: Release) -> dict[tuple[int, str], int]:
@@ -320,45 +279,67 @@ def _looser_texts(release: Release) -> dict[tuple[int, str], int]:
     return {(item, normalise(text, LOOSER)): pk for pk, item, text in rows.iterator(chunk_size=5000)}
 
 
-OVERLAP_COLUMNS = ("item", "system", "identical", "reference_id", "reference", "weight", "output_id", "output")
+@dataclass(frozen=True)
+class OverlapTexts:
+    """An overlap with its texts."""
+
+    overlap: Overlap
+    item: str  # its external id
+    system: str
+    reference: str
+    weight: float | None
+    output: str
 
 
-def overlap_rows(release: Release, overlaps: list[Overlap]) -> list[tuple[Any, ...]]:
+OVERLAP_COLUMNS = {
+    "item": "item",
+    "system": "system",
+    "identical": "overlap.is_same",
+    "reference_id": "overlap.reference_id",
+    "reference": "reference",
+    "weight": "weight",
+    "output_id": "overlap.output_id",
+    "output": "output",
+}
+
+
+def overlap_texts(release: Release, overlaps: Sequence[Overlap]) -> list[OverlapTexts]:
     """Return overlaps with their texts, for a page or a download."""
-    ids = {pk for one in overlaps for pk in (one.reference_id, one.output_id)}
-    responses = {one.pk: one for one in Response.objects.filter(pk__in=ids).select_related("item")}
-    names = dict(System.objects.filter(pk__in={one.system_id for one in overlaps}).values_list("pk", "name"))
+    ids = {pk for overlap in overlaps for pk in (overlap.reference_id, overlap.output_id)}
+    responses = Response.objects.select_related("item").in_bulk(ids)
+    systems = System.objects.in_bulk({overlap.system_id for overlap in overlaps})
     weights = dict(release.weights.filter(response__in=ids).order_by().values_list("response_id", "weight"))
     return [
-        (
-            responses[one.reference_id].item.external_id,
-            names[one.system_id],
-            one.is_same,
-            one.reference_id,
-            responses[one.reference_id].text,
-            weights.get(one.reference_id),
-            one.output_id,
-            responses[one.output_id].text,
+        OverlapTexts(
+            overlap,
+            responses[overlap.reference_id].item.external_id,
+            systems[overlap.system_id].name,
+            responses[overlap.reference_id].text,
+            weights.get(overlap.reference_id),
+            responses[overlap.output_id].text,
         )
-        for one in overlaps
+        for overlap in overlaps
     ]
 
 
-def rule_without_texts(release: Release, found: Circularity) -> dict[str, Any] | None:
+def rule_without_texts(release: Release, circular: Circularity) -> dict[str, Any] | None:
     """Return the rule that excludes all ratings of the references that are identical to outputs, and so their weights.
 
-    None where there are none, where they are too many to name, or where weights were made elsewhere.
+    There is none without such references, with too many ratings to name, or for an imported release.
     """
-    said = {one.reference_id for one in found.overlaps if one.is_same}
-    if not said or release.is_imported:
+    identical = {overlap.reference_id for overlap in circular.overlaps if overlap.is_same}
+    if not identical or release.is_imported:
         return None
-    ratings = Rating.objects.filter(campaign__in=release_campaigns(release), response__in=said, value__isnull=False)
+    ratings = Rating.objects.filter(
+        campaign__in=release_campaigns(release), response__in=identical, value__isnull=False
+    )
     ids = list(ratings.order_by("id").values_list("id", flat=True)[: MOST_NAMED + 1])
     return None if len(ids) > MOST_NAMED else {"rule": "exclude_ratings", "version": 1, "ratings": ids}
 
 
-RATER_COLUMNS = ("rater", "reference_judgements", "output_judgements", "campaigns_of_outputs")
-
-
-def rater_row(one: RaterOnBothSides) -> tuple[Any, ...]:
-    return one.pseudonym, one.references, one.outputs, [name for _, name in one.campaigns]
+RATER_COLUMNS: dict[str, Column] = {
+    "rater": "pseudonym",
+    "reference_judgements": "references",
+    "output_judgements": "outputs",
+    "campaigns_of_outputs": lambda rater: [name for _, name in rater.campaigns],
+}

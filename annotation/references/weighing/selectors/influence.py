@@ -1,6 +1,6 @@
 """Influence of each rater on a release's weights."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from annotation.models import FiguresPart, Participation, Rater, Release
 from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import release_campaigns
 from annotation.references.weighing.selectors.columns import judged, release_columns
-from annotation.references.weighing.selectors.stored import Figures
+from annotation.references.weighing.selectors.stored import StoredStatistics
 from annotation.weighting.influence import Influence, leave_one_rater_out
 from annotation.weighting.schemes import get_scheme
 
@@ -23,7 +23,7 @@ class Influences:
     """
 
     rater_id: IntArray
-    found: Influence
+    influence: Influence
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ class RaterInfluence:
         return {"rule": "exclude_raters", "version": 1, "raters": [self.pseudonym]}
 
 
+# The numbers of a rater, which ``Influence`` holds as arrays.
+RATER_NUMBERS = [field.name for field in fields(RaterInfluence) if field.name in Influence.__dataclass_fields__]
+
+
 def influences(release: Release) -> Influences | None:
     """Return None for an imported release: its judgements are not stored."""
     if release.is_imported:
@@ -58,32 +62,33 @@ def influences(release: Release) -> Influences | None:
 
 
 def _compute(release: Release) -> Influences | None:
-    behind, columns = judged(release), release_columns(release)
-    if behind is None:
+    evidence, columns = judged(release), release_columns(release)
+    if evidence is None:
         return None
-    found = leave_one_rater_out(
-        behind.table,
-        behind.low,
-        behind.high,
+    influence = leave_one_rater_out(
+        evidence.table,
+        evidence.low,
+        evidence.high,
         columns.item,
         scheme=release.method,
         n_items=columns.n_items,
         parameters=get_scheme(release.method).chosen(release.parameters),
     )
-    told = found.pair_reversed | np.isnan(found.pair_weight)
+    matters = influence.pair_reversed | np.isnan(influence.pair_weight)
     pairs = ("pair_rater", "pair_response", "pair_weight", "pair_reversed")
-    return Influences(behind.rater_id, replace(found, **{name: getattr(found, name)[told] for name in pairs}))
+    influence = replace(influence, **{name: getattr(influence, name)[matters] for name in pairs})
+    return Influences(evidence.rater_id, influence)
 
 
-def _as_tree(everybody: Influences | None) -> dict[str, Any] | None:
-    return None if everybody is None else {"rater_id": everybody.rater_id, "found": dict(vars(everybody.found))}
+def _as_tree(of_raters: Influences | None) -> dict[str, Any] | None:
+    return None if of_raters is None else {"rater_id": of_raters.rater_id, "found": dict(vars(of_raters.influence))}
 
 
 def _from_tree(tree: dict[str, Any] | None) -> Influences | None:
     return None if tree is None else Influences(tree["rater_id"], Influence(**tree["found"]))
 
 
-INFLUENCE = Figures(FiguresPart.INFLUENCE, _compute, _as_tree, _from_tree)
+INFLUENCE = StoredStatistics(FiguresPart.INFLUENCE, _compute, _as_tree, _from_tree)
 
 
 ORDERS = {
@@ -96,69 +101,49 @@ ORDERS = {
 }
 
 
-def rater_influences(release: Release, everybody: Influences, order: str = "max_change") -> list[RaterInfluence]:
+def rater_influences(release: Release, of_raters: Influences, order: str = "max_change") -> list[RaterInfluence]:
     """Return all raters, the most influential first."""
-    found, ids = everybody.found, everybody.rater_id
-    names = dict(Rater.objects.filter(pk__in=ids.tolist()).values_list("pk", "pseudonym"))
-    taking_part = Participation.objects.filter(campaign__in=release_campaigns(release), rater__in=ids.tolist())
-    campaign_of = dict(taking_part.order_by("-campaign_id").values_list("rater_id", "campaign_id"))
+    ids = of_raters.rater_id.tolist()
+    names = dict(Rater.objects.filter(pk__in=ids).values_list("pk", "pseudonym"))
+    participations = Participation.objects.filter(campaign__in=release_campaigns(release), rater__in=ids)
+    campaign_of = dict(participations.order_by("-campaign_id").values_list("rater_id", "campaign_id"))
     first = release.report["campaigns"][0]["id"] if release.report.get("campaigns") else None
-    stands_in = by_stand_ins(ids)
+    stand_ins = by_stand_ins(of_raters.rater_id)
+    columns = zip(*(getattr(of_raters.influence, name).tolist() for name in RATER_NUMBERS), strict=True)
     rows = [
         RaterInfluence(
-            rater_id=int(pk),
-            pseudonym=names.get(int(pk), "erased"),
-            stands_in=bool(stands_in[place]),
-            campaign_id=campaign_of.get(int(pk), first),
-            n_ratings=int(found.n_ratings[place]),
-            n_responses=int(found.n_responses[place]),
-            max_change=float(found.max_change[place]),
-            mean_change=float(found.mean_change[place]),
-            pull=float(found.pull[place]),
-            n_reversed=int(found.n_reversed[place]),
-            n_to_or_from_zero=int(found.n_to_or_from_zero[place]),
-            n_best_changed=int(found.n_best_changed[place]),
-            n_without=int(found.n_without[place]),
+            rater_id=pk,
+            pseudonym=names.get(pk, "erased"),
+            stands_in=bool(is_stand_in),
+            campaign_id=campaign_of.get(pk, first),
+            **dict(zip(RATER_NUMBERS, numbers, strict=True)),
         )
-        for place, pk in enumerate(ids.tolist())
+        for pk, is_stand_in, numbers in zip(ids, stand_ins, columns, strict=True)
     ]
     return sorted(rows, key=lambda row: (-np.nan_to_num(getattr(row, order), nan=-1.0), row.pseudonym))
 
 
-def turned_by(everybody: Influences, rater_id: int) -> list[tuple[int, float]]:
-    """Return (index in the columns, weight without) of the references whose sign turns without this rater, and of
-    those without another rating (NaN)."""
-    found = everybody.found
-    mine = everybody.rater_id[found.pair_rater] == rater_id
-    return list(zip(found.pair_response[mine].tolist(), found.pair_weight[mine].tolist(), strict=True))
+def turned_by(of_raters: Influences, rater_id: int) -> list[tuple[int, float]]:
+    """Return (index in the columns, weight without) of the references whose sign turns without this rater.
+
+    Those without another rating are included; their weight is NaN.
+    """
+    influence = of_raters.influence
+    of_rater = of_raters.rater_id[influence.pair_rater] == rater_id
+    indices, weights = influence.pair_response[of_rater], influence.pair_weight[of_rater]
+    return list(zip(indices.tolist(), weights.tolist(), strict=True))
 
 
-INFLUENCE_COLUMNS = (
-    "rater",
-    "ratings",
-    "responses",
-    "max_change",
-    "mean_change",
-    "pull",
-    "signs_turned",
-    "to_or_from_zero",
-    "items_best_changed",
-    "left_without_rating",
-    "rule",
-)
-
-
-def influence_row(row: RaterInfluence) -> tuple[Any, ...]:
-    return (
-        row.pseudonym,
-        row.n_ratings,
-        row.n_responses,
-        row.max_change,
-        row.mean_change,
-        row.pull,
-        row.n_reversed,
-        row.n_to_or_from_zero,
-        row.n_best_changed,
-        row.n_without,
-        row.rule,
-    )
+INFLUENCE_COLUMNS = {
+    "rater": "pseudonym",
+    "ratings": "n_ratings",
+    "responses": "n_responses",
+    "max_change": "max_change",
+    "mean_change": "mean_change",
+    "pull": "pull",
+    "signs_turned": "n_reversed",
+    "to_or_from_zero": "n_to_or_from_zero",
+    "items_best_changed": "n_best_changed",
+    "left_without_rating": "n_without",
+    "rule": "rule",
+}

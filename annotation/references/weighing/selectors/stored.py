@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.core.cache import cache
 from django.db.models import Max
 
+from annotation.core.caching import cached
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
 from annotation.core.packing import unpacked
@@ -17,8 +17,8 @@ from annotation.weighting.schemes import SCHEMES
 
 IN_REQUEST = 20_000  # with more references or judgements, a worker computes the statistics
 FORMAT = 1  # of the stored content; part of the key
-KEPT_SECONDS = 6 * 3600
-Found = TypeVar("Found")
+CACHE_SECONDS = 6 * 3600
+Statistics = TypeVar("Statistics")
 
 
 class FiguresAwaited(AnnotationError):
@@ -30,25 +30,21 @@ class FiguresAwaited(AnnotationError):
 
 
 @dataclass(frozen=True)
-class Figures(Generic[Found]):
+class StoredStatistics(Generic[Statistics]):
     """One page's statistics: how to compute them, and how to convert them to plain data and arrays."""
 
     part: FiguresPart
-    compute: Callable[[Release], Found]
-    as_tree: Callable[[Found], Any]
-    from_tree: Callable[[Any], Found]
+    compute: Callable[[Release], Statistics]
+    as_tree: Callable[[Statistics], Any]
+    from_tree: Callable[[Any], Statistics]
 
-    def of(self, release: Release, *, here: bool = False) -> Found:
+    def of(self, release: Release, *, here: bool = False) -> Statistics:
         """Return stored statistics, or compute them; for a large release only if the caller can wait (``here``)."""
         key = figures_key(release, self.part)
-        place = f"release-figures-{release.pk}-{self.part}-{key}"
-        found: Found | None = cache.get(place)
-        if found is None:
-            found = self._find(release, key, here=here)
-            cache.set(place, found, KEPT_SECONDS)
-        return found
+        cache_key = f"release-figures-{release.pk}-{self.part}-{key}"
+        return cached(cache_key, lambda: self._load_or_compute(release, key, here=here), CACHE_SECONDS)
 
-    def _find(self, release: Release, key: str, *, here: bool) -> Found:
+    def _load_or_compute(self, release: Release, key: str, *, here: bool) -> Statistics:
         if not is_large(release):
             return self.compute(release)
         stored = release.figures.filter(part=self.part, key=key, state=JobState.DONE)
@@ -77,8 +73,10 @@ def figures_key(release: Release, part: FiguresPart) -> str:
         follows_from["schemes"] = list(SCHEMES)  # a new scheme is missing from what was stored before it
     elif part == FiguresPart.ATTENTION and not release.is_imported:
         # A running campaign may get more ratings per unit, and a text that it shows may become a reference.
-        campaigns = sorted(release_campaigns(release), key=lambda one: one.pk)
-        follows_from["asked"] = [[one.pk, one.ratings_per_unit, _newest(one.units, "position")] for one in campaigns]
+        campaigns = sorted(release_campaigns(release), key=lambda campaign: campaign.pk)
+        follows_from["asked"] = [
+            [campaign.pk, campaign.ratings_per_unit, _newest(campaign.units, "position")] for campaign in campaigns
+        ]
         follows_from["newest"] = _newest(ResponseSource.objects.filter(item__dataset=dataset), "id")
     return hashlib.sha256(canonical_json(follows_from)).hexdigest()
 

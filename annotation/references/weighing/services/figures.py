@@ -12,17 +12,18 @@ from annotation.references.weighing.selectors.attention import ATTENTION
 from annotation.references.weighing.selectors.guard import TEXTS
 from annotation.references.weighing.selectors.influence import INFLUENCE
 from annotation.references.weighing.selectors.sensitivity import SENSITIVITY
-from annotation.references.weighing.selectors.stored import Figures, figures_key, is_large
+from annotation.references.weighing.selectors.stored import StoredStatistics, figures_key, is_large
 
-EVERY: tuple[Figures[Any], ...] = (ATTENTION, SENSITIVITY, INFLUENCE, TEXTS)
-FIGURES = {one.part: one for one in EVERY}
+STATISTICS: dict[FiguresPart, StoredStatistics[Any]] = {
+    statistics.part: statistics for statistics in (ATTENTION, SENSITIVITY, INFLUENCE, TEXTS)
+}
 STEPS = 2  # computing, storing
 
 
 def figures_request(*, release: Release, part: FiguresPart) -> tuple[ReleaseFigures, bool]:
     """Return the row of a page's current statistics, and whether this call created it.
 
-    The caller enqueues ``annotation.references.tasks.release_figures_compute`` with its id where it was.
+    If so, the caller enqueues ``annotation.references.tasks.release_figures_compute`` with its id.
     """
     return ReleaseFigures.objects.defer("content").get_or_create(
         release=release, part=part, key=figures_key(release, part), defaults={"progress_total": STEPS}
@@ -34,8 +35,8 @@ def figures_prepare(*, release_id: int) -> list[int]:
     release = Release.objects.select_related("reference_set").filter(pk=release_id, state=JobState.DONE).first()
     if release is None or not is_large(release):
         return []
-    asked = (figures_request(release=release, part=part) for part in FiguresPart)
-    return [figures.pk for figures, made in asked if made]
+    requests = (figures_request(release=release, part=part) for part in FiguresPart)
+    return [figures.pk for figures, is_new in requests if is_new]
 
 
 def figures_compute(*, figures_id: int) -> None:
@@ -46,8 +47,8 @@ def figures_compute(*, figures_id: int) -> None:
 def _compute(job: ReleaseFigures, claim: Claim) -> None:
     part = FiguresPart(job.part)
     claim.progress(0, STEPS, f"Computing: {part.label.lower()}")
-    figures = FIGURES[part]
-    content = packed(figures.as_tree(figures.compute(job.release)))
+    statistics = STATISTICS[part]
+    content = packed(statistics.as_tree(statistics.compute(job.release)))
     claim.progress(1, STEPS, "Storing")
     with transaction.atomic():
         claim.lock()

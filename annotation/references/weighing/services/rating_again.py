@@ -11,7 +11,7 @@ from annotation.core.errors import AnnotationError
 from annotation.datasets.services.lists import response_list_create
 from annotation.models import Campaign, Release, User
 from annotation.references.releases.selectors.releases import release_campaigns, release_name
-from annotation.references.weighing.selectors.attention import LISTS, listed_responses
+from annotation.references.weighing.selectors.attention import LISTS, attention
 
 
 @transaction.atomic
@@ -27,8 +27,8 @@ def references_rate_again(
 ) -> Campaign:
     """Draft a campaign for ``ratings`` more judgements of each reference on one of the release's lists.
 
-    ``responses`` narrows the list; None takes all of it. The draft copies the question and scale
-    of ``like``, so that new and earlier ratings can be averaged once it is added to the reference set.
+    ``responses`` narrows the list; None takes all of it. The draft copies the question and scale of ``like``, so that
+    new and earlier ratings can be averaged once it is added to the reference set.
     """
     if which not in LISTS:
         raise AnnotationError.at("list", f"The list is {which!r}; accepted: {', '.join(LISTS)}.")
@@ -36,19 +36,18 @@ def references_rate_again(
         raise AnnotationError.at("ratings", f"Found {ratings}; accepted: 1 to {MOST_RATINGS} more of each reference.")
     if like not in release_campaigns(release):
         raise AnnotationError.at("like", f"Campaign “{like}” has no ratings in this release.")
-    listed = listed_responses(release, which, here=True).tolist()
+    listed = attention(release, here=True).listed[which].tolist()
     chosen = listed if responses is None else list(dict.fromkeys(responses))
     if strange := sorted(set(chosen) - set(listed)):
-        raise AnnotationError.at(
-            "responses", f"Response {strange[0]} is not on the list “{LISTS[which]}” ({len(strange)} in all are not)."
-        )
+        message = f"Response {strange[0]} is not on the list “{LISTS[which].label}” ({len(strange)} in all are not)."
+        raise AnnotationError.at("responses", message)
     if not chosen:
         raise AnnotationError.at("responses", "No reference is chosen; accepted: one or more from the list.")
     origin = {
         "release": release_name(release),
         "content_hash": release.content_hash,
         "list": which,
-        "reason": LISTS[which],
+        "reason": LISTS[which].label,
         "whole": responses is None,
     }
     response_list = response_list_create(

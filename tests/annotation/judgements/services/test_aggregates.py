@@ -25,7 +25,6 @@ def dataset(project: Project) -> Dataset:
 
 def weights_of(dataset: Dataset, *campaigns):
     reference_set = reference_set_create(
-        project=dataset.project,
         dataset=dataset,
         name="R",
         campaigns=list(campaigns),

@@ -159,7 +159,6 @@ def test_a_release_made_with_the_registered_rules_leaves_out_whom_they_strike(ca
     _, bad = raters
     rules_register(campaign=campaign, records=[GOLD])
     reference_set = reference_set_create(
-        project=campaign.project,
         dataset=campaign.dataset,
         name="Outputs",
         campaigns=[campaign],

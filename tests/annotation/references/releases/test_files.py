@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from annotation.core.copying import copy_rows
 from annotation.core.one_line import escaped, unescaped
 from annotation.models import JobState, Release, ReleaseWeight, Response, ResponseSource
-from annotation.references.releases.files import FILES, data_card, file_chunks, file_fingerprint, file_name
+from annotation.references.releases.files.card import data_card
+from annotation.references.releases.files.kinds import FILES, file_chunks, file_fingerprint, file_name
 from annotation.references.releases.selectors.releases import release_named
 from annotation.references.releases.services.releases import release_build, release_create, release_deprecate
 from annotation.references.sets.services import reference_set_create
@@ -60,7 +61,6 @@ def release(project, dataset) -> Release:
         for shift, rater in enumerate(RATERS):
             rate(campaign, rater, response, 1 + (number + shift % 2) % 5)
     reference_set = reference_set_create(
-        project=project,
         dataset=dataset,
         name="Odd",
         campaigns=[campaign],

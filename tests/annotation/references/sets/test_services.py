@@ -16,9 +16,7 @@ def dataset(project):
 def test_it_names_a_choice_and_gives_it_a_slug_of_its_own(project, dataset):
     campaign = make_campaign(dataset)
     first, second = (
-        reference_set_create(
-            project=project, dataset=dataset, name="Rated humans", campaigns=[campaign], source_systems=["Human"]
-        )
+        reference_set_create(dataset=dataset, name="Rated humans", campaigns=[campaign], source_systems=["Human"])
         for _ in range(2)
     )
     assert (first.slug, second.slug) == ("rated-humans", "rated-humans-2")
@@ -40,7 +38,7 @@ def test_it_names_a_choice_and_gives_it_a_slug_of_its_own(project, dataset):
 def test_it_refuses_what_cannot_be_weighed(project, dataset, changes, field, message):
     asked = {"name": "R", "campaigns": [make_campaign(dataset)], "source_systems": ["Human"], **changes}
     with pytest.raises(AnnotationError, match=message) as refusal:
-        reference_set_create(project=project, dataset=dataset, **asked)
+        reference_set_create(dataset=dataset, **asked)
     assert list(refusal.value.fields) == [field]
     assert not project.reference_sets.exists()
 
@@ -50,16 +48,12 @@ def test_campaigns_of_another_data_set_and_drafts_are_refused(project, dataset):
     elsewhere = make_campaign(make_dataset(project, "other"), "Elsewhere")
     for campaign, message in ((draft, "is a draft"), (elsewhere, "rates another data set")):
         with pytest.raises(AnnotationError, match=message):
-            reference_set_create(
-                project=project, dataset=dataset, name="R", campaigns=[campaign], source_systems=["Human"]
-            )
+            reference_set_create(dataset=dataset, name="R", campaigns=[campaign], source_systems=["Human"])
 
 
 @pytest.fixture
 def reference_set(project, dataset):
-    return reference_set_create(
-        project=project, dataset=dataset, name="R", campaigns=[make_campaign(dataset)], source_systems=["Human"]
-    )
+    return reference_set_create(dataset=dataset, name="R", campaigns=[make_campaign(dataset)], source_systems=["Human"])
 
 
 def test_it_gains_a_campaign_of_the_same_data_set_and_scale_and_the_audit_log_says_so(dataset, reference_set, manager):

@@ -15,7 +15,7 @@ def test_references_are_counted_per_cell_of_both_weights_and_turned_ones_stand_o
     other = np.array([0.51, 0.5, 0.2, 0.4, 0.1, np.nan])
     specification = weight_against(own, other, "Median")
     rows = drawn(specification, specification["layer"][1]["data"])
-    assert sorted((row["own"], row["other"], row["references"], row["sign"]) for row in rows) == [
+    assert sorted((row["own"], row["other"], row["references"], row["group"]) for row in rows) == [
         (-0.2, 0.2, 1, "turns"),
         (0.0, 0.4, 1, "keeps"),
         (0.5, 0.5, 2, "keeps"),

@@ -5,22 +5,19 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Participation, Rater, Rating, Response, System
+from annotation.core.pages import page_of
+from annotation.models import Participation, Rater, Rating, Response
 from annotation.quality.services.decisions import rater_exclude
 from annotation.references.releases.services.releases import release_build, release_create
-from annotation.references.weighing.selectors import (
-    attention,
+from annotation.references.weighing.selectors.attention import attention, rows_of, suggestion
+from annotation.references.weighing.selectors.columns import release_columns
+from annotation.references.weighing.selectors.guard import (
     circularity,
-    comparisons,
-    influences,
-    outputs_among_references,
-    release_columns,
-    rows_of,
+    overlap_texts,
+    rule_without_texts,
 )
-from annotation.references.weighing.selectors.attention import page_of, suggestion
-from annotation.references.weighing.selectors.guard import overlap_rows, rule_without_texts
-from annotation.references.weighing.selectors.influence import rater_influences, turned_by
-from annotation.references.weighing.selectors.sensitivity import changed
+from annotation.references.weighing.selectors.influence import influences, rater_influences, turned_by
+from annotation.references.weighing.selectors.sensitivity import changed, comparisons
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, present, rate
 from tests.annotation.worlds.weighed import build, make_release, rate_all, texts_of
 
@@ -93,7 +90,7 @@ def test_missing_ratings_are_explained(project, release):
     second.refresh_from_db()
     assert attention(second).listed["few"].tolist() == [response.pk]
     [row] = rows_of(second, "few", attention(second).listed["few"])
-    assert (row.asked, row.counted, row.cannot_judge, row.left_out, row.not_given) == (4, 1, 1, 1, 1)
+    assert (row.planned, row.counted, row.cannot_judge, row.left_out, row.not_given) == (4, 1, 1, 1, 1)
     assert suggestion(second, "few", attention(second).listed["few"]).ratings == 3
 
 
@@ -186,8 +183,6 @@ def test_raters_on_both_sides_are_counted_on_each(project, release):
     assert (found.shared_reference_judgements, found.reference_judgements) == (5, 14)
     assert (found.shared_output_judgements, found.output_judgements) == (3, 6)
     assert not found.raters_unknown
-    assert found.to_dict()["raters_on_both_sides"] == 1
-    assert "ann" not in str(found.to_dict())
 
 
 def test_a_rater_goes_by_the_name_of_now(release):
@@ -211,7 +206,7 @@ def test_texts_on_both_sides_are_counted_per_system(release):
     told = {one.name: (one.outputs, one.same, one.same_best, one.near) for one in found.systems}
     assert told == {"Ada": (1, 1, 1, 0), "Bo": (3, 0, 0, 0)}
     assert not found.is_clean
-    assert (found.references_said, found.items_said) == (1, 1)
+    assert (found.identical_references, found.items_with_identical) == (1, 1)
 
 
 def test_case_alone_makes_a_near_hit(project, release):
@@ -220,16 +215,14 @@ def test_case_alone_makes_a_near_hit(project, release):
     found = circularity(release)
     [cy] = [one for one in found.systems if one.name == "Cy"]
     assert (cy.same, cy.near) == (0, 1)
-    [row] = overlap_rows(release, [one for one in found.overlaps if not one.is_same])
-    assert (row[1], row[2], row[4], row[7]) == ("Cy", False, "Well.", "WELL.")
+    [text] = overlap_texts(release, [overlap for overlap in found.overlaps if not overlap.is_same])
+    assert (text.system, text.overlap.is_same, text.reference, text.output) == ("Cy", False, "Well.", "WELL.")
 
 
 def test_systems_whose_outputs_are_references_by_design_are_not_judged(project, release):
-    dataset = release.reference_set.dataset
     release.reference_set.source_systems = ["Ada"]
     release.reference_set.save()
     assert [one.name for one in circularity(release).systems] == ["Bo"]
-    assert outputs_among_references(release, list(dataset.systems.all())) == [("Ada", 1)]
 
 
 def test_the_rule_without_those_texts_leaves_them_without_a_weight(release):
@@ -243,16 +236,11 @@ def test_the_rule_without_those_texts_leaves_them_without_a_weight(release):
     assert (circularity(second).same, circularity(second).systems[0].name) == (0, "Bo")
 
 
-def test_outputs_among_references_names_the_systems_asked_for(release):
-    systems = list(System.objects.filter(name="Bo"))
-    assert outputs_among_references(release, systems) == []
-
-
 def test_what_a_release_says_is_computed_once(release):
     first = attention(release), comparisons(release), influences(release)
     with CaptureQueriesContext(connection) as asked:
         again = attention(release), comparisons(release), influences(release)
-    assert np.array_equal(first[2].found.weights, again[2].found.weights)
+    assert np.array_equal(first[2].influence.weights, again[2].influence.weights)
     # What it follows from is looked up, and no rating or weight read again.
     assert not [query for query in asked if "annotation_rating" in query["sql"] or "weight" in query["sql"]]
 

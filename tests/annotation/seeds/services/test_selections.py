@@ -38,7 +38,7 @@ from annotation.models import (
     UnitResponse,
     User,
 )
-from annotation.references.releases.selectors.seeds import fallen_seeds
+from annotation.references.releases.selectors.facts import fallen_seeds
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
 from annotation.seeds.selectors import (
@@ -539,7 +539,6 @@ def test_members_are_paged_by_split_in_the_order_of_the_items(campaign: Campaign
 
 def released(campaign: Campaign, *more: Campaign) -> Release:
     reference_set = reference_set_create(
-        project=campaign.project,
         dataset=campaign.dataset,
         name=f"Set {Release.objects.count()}",
         campaigns=[campaign, *more],

@@ -22,7 +22,7 @@ from annotation.references.browsing.selectors.references import (
     panels,
     references_by_item,
 )
-from annotation.references.releases.services.imports import release_import
+from annotation.references.releases.services.imports import ImportOptions, release_import
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
 from benchmarks.references import made_release
@@ -55,7 +55,6 @@ def _dataset(project):
 def _release(project):
     dataset = _dataset(project)
     reference_set = reference_set_create(
-        project=project,
         dataset=dataset,
         name="Both",
         campaigns=list(dataset.campaigns.all()),
@@ -123,7 +122,7 @@ def test_an_outsider_finds_nothing_and_a_viewer_reads(release, outsider, viewer,
 
 def test_a_release_that_is_being_built_has_no_references_yet(project, dataset, viewer, as_user):
     reference_set = reference_set_create(
-        project=project, dataset=dataset, name="Both", campaigns=list(dataset.campaigns.all()), source_kinds=["seed"]
+        dataset=dataset, name="Both", campaigns=list(dataset.campaigns.all()), source_kinds=["seed"]
     )
     release_create(reference_set=reference_set)
     assert as_user(viewer).get(page()).url == page("release-detail")
@@ -193,7 +192,6 @@ def test_weights_without_interval_or_spread_stand_below_the_others(project, data
     lone = make_response(make_item(dataset, "lone"), "Once.", "seed")
     rate(dataset.campaigns.get(), "ann", lone, 5)
     reference_set = reference_set_create(
-        project=project,
         dataset=dataset,
         name="Both",
         campaigns=list(dataset.campaigns.all()),
@@ -390,9 +388,7 @@ def test_search_reads_words_phrases_or_and_minus(project, viewer, as_user, text,
         response = make_response(item, said, "seed")
         numbers[response.pk] = number
         rate(campaign, "ann", response, 4)
-    reference_set = reference_set_create(
-        project=project, dataset=dataset, name="Both", campaigns=[campaign], source_kinds=["seed"]
-    )
+    reference_set = reference_set_create(dataset=dataset, name="Both", campaigns=[campaign], source_kinds=["seed"])
     release_build(release_id=release_create(reference_set=reference_set).pk)
     answer = as_user(viewer).get(page(), {"text": text})
     assert {numbers[pk] for pk in shown(answer)} == found
@@ -472,7 +468,13 @@ def test_disagreement_is_brushed_like_weights(many, viewer, as_user):
 
 def test_where_judgements_are_not_known_disagreement_is_a_range_alone(release, viewer, as_user):
     content = b"item,text,weight\ni0,Fine answer 0,0.5\n"
-    release_import(dataset=release.reference_set.dataset, filename="w.csv", content=content, by=None, name="Theirs")
+    release_import(
+        dataset=release.reference_set.dataset,
+        filename="w.csv",
+        content=content,
+        options=ImportOptions(name="Theirs"),
+        by=None,
+    )
     answer = as_user(viewer).get(page("release-browse", "theirs"))
     assert [brush.panel.name for brush in answer.context["brushes"]] == ["weight", "width"]
     assert 'name="min_spread"' in answer.content.decode()

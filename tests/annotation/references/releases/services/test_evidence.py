@@ -27,7 +27,7 @@ def response(campaign):
 
 def build(campaign, **asked) -> Release:
     reference_set = reference_set_create(
-        project=campaign.project, dataset=campaign.dataset, name="Seeds", campaigns=[campaign], source_kinds=["seed"]
+        dataset=campaign.dataset, name="Seeds", campaigns=[campaign], source_kinds=["seed"]
     )
     release = release_create(reference_set=reference_set, **asked)
     release_build(release_id=release.pk)

@@ -11,11 +11,13 @@ from annotation.core.normalisation import text_key
 from annotation.core.one_line import escaped
 from annotation.core.problems import Problems
 from annotation.models import AuditEntry, JobState, Project, ReferenceSet, Release, Response
-from annotation.references.releases.files import data_card, file_chunks
+from annotation.references.releases.files.card import data_card
+from annotation.references.releases.files.kinds import file_chunks
 from annotation.references.releases.selectors.facts import release_agreement
 from annotation.references.releases.selectors.releases import release_campaigns, release_judgements, release_named
-from annotation.references.releases.services.imports import read_weights, release_import
+from annotation.references.releases.services.imports import ImportOptions, release_import
 from annotation.references.releases.services.releases import release_build, release_create, stored_content_hash
+from annotation.references.releases.services.weights_files import read_weights
 from annotation.references.sets.services import reference_set_add_campaign, reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, rate
 
@@ -51,7 +53,6 @@ def release(project, dataset) -> Release:
         for shift, rater in enumerate(RATERS):
             rate(campaign, rater, response, 1 + (number + shift % 2) % 5)
     reference_set = reference_set_create(
-        project=project,
         dataset=dataset,
         name="Ours",
         campaigns=[campaign],
@@ -89,7 +90,13 @@ def table(release: Release) -> set[tuple]:
 
 def take(dataset, content: str | bytes, filename: str, **asked) -> Release:
     content = content.encode() if isinstance(content, str) else content
-    return release_import(dataset=dataset, filename=filename, content=content, by=None, **{"name": "Theirs", **asked})
+    return release_import(
+        dataset=dataset,
+        filename=filename,
+        content=content,
+        options=ImportOptions(**{"name": "Theirs", **asked}),
+        by=None,
+    )
 
 
 @pytest.mark.parametrize("name", ["items.jsonl", "references.jsonl", "references.csv"])
@@ -230,7 +237,7 @@ def test_added_texts_have_the_kinds_that_the_file_names(project, dataset, name):
         rate(campaign, "ann", response, 3)
     kinds = ["seed", "mined", "random"]
     ours = reference_set_create(
-        project=project, dataset=dataset, name="Ours", campaigns=[campaign], source_kinds=kinds, source_systems=["One"]
+        dataset=dataset, name="Ours", campaigns=[campaign], source_kinds=kinds, source_systems=["One"]
     )
     made = release_create(reference_set=ours)
     release_build(release_id=made.pk)
@@ -316,7 +323,9 @@ def test_a_weighted_line_with_the_word_weight_is_no_header(dataset):
     for text in ("weight", "mass"):
         Response.objects.create(item=item, text=text, text_key=text_key(text, dataset.normalisation))
     content = b"i1\t0.5\tweight\t0.25\tmass\n"
-    made = release_import(dataset=dataset, filename="w.tsv", content=content, by=None, name="Told")
+    made = release_import(
+        dataset=dataset, filename="w.tsv", content=content, options=ImportOptions(name="Told"), by=None
+    )
     assert set(made.weights.values_list("response__text", "weight")) == {("weight", 0.5), ("mass", 0.25)}
 
 
@@ -324,7 +333,9 @@ def test_an_interval_that_the_database_cannot_measure_is_refused(dataset):
     fill(dataset)
     row = {"item": "i1", "text": "=SUM(A1:A9)", "weight": 0, "low": -1e308, "high": 1e308}
     with pytest.raises(ImportRefused, match="accepted: a number from -1e"):
-        release_import(dataset=dataset, filename="w.jsonl", content=written(row), by=None, name="Wide")
+        release_import(
+            dataset=dataset, filename="w.jsonl", content=written(row), options=ImportOptions(name="Wide"), by=None
+        )
 
 
 def test_names_that_the_database_cannot_hold_are_kept_as_escapes(dataset):
@@ -332,7 +343,11 @@ def test_names_that_the_database_cannot_hold_are_kept_as_escapes(dataset):
     references = [{"text": "=SUM(A1:A9)", "weight": 0.5}]
     row = {"release": "a\0b\ud800", "content_hash": "\0", "id": "i1", "references": references}
     made = release_import(
-        dataset=dataset, filename="w\0.jsonl", content=written(row), by=None, name="Odd", file_format="jsonl"
+        dataset=dataset,
+        filename="w\0.jsonl",
+        content=written(row),
+        options=ImportOptions(name="Odd", file_format="jsonl"),
+        by=None,
     )
     assert made.report["imported"]["release"] == r"a\x00b\ud800"
     entry = AuditEntry.objects.get(verb="release.import")
@@ -344,7 +359,11 @@ def test_an_apostrophe_before_a_formula_is_taken_off_in_tables_alone(dataset):
     fill(dataset)
     row = {"item": "i1", "text": "'=SUM(A1:A9)", "weight": 0.5}
     with pytest.raises(ImportRefused, match="a text of item 'i1'"):
-        release_import(dataset=dataset, filename="w.jsonl", content=written(row), by=None, name="Exact")
+        release_import(
+            dataset=dataset, filename="w.jsonl", content=written(row), options=ImportOptions(name="Exact"), by=None
+        )
     table = b"item,text,weight\ni1,'=SUM(A1:A9),0.5\n"
-    made = release_import(dataset=dataset, filename="w.csv", content=table, by=None, name="Sheet")
+    made = release_import(
+        dataset=dataset, filename="w.csv", content=table, options=ImportOptions(name="Sheet"), by=None
+    )
     assert made.weights.get().response.text == "=SUM(A1:A9)"

@@ -60,7 +60,6 @@ def bad(dataset, campaign, good):
 @pytest.fixture
 def reference_set(project, dataset, campaign) -> ReferenceSet:
     return reference_set_create(
-        project=project,
         dataset=dataset,
         name="References",
         campaigns=[campaign],
@@ -173,9 +172,7 @@ def test_a_text_of_several_sources_pools_all_ratings_whatever_name_it_was_rated_
         system = dataset.systems.get(name=name)
         for rater, value in zip(("ann", "bob"), values, strict=True):
             rate(campaign, rater, response, value, rated_as=system)
-    chosen = reference_set_create(
-        project=project, dataset=dataset, name="CE", campaigns=[campaign], source_systems=["TeamCE"]
-    )
+    chosen = reference_set_create(dataset=dataset, name="CE", campaigns=[campaign], source_systems=["TeamCE"])
     release = build(chosen)
     (weight,) = release.weights.all()
     assert (weight.n_ratings, weight.rating_mean, weight.weight) == (4, 3.0, 0.0)

@@ -9,10 +9,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.models import Release, WeightsImport
-from annotation.references.releases.files import FILES
-from annotation.references.releases.services.imports import release_import
+from annotation.references.releases.files.kinds import FILES
+from annotation.references.releases.services.imports import (
+    ImportOptions,
+    release_import,
+    weights_import_create,
+    weights_import_execute,
+)
 from annotation.references.releases.services.releases import release_build, release_create, release_deprecate
-from annotation.references.releases.services.weights_imports import weights_import_create, weights_import_execute
 from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
@@ -32,9 +36,7 @@ def reference_set(project, dataset):
         for rater, high, low in (("ann", 4, 1), ("bob", 5, 2)):
             rate(campaign, rater, good, high)
             rate(campaign, rater, bad, low)
-    return reference_set_create(
-        project=project, dataset=dataset, name="Both", campaigns=[campaign], source_kinds=["human", "mined"]
-    )
+    return reference_set_create(dataset=dataset, name="Both", campaigns=[campaign], source_kinds=["human", "mined"])
 
 
 def build(reference_set, **asked) -> Release:
@@ -107,7 +109,7 @@ def test_a_comparison_counts_and_lists_what_changed(releases, viewer, as_user):
     assert found["gained"] == []
     first = found["page"].rows[0]
     assert (first.text, first.before, first.after, first.n_before, first.n_after) == ("Good 0", 0.75, -0.25, 2, 2)
-    assert (found["raters"].came, found["raters"].went, found["raters"].stayed) == (["zoe"], ["bob"], 1)
+    assert (found["raters"].joined, found["raters"].left, found["raters"].stayed) == (["zoe"], ["bob"], 1)
     differing = {change.what for change in found["changes"] if not change.same}
     assert differing == {"Rules", "Judgements"}
 
@@ -121,7 +123,6 @@ def test_only_a_later_release_has_changed_since(releases, viewer, as_user, refer
     assert "changed since" not in earlier
     assert 'data-label="v2"' in earlier
     other = reference_set_create(
-        project=reference_set.project,
         dataset=reference_set.dataset,
         name="Other",
         campaigns=list(reference_set.campaigns.all()),
@@ -309,7 +310,11 @@ def test_a_release_by_z_scores_says_that_histograms_hold_more_than_weighs(refere
 
 def test_an_import_that_waits_is_cancelled_by_a_manager_alone(dataset, manager, viewer, outsider, as_user):
     job = weights_import_create(
-        dataset=dataset, filename="w.csv", content=b"item,text,weight\ni0,Good 0,1\n", by=manager, name="Theirs"
+        dataset=dataset,
+        filename="w.csv",
+        content=b"item,text,weight\ni0,Good 0,1\n",
+        options=ImportOptions(name="Theirs"),
+        by=manager,
     )
     cancel = page("weights-import-cancel", job.pk)
     assert as_user(outsider).post(cancel).status_code == 404
@@ -324,7 +329,11 @@ def test_an_import_that_waits_is_cancelled_by_a_manager_alone(dataset, manager, 
 def test_every_page_of_imported_weights_opens_and_says_what_is_not_known(reference_set, dataset, manager, as_user):
     build(reference_set)
     taken = release_import(
-        dataset=dataset, name="Theirs", filename="w.csv", content=b"item,text,weight\ni0,Good 0,0.5\n", by=manager
+        dataset=dataset,
+        filename="w.csv",
+        content=b"item,text,weight\ni0,Good 0,0.5\n",
+        options=ImportOptions(name="Theirs"),
+        by=manager,
     )
     client = as_user(manager)
     names = ("detail", "browse", "attention", "sensitivity", "influence", "guard", "compare")

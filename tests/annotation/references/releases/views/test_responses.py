@@ -56,7 +56,7 @@ def test_it_shows_every_rating_and_what_became_of_it(response, viewer, as_user):
 def test_a_weight_is_explained_from_its_judgements(project, response, viewer, as_user, method, step):
     dataset = response.item.dataset
     chosen = reference_set_create(
-        project=project, dataset=dataset, name="R", campaigns=list(dataset.campaigns.all()), source_systems=["Human"]
+        dataset=dataset, name="R", campaigns=list(dataset.campaigns.all()), source_systems=["Human"]
     )
     release_build(release_id=release_create(reference_set=chosen, method=method).pk)
     (explained,) = as_user(viewer).get(page("response-detail", response.pk)).context["weights"]
@@ -76,7 +76,7 @@ def test_its_ratings_can_be_downloaded(response, viewer, as_user):
 def test_its_weights_can_be_downloaded_with_what_led_to_them(project, response, viewer, as_user):
     dataset = response.item.dataset
     chosen = reference_set_create(
-        project=project, dataset=dataset, name="R", campaigns=list(dataset.campaigns.all()), source_systems=["Human"]
+        dataset=dataset, name="R", campaigns=list(dataset.campaigns.all()), source_systems=["Human"]
     )
     release_build(release_id=release_create(reference_set=chosen, method="linear").pk)
     answer = as_user(viewer).get(page("response-weights-download", response.pk, "json"))
@@ -124,7 +124,7 @@ def test_a_mined_response_shows_the_conversation_it_was_found_in(response, viewe
 def test_every_release_that_weighs_it_is_shown_and_a_deprecated_one_is_marked(project, response, viewer, as_user):
     dataset = response.item.dataset
     chosen = reference_set_create(
-        project=project, dataset=dataset, name="R", campaigns=list(dataset.campaigns.all()), source_systems=["Human"]
+        dataset=dataset, name="R", campaigns=list(dataset.campaigns.all()), source_systems=["Human"]
     )
     for _ in range(2):
         release = release_create(reference_set=chosen, method="linear")

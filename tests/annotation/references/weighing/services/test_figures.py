@@ -5,9 +5,11 @@ import pytest
 from django.core.cache import cache
 
 from annotation.models import FiguresPart, JobState, ReleaseFigures
-from annotation.references.weighing.selectors import attention, circularity, comparisons, influences, stored
-from annotation.references.weighing.selectors.attention import suggestion
-from annotation.references.weighing.selectors.influence import rater_influences, turned_by
+from annotation.references.weighing.selectors import stored
+from annotation.references.weighing.selectors.attention import attention, suggestion
+from annotation.references.weighing.selectors.guard import circularity
+from annotation.references.weighing.selectors.influence import influences, rater_influences, turned_by
+from annotation.references.weighing.selectors.sensitivity import comparisons
 from annotation.references.weighing.selectors.stored import FiguresAwaited, is_large
 from annotation.references.weighing.services.figures import figures_compute, figures_prepare, figures_request
 from tests.annotation.worlds.rated import make_campaign, make_response
@@ -100,13 +102,13 @@ def test_each_is_computed_once_however_often_it_is_asked_for(release, every_rele
 
 def test_texts_on_both_sides_follow_new_outputs(release, every_release_is_large):
     compute_all(release)
-    assert circularity(release).near == 0
+    assert sum(system.near for system in circularity(release).systems) == 0
     item = release.reference_set.dataset.items.get(external_id="i1")
     make_response(item, "WELL.", "Cy")
     with pytest.raises(FiguresAwaited):
         circularity(release)
     compute_all(release)
-    assert circularity(release).near == 1
+    assert sum(system.near for system in circularity(release).systems) == 1
     assert release.figures.filter(part=FiguresPart.TEXTS).count() == 1  # those of the moment before are gone
     assert comparisons(release)
 

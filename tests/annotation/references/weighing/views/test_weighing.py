@@ -10,8 +10,8 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Rater, Response
-from annotation.references.releases.files import file_chunks
-from annotation.references.releases.services.imports import release_import
+from annotation.references.releases.files.kinds import file_chunks
+from annotation.references.releases.services.imports import ImportOptions, release_import
 from tests.annotation.worlds.rated import make_campaign, make_item, make_response
 from tests.annotation.worlds.weighed import make_release, rate_all
 
@@ -188,7 +188,11 @@ def foreign(release):
     """The same weights, brought in as if made elsewhere."""
     content = b"".join(file_chunks(release, "references.csv"))
     return release_import(
-        dataset=release.reference_set.dataset, filename="references.csv", content=content, by=None, name="Theirs"
+        dataset=release.reference_set.dataset,
+        filename="references.csv",
+        content=content,
+        options=ImportOptions(name="Theirs"),
+        by=None,
     )
 
 
