@@ -316,6 +316,8 @@ def test_an_import_that_waits_is_cancelled_by_a_manager_alone(dataset, manager, 
         options=ImportOptions(name="Theirs"),
         by=manager,
     )
+    live = as_user(viewer).get(page("weights-import-detail", job.pk), headers={"HX-Request": "true"}).content.decode()
+    assert live.lstrip().startswith('<div id="import-status"')
     cancel = page("weights-import-cancel", job.pk)
     assert as_user(outsider).post(cancel).status_code == 404
     assert as_user(viewer).post(cancel).status_code == 403
