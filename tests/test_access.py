@@ -4,13 +4,14 @@ No object but the project exists, so this shows that the role is settled before 
 routes are walked in tests/api/test_access.py.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import get_resolver, reverse
-from django.urls.resolvers import URLPattern, URLResolver
+from django.urls.resolvers import URLResolver
 
 from annotation.models import Project, Role, User
 
@@ -30,7 +31,9 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:reference-set-add-campaign annotation:release-cancel annotation:release-create "
         "annotation:release-figures-retry annotation:release-restore annotation:release-retry "
         "annotation:response-list-delete annotation:seed-rate annotation:seed-selecting-cancel "
-        "annotation:seed-unselect annotation:weights-import-cancel "
+        "annotation:seed-unselect annotation:weights-import-cancel correlations:parameter-study-cancel "
+        "correlations:parameter-study-retry correlations:study-cancel correlations:study-retry metrics:model-cancel "
+        "metrics:model-delete metrics:model-retry metrics:run-cancel metrics:run-retry "
     ),
     (None, Role.OWNER): ("annotation:project-members-change annotation:project-members-remove "),
     (Role.MANAGER, None): ("annotation:campaign-edit annotation:provider-accounts "),
@@ -77,6 +80,14 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:parameter-study-list-download correlations:response-uses correlations:study-list "
         "correlations:study-list-download metrics:model-list metrics:release-item metrics:response-matches "
         "metrics:run-export metrics:run-list metrics:run-list-download metrics:run-metrics "
+        "correlations:parameter-study-detail correlations:parameter-study-download "
+        "correlations:parameter-study-figure correlations:parameter-study-figure-download correlations:study-detail "
+        "correlations:study-download correlations:study-figure correlations:study-figure-download "
+        "correlations:study-row metrics:model-detail metrics:model-download metrics:model-overlap-download "
+        "metrics:model-spectrum metrics:model-spectrum-download metrics:run-comparisons metrics:run-detail "
+        "metrics:run-disagreements metrics:run-download metrics:run-figure metrics:run-figure-download "
+        "metrics:run-scores-figure metrics:run-scores-figure-download metrics:run-segment "
+        "metrics:run-segment-download metrics:run-system-detail metrics:run-system-download "
     ),
     (Role.VIEWER, Role.MANAGER): ("annotation:campaign-dry-runs annotation:campaign-record-datasheet "),
     (Role.VIEWER, Role.OWNER): ("annotation:project-members "),
@@ -86,19 +97,23 @@ ROLES = {name: least for least, names in LEAST.items() for name in names.split()
 VALUES = {"IntConverter": 1, "SlugConverter": "x", "StringConverter": "csv"}
 
 
-def patterns(resolver: URLResolver, namespace: str = "") -> Iterator[tuple[str, URLPattern]]:
+def pages(
+    resolver: URLResolver, namespace: str = "", outer: Mapping[str, object] = MappingProxyType({})
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Each named address, with a value for each of its parts; ``outer`` are those of the addresses it is included in."""
     for entry in resolver.url_patterns:
+        converters = entry.pattern.converters
+        parts = {**outer, **{name: VALUES.get(type(converter).__name__, "x") for name, converter in converters.items()}}
         if isinstance(entry, URLResolver):
-            yield from patterns(entry, f"{entry.namespace}:" if entry.namespace else namespace)
+            yield from pages(entry, f"{entry.namespace}:" if entry.namespace else namespace, parts)
         else:
-            yield f"{namespace}{entry.name}", entry
+            yield f"{namespace}{entry.name}", parts
 
 
 PAGES = {
-    name: {each: VALUES[type(converter).__name__] for each, converter in pattern.pattern.converters.items()}
-    | {"project_slug": "chit-chat"}
-    for name, pattern in patterns(get_resolver())
-    if "project_slug" in pattern.pattern.converters and not name.startswith("api:")
+    name: parts | {"project_slug": "chit-chat"}
+    for name, parts in pages(get_resolver())
+    if "project_slug" in parts and not name.startswith("api:")
 }
 
 
