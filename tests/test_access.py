@@ -100,7 +100,7 @@ VALUES = {"IntConverter": 1, "SlugConverter": "x", "StringConverter": "csv"}
 def pages(
     resolver: URLResolver, namespace: str = "", outer: Mapping[str, object] = MappingProxyType({})
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Each named address, with a value for each of its parts; ``outer`` are those of the addresses it is included in."""
+    """Each named address, with a value for each of its parts; ``outer`` holds those of the addresses around it."""
     for entry in resolver.url_patterns:
         converters = entry.pattern.converters
         parts = {**outer, **{name: VALUES.get(type(converter).__name__, "x") for name, converter in converters.items()}}
