@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from django.http import Http404, StreamingHttpResponse
@@ -38,10 +38,27 @@ def object_rows(objects: Iterable[Any], columns: Mapping[str, Column]) -> Iterat
 
 
 def objects_response(
-    file_format: str, filename: str, objects: Iterable[Any], columns: Mapping[str, Column]
+    file_format: str,
+    filename: str,
+    objects: Iterable[Any],
+    columns: Mapping[str, Column],
+    types: Mapping[str, str] | None = None,
 ) -> StreamingHttpResponse:
     """Return a table of objects as a download: see ``table_response`` and ``object_rows``."""
-    return table_response(format=file_format, filename=filename, columns=columns, rows=object_rows(objects, columns))
+    rows = object_rows(objects, columns)
+    return table_response(format=file_format, filename=filename, columns=columns, rows=rows, types=types)
+
+
+def errors_response(file_format: str, stem: str, errors: Iterable[Mapping[str, Any]]) -> StreamingHttpResponse:
+    """Return the row errors of a refused file as a download."""
+    columns = {name: itemgetter(name) for name in ("file", "line", "field", "found", "accepted")}
+    return objects_response(file_format, f"{stem}-errors", errors, columns)
+
+
+def zip_response(chunks: Iterable[bytes], filename: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(chunks, content_type="application/zip")
+    response["Content-Disposition"] = content_disposition_header(True, filename)
+    return response
 
 
 class _Line:

@@ -1,6 +1,6 @@
 """Parameters of a request's query."""
 
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 MOST_DIGITS = 18  # fits the id of any row
 
@@ -8,4 +8,13 @@ MOST_DIGITS = 18  # fits the id of any row
 def whole_number(request: HttpRequest, name: str) -> int | None:
     """Return a parameter as a whole number, or None if it is missing or too long for an id."""
     text = request.GET.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
+    return int(text) if _is_whole(text) else None
+
+
+def whole_numbers(data: QueryDict, name: str) -> set[int]:
+    """Return the values of a parameter that are whole numbers, such as the ids of ticked rows."""
+    return {int(text) for text in data.getlist(name) if _is_whole(text)}
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.campaigns.fields.table import LONGEST_NAME
-from annotation.core.api import JobSerializer, Strict, find_named
+from annotation.core.api import JobSerializer, Strict
 from annotation.datasets.api.imports import (
     IMPORT_FIELDS,
     FileSerializer,
@@ -154,6 +154,6 @@ class RatingImportsViewSet(ImportsViewSet):
 
     def _uploaded(self) -> tuple[Dataset, Upload, dict[str, Any]]:
         values = self.validated(RatingFileSerializer if self.is_file else JudgementsSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
+        dataset = self.dataset_named(values.pop("dataset"))
         upload = uploaded(values) if self.is_file else as_lines("judgements", values.pop("judgements"))
         return dataset, upload, values

@@ -53,7 +53,8 @@ def rating_import_detail(request: MemberRequest, job: RatingImport) -> HttpRespo
     if is_draft(job):
         return _preview_page(request, job, RatingOptionsForm(initial=job.options))
     made = reverse("annotation:campaign-detail", args=[project.slug, job.campaign_id]) if job.campaign_id else ""
-    return import_page(request, job, kind="rating", made_url=made, made_label="Open the campaign")
+    again = reverse("annotation:rating-import", args=[project.slug, job.dataset.slug])
+    return import_page(request, job, kind="rating", made_url=made, made_label="Open the campaign", again_url=again)
 
 
 def _shown_value(value: float | str | None) -> str:

@@ -48,7 +48,6 @@ class StudyJobSerializer(JobSerializer):
 
 
 class StudyViewSet(JobViewSet):
-    lookup_field = "pk"
     lookup_value_converter = "int"
     request_serializer: ClassVar[type[serializers.Serializer[Any]]]
     create_study: ClassVar[Any]

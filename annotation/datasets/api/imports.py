@@ -126,7 +126,6 @@ class DatasetImportSerializer(JobSerializer):
 class ImportsViewSet(JobViewSet):
     parser_classes = (MultiPartParser, JSONParser)
     lookup_value_converter = "int"
-    lookup_field = "pk"
 
     @property
     def is_file(self) -> bool:

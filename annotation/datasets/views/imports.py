@@ -7,18 +7,18 @@ from django.conf import settings
 from django.http import FileResponse, Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.exports import table_response
-from annotation.core.jobs import job_request_cancel
+from annotation.core.exports import errors_response, table_response
+from annotation.core.job_views import cancel_view
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetUploadForm
 from annotation.datasets.services.imports import dataset_import_create
 from annotation.datasets.services.report import report_rows
 from annotation.datasets.tasks import dataset_import_execute
-from annotation.models import DatasetImport, JobState, Project, RatingImport, Role
+from annotation.models import DatasetImport, JobState, Project, RatingImport, Role, WeightsImport
 
 EXAMPLES = Path(settings.BASE_DIR) / "demo" / "examples"
 DATASET_EXAMPLES, RATING_EXAMPLES = (
@@ -52,54 +52,44 @@ def _dataset_import_or_404(project: Project, pk: int) -> DatasetImport:
 @object_view(_dataset_import_or_404, Role.VIEWER)
 def dataset_import_detail(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
     made = reverse("annotation:dataset-detail", args=[request.project.slug, job.dataset.slug]) if job.dataset else ""
-    return import_page(request, job, kind="dataset", made_url=made, made_label="Open the data set")
+    again = reverse("annotation:dataset-import", args=[request.project.slug])
+    return import_page(request, job, kind="dataset", made_url=made, made_label="Open the data set", again_url=again)
 
 
-@require_POST
-@object_view(_dataset_import_or_404, Role.MANAGER)
-def dataset_import_cancel(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
-    job_request_cancel(job)
-    return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
+dataset_import_cancel = cancel_view(_dataset_import_or_404, "annotation:dataset-import-detail")
 
 
 # --- The page of a job ------------------------------------------------------------------------------------------------
 
 
 def import_page(
-    request: MemberRequest, job: DatasetImport | RatingImport, *, kind: str, made_url: str, made_label: str
+    request: MemberRequest,
+    job: DatasetImport | RatingImport | WeightsImport,
+    *,
+    kind: str,
+    made_url: str,
+    page: str = "datasets/dataset_import_detail",
+    **context: Any,
 ) -> HttpResponseBase:
     """Show the page or its live part, which redirects to the result when the import is done."""
     project = request.project
+    errors = job.report.get("errors", [])
+    counts = context.setdefault("counts", report_rows(job.report.get("counts", {})))
     if file_format := request.GET.get("format"):
-        return _report_download(job, file_format)
+        stem = f"{'weights' if kind == 'weights' else 'import'}-{job.pk}"
+        if "errors" in job.report:
+            return errors_response(file_format, stem, errors)
+        return table_response(format=file_format, filename=stem, columns=("what", "count"), rows=counts)
     if request.htmx and job.state == JobState.DONE and made_url:
         return HttpResponseClientRedirect(made_url)
-    errors = job.report.get("errors", [])
-    dataset_slug = job.dataset.slug if job.dataset else ""
-    again = {
-        "dataset": reverse("annotation:dataset-import", args=[project.slug]),
-        "rating": reverse("annotation:rating-import", args=[project.slug, dataset_slug]) if dataset_slug else "",
-    }
-    context: dict[str, Any] = {
+    context |= {
         "project": project,
         "job": job,
         "errors": errors,
         "more": job.report.get("total", 0) - len(errors),
-        "counts": report_rows(job.report.get("counts", {})),
         "poll_url": reverse(f"annotation:{kind}-import-detail", args=[project.slug, job.pk]),
         "cancel_url": reverse(f"annotation:{kind}-import-cancel", args=[project.slug, job.pk]),
-        "again_url": again[kind],
         "made_url": made_url,
-        "made_label": made_label,
     }
-    template = "import_status" if request.htmx else "import_detail"
-    return render(request, f"annotation/datasets/dataset_{template}.html", context)
-
-
-def _report_download(job: DatasetImport | RatingImport, file_format: str) -> HttpResponseBase:
-    if "errors" in job.report:
-        columns = ["file", "line", "field", "found", "accepted"]
-        rows = [[error[column] for column in columns] for error in job.report["errors"]]
-        return table_response(format=file_format, filename=f"import-{job.pk}-errors", columns=columns, rows=rows)
-    counts = report_rows(job.report.get("counts", {}))
-    return table_response(format=file_format, filename=f"import-{job.pk}", columns=["what", "count"], rows=counts)
+    template = "datasets/dataset_import_status" if request.htmx else page
+    return render(request, f"annotation/{template}.html", context)

@@ -1,14 +1,15 @@
 """Pages of reference sets, and the form of their next release."""
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import may_manage
-from annotation.core.exports import Column, object_rows, table_response
+from annotation.core.exports import Column, objects_response
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.models import Dataset, ReferenceSet, Role
+from annotation.datasets.lookups import chosen_dataset
+from annotation.models import ReferenceSet, Role
 from annotation.references import tasks
 from annotation.references.browsing.selectors.references import source_names
 from annotation.references.releases.forms import (
@@ -61,28 +62,16 @@ def reference_set_list(request: MemberRequest) -> HttpResponseBase:
     sets = reference_sets(project)
     if "format" in request.GET:
         filename = f"{project.slug}-reference-sets"
-        return table_response(
-            format=request.GET["format"], filename=filename, columns=SET_COLUMNS, rows=object_rows(sets, SET_COLUMNS)
-        )
+        return objects_response(request.GET["format"], filename, sets, SET_COLUMNS)
     context = {"project": project, "sets": sets, "may_manage": may_manage(project)}
     return render(request, "annotation/references/reference_set_list.html", context)
-
-
-def _chosen_dataset(request: MemberRequest) -> tuple[list[Dataset], Dataset | None]:
-    """Return the project's data sets and the requested one, by default the only one; None if it is not chosen yet."""
-    datasets = list(request.project.datasets.order_by("name"))
-    slug = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
-    dataset = next((dataset for dataset in datasets if dataset.slug == slug), None)
-    if dataset is None and slug is not None:
-        raise Http404("No such data set in this project.")
-    return datasets, dataset
 
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def reference_set_create(request: MemberRequest) -> HttpResponse:
     """Ask for the data set first, because what can be a reference depends on it."""
-    datasets, dataset = _chosen_dataset(request)
+    datasets, dataset = chosen_dataset(request)
     context = {"project": request.project, "datasets": datasets, "dataset": dataset}
     if dataset is None:
         return render(request, "annotation/references/reference_set_form.html", context)
@@ -97,11 +86,11 @@ def reference_set_create(request: MemberRequest) -> HttpResponse:
 @object_view(set_or_404, Role.VIEWER)
 def reference_set_detail(request: MemberRequest, reference_set: ReferenceSet) -> HttpResponseBase:
     if "format" in request.GET:
-        return table_response(
-            format=request.GET["format"],
-            filename=f"{request.project.slug}-{reference_set.slug}-releases",
-            columns=RELEASE_COLUMNS,
-            rows=object_rows(releases(reference_set), RELEASE_COLUMNS),
+        return objects_response(
+            request.GET["format"],
+            f"{request.project.slug}-{reference_set.slug}-releases",
+            releases(reference_set),
+            RELEASE_COLUMNS,
         )
     return _render_set(request, reference_set, ReleaseForm(reference_set=reference_set))
 
@@ -147,7 +136,7 @@ def reference_set_add_campaign(request: MemberRequest, reference_set: ReferenceS
 @project_view(Role.MANAGER)
 def reference_set_import(request: MemberRequest) -> HttpResponse:
     """Ask for the data set first, because the file names its items and texts."""
-    datasets, dataset = _chosen_dataset(request)
+    datasets, dataset = chosen_dataset(request)
     context: dict[str, object] = {"project": request.project, "datasets": datasets, "dataset": dataset}
     if dataset is None:
         return render(request, "annotation/references/reference_set_import.html", context)

@@ -32,7 +32,6 @@ class SeedSelectingSerializer(JobSerializer):
 class SeedSelectingsViewSet(JobViewSet):
     queryset = SeedSelecting.objects.all()
     serializer_class = SeedSelectingSerializer
-    lookup_field = "pk"
     lookup_url_kwarg = "seed_selecting_pk"
     lookup_value_converter = "int"
     task = seeds_select_execute

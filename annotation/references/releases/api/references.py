@@ -250,7 +250,7 @@ class ReferenceSetsViewSet(ReadViewSet):
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Create a reference set: a choice of references, and of the campaigns whose ratings weigh them."""
         data = self.validated(ReferenceSetRequestSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [data.pop("dataset")], field="dataset", by="slug")
+        dataset = self.dataset_named(data.pop("dataset"))
         campaigns = find_named(self.project.campaigns.all(), data.pop("campaigns"), field="campaigns")
         reference_set = reference_set_create(dataset=dataset, campaigns=campaigns, **data)
         return self.answer(reference_set, status.HTTP_201_CREATED)
@@ -276,7 +276,7 @@ class ReferenceSetsViewSet(ReadViewSet):
         """Import weights that were made elsewhere; a worker makes a finished release of all of them, or of none."""
         data = self.validated(WeightsFileSerializer)
         file = data.pop("file")
-        (dataset,) = find_named(self.project.datasets.all(), [data.pop("dataset")], field="dataset", by="slug")
+        dataset = self.dataset_named(data.pop("dataset"))
         if slug := data.pop("reference_set", ""):
             sets = self.project.reference_sets.all()
             (data["reference_set"],) = find_named(sets, [slug], field="reference_set", by="slug")

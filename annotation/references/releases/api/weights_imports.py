@@ -51,7 +51,6 @@ class WeightsImportSerializer(JobSerializer):
 class WeightsImportsViewSet(JobViewSet):
     queryset = WeightsImport.objects.all()
     serializer_class = WeightsImportSerializer
-    lookup_field = "pk"
     lookup_url_kwarg = "weights_import_pk"
     lookup_value_converter = "int"
     task = weights_import_execute

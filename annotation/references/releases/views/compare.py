@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.chart_views import chart_response, chart_theme, chart_urls
 from annotation.core.charts import Spec, Theme
-from annotation.core.exports import object_rows, table_response
+from annotation.core.exports import objects_response, table_response
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Release, Role
 from annotation.references.releases import charts
@@ -144,13 +144,7 @@ def release_compare_download(request: MemberRequest, after: Release, table: str,
     filename = f"{project_stem(request.project, before)}-to-{file_stem(after)}-{table}"
     if table in CONDITIONS:
         rows = differences.difference_rows(before, after, table)
-        return table_response(
-            format=file_format,
-            filename=filename,
-            columns=differences.ROW_COLUMNS,
-            rows=object_rows(rows, differences.ROW_COLUMNS),
-            types=TYPES,
-        )
+        return objects_response(file_format, filename, rows, differences.ROW_COLUMNS, TYPES)
     download = partial(table_response, format=file_format, filename=filename)
     if table == "making":
         columns = ("what", release_name(before), release_name(after))

@@ -3,7 +3,7 @@
 from django.http import HttpResponseBadRequest, HttpResponseBase
 from django.views.decorators.http import require_GET, require_safe
 
-from annotation.core.exports import Column, object_rows, table_response
+from annotation.core.exports import Column, objects_response
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Release, Role
 from annotation.references.browsing.forms import WeightFilterForm
@@ -35,11 +35,11 @@ def release_download(request: MemberRequest, release: Release, file_format: str)
     form = WeightFilterForm(request.GET, sources=source_names(release.reference_set))
     if not form.is_valid():
         return HttpResponseBadRequest(_refusal(form), content_type="text/plain; charset=utf-8")
-    response = table_response(
-        format=file_format,
-        filename=project_stem(request.project, release),
-        columns=WEIGHT_COLUMNS,
-        rows=object_rows(weight_rows(release, form.chosen()).iterator(chunk_size=2000), WEIGHT_COLUMNS),
+    response = objects_response(
+        file_format,
+        project_stem(request.project, release),
+        weight_rows(release, form.chosen()).iterator(chunk_size=2000),
+        WEIGHT_COLUMNS,
     )
     response[HASH_HEADER] = release.content_hash
     return response

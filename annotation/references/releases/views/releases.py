@@ -6,12 +6,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.core import jobs
 from annotation.core.chart_views import chart_urls
-from annotation.core.errors import AnnotationError
-from annotation.core.job_views import job_part, start_over
+from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.numbers import counted
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.views import MemberRequest, object_view, perform
 from annotation.models import JobState, Release, Role
 from annotation.references import tasks
 from annotation.references.releases.files.kinds import FILES
@@ -76,18 +74,8 @@ def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
     return render(request, "annotation/references/release_detail.html", context)
 
 
-@require_POST
-@object_view(release_or_404, Role.MANAGER)
-def release_cancel(request: MemberRequest, release: Release) -> HttpResponse:
-    jobs.job_request_cancel(release)
-    return redirect(release_url(request.project, release))
-
-
-@require_POST
-@object_view(release_or_404, Role.MANAGER)
-def release_retry(request: MemberRequest, release: Release) -> HttpResponse:
-    start_over(release, tasks.release_build)
-    return redirect(release_url(request.project, release))
+release_cancel = cancel_view(release_or_404, "annotation:release-detail")
+release_retry = retry_view(release_or_404, tasks.release_build, "annotation:release-detail")
 
 
 @require_http_methods(["GET", "POST"])
@@ -111,10 +99,5 @@ def release_deprecate(request: MemberRequest, release: Release) -> HttpResponse:
 @object_view(release_or_404, Role.MANAGER)
 def release_restore(request: MemberRequest, release: Release) -> HttpResponse:
     """Undo a deprecation."""
-    try:
-        restore_release(release=release, by=request.user)
-    except AnnotationError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"{release} is no longer deprecated.")
+    perform(request, restore_release, f"{release} is no longer deprecated.", release=release)
     return redirect(release_url(request.project, release))

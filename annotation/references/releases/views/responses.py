@@ -4,7 +4,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.core.exports import object_rows, table_response
+from annotation.core.exports import objects_response
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import response_or_404
 from annotation.models import Response, Role
@@ -41,12 +41,12 @@ def response_detail(request: MemberRequest, response: Response) -> HttpResponse:
 @require_GET
 @object_view(response_or_404, Role.VIEWER)
 def response_ratings_download(request: MemberRequest, response: Response, file_format: str) -> StreamingHttpResponse:
-    return table_response(
-        format=file_format,
-        filename=f"response-{response.pk}-ratings",
-        columns=RATING_COLUMNS,
-        rows=object_rows(response_ratings(response), RATING_COLUMNS),
-        types={"seconds": "number", "order_seed": "whole"},
+    return objects_response(
+        file_format,
+        f"response-{response.pk}-ratings",
+        response_ratings(response),
+        RATING_COLUMNS,
+        {"seconds": "number", "order_seed": "whole"},
     )
 
 
@@ -54,9 +54,6 @@ def response_ratings_download(request: MemberRequest, response: Response, file_f
 @object_view(response_or_404, Role.VIEWER)
 def response_weights_download(request: MemberRequest, response: Response, file_format: str) -> StreamingHttpResponse:
     """Download the weight in each finished release, and how it was computed."""
-    return table_response(
-        format=file_format,
-        filename=f"response-{response.pk}-weights",
-        columns=EXPLAINED_COLUMNS,
-        rows=object_rows(response_weights(response), EXPLAINED_COLUMNS),
+    return objects_response(
+        file_format, f"response-{response.pk}-weights", response_weights(response), EXPLAINED_COLUMNS
     )

@@ -8,9 +8,10 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.core.exports import object_rows, table_response
+from annotation.core.exports import objects_response
 from annotation.core.numbers import counted
 from annotation.core.pages import page_links
+from annotation.core.parameters import whole_numbers
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Release, Role
 from annotation.rating.selectors.ratings import IntArray
@@ -40,11 +41,11 @@ def release_attention(request: MemberRequest, release: Release) -> HttpResponseB
     _check_list(which)
     ids = lists.listed[which]
     if "format" in request.GET:
-        return table_response(
-            format=request.GET["format"],
-            filename=f"{project_stem(request.project, release)}-{which}",
-            columns=ATTENTION_COLUMNS,
-            rows=object_rows(_all_rows(release, which, ids), ATTENTION_COLUMNS),
+        return objects_response(
+            request.GET["format"],
+            f"{project_stem(request.project, release)}-{which}",
+            _all_rows(release, which, ids),
+            ATTENTION_COLUMNS,
         )
     shown, previous_url, next_url = page_links(request, ids, PAGE, list=which)
     context = release_context(request.project, release)
@@ -84,7 +85,7 @@ def release_attention_send(request: MemberRequest, release: Release) -> HttpResp
     _check_list(which)
     listed = attention(release).listed[which]
     whole = query.get("scope") != "ticked"
-    ticked = [int(pk) for pk in query.getlist("response") if pk.isascii() and pk.isdecimal() and len(pk) <= 18]
+    ticked = list(whole_numbers(query, "response"))
     chosen = listed if whole else listed[np.isin(listed, ticked)]
     suggested = suggestion(release, which, chosen) if len(chosen) else None
     label = LISTS[which].label

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.core.canonical import canonical_json
 from annotation.core.chart_views import chart_response, chart_theme, chart_urls
-from annotation.core.exports import object_rows, table_response
+from annotation.core.exports import objects_response, table_response
 from annotation.core.numbers import counted, finite_or_none
 from annotation.core.pages import page_links
 from annotation.core.parameters import whole_number
@@ -113,12 +113,7 @@ def _sensitivity_table(
             for row in _changed_rows(release, chosen, ids[start : start + CHUNK])
         )
         return table_response(format=file_format, filename=filename, columns=columns, rows=rows)
-    return table_response(
-        format=file_format,
-        filename=f"{stem}-sensitivity",
-        columns=SCHEME_COLUMNS,
-        rows=object_rows(schemes, SCHEME_COLUMNS),
-    )
+    return objects_response(file_format, f"{stem}-sensitivity", schemes, SCHEME_COLUMNS)
 
 
 def _all_weights(release: Release, schemes: Sequence[Comparison]) -> Iterator[tuple[object, ...]]:
@@ -166,12 +161,7 @@ def release_influence(request: MemberRequest, release: Release) -> HttpResponseB
     rows = influence.rater_influences(release, of_raters, order)
     if "format" in request.GET:
         filename = f"{project_stem(request.project, release)}-raters"
-        return table_response(
-            format=request.GET["format"],
-            filename=filename,
-            columns=influence.INFLUENCE_COLUMNS,
-            rows=object_rows(rows, influence.INFLUENCE_COLUMNS),
-        )
+        return objects_response(request.GET["format"], filename, rows, influence.INFLUENCE_COLUMNS)
     by_id = {row.rater_id: row for row in rows}
     shown, previous_url, next_url = page_links(request, np.array(list(by_id), dtype=np.int64), PAGE, sort=order)
     context |= {
@@ -277,24 +267,14 @@ def _guard_table(request: MemberRequest, release: Release, circular: guard.Circu
     file_format, stem = request.GET["format"], project_stem(request.project, release)
     if request.GET.get("table") == "raters":
         filename = f"{stem}-raters-on-both-sides"
-        return table_response(
-            format=file_format,
-            filename=filename,
-            columns=guard.RATER_COLUMNS,
-            rows=object_rows(circular.raters, guard.RATER_COLUMNS),
-        )
+        return objects_response(file_format, filename, circular.raters, guard.RATER_COLUMNS)
     texts = (
         text
         for start in range(0, len(circular.overlaps), CHUNK)
         for text in guard.overlap_texts(release, circular.overlaps[start : start + CHUNK])
     )
     filename = f"{stem}-texts-on-both-sides"
-    return table_response(
-        format=file_format,
-        filename=filename,
-        columns=guard.OVERLAP_COLUMNS,
-        rows=object_rows(texts, guard.OVERLAP_COLUMNS),
-    )
+    return objects_response(file_format, filename, texts, guard.OVERLAP_COLUMNS)
 
 
 def _responses(ids: IntArray) -> dict[int, Response]:
