@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,6 +14,7 @@ from rest_framework.response import Response
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
+from annotation.core.uploads import in_bytes, upload_limit
 from annotation.datasets.api.imports import RowErrorSerializer
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.selectors import (
@@ -31,6 +31,7 @@ from annotation.mining.tasks import corpus_index, mining_run_execute
 from annotation.models import CandidateFate, Corpus, Dataset, Item, JobState, MinedCandidate, MiningRun, SourceKind
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")
+READING = ("file_format", "compression", "columns", "header", "turn_separator")
 
 # --- Requests ---------------------------------------------------------------------------------------------------------
 
@@ -58,7 +59,10 @@ class CorpusAboutSerializer(Strict, serializers.ModelSerializer[Corpus]):
 
 
 class CorpusFileSerializer(CorpusAboutSerializer):
-    file = serializers.FileField(help_text="JSON Lines, TSV or Parquet, also compressed with gzip or Zstandard.")
+    file = serializers.FileField(
+        help_text="JSON Lines, TSV or Parquet, also compressed with gzip or Zstandard.",
+        validators=[upload_limit(", or any size by the command import_corpus", write=in_bytes)],
+    )
     file_format = serializers.ChoiceField(
         choices=list(FORMATS.items()), required=False, help_text="Needed only if content and name do not tell it."
     )
@@ -72,23 +76,7 @@ class CorpusFileSerializer(CorpusAboutSerializer):
     )
 
     class Meta(CorpusAboutSerializer.Meta):
-        fields = (
-            *CorpusAboutSerializer.Meta.fields,
-            "file",
-            "file_format",
-            "compression",
-            "columns",
-            "header",
-            "turn_separator",
-        )
-
-    def validate_file(self, file: "UploadedFile[bytes]") -> "UploadedFile[bytes]":
-        if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
-            raise serializers.ValidationError(
-                f"Found {file.size} bytes; accepted: at most {settings.UPLOAD_MAX_BYTES}, or any size by the command "
-                "import_corpus."
-            )
-        return file
+        fields = (*CorpusAboutSerializer.Meta.fields, "file", *READING)
 
 
 class CorpusOfDatasetSerializer(CorpusAboutSerializer):
@@ -240,7 +228,7 @@ class CorporaViewSet(JobViewSet):
             corpus = self._uploaded(request)
         else:
             data = self.validated(CorpusOfDatasetSerializer)
-            (dataset,) = find_named(self.project.datasets.all(), [data.pop("dataset")], field="dataset", by="slug")
+            dataset = self.dataset_named(data.pop("dataset"))
             options = {"index": data.pop("index", {})}
             corpus = corpus_from_dataset(project=self.project, by=self.user, dataset=dataset, options=options, **data)
         self.start(corpus)
@@ -249,8 +237,7 @@ class CorporaViewSet(JobViewSet):
     def _uploaded(self, request: Request) -> Corpus:
         data = self.validated(CorpusFileSerializer)
         file: UploadedFile[bytes] = data.pop("file")
-        reading = ("file_format", "compression", "columns", "header", "turn_separator", "index")
-        options = {name: data.pop(name) for name in reading if name in data}
+        options = {name: data.pop(name) for name in (*READING, "index") if name in data}
         return corpus_upload(
             project=self.project,
             by=self.user,
@@ -287,7 +274,6 @@ class CorporaViewSet(JobViewSet):
 class MiningRunsViewSet(JobViewSet):
     queryset = MiningRun.objects.all()
     serializer_class = MiningRunSerializer
-    lookup_field = "pk"
     lookup_url_kwarg = "mining_run_pk"
     lookup_value_converter = "int"
     task = mining_run_execute
@@ -299,7 +285,7 @@ class MiningRunsViewSet(JobViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """Mine references for each seed of a data set. Poll the ``url``; the data set does not change yet."""
         data = self.validated(MiningRequestSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [data["dataset"]], field="dataset", by="slug")
+        dataset = self.dataset_named(data["dataset"])
         done = self.project.corpora.filter(state=JobState.DONE).defer("content", "report")
         (corpus,) = find_named(done, [data["corpus"]], field="corpus", by="slug")
         run = mining_run_create(

@@ -13,6 +13,7 @@ import numpy as np
 from annotation.core.normalisation import text_key
 from annotation.hygiene.near import nearest, shingles
 from annotation.hygiene.steps import clean, mask
+from annotation.mining.index.reading import Hit
 from annotation.mining.specification import MiningSpecification
 from annotation.mining.triples import Triple
 
@@ -20,17 +21,6 @@ MINED, PARROT, RANDOM = "mined", "parrot", "random"
 KEPT, DUPLICATE, DROPPED = "kept", "duplicate", "dropped"
 SEED = "seed"
 OWN_TRIPLE = "the seed's own triple"
-
-
-class Hit(Protocol):
-    @property
-    def number(self) -> int: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def message_score(self) -> float: ...
-    @property
-    def response_score(self) -> float: ...
 
 
 class Index(Protocol):

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from annotation.core.forms import RefusableForm, offer_choices, offer_rows
+from annotation.core.uploads import upload_limit
 from annotation.hygiene.steps import languages, primary_language
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
@@ -80,6 +81,7 @@ class CorpusUploadForm(_CorpusForm):
     file = forms.FileField(
         label="File",
         widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.tsv,.tab,.parquet,.gz,.zst"}),
+        validators=[upload_limit(", or any size by the command import_corpus")],
     )
     file_format = forms.ChoiceField(
         label="Format", choices=[("", "As its content and name tell"), *FORMATS.items()], required=False
@@ -113,15 +115,6 @@ class CorpusUploadForm(_CorpusForm):
             f"JSON Lines, TSV or Parquet, perhaps compressed with gzip or Zstandard; up to {limit}. "
             "A larger file is streamed in by the command <code>import_corpus</code>."
         )
-
-    def clean_file(self) -> Any:
-        file = self.cleaned_data["file"]
-        if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
-            size, limit = filesizeformat(file.size), filesizeformat(settings.UPLOAD_MAX_BYTES)
-            raise forms.ValidationError(
-                f"Found {size}; accepted: at most {limit}, or any size by the command import_corpus."
-            )
-        return file
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``corpus_upload``."""

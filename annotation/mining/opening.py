@@ -24,6 +24,7 @@ COMPRESSION_ENDINGS = {".gz": "gz", ".zst": "zst", ".zstd": "zst"}
 GZIP_MAGIC, ZSTD_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 HEAD_BYTES = 256 * 1024  # more than a block of zstd, so that something can be decompressed
 CHUNK_BYTES = 1024 * 1024
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError)  # raised by decompression
 ZSTD_PART_BYTES = 4096  # small, to bound the decompressed size of a part
 ZSTD_WINDOW = 2**31  # for files written with --long=31, such as large public collections
 

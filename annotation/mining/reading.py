@@ -4,10 +4,8 @@ JSON Lines, TSV and Parquet, each also compressed with gzip or zstd, from a file
 row error is refused as a whole, after all of it was read, with every row error.
 """
 
-import gzip
 import io
 import tempfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
@@ -16,13 +14,12 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import zstandard
 
 from annotation.core.problems import Problems, storable
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import UTF8_MARK, check_width, decoded_line, is_utf16, json_object
 from annotation.hygiene.refusal import refuse
-from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, FORMATS, decompressed
+from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, DAMAGED, FORMATS, decompressed
 from annotation.mining.triples import Triple
 
 PARTS = ("context", "message", "response")
@@ -259,7 +256,7 @@ def _whole(rows: Iterator[tuple[int, _Row]], report: ReadReport) -> Iterator[tup
         yield from rows
     except EOFError:
         problem = ("compression", "the end of the file inside compressed data", "a whole file")
-    except (gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+    except DAMAGED as error:
         problem = ("compression", f"damaged data ({error})", "a whole file, as it was written")
     except pa.ArrowException as error:
         problem = ("file", str(error), "a Parquet file")
@@ -379,7 +376,7 @@ def _seekable(stream: BinaryIO, compression: str, report: ReadReport, beat: Beat
                 spool.write(part)
                 if number % BEAT_CHUNKS == 0:
                     beat()
-    except (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+    except DAMAGED as error:
         spool.close()
         report.problems.add(None, "compression", f"damaged or cut off ({error})", "a whole file, as it was written")
         report.problems.refuse()

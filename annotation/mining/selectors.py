@@ -265,11 +265,8 @@ class CandidatePage:
 
 
 def candidates_matching(run: MiningRun, chosen: CandidateFilter) -> QuerySet[MinedCandidate]:
-    candidates = MinedCandidate.objects.filter(run=run)
-    if chosen.fate:
-        candidates = candidates.filter(fate=chosen.fate)
-    if chosen.kind:
-        candidates = candidates.filter(kind=chosen.kind)
+    equal = {name: value for name, value in (("fate", chosen.fate), ("kind", chosen.kind)) if value}
+    candidates = MinedCandidate.objects.filter(run=run, **equal)
     if chosen.step:
         beginning = SAME_AS_ANOTHER if chosen.step == SAME_TEXT else f"{re.escape(chosen.step)}(:|\n|$)"
         lines = Func(F("reasons"), Value("\n"), function="array_to_string", output_field=TextField())

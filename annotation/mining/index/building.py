@@ -55,9 +55,6 @@ class IndexReport:
     signature: str
     n_words: int
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def build_index(
     triples: Iterable[Triple],
@@ -192,7 +189,7 @@ class _Builder:
             signature=self.parameters.signature(),
             n_words=len(self.vocabulary),
         )
-        write_header(self.folder, {**report.to_dict(), "parameters": self.parameters.to_dict(), "files": files})
+        write_header(self.folder, {**asdict(report), "parameters": self.parameters.to_dict(), "files": files})
         return report
 
     def _read(self, triples: Iterable[Triple]) -> None:

@@ -1,7 +1,7 @@
 """Add a run's kept candidates to the data set as references, once, without the near-duplicates that were left out."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
@@ -174,13 +174,9 @@ def mining_run_store(
 
 
 def stored_record(stored: StorePreview) -> dict[str, object]:
-    return {
-        "kinds": stored.kinds,
-        "items": stored.items,
-        "new_responses": stored.new_responses,
-        "known_responses": stored.known_responses,
-        "near_duplicates_left_out": stored.near_duplicates,
-    }
+    record = asdict(stored)
+    record["near_duplicates_left_out"] = record.pop("near_duplicates")
+    return record
 
 
 @transaction.atomic

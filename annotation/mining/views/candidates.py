@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.core.parameters import whole_number
+from annotation.core.parameters import whole_number, whole_numbers
 from annotation.core.views import MemberRequest, object_view
 from annotation.mining import selectors
 from annotation.mining.forms import CandidateFilterForm
@@ -64,12 +64,12 @@ def mining_run_download(request: MemberRequest, run: MiningRun, file_format: str
 def mining_run_near(request: MemberRequest, run: MiningRun) -> HttpResponse:
     """Choose the near-duplicates to add: among those ``shown`` the ones to ``take``; or all, or none."""
     project = request.project
-    take = _numbers(request.POST, "take")
+    take = whole_numbers(request.POST, "take")
     try:
         if (every := request.POST.get("every")) in ("add", "leave"):
             near_duplicates_choose_all(run=run, left_out=every == "leave")
         else:
-            near_duplicates_choose(run=run, take=take, leave_out=_numbers(request.POST, "shown") - take)
+            near_duplicates_choose(run=run, take=take, leave_out=whole_numbers(request.POST, "shown") - take)
     except AnnotationError as error:
         if not request.htmx:
             messages.error(request, error.message)
@@ -112,10 +112,6 @@ def _near_context(request: MemberRequest, run: MiningRun) -> dict[str, object]:
         "chooses": is_open and near.kept > 0 and may_manage(request.project),
         "here": here,
     }
-
-
-def _numbers(data: QueryDict, name: str) -> set[int]:
-    return {int(value) for value in data.getlist(name) if value.isascii() and value.isdecimal() and len(value) < 19}
 
 
 def _form(request: HttpRequest, run: MiningRun) -> CandidateFilterForm:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.views import MemberRequest
 from annotation.mining.selectors import mining_run_rows
-from annotation.models import Corpus, Dataset, MiningRun, Project
+from annotation.models import Corpus, MiningRun, Project
 
 
 def corpus_or_404(project: Project, slug: str) -> Corpus:
@@ -19,17 +19,6 @@ def corpus_or_404(project: Project, slug: str) -> Corpus:
 
 def run_or_404(project: Project, pk: int) -> MiningRun:
     return get_in_project_or_404(mining_run_rows(project), project, pk=pk)
-
-
-def chosen_dataset(request: MemberRequest) -> Dataset | None:
-    """Return the data set that the address names, or the project's only one; None if one must be chosen."""
-    datasets = request.project.datasets.order_by("name")
-    if slug := request.GET.get("dataset"):
-        dataset = datasets.filter(slug=slug).first()
-        if dataset is None:
-            raise Http404("No such data set in this project.")
-        return dataset
-    return datasets[0] if len(datasets) == 1 else None
 
 
 def page_or_part(request: MemberRequest, page: str, part: str, context: dict[str, Any]) -> HttpResponse:

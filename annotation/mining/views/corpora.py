@@ -10,15 +10,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
-from annotation.core.exports import object_rows, table_response
+from annotation.core.exports import errors_response, object_rows, objects_response, table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.views import MemberRequest, object_view, perform, project_view
+from annotation.datasets.lookups import chosen_dataset
 from annotation.mining import selectors
 from annotation.mining.forms import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
 from annotation.mining.services import corpora as services
 from annotation.mining.services.report import corpus_report_rows
 from annotation.mining.tasks import corpus_index
-from annotation.mining.views.common import chosen_dataset, corpus_or_404, page_or_part
+from annotation.mining.views.common import corpus_or_404, page_or_part
 from annotation.models import Corpus, Project, Role
 
 # The columns of downloads, with the attributes that they show.
@@ -54,8 +55,7 @@ def corpus_list(request: MemberRequest) -> HttpResponseBase:
     project = request.project
     corpora: QuerySet[Any] = selectors.corpora_of(project)
     if file_format := request.GET.get("format"):
-        rows = object_rows(corpora, CORPUS_COLUMNS)
-        return table_response(format=file_format, filename=f"{project.slug}-corpora", columns=CORPUS_COLUMNS, rows=rows)
+        return objects_response(file_format, f"{project.slug}-corpora", corpora, CORPUS_COLUMNS)
     context = {
         "project": project,
         "corpora": corpora,
@@ -87,8 +87,9 @@ def corpus_create(request: MemberRequest) -> HttpResponseBase:
 @project_view(Role.MANAGER)
 def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
     """Choose the data set first: it decides which responses can be chosen."""
-    project, dataset = request.project, chosen_dataset(request)
-    context: dict[str, Any] = {"project": project, "datasets": project.datasets.order_by("name")}
+    project = request.project
+    datasets, dataset = chosen_dataset(request)
+    context: dict[str, Any] = {"project": project, "datasets": datasets}
     if dataset is None:
         return render(request, "annotation/mining/corpus_from_dataset.html", context)
     form = CorpusFromDatasetForm(request.POST or None, dataset=dataset)
@@ -109,7 +110,11 @@ def corpus_detail(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
     if "message" in request.GET or "response" in request.GET:
         return _search(request, corpus)
     if file_format := request.GET.get("format"):
-        return _report_download(corpus, file_format)
+        if "errors" in corpus.report:
+            return errors_response(file_format, corpus.slug, corpus.report["errors"])
+        rows = corpus_report_rows(corpus.report.get("counts", {}))
+        columns = ("what", "count")
+        return table_response(format=file_format, filename=f"{corpus.slug}-report", columns=columns, rows=rows)
     context = _context(request.project, corpus) | {"search_form": CorpusSearchForm()}
     if request.htmx and "progress" in request.GET:
         return job_part(request, corpus, "annotation/mining/corpus_progress.html", context)
@@ -151,15 +156,6 @@ def _search(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
         "downloads": {each: f"?{request.GET.urlencode()}&format={each}" for each in ("csv", "json")},
     }
     return page_or_part(request, "corpus_detail", "corpus_found", context)
-
-
-def _report_download(corpus: Corpus, file_format: str) -> HttpResponseBase:
-    if "errors" in corpus.report:
-        columns = ["file", "line", "field", "found", "accepted"]
-        rows = [[error[column] for column in columns] for error in corpus.report["errors"]]
-        return table_response(format=file_format, filename=f"{corpus.slug}-errors", columns=columns, rows=rows)
-    counts = corpus_report_rows(corpus.report.get("counts", {}))
-    return table_response(format=file_format, filename=f"{corpus.slug}-report", columns=["what", "count"], rows=counts)
 
 
 corpus_cancel = cancel_view(corpus_or_404, "annotation:corpus-detail")

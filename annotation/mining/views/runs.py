@@ -10,12 +10,13 @@ from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.views import MemberRequest, object_view, perform, project_view
+from annotation.datasets.lookups import chosen_dataset
 from annotation.mining.forms import MiningRunForm
 from annotation.mining.selectors import SeedChoice, near_duplicates_of
 from annotation.mining.services import runs, storing
 from annotation.mining.services.report import RunReport, run_report
 from annotation.mining.tasks import mining_run_execute
-from annotation.mining.views.common import chosen_dataset, run_or_404
+from annotation.mining.views.common import run_or_404
 from annotation.models import JobState, MiningRun, Role
 
 REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
@@ -25,9 +26,10 @@ REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
 @project_view(Role.MANAGER)
 def mining_run_create(request: MemberRequest) -> HttpResponseBase:
     """Choose the data set first: it decides what can be a seed."""
-    project, dataset = request.project, chosen_dataset(request)
+    project = request.project
+    datasets, dataset = chosen_dataset(request)
     has_corpus = project.corpora.filter(state=JobState.DONE).exists()
-    context = {"project": project, "datasets": project.datasets.order_by("name"), "has_corpus": has_corpus}
+    context = {"project": project, "datasets": datasets, "has_corpus": has_corpus}
     if dataset is None or not has_corpus:
         return render(request, "annotation/mining/mining_run_form.html", context)
     corpus = project.corpora.filter(slug=request.GET.get("corpus", "")).only("pk").first()

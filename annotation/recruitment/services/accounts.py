@@ -53,13 +53,8 @@ def account_connect(
     """Store an account, its secrets encrypted."""
     account = ProviderAccount(project=project, provider=recruiting_provider(provider).key)
     _save(account, name, values, endpoint)
-    audit_record(
-        verb="provider.connect",
-        summary=f"Connected {account.get_provider_display()}: “{account.name}”.",
-        project=project,
-        by=by,
-        data={"account": account.pk},
-    )
+    summary = f"Connected {account.get_provider_display()}: “{account.name}”."
+    _audit(account, "connect", summary, by, account=account.pk)
     account.refresh_from_db()
     return account
 
@@ -71,13 +66,8 @@ def account_update(
     """Change an account; a secret that is left empty stays."""
     account = locked(account)
     changed = _save(account, name, values, endpoint)
-    audit_record(
-        verb="provider.update",
-        summary=f"Changed the account “{account.name}”{': new ' + ' and '.join(changed) if changed else ''}.",
-        project=account.project,
-        by=by,
-        data={"account": account.pk, "secrets_changed": changed},
-    )
+    summary = f"Changed the account “{account.name}”{': new ' + ' and '.join(changed) if changed else ''}."
+    _audit(account, "update", summary, by, account=account.pk, secrets_changed=changed)
     return account
 
 
@@ -90,9 +80,7 @@ def account_remove(*, account: ProviderAccount, by: User | None = None) -> None:
             f"“{account.name}” has {n} recruitment{'' if n == 1 else 's'}; accepted: an account without recruitments. "
             "To end its access, withdraw the token at the provider."
         )
-    audit_record(
-        verb="provider.remove", summary=f"Removed the account “{account.name}”.", project=account.project, by=by
-    )
+    _audit(account, "remove", f"Removed the account “{account.name}”.", by)
     account.delete()
 
 
@@ -120,14 +108,12 @@ def account_receive_messages(*, account: ProviderAccount, url: str, by: User | N
         account = options_change(account, messages=events)
         account.secrets = vault().seal({**secrets_of(account), WEBHOOK_SECRET: secret})
         account.save(update_fields=["secrets"])
-        audit_record(
-            verb="provider.messages",
-            summary=f"“{account.name}” sends messages: {', '.join(events)}.",
-            project=account.project,
-            by=by,
-            data={"account": account.pk},
-        )
+        _audit(account, "messages", f"“{account.name}” sends messages: {', '.join(events)}.", by, account=account.pk)
     return account
+
+
+def _audit(owner: ProviderAccount, verb: str, summary: str, by: User | None, **data: object) -> None:
+    audit_record(verb=f"provider.{verb}", summary=summary, project=owner.project, by=by, data=data)
 
 
 def _save(account: ProviderAccount, name: str, values: Mapping[str, str], endpoint: str) -> list[str]:

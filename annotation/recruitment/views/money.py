@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.core.errors import AnnotationError
+from annotation.core.parameters import whole_numbers
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Recruitment, Role, Submission
 from annotation.models import SubmissionStatus as Status
@@ -100,8 +101,7 @@ def _chosen(request: HttpRequest, recruitment: Recruitment) -> list[SubmissionRo
     if request.POST.get("all"):
         rows = selectors.submission_rows(recruitment, status=Status.AWAITING)
         return [row for row in rows if not (row.excluded or row.flagged or row.note)]
-    ids = [int(pk) for pk in request.POST.getlist("submission") if pk.isdecimal() and len(pk) < 19]
-    return selectors.submission_rows(recruitment, ids=ids)
+    return selectors.submission_rows(recruitment, ids=whole_numbers(request.POST, "submission"))
 
 
 def _decision_form(request: HttpRequest, act: str, recruitment: Recruitment) -> RejectForm | ReturnForm | None:

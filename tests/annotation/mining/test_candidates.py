@@ -26,18 +26,11 @@ from annotation.hygiene import near
 from annotation.hygiene.steps import Blocklist, Language, Length, MaskEmails, MaskHandles, MaskUrls
 from annotation.mining.candidates import Candidate, Missing, Seed, mine, missing
 from annotation.mining.index.building import build_index
-from annotation.mining.index.reading import TripleIndex
+from annotation.mining.index.reading import Hit, TripleIndex
 from annotation.mining.specification import MiningSpecification
 from annotation.mining.triples import Triple
 
 DEMO = Path(__file__).parents[3] / "demo" / "dstc7"
-
-
-class FakeHit(NamedTuple):
-    number: int
-    score: float
-    message_score: float
-    response_score: float
 
 
 class FakeIndex:
@@ -49,7 +42,7 @@ class FakeIndex:
     def triple(self, number: int) -> Triple:
         return self.triples[number]
 
-    def search(self, message: str, response: str, *, n: int, alpha: float, epsilon: float) -> list[FakeHit]:
+    def search(self, message: str, response: str, *, n: int, alpha: float, epsilon: float) -> list[Hit]:
         hits = []
         for number, triple in enumerate(self.triples):
             on_message, on_response = (
@@ -58,7 +51,7 @@ class FakeIndex:
             )
             score = on_message * (alpha * on_response + (1 - alpha) * epsilon)
             if score > 0:
-                hits.append(FakeHit(number, score, on_message, on_response))
+                hits.append(Hit(number, score, on_message, on_response))
         return sorted(hits, key=lambda hit: (-hit.score, hit.number))[:n]
 
     def random_numbers(self, n: int, rng: np.random.Generator) -> list[int]:
