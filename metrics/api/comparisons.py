@@ -7,17 +7,13 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
+from annotation.core.exports import object_rows
 from annotation.core.numbers import finite_or_none
 from annotation.models import JobState
 from metrics.api.runs import IndexPages, InRunViewSet
 from metrics.models import ScoreRun
-from metrics.selectors.comparisons import PAIR_FIELDS, comparisons_of, pair_rows
-from metrics.selectors.disagreements import (
-    DISAGREEMENT_COLUMNS,
-    MOST_DOWNLOADED,
-    disagreement_rows,
-    disagreements_of,
-)
+from metrics.selectors.comparisons import PAIR_FIELDS, comparisons_of
+from metrics.selectors.disagreements import DISAGREEMENT_COLUMNS, MOST_DOWNLOADED, disagreements_of, load_texts
 
 
 class PairSerializer(serializers.Serializer[Any]):
@@ -63,7 +59,7 @@ class ComparisonsViewSet(InRunViewSet):
     def list(self, request: Request, **_: Any) -> ApiResponse:
         if self.run.state != JobState.DONE:
             return self.page([])
-        rows = pair_rows(comparisons_of(self.run))
+        rows = object_rows(comparisons_of(self.run).pairs, PAIR_FIELDS)
         return self.page([dict(zip(PAIR_FIELDS, map(_plain, row), strict=True)) for row in rows])
 
 
@@ -79,7 +75,9 @@ class DisagreementsViewSet(InRunViewSet):
         spread = self._spread()
         if self.run.state != JobState.DONE:
             return self.page([])
-        rows = disagreement_rows(self.run, disagreements_of(self.run, spread=spread, n=MOST_DOWNLOADED))
+        disagreements = disagreements_of(self.run, spread=spread, n=MOST_DOWNLOADED)
+        load_texts(self.run, disagreements)
+        rows = object_rows(disagreements.outputs, DISAGREEMENT_COLUMNS)
         return self.page([dict(zip(DISAGREEMENT_COLUMNS, row, strict=True)) for row in rows])
 
     def _spread(self) -> float | None:

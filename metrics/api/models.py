@@ -104,7 +104,6 @@ class TrainedModelDetailSerializer(TrainedModelSerializer):
 class TrainedModelsViewSet(JobViewSet):
     queryset = TrainedModel.objects.all()
     parser_classes = (MultiPartParser, JSONParser)
-    lookup_field = "pk"
     lookup_url_kwarg = "model_pk"
     lookup_value_converter = "int"
     task = train_model
@@ -136,7 +135,7 @@ class TrainedModelsViewSet(JobViewSet):
         values = self.validated(ModelOfTextsSerializer)
         new = self._model_request(values)
         if "dataset" in values:
-            (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
+            dataset = self.dataset_named(values.pop("dataset"))
             return services.model_train_on_dataset(request=new, dataset=dataset, **values)
         for name in ("source_kinds", "source_systems"):
             if name in values:

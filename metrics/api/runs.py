@@ -120,7 +120,6 @@ class SegmentSerializer(serializers.Serializer[Any]):
 
 class ScoreRunsViewSet(JobViewSet):
     queryset = ScoreRun.objects.all()
-    lookup_field = "pk"
     lookup_url_kwarg = "score_run_pk"
     lookup_value_converter = "int"
     task = execute
@@ -165,7 +164,7 @@ class ScoreRunsViewSet(JobViewSet):
                 {"release": ["Found none or both of a release and a dataset; accepted: one of them."]}
             )
         if dataset:
-            return find_named(self.project.datasets.all(), [dataset], field="dataset", by="slug")[0], None
+            return self.dataset_named(dataset), None
         named = release_named(self.project, release)
         if named is None:
             raise ValidationError({"release": [f"Found {release[:40]!r}; accepted: {release_names(self.project)}."]})

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import StreamingHttpResponse
-from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -14,7 +13,8 @@ from rest_framework.response import Response as ApiResponse
 from rest_framework.reverse import reverse
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.api import ProjectViewSet, Strict, find_named
+from annotation.core.api import ProjectViewSet, Strict
+from annotation.core.exports import zip_response
 from annotation.core.uploads import in_bytes, upload_limit
 from annotation.models import Dataset
 from metrics.models import ScoreRun
@@ -85,7 +85,7 @@ class ScoreImportsViewSet(ProjectViewSet):
         """Import each metric and level in the file as a score run: 201 if a run is new, 200 if none is."""
         values = self.validated(ScoreImportRequestSerializer)
         upload, check = values.pop("file"), values.pop("check")
-        (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
+        dataset = self.dataset_named(values.pop("dataset"))
         file: dict[str, Any] = {"dataset": dataset, "filename": upload.name, "content": upload.read()}
         file["options"] = ImportOptions(**values)
         if check:
@@ -100,9 +100,7 @@ class ScoreImportsViewSet(ProjectViewSet):
     def archive(self, request: Request, dataset_slug: str, **_: Any) -> StreamingHttpResponse:
         """Export all finished runs of a data set with its texts and ratings, in mt-metrics-eval's layout."""
         dataset = get_in_project_or_404(Dataset.objects.all(), self.project, slug=dataset_slug)
-        response = StreamingHttpResponse(archive_chunks(dataset), content_type="application/zip")
-        response["Content-Disposition"] = content_disposition_header(True, f"{dataset.slug}-scores.zip")
-        return response
+        return zip_response(archive_chunks(dataset), f"{dataset.slug}-scores.zip")
 
     def imported(self, run: ScoreRun, created: bool) -> dict[str, Any]:
         kwargs = {"project_slug": self.project.slug, "score_run_pk": run.pk}

@@ -9,25 +9,26 @@ from django.utils.text import capfirst
 
 from annotation.core.forms import RefusableForm, offer_choices
 from annotation.core.uploads import upload_limit
-from annotation.models import Corpus, Dataset, SourceKind
+from annotation.models import Corpus, Dataset, Project, SourceKind, User
 from annotation.references.releases.selectors.releases import source_counts
 from metrics.forms.runs import parameter_field
 from metrics.scoring.models.kinds import Kind
 from metrics.selectors.training_texts import CONTEXTS, MESSAGES, RESPONSES
+from metrics.services.training import ModelRequest
 
 PART_LABELS = {MESSAGES: "Messages", CONTEXTS: "Contexts: the turns before the message", RESPONSES: "Responses"}
 OPTION = "option_"
 
 
 class _ModelForm(RefusableForm):
-    """``request_values`` are those of a ``ModelRequest``, ``source_values`` the texts or file it is made from."""
+    """A model's name; ``source_values`` are the texts or the file that it is made from."""
 
     name = forms.CharField(label="Name", max_length=120, help_text="An existing name gets another version.")
     inputs = {"source_kinds": "texts", "source_systems": "texts"}
 
-    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, kind: Kind, project: Project, by: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.kind = kind
+        self.kind, self.project, self.by = kind, project, by
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         option = f"{OPTION}{path}"
@@ -41,8 +42,13 @@ class _ModelForm(RefusableForm):
     def option_fields(self) -> list[forms.BoundField]:
         return [field for field in self if field.name.startswith(OPTION)]
 
-    def request_values(self) -> dict[str, Any]:
-        return {"name": self.cleaned_data["name"]}
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the service that creates the model, except the data set or corpus."""
+        data = self.cleaned_data
+        options = {name.removeprefix(OPTION): data[name] for name in data if name.startswith(OPTION)}
+        keep_apart = data.get("keep_apart", True)
+        request = ModelRequest(self.project, self.by, data["name"], self.kind.name, options, keep_apart)
+        return {"request": request, **self.source_values()}
 
     def source_values(self) -> dict[str, Any]:
         file = self.cleaned_data["file"]
@@ -63,11 +69,6 @@ class _TrainingForm(_ModelForm):
         super().__init__(*args, kind=kind, **kwargs)
         for parameter in kind.parameters:
             self.fields[f"{OPTION}{parameter.name}"] = parameter_field(parameter)
-
-    def request_values(self) -> dict[str, Any]:
-        data = self.cleaned_data
-        options = {name.removeprefix(OPTION): data[name] for name in data if name.startswith(OPTION)}
-        return {"name": data["name"], "options": options, "keep_apart": data["keep_apart"]}
 
 
 class DatasetTrainingForm(_TrainingForm):

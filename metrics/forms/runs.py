@@ -141,12 +141,15 @@ class ScoreRunForm(RefusableForm):
             is_flag = isinstance(self.fields[name], forms.BooleanField)
             self.initial[name] = values[name].lower() in TRUE if is_flag else values[name]
 
-    def parameters(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[field] for name, field in self.names.items()}
-
-    def chosen_subset(self) -> Subset:
-        subset: Subset = self.cleaned_data.get("subset", Subset())
-        return replace(subset, items=self.cleaned_data.get("items", "referenced"))
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``score_run_create``."""
+        data = self.cleaned_data
+        return {
+            "metric": self.metric.name,
+            "systems": list(data["systems"]),
+            "parameters": {name: data[field] for name, field in self.names.items()},
+            "subset": replace(data.get("subset", Subset()), items=data.get("items", "referenced")),
+        }
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         return super().input_of(self.names.get(path, path))

@@ -1,10 +1,7 @@
 """Pairs of a run's systems, compared on the same resamples of its segments."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
-from typing import Any
 
 import numpy as np
 from django.core.cache import cache
@@ -158,7 +155,3 @@ PAIR_FIELDS = {
     "shared_items": "test.segments",
 }
 PAIR_TYPES = dict.fromkeys(PAIR_FIELDS.keys() - {"better", "worse", "differs", "undefined_reason"}, "number")
-
-
-def pair_rows(comparisons: Comparisons) -> Iterator[tuple[Any, ...]]:
-    return map(attrgetter(*PAIR_FIELDS.values()), comparisons.pairs)

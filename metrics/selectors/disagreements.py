@@ -3,10 +3,8 @@
 As in D'Haro et al. (2019), Table 4: the metric high and the raters low, and the other way round.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +12,7 @@ from django.db.models import Exists, OuterRef
 from scipy.stats import rankdata
 
 from annotation.core.errors import AnnotationError
+from annotation.core.exports import Column
 from annotation.models import Campaign, Item, Rating, ReleaseWeight, Response, ResponseSource
 from annotation.rating.selectors.ratings import campaign_criteria, judgements, rating_columns
 from annotation.weighting.evidence import Bins, Evidence, histogram_bins, response_evidence
@@ -87,6 +86,10 @@ class Disagreements:
     liked_by_raters: list[Disagreement] = field(default_factory=list)
     bins: Bins | None = None
     reason: str = ""
+
+    @property
+    def outputs(self) -> list[Disagreement]:
+        return [*self.liked_by_metric, *self.liked_by_raters]
 
 
 def rating_campaigns(run: ScoreRun) -> list[Campaign]:
@@ -192,7 +195,7 @@ def _compare(run: ScoreRun, rated: _RatedOutputs, result: Disagreements, n: int)
 
 def load_texts(run: ScoreRun, disagreements: Disagreements) -> None:
     """Load the items, outputs and references that the run used, heaviest first."""
-    outputs = [*disagreements.liked_by_metric, *disagreements.liked_by_raters]
+    outputs = disagreements.outputs
     items = Item.objects.in_bulk([output.item_id for output in outputs])
     responses = Response.objects.in_bulk([output.response_id for output in outputs])
     weights = ReleaseWeight.objects.filter(release=run.release_id, item__in=items).select_related("response")
@@ -210,7 +213,8 @@ def load_texts(run: ScoreRun, disagreements: Disagreements) -> None:
         output.bars = [Bar(label, n, 100 * n // tallest) for label, n in zip(labels, output.counts, strict=True)]
 
 
-DISAGREEMENT_FIELDS = {
+DISAGREEMENT_COLUMNS: dict[str, Column] = {
+    "list": lambda output: "metric_high_raters_low" if output.gap > 0 else "raters_high_metric_low",
     "item": "item.external_id",
     "systems": "system_names",
     "output": "response.text",
@@ -222,14 +226,6 @@ DISAGREEMENT_FIELDS = {
     "judgements": "n_judgements",
     "spread": "spread",
 }
-DISAGREEMENT_COLUMNS = ("list", *DISAGREEMENT_FIELDS)
-
-
-def disagreement_rows(run: ScoreRun, disagreements: Disagreements) -> Iterator[tuple[Any, ...]]:
-    load_texts(run, disagreements)
-    values = attrgetter(*DISAGREEMENT_FIELDS.values())
-    yield from (("metric_high_raters_low", *values(output)) for output in disagreements.liked_by_metric)
-    yield from (("raters_high_metric_low", *values(output)) for output in disagreements.liked_by_raters)
 
 
 @dataclass

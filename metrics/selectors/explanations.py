@@ -90,16 +90,8 @@ class OrderLine:
     added: str
 
     @property
-    def order(self) -> int:
-        return self.total.order
-
-    @property
     def precision(self) -> float | None:
         return finite_or_none(self.total.precision)
-
-    @property
-    def smoothed(self) -> float:
-        return self.total.smoothed
 
 
 @dataclass

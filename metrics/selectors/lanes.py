@@ -33,15 +33,15 @@ class Token:
 
 def with_lines(texts: Sequence[str], ngrams: Sequence[Ngram]) -> tuple[list[Token], int]:
     """Return tokens with the lines under them, and the number of lanes. Overlapping lines have different lanes."""
-    unigrams = {start: ngram for ngram in ngrams if ngram.order == 1 for start in ngram.part.positions}
+    unigrams = {start: ngram for ngram in ngrams if ngram.part.order == 1 for start in ngram.part.positions}
     tokens = [
         Token(text, unigrams.get(i), i in unigrams and _is_counted(unigrams[i], i)) for i, text in enumerate(texts)
     ]
     _set_directions(tokens)
     first_lane = 0
-    for order in sorted({ngram.order for ngram in ngrams} - {1}):
+    for order in sorted({ngram.part.order for ngram in ngrams} - {1}):
         occurrences = sorted(
-            ((start, ngram) for ngram in ngrams if ngram.order == order for start in ngram.part.positions),
+            ((start, ngram) for ngram in ngrams if ngram.part.order == order for start in ngram.part.positions),
             key=itemgetter(0),
         )
         free_from: list[int] = []  # for each lane the first free token
@@ -54,7 +54,7 @@ def with_lines(texts: Sequence[str], ngrams: Sequence[Ngram]) -> tuple[list[Toke
 
 
 def _draw(tokens: Sequence[Token], start: int, ngram: Ngram, lane: int) -> None:
-    last = start + ngram.order - 1
+    last = start + ngram.part.order - 1
     counted = _is_counted(ngram, start)
     for i in range(start, last + 1):
         tokens[i].bars.append(Bar(lane, ngram, i == start, i == last, counted))
@@ -76,4 +76,4 @@ def _direction(character: str) -> str:
 
 def _is_counted(ngram: Ngram, start: int) -> bool:
     """Return whether this copy counts: the first ones do, as many as the winner's count allows."""
-    return ngram.part.positions.index(start) < ngram.clipped
+    return ngram.part.positions.index(start) < ngram.part.clipped

@@ -118,7 +118,8 @@ def match_row(ngram: Ngram) -> tuple[Any, ...]:
         }
         for holder in ngram.holders
     ]
-    return ngram.text, ngram.order, ngram.count, ngram.clipped, *won, ngram.amount, ngram.ceiling, held_by
+    part = ngram.part
+    return ngram.text, part.order, part.count, part.clipped, *won, part.contribution, part.ceiling, held_by
 
 
 def item_match_rows(item: Item, explanation: Explanation) -> Iterable[tuple[Any, ...]]:
@@ -136,8 +137,8 @@ GIVEN_FIELDS = {
     "response_id": "hypothesis.response.pk",
     "hypothesis": "hypothesis.response.text",
     "ngram": "ngram.text",
-    "order": "ngram.order",
-    "in_hypothesis": "ngram.count",
+    "order": "ngram.part.order",
+    "in_hypothesis": "ngram.part.count",
     "in_reference": "holder.n_starts",
     "counted": "holder.clipped",
     "weight": "holder.reference.weight",

@@ -1,8 +1,9 @@
 """An n-gram of a hypothesis and the references that hold it, with numbers as text."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from annotation.models import ReleaseWeight, Response
 from metrics.scoring.explain.ngrams import NgramContribution, exact_sum
 
 MINUS = "−"
@@ -24,30 +25,24 @@ def written(value: float, scale: int, *, plus: bool = False, bracket: bool = Fal
     return f"+{text}" if plus else text
 
 
-class Text(Protocol):
-    """A stored response, or a typed text, whose ``pk`` is None."""
+@dataclass(frozen=True)
+class TypedText:
+    """A typed text; equal texts are equal, so that a hypothesis that is a reference is recognised."""
 
-    @property
-    def pk(self) -> int | None: ...
-
-    @property
-    def text(self) -> str: ...
+    text: str
+    pk: None = None
 
 
-class Weighed(Protocol):
-    """A text with its weight: a row of a release, or typed."""
+@dataclass(frozen=True)
+class TypedReference:
+    response: TypedText
+    weight: float
+    is_original: bool = False
+    low: None = None
 
-    @property
-    def response(self) -> Text: ...
 
-    @property
-    def weight(self) -> float: ...
-
-    @property
-    def is_original(self) -> bool: ...
-
-    @property
-    def low(self) -> float | None: ...
+Text = Response | TypedText
+Weighed = ReleaseWeight | TypedReference
 
 
 @dataclass
@@ -119,24 +114,8 @@ class Ngram:
         return " ".join(self.part.ngram)
 
     @property
-    def order(self) -> int:
-        return self.part.order
-
-    @property
-    def count(self) -> int:
-        return self.part.count
-
-    @property
-    def clipped(self) -> int:
-        return self.part.clipped
-
-    @property
     def amount(self) -> float:
         return self.part.contribution
-
-    @property
-    def ceiling(self) -> float:
-        return self.part.ceiling
 
     @property
     def sign(self) -> str:
@@ -149,9 +128,9 @@ class Ngram:
     @property
     def counted_by(self) -> Reference | None:
         """Return the reference whose count applies, if it is not the winner."""
-        lender = next((h.reference for h in self.holders if h.clipped == self.clipped), None)
+        lender = next((h.reference for h in self.holders if h.clipped == self.part.clipped), None)
         winner = next((h for h in self.holders if h.wins), None)
-        return None if winner is None or winner.clipped == self.clipped else lender
+        return None if winner is None or winner.clipped == self.part.clipped else lender
 
     @property
     def held(self) -> str:
@@ -160,7 +139,7 @@ class Ngram:
 
     @property
     def written_product(self) -> str:
-        return f"{self.clipped} × {written(self.part.weight or 0.0, self.scale, bracket=True)}"
+        return f"{self.part.clipped} × {written(self.part.weight or 0.0, self.scale, bracket=True)}"
 
     @property
     def written_amount(self) -> str:
@@ -168,7 +147,7 @@ class Ngram:
 
     @property
     def written_ceiling(self) -> str:
-        return written(self.ceiling, self.scale)
+        return written(self.part.ceiling, self.scale)
 
     @property
     def description(self) -> str:
@@ -177,4 +156,4 @@ class Ngram:
         by = f"won by reference {winner.number}, " if winner else ""
         verb = "adds" if self.amount > 0 else "takes away" if self.amount < 0 else "adds nothing"
         amount = f" {written(abs(self.amount), self.scale)}" if self.amount else ""
-        return f"{self.text}: {self.order}-gram, {by}{verb}{amount}"
+        return f"{self.text}: {self.part.order}-gram, {by}{verb}{amount}"

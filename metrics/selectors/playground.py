@@ -10,6 +10,7 @@ from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore
 from metrics.selectors.explanations import Explanation, explain, release_rows
+from metrics.selectors.ngrams import TypedReference, TypedText
 from metrics.selectors.playground_parts import Adequacy, Combined, Fluency, adequacy, combined, fluency
 from metrics.selectors.playground_scores import Group, Trial, score_groups
 
@@ -21,22 +22,6 @@ UNSPACED = (
     ("\u3040", "\u30ff"),
     ("\u3400", "\u9fff"),
 )
-
-
-@dataclass(frozen=True)
-class TypedText:
-    """A typed text; equal texts are equal, so that a hypothesis that is a reference is recognised."""
-
-    text: str
-    pk: None = None
-
-
-@dataclass(frozen=True)
-class TypedReference:
-    response: TypedText
-    weight: float
-    is_original: bool = False
-    low: None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
 
 from annotation.core.errors import AnnotationError
+from annotation.core.exports import Column
 from annotation.core.numbers import finite_or_none
 from annotation.core.pages import newest_page
 from annotation.models import Campaign, Item, JobState, Project, ReleaseWeight, Response, ResponseSource, System
@@ -156,7 +156,7 @@ def self_references(run: ScoreRun) -> list[tuple[str, int]]:
     return list(Counter(name for name, pk in scored if pk in used).items())
 
 
-SCORE_FIELDS = {
+SCORE_COLUMNS: dict[str, Column] = {
     "run": "run_id",
     "metric": "run.metric",
     "references": "run.subset_text",
@@ -167,18 +167,19 @@ SCORE_FIELDS = {
     "segments": "n_segments",
     "undefined_reason": "undefined_reason",
     "clamped_orders": "clamped_orders",
+    "precisions": lambda score: score.details.get("precisions"),
+    "brevity_penalty": lambda score: score.details.get("brevity_penalty"),
+    "hypothesis_length": lambda score: score.details.get("hypothesis_length"),
+    "reference_length": lambda score: score.details.get("reference_length"),
+    "signature": "run.signature",
 }
-DETAILS = ("precisions", "brevity_penalty", "hypothesis_length", "reference_length")
-SCORE_COLUMNS = (*SCORE_FIELDS, *DETAILS, "signature")
 SCORE_TYPES = dict.fromkeys(("score", "low", "high", "brevity_penalty"), "number")
 
 
-def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
-    """Yield a row per run and system; unfinished runs have none."""
+def scores_of(runs: QuerySet[ScoreRun]) -> Iterator[SystemScore]:
+    """Yield the scores of runs, newest first; unfinished runs have none."""
     scores = SystemScore.objects.filter(run__in=runs).select_related("run", "system")
-    values = attrgetter(*SCORE_FIELDS.values())
-    for score in scores.defer("run__report", "run__replicates").order_by("-run", "system__name").iterator(500):
-        yield *values(score), *map(score.details.get, DETAILS), score.run.signature
+    return scores.defer("run__report", "run__replicates").order_by("-run", "system__name").iterator(500)
 
 
 SEGMENT_COLUMNS = ("item", "system", "score")

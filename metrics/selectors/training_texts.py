@@ -1,17 +1,14 @@
 """Texts that a model is trained on, and texts that metrics compare with its help."""
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Set
 from itertools import chain
 from typing import Any, BinaryIO
 
-import zstandard
 from django.db.models import QuerySet
 
 from annotation.core.errors import AnnotationError
 from annotation.core.rows import UTF8_MARK
-from annotation.mining.opening import compression_of, decompressed
+from annotation.mining.opening import DAMAGED, compression_of, decompressed
 from annotation.mining.selectors import corpus_index, damage_reported, named_sources
 from annotation.models import Corpus, Dataset, Item, JobState, Project, ReleaseWeight, ResponseSource, SourceKind
 from metrics.models import TrainedModel
@@ -66,7 +63,7 @@ def file_texts(open_file: Callable[[], BinaryIO], filename: str) -> Iterator[str
         try:
             for number, line in enumerate(decompressed(stream, compression), start=1):
                 yield _decoded(line.removeprefix(UTF8_MARK) if number == 1 else line, filename, number)
-        except (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+        except DAMAGED as error:
             message = f"{filename}: found a damaged {compression} file ({error}); accepted: a whole one."
             raise AnnotationError.at("file", message) from error
 

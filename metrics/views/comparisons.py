@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.core.exports import table_response
+from annotation.core.exports import objects_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Role
@@ -22,13 +22,8 @@ def run_comparisons(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
     """Show every pair, and the pair that the address names."""
     pairs = comparisons.comparisons_of(run)
     if file_format := request.GET.get("format"):
-        return table_response(
-            format=file_format,
-            filename=f"{request.project.slug}-run-{run.pk}-pairs",
-            columns=tuple(comparisons.PAIR_FIELDS),
-            rows=comparisons.pair_rows(pairs),
-            types=comparisons.PAIR_TYPES,
-        )
+        filename = f"{request.project.slug}-run-{run.pk}-pairs"
+        return objects_response(file_format, filename, pairs.pairs, comparisons.PAIR_FIELDS, comparisons.PAIR_TYPES)
     first, second = _chosen_systems(request, pairs)
     context = {
         "project": request.project,
@@ -62,14 +57,10 @@ def run_disagreements(request: MemberRequest, run: ScoreRun) -> HttpResponseBase
     result = disagreements.disagreements_of(run, campaign=campaign, spread=_spread(request), n=n)
     if campaign is not None and not result.chosen:
         raise Http404("No such campaign with ratings of outputs of this run.")
-    if file_format:
-        return table_response(
-            format=file_format,
-            filename=f"{request.project.slug}-run-{run.pk}-disagreements",
-            columns=disagreements.DISAGREEMENT_COLUMNS,
-            rows=disagreements.disagreement_rows(run, result),
-        )
     disagreements.load_texts(run, result)
+    if file_format:
+        filename = f"{request.project.slug}-run-{run.pk}-disagreements"
+        return objects_response(file_format, filename, result.outputs, disagreements.DISAGREEMENT_COLUMNS)
     context: dict[str, Any] = {
         "project": request.project,
         **described(run),

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.http import content_disposition_header
 from django.utils.text import capfirst
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -16,10 +14,10 @@ from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.charts import MEDIA_TYPES
 from annotation.core.errors import AnnotationError
-from annotation.core.exports import table_response
+from annotation.core.exports import table_response, zip_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.views import MemberRequest, object_view, perform, project_view
-from annotation.models import JobState, Project, Role, User
+from annotation.models import JobState, Project, Role
 from metrics import charts_models, tasks
 from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
 from metrics.models import TrainedModel
@@ -119,13 +117,14 @@ def model_create(request: MemberRequest) -> HttpResponse:
             request.POST or None,
             request.FILES or None,
             kind=kind,
+            project=project,
+            by=request.user,
             initial={"name": _usual_name(kind, origin)},
             **origin.source,
         )
-        if request.method == "POST" and form.is_valid():
-            model = _create(project, request.user, origin, form)
-            if model is not None:
-                return redirect("metrics:model-detail", project.slug, model.pk)
+        if model := form.submit(origin.create, **origin.source):
+            tasks.train_model.delay_on_commit(model.pk)
+            return redirect("metrics:model-detail", project.slug, model.pk)
         context["form"] = form
     return render(request, "metrics/model_create.html", context)
 
@@ -146,18 +145,6 @@ def _chosen_origin(request: HttpRequest, origins: list[Origin]) -> Origin | None
 def _usual_name(kind: Kind, origin: Origin) -> str:
     source = next(iter(origin.source.values()), None)
     return f"{source} {kind.label}" if source is not None else ""
-
-
-@transaction.atomic
-def _create(project: Project, user: User, origin: Origin, form: Any) -> TrainedModel | None:
-    new = services.ModelRequest(project, user, kind=form.kind.name, **form.request_values())
-    try:
-        model = origin.create(request=new, **origin.source, **form.source_values())
-    except AnnotationError as error:
-        form.add_refusal(error)
-        return None
-    tasks.train_model.delay_on_commit(model.pk)
-    return model
 
 
 # --- A model ----------------------------------------------------------------------------------------------------------
@@ -234,10 +221,7 @@ def model_download(request: MemberRequest, model: TrainedModel) -> HttpResponseB
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("metrics:model-detail", request.project.slug, model.pk)
-    response = StreamingHttpResponse(chunks, content_type="application/zip")
-    name = f"{model.slug}-v{model.version}-{model.digest[:12]}.zip"
-    response["Content-Disposition"] = content_disposition_header(True, name)
-    return response
+    return zip_response(chunks, f"{model.slug}-v{model.version}-{model.digest[:12]}.zip")
 
 
 @require_GET
@@ -251,19 +235,14 @@ def model_overlap_download(request: MemberRequest, model: TrainedModel, file_for
     return table_response(format=file_format, filename=filename, columns=OVERLAP_COLUMNS, rows=rows)
 
 
-def _singular_values(project: Project, pk: int) -> list[float]:
-    values: list[float] = _done_or_404(project, pk).report.get("model", {}).get("singular_values", [])
+@require_GET
+@object_view(_done_or_404, Role.VIEWER)
+def model_spectrum(request: MemberRequest, model: TrainedModel, file_format: str = "") -> HttpResponseBase:
+    """Send the chart for the page or as a picture, or its numbers as a table."""
+    values = model.report.get("model", {}).get("singular_values", [])
     if not values:
         raise Http404("This model has no singular values.")
-    return values
-
-
-@require_GET
-@project_view(Role.VIEWER)
-def model_spectrum(request: MemberRequest, pk: int, file_format: str = "") -> HttpResponseBase:
-    """Send the chart for the page or as a picture, or its numbers as a table."""
-    values = _singular_values(request.project, pk)
-    filename = f"{request.project.slug}-model-{pk}-singular-values"
+    filename = f"{request.project.slug}-model-{model.pk}-singular-values"
     if not file_format or file_format in MEDIA_TYPES:
         chart = charts_models.spectrum(values, theme=chart_theme(request))
         return chart_response(chart, file_format or "json", filename)

@@ -6,21 +6,20 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.db import models, transaction
+from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.chart_views import chart_response, chart_theme
-from annotation.core.exports import table_response
+from annotation.core.exports import objects_response, table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.models import Dataset, JobState, Project, Release, Role, User
+from annotation.models import Dataset, JobState, Project, Release, Role
 from annotation.references.releases.selectors.releases import finished_releases
 from metrics import charts, tasks
-from metrics.errors import MetricsError
 from metrics.forms.runs import ScoreRunForm
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -140,15 +139,13 @@ def run_create(request: MemberRequest) -> HttpResponse:
         values=(alone if release is None else {}) | request.GET.dict(),
         models={kind: list(finished_models(project, kind)) for kind in model_kinds},
     )
-    if form.is_valid():
-        try:
-            run, created = _create(project, dataset, release, form, request.user)
-        except MetricsError as error:
-            form.add_refusal(error)
+    if result := form.submit(score_run_create, project=project, release=release, dataset=dataset, by=request.user):
+        run, created = result
+        if created:
+            tasks.execute.delay_on_commit(run.pk)
         else:
-            if not created:
-                messages.info(request, "Opened the existing run with this signature.")
-            return redirect("metrics:run-detail", project.slug, run.pk)
+            messages.info(request, "Opened the existing run with this signature.")
+        return redirect("metrics:run-detail", project.slug, run.pk)
     return render(request, "metrics/run_create.html", context | {"form": form})
 
 
@@ -208,25 +205,6 @@ def _requested(request: HttpRequest, name: str, rows: Sequence[AnyModel]) -> Any
     if chosen is None:
         raise Http404(f"No such {name} in this project that a run could be made of.")
     return chosen
-
-
-@transaction.atomic
-def _create(
-    project: Project, dataset: Dataset, release: Release | None, form: ScoreRunForm, by: User
-) -> tuple[ScoreRun, bool]:
-    run, created = score_run_create(
-        project=project,
-        release=release,
-        dataset=dataset,
-        systems=list(form.cleaned_data["systems"]),
-        metric=form.metric.name,
-        parameters=form.parameters(),
-        subset=form.chosen_subset(),
-        by=by,
-    )
-    if created:
-        tasks.execute.delay_on_commit(run.pk)
-    return run, created
 
 
 def again_query(run: ScoreRun) -> str:
@@ -294,10 +272,8 @@ def run_download(request: MemberRequest, run: ScoreRun, table: str, file_format:
 
 
 def _scores_as_table(name: str, file_format: str, runs: models.QuerySet[ScoreRun]) -> HttpResponseBase:
-    rows = selectors.score_rows(runs)
-    return table_response(
-        format=file_format, filename=name, columns=selectors.SCORE_COLUMNS, rows=rows, types=selectors.SCORE_TYPES
-    )
+    scores = selectors.scores_of(runs)
+    return objects_response(file_format, name, scores, selectors.SCORE_COLUMNS, selectors.SCORE_TYPES)
 
 
 def _histogram(run: ScoreRun) -> list[dict[str, Any]]:

@@ -5,10 +5,10 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.core.exports import zip_response
 from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
@@ -69,7 +69,4 @@ def _stored(request: MemberRequest, runs: list[tuple[ScoreRun, bool]]) -> HttpRe
 @object_view(dataset_or_404, Role.VIEWER)
 def run_export(request: MemberRequest, dataset: Dataset) -> StreamingHttpResponse:
     """Send all finished runs of a data set with its texts and ratings, in mt-metrics-eval's layout."""
-    response = StreamingHttpResponse(archive_chunks(dataset), content_type="application/zip")
-    filename = f"{request.project.slug}-{dataset.slug}-scores.zip"
-    response["Content-Disposition"] = content_disposition_header(True, filename)
-    return response
+    return zip_response(archive_chunks(dataset), f"{request.project.slug}-{dataset.slug}-scores.zip")

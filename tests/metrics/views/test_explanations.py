@@ -178,7 +178,7 @@ def test_a_chosen_reference_has_its_matches_marked_without_script(talk, viewer, 
     assert answer.context["chosen"].number == 5
     page = answer.content.decode()
     assert page.count("gram-negative is-on") == len(
-        [ngram for ngram in answer.context["chosen"].won if ngram.order == 1]
+        [ngram for ngram in answer.context["chosen"].won if ngram.part.order == 1]
     )
     assert as_user(viewer).get(item_url(talk, query="?reference=99")).context["chosen"] is None
 

@@ -351,7 +351,7 @@ def test_the_matches_of_a_segment_can_be_kept(world: World, run: ScoreRun, viewe
     rows = json.loads(body(as_user(viewer).get(address(world, run, "run-segment-download", parts))))
     shown = explained(world, run, 3)
     for line in shown.hypotheses[0].orders:
-        mine = [row for row in rows if row["order"] == line.order]
+        mine = [row for row in rows if row["order"] == line.total.order]
         assert sum(row["adds"] for row in mine) == pytest.approx(line.total.numerator)
         assert sum(row["of_at_most"] for row in mine) == pytest.approx(line.total.denominator)
     assert {row["won_by_response_id"] for row in rows} - {None} <= {one.response.pk for one in shown.references}
