@@ -222,10 +222,11 @@ class _NotJson(ValueError): ...
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    for name, times in Counter(name for name, _ in pairs).items():
-        if times > 1:
-            raise _RepeatedName(name)
-    return dict(pairs)
+    values = dict(pairs)
+    if len(values) < len(pairs):  # counting takes a while, so only if a name is repeated
+        times = Counter(name for name, _ in pairs)
+        raise _RepeatedName(next(name for name in values if times[name] > 1))
+    return values
 
 
 def _constant(name: str) -> Any:

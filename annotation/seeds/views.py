@@ -215,7 +215,7 @@ def seed_chart(request: MemberRequest, dataset: Dataset, file_format: str) -> Ht
         form = SelectForm(dataset, request.GET)
         preview = form.submit(services.seeds_preview)
         if preview is None:
-            raise Http404("The address names no preview.")
+            raise Http404(f"The address names no preview: {form.errors.as_text()}")
         scale, threshold = (preview.low, preview.high), form.cleaned_data["threshold"]
         bars = services.bars(preview.distribution, *scale)
     else:

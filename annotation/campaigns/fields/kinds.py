@@ -41,7 +41,7 @@ class Field:
     stated : a file must state it even though a draft has a default.
     frozen : part of the design that is frozen and hashed at launch.
     optional : None is accepted.
-    confidential : shown to managers only.
+    confidential : its value is shown to managers only; every viewer of the design sees its ``facts``.
     selects : says which responses are rated; not copied to a campaign that rates a list of responses.
     related : rows of other tables, which services convert.
     """

@@ -16,7 +16,7 @@ WORDS = {
     "empty_references": "References without text, left out",
     "empty_outputs": "Outputs without text, kept: an answer that says nothing",
     "rows": "Rows with content",
-    "rows_of_other_systems": "Rows of systems that were not asked for, left out",
+    "rows_of_other_systems": "Rows of systems that were not requested, left out",
     "drawn": "Triples drawn from the corpus, one after the other",
     "dropped_by_hygiene": "… of which a hygiene step left out",
     "masked_by_hygiene": "… of which something was masked in",

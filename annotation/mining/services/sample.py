@@ -23,7 +23,7 @@ def sample_draw(options: Mapping[str, Any], beat: Beat) -> tuple[DatasetContent,
     """
     corpus = Corpus.objects.defer("content").filter(pk=options["corpus"]).first()
     if corpus is None:
-        raise AnnotationError.at("corpus", "The corpus was deleted since the sample was asked for.")
+        raise AnnotationError.at("corpus", "The corpus was deleted since the sample was requested.")
     steps = [step_from_dict(record) for record in options["hygiene"]]
     content, counts = DatasetContent(), Counter(drawn=0, dropped_by_hygiene=0, masked_by_hygiene=0)
     index = corpus_index(corpus)
@@ -48,7 +48,7 @@ def sample_draw(options: Mapping[str, Any], beat: Beat) -> tuple[DatasetContent,
         raise AnnotationError.at(
             "n",
             f"Of the {counts['drawn']:,} triples of “{corpus}” the hygiene steps leave {len(content.items):,}; "
-            f"accepted: up to as many, {options['n']:,} were asked for.",
+            f"accepted: up to as many, {options['n']:,} were requested.",
         )
     return content, dict(counts)
 

@@ -269,9 +269,8 @@ def _check_named(names: Sequence[str | int], existing: Iterable[object], rule: E
 
 def _build(release: Release, claim: Claim) -> None:
     reference_set = release.reference_set
-    campaigns = selectors.release_campaigns(
-        release
-    )  # the set may have gained a campaign since the release was requested
+    # The set may have gained a campaign since the release was requested.
+    campaigns = selectors.release_campaigns(release)
     with transaction.atomic():
         ratings_await(campaigns=campaigns)
         last = selectors.last_ids(campaigns)
