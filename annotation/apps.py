@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -5,3 +7,6 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
     default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "Annotation"
+
+    def ready(self) -> None:
+        import_module("annotation.mining.services.sample")  # registers itself as a source of content

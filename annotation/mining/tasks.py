@@ -3,11 +3,7 @@
 from celery import shared_task
 
 from annotation.core.shards import helpers
-from annotation.mining.services import (
-    corpora,
-    runs,
-    sample,  # noqa: F401  # registers itself as a source of content
-)
+from annotation.mining.services import corpora, runs
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types

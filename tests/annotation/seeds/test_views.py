@@ -317,6 +317,9 @@ def test_tables_and_chart_are_downloaded(selection: SeedSelection, viewer: User,
     }
     assert client.get(page("seed-chart", "replies", "svg"))["Content-Type"] == "image/svg+xml"
     assert client.get(page("seed-chart", "replies", "gif")).status_code == 404
+    refused = client.get(page("seed-chart", "replies", "json"), {"threshold": "many"})
+    assert refused.status_code == 404
+    assert "Enter a number." in refused.context["exception"]
     table = b"".join(client.get(page("seed-chart", "replies", "csv")).streaming_content).decode()
     assert table.splitlines()[0] == "mean_from,mean_to,seeds,kept"
 
