@@ -40,6 +40,14 @@ def user_of(request: Request) -> User:
     return cast(User, request.user)
 
 
+class AnswerSerializer(serializers.ModelSerializer[Any]):
+    """A row of the database in an answer: every field is read only."""
+
+    def get_extra_kwargs(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().get_extra_kwargs()
+        return {name: given.get(name, {}) | {"read_only": True} for name in self.Meta.fields}
+
+
 class UsernameField(serializers.SlugRelatedField[User]):
     """The name of an account, read only; null without one."""
 
@@ -52,6 +60,7 @@ class ProjectViewSet(viewsets.GenericViewSet[Any]):
 
     project: Project
     ordering: ClassVar[str] = "pk"
+    lookup_value_converter: ClassVar[str] = "int"
     write_role: ClassVar[Role] = Role.MANAGER
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -73,8 +82,7 @@ class ProjectViewSet(viewsets.GenericViewSet[Any]):
 
     def dataset_named(self, slug: str) -> Dataset:
         """Return a data set of the project; refuse the field ``dataset`` if there is none of this slug."""
-        dataset: Dataset
-        (dataset,) = find_named(self.project.datasets.all(), [slug], field="dataset", by="slug")
+        dataset: Dataset = one_named(self.project.datasets.all(), slug, field="dataset", by="slug")
         return dataset
 
     def parameter(self, name: str) -> str:
@@ -119,7 +127,7 @@ JOB_FIELDS = (
 )
 
 
-class JobSerializer(serializers.ModelSerializer[Any]):
+class JobSerializer(AnswerSerializer):
     """Base for everything that a worker computes: poll ``url`` until ``state`` is done, failed or cancelled."""
 
     url = serializers.SerializerMethodField()
@@ -159,6 +167,11 @@ class JobViewSet(ReadViewSet):
             raise Conflict(f"It is {job.get_state_display().lower()}; accepted: a failed or cancelled one.")
         self.start(job)
         return self.answer(job)
+
+
+def one_named(rows: models.QuerySet[Any], name: str, *, field: str, by: str = "name") -> Any:
+    """Return the row with this name; refuse ``field`` if it is unknown."""
+    return find_named(rows, [name], field=field, by=by)[0]
 
 
 def find_named(rows: models.QuerySet[Any], names: Iterable[str], *, field: str, by: str = "name") -> list[Any]:

@@ -111,7 +111,6 @@ class RatingImportSerializer(JobSerializer):
     class Meta:
         model = RatingImport
         fields = (*IMPORT_FIELDS, "campaign")
-        read_only_fields = fields
 
 
 class RatingImportsViewSet(ImportsViewSet):

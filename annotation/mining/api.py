@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
+from annotation.core.api import JOB_FIELDS, AnswerSerializer, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
 from annotation.core.uploads import in_bytes, upload_limit
 from annotation.datasets.api.imports import RowErrorSerializer
 from annotation.mining.opening import COMPRESSIONS, FORMATS
@@ -138,7 +138,6 @@ class CorpusSerializer(JobSerializer):
             "content_hash",
             "report",
         )
-        read_only_fields = fields
 
 
 class SearchResultSerializer(serializers.Serializer[Any]):
@@ -162,16 +161,14 @@ class MiningRunSerializer(JobSerializer):
     class Meta:
         model = MiningRun
         fields = ("id", *JOB_FIELDS, "dataset", "corpus", "specification", "signature", "stored_at", "report")
-        read_only_fields = fields
 
 
-class CandidateSerializer(serializers.ModelSerializer[MinedCandidate]):
+class CandidateSerializer(AnswerSerializer):
     item = serializers.SlugRelatedField[Item](slug_field="external_id", read_only=True)
 
     class Meta:
         model = MinedCandidate
         fields = ("id", "item", *CANDIDATE_FIELDS)
-        read_only_fields = fields
 
 
 class StoreSerializer(Strict, serializers.Serializer[Any]):
@@ -275,7 +272,6 @@ class MiningRunsViewSet(JobViewSet):
     queryset = MiningRun.objects.all()
     serializer_class = MiningRunSerializer
     lookup_url_kwarg = "mining_run_pk"
-    lookup_value_converter = "int"
     task = mining_run_execute
 
     def get_queryset(self) -> QuerySet[MiningRun]:
@@ -314,7 +310,6 @@ class CandidatesViewSet(ReadViewSet):
     queryset = MinedCandidate.objects.all()
     serializer_class = CandidateSerializer
     lookup_url_kwarg = "candidate_pk"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[MinedCandidate]:
         run = get_in_project_or_404(MiningRun.objects.all(), self.project, pk=self.kwargs["mining_run_pk"])

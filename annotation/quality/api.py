@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -12,9 +12,9 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.campaigns.api.campaigns import OfCampaign
 from annotation.campaigns.services.rules import rules_register
-from annotation.core.api import ReadViewSet, Strict, UsernameField, find_named
+from annotation.core.api import AnswerSerializer, ReadViewSet, Strict, UsernameField, one_named
 from annotation.core.numbers import finite_or_none
-from annotation.models import Amendment, Campaign, DecisionAction, QualityRules, Rater, RaterDecision, System
+from annotation.models import Amendment, Campaign, DecisionAction, QualityRules, Rater, RaterDecision
 from annotation.quality.selectors.amendments import amendments
 from annotation.quality.selectors.decisions import decisions
 from annotation.quality.selectors.monitoring.live import campaign_monitor
@@ -30,13 +30,12 @@ CREATED = status.HTTP_201_CREATED
 # --- Changes of the campaign ------------------------------------------------------------------------------------------
 
 
-class AmendmentSerializer(serializers.ModelSerializer[Amendment]):
+class AmendmentSerializer(AnswerSerializer):
     by = UsernameField(source="made_by")
 
     class Meta:
         model = Amendment
         fields = ("number", "kind", "data", "hash", "by", "made_at")
-        read_only_fields = fields
 
 
 class ExtendSerializer(Strict, serializers.Serializer[Any]):
@@ -61,7 +60,6 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     ordering = "number"
     lookup_field = "number"
     lookup_url_kwarg = "amendment_number"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[Amendment]:
         return amendments(self.campaign)
@@ -69,11 +67,9 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     def _amended(self, service: Callable[..., Amendment], **values: Any) -> ApiResponse:
         return self.answer(service(campaign=self.campaign, by=self.user, **values), CREATED)
 
-    def _system(self) -> System:
+    def _system(self) -> Any:
         name = self.validated(SystemSerializer)["system"]
-        system: System
-        (system,) = find_named(self.campaign.dataset.systems.all(), [name], field="system")
-        return system
+        return one_named(self.campaign.dataset.systems.all(), name, field="system")
 
     @extend_schema(request=ExtendSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"])
@@ -103,7 +99,7 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
 # --- Decisions about raters -------------------------------------------------------------------------------------------
 
 
-class DecisionSerializer(serializers.ModelSerializer[RaterDecision]):
+class DecisionSerializer(AnswerSerializer):
     rater: serializers.SlugRelatedField[Rater] = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
     rules: serializers.SlugRelatedField[QualityRules] = serializers.SlugRelatedField(
         slug_field="version",
@@ -115,7 +111,6 @@ class DecisionSerializer(serializers.ModelSerializer[RaterDecision]):
     class Meta:
         model = RaterDecision
         fields = ("id", "rater", "action", "reason", "rules", "evidence", "reopened_slots", "by", "decided_at")
-        read_only_fields = fields
 
 
 class DecideSerializer(Strict, serializers.Serializer[Any]):
@@ -147,6 +142,9 @@ class OpenedSerializer(serializers.Serializer[Any]):
     reopened = serializers.IntegerField(help_text="Slots reopened for others.")
 
 
+@extend_schema_view(
+    list=extend_schema(parameters=[OpenApiParameter("rater", str, description="Pseudonym of a rater.")])
+)
 class DecisionsViewSet(OfCampaign, ReadViewSet):
     """Raters excluded, restored or flagged, with time and reason, newest first. No rating is changed or removed."""
 
@@ -154,23 +152,18 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
     serializer_class = DecisionSerializer
     ordering = "-pk"
     lookup_url_kwarg = "decision_pk"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[RaterDecision]:
         rows = decisions(self.campaign)
         rater = self.parameter("rater")
         return rows.filter(rater__pseudonym=rater) if rater else rows
 
-    @extend_schema(parameters=[OpenApiParameter("rater", str, description="Pseudonym of a rater.")])
-    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
-        return super().list(request, **kwargs)
-
     @extend_schema(request=DecideSerializer, responses={200: DecidedSerializer, 201: DecidedSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Decide about a rater; 200 if nothing changed."""
         values = self.validated(DecideSerializer)
         taking_part = Rater.objects.filter(participations__campaign=self.campaign)
-        (values["rater"],) = find_named(taking_part, [values["rater"]], field="rater", by="pseudonym")
+        values["rater"] = one_named(taking_part, values["rater"], field="rater", by="pseudonym")
         action = DecisionAction(values.pop("action"))
         decided = rater_decide(action, campaign=self.campaign, by=self.user, **values)
         body = DecidedSerializer(decided, context=self.get_serializer_context()).data
@@ -193,13 +186,12 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
 # --- Rules ------------------------------------------------------------------------------------------------------------
 
 
-class RulesSerializer(serializers.ModelSerializer[QualityRules]):
+class RulesSerializer(AnswerSerializer):
     by = UsernameField(source="created_by")
 
     class Meta:
         model = QualityRules
         fields = ("version", "rules", "before_launch", "by", "created_at")
-        read_only_fields = fields
 
 
 class RegisterSerializer(Strict, serializers.Serializer[Any]):
@@ -257,7 +249,6 @@ class RulesViewSet(OfCampaign, ReadViewSet):
     ordering = "-version"
     lookup_field = "version"
     lookup_url_kwarg = "rules_version"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[QualityRules]:
         return self.campaign.rule_versions.select_related("created_by")

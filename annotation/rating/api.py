@@ -1,14 +1,11 @@
 """The API of the log of ratings."""
 
-from typing import Any
-
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation.campaigns.api.campaigns import OfCampaign
+from annotation.core.api import AnswerSerializer
 from annotation.models import Criterion, Rater, Rating, System
 
 # Without the texts of the joined rows, which would be most of a page.
@@ -29,7 +26,7 @@ LOG_COLUMNS = (
 )
 
 
-class RatingSerializer(serializers.ModelSerializer[Rating]):
+class RatingSerializer(AnswerSerializer):
     item = serializers.CharField(source="response.item.external_id", read_only=True)
     rater: serializers.SlugRelatedField[Rater] = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
     criterion: serializers.SlugRelatedField[Criterion] = serializers.SlugRelatedField(slug_field="name", read_only=True)
@@ -55,9 +52,16 @@ class RatingSerializer(serializers.ModelSerializer[Rating]):
             "sent_at",
             "created_at",
         )
-        read_only_fields = fields
 
 
+@extend_schema_view(
+    list=extend_schema(
+        parameters=[
+            OpenApiParameter("rater", str, description="Pseudonym of a rater."),
+            OpenApiParameter("item", str, description="External id of an item."),
+        ]
+    )
+)
 class RatingsViewSet(mixins.ListModelMixin, OfCampaign):
     """The raw log: every rating, corrections and late ratings included. Raters appear by pseudonym."""
 
@@ -72,12 +76,3 @@ class RatingsViewSet(mixins.ListModelMixin, OfCampaign):
         if item := self.parameter("item"):
             ratings = ratings.filter(response__item__external_id=item)
         return ratings
-
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("rater", str, description="Pseudonym of a rater."),
-            OpenApiParameter("item", str, description="External id of an item."),
-        ]
-    )
-    def list(self, request: Request, **kwargs: Any) -> Response:
-        return super().list(request, **kwargs)

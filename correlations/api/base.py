@@ -41,14 +41,12 @@ class StudyJobSerializer(JobSerializer):
         fields: tuple[str, ...] = (
             *("id", *JOB_FIELDS, "name", "dataset", "release", "campaigns", "specification", "signature"),
         )
-        read_only_fields = fields
 
     def get_release(self, study: Study | ParameterStudy) -> str:
         return release_name(study.release)
 
 
 class StudyViewSet(JobViewSet):
-    lookup_value_converter = "int"
     request_serializer: ClassVar[type[serializers.Serializer[Any]]]
     create_study: ClassVar[Any]
     prefetched: ClassVar[tuple[str, ...]] = ("campaigns",)

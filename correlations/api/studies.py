@@ -81,7 +81,6 @@ class StudySerializer(StudyJobSerializer):
     class Meta(StudyJobSerializer.Meta):
         model = Study
         fields = (*StudyJobSerializer.Meta.fields, "score_runs")
-        read_only_fields = fields
 
 
 class IntervalField(serializers.ListField):

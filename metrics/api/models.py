@@ -83,7 +83,6 @@ class TrainedModelSerializer(JobSerializer):
             "digest",
             "size",
         )
-        read_only_fields: tuple[str, ...] = fields
 
 
 class TrainedModelDetailSerializer(TrainedModelSerializer):
@@ -92,7 +91,6 @@ class TrainedModelDetailSerializer(TrainedModelSerializer):
 
     class Meta(TrainedModelSerializer.Meta):
         fields = (*TrainedModelSerializer.Meta.fields, "report", "score_runs")
-        read_only_fields = fields
 
     def get_score_runs(self, model: TrainedModel) -> list[int]:
         return list(runs_using(model).values_list("pk", flat=True))
@@ -105,7 +103,6 @@ class TrainedModelsViewSet(JobViewSet):
     queryset = TrainedModel.objects.all()
     parser_classes = (MultiPartParser, JSONParser)
     lookup_url_kwarg = "model_pk"
-    lookup_value_converter = "int"
     task = train_model
 
     def get_queryset(self) -> QuerySet[TrainedModel]:

@@ -12,7 +12,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
+from annotation.core.api import (
+    JOB_FIELDS,
+    AnswerSerializer,
+    JobSerializer,
+    JobViewSet,
+    ProjectViewSet,
+    Strict,
+    find_named,
+)
 from annotation.core.numbers import finite_or_none
 from annotation.core.pagination import Pages
 from annotation.models import Dataset, Item, Release, System
@@ -79,7 +87,6 @@ class ScoreRunSerializer(JobSerializer):
             "systems",
             "signature",
         )
-        read_only_fields: tuple[str, ...] = fields
 
     def get_release(self, run: ScoreRun) -> str | None:
         return None if run.release is None else release_name(run.release)
@@ -95,17 +102,15 @@ class ScoreRunDetailSerializer(ScoreRunSerializer):
 
     class Meta(ScoreRunSerializer.Meta):
         fields = (*ScoreRunSerializer.Meta.fields, "report", "bootstrap")
-        read_only_fields = fields
 
 
-class SystemScoreSerializer(serializers.ModelSerializer[SystemScore]):
+class SystemScoreSerializer(AnswerSerializer):
     system: serializers.SlugRelatedField[System] = serializers.SlugRelatedField(slug_field="name", read_only=True)
     details = serializers.DictField(read_only=True)
 
     class Meta:
         model = SystemScore
         fields = ("system", "score", "low", "high", "n_segments", "undefined_reason", "clamped_orders", "details")
-        read_only_fields = fields
 
 
 class SegmentSerializer(serializers.Serializer[Any]):
@@ -121,7 +126,6 @@ class SegmentSerializer(serializers.Serializer[Any]):
 class ScoreRunsViewSet(JobViewSet):
     queryset = ScoreRun.objects.all()
     lookup_url_kwarg = "score_run_pk"
-    lookup_value_converter = "int"
     task = execute
 
     def get_queryset(self) -> QuerySet[ScoreRun]:

@@ -22,7 +22,7 @@ from annotation.campaigns.services.lifecycle import campaign_close, campaign_lau
 from annotation.campaigns.services.starting import campaign_start
 from annotation.campaigns.services.writing import campaign_create, campaign_update
 from annotation.core.access import get_in_project_or_404, may_manage
-from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
+from annotation.core.api import AnswerSerializer, ProjectViewSet, ReadViewSet, Strict, find_named, one_named
 from annotation.models import Campaign, Criterion
 
 
@@ -95,7 +95,7 @@ class CampaignStartSerializer(Strict, serializers.Serializer[Any]):
     name = optional_name("If left out, the title of the template.")
 
 
-class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+class CampaignSerializer(AnswerSerializer):
     dataset: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     systems: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
     criteria = CriterionSerializer(many=True, read_only=True)
@@ -112,7 +112,6 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     class Meta:
         model = Campaign
         fields = ("id", "state", "imported", *CAMPAIGN, *COUNTS, "rater_link", "design_hash", *TIMES)
-        read_only_fields = fields
         extra_kwargs = DESCRIBED
 
     def to_representation(self, campaign: Campaign) -> dict[str, Any]:
@@ -136,7 +135,6 @@ class CampaignsViewSet(ReadViewSet):
     serializer_class = CampaignSerializer
     ordering = "-pk"
     lookup_url_kwarg = "campaign_pk"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[Campaign]:
         return campaigns_of(self.project).prefetch_related("systems", "criteria")
@@ -146,10 +144,8 @@ class CampaignsViewSet(ReadViewSet):
         dataset = self.dataset_named(values["dataset"])
         systems = find_named(dataset.systems.all(), values.pop("systems", ()), field="systems")
         criteria = [CriterionDraft(**criterion) for criterion in values.pop("criteria")]
-        list_id = values.pop("response_list", None)
-        list_ids = [] if list_id is None else [list_id]
-        lists = find_named(dataset.response_lists.all(), list_ids, field="response_list", by="pk")
-        listed = lists[0] if lists else None
+        if listed := values.pop("response_list", None):
+            listed = one_named(dataset.response_lists.all(), listed, field="response_list", by="pk")
         return CampaignDraft(
             **values | {"dataset": dataset, "systems": systems, "response_list": listed, "criteria": criteria}
         )

@@ -15,14 +15,14 @@ from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.campaigns.selectors import campaigns_of
 from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.access import get_in_project_or_404
-from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
+from annotation.core.api import AnswerSerializer, ProjectViewSet, ReadViewSet, Strict, one_named
 from annotation.datasets.api.datasets import ResponseSerializer
 from annotation.datasets.selectors.lists import response_lists_of, responses_named
 from annotation.datasets.services.lists import response_list_create, response_list_delete
 from annotation.models import Campaign, Response, ResponseList, ResponseSource
 
 
-class ResponseListSerializer(serializers.ModelSerializer[ResponseList]):
+class ResponseListSerializer(AnswerSerializer):
     dataset: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     origin = serializers.DictField(read_only=True, help_text="How the responses were chosen.")
     size = serializers.IntegerField(read_only=True, help_text="Number of its responses.")
@@ -33,7 +33,6 @@ class ResponseListSerializer(serializers.ModelSerializer[ResponseList]):
     class Meta:
         model = ResponseList
         fields = ("id", "name", "dataset", "origin", "size", "n_items", "campaigns", "created_by", "created_at")
-        read_only_fields = fields
 
 
 class NamedResponseSerializer(Strict, serializers.Serializer[Any]):
@@ -75,11 +74,7 @@ class DraftingViewSet(ProjectViewSet):
     def campaign_like(self, values: dict[str, Any]) -> Campaign | None:
         """Take the campaign whose design is copied out of the values; None if the request names none."""
         name = values.pop("like", None)
-        if name is None:
-            return None
-        campaign: Campaign
-        (campaign,) = find_named(self.project.campaigns.all(), [name], field="like")
-        return campaign
+        return None if name is None else one_named(self.project.campaigns.all(), name, field="like")
 
 
 class ResponseListsViewSet(DraftingViewSet, ReadViewSet):
@@ -87,7 +82,6 @@ class ResponseListsViewSet(DraftingViewSet, ReadViewSet):
     serializer_class = ResponseListSerializer
     ordering = "-pk"
     lookup_url_kwarg = "list_pk"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[ResponseList]:
         return response_lists_of(self.project).prefetch_related("campaigns")

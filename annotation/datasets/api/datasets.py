@@ -3,13 +3,13 @@
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.api import ReadViewSet, Strict
+from annotation.core.api import AnswerSerializer, ReadViewSet, Strict
 from annotation.datasets.selectors.datasets import dataset_facts, datasets_of
 from annotation.datasets.services.datasets import DESCRIBED, dataset_update
 from annotation.models import Dataset, Item, Response, ResponseSource, System
@@ -17,14 +17,13 @@ from annotation.models import Dataset, Item, Response, ResponseSource, System
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
 
-class DatasetSerializer(serializers.ModelSerializer[Dataset]):
+class DatasetSerializer(AnswerSerializer):
     n_items = serializers.IntegerField(read_only=True)
     n_systems = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = Dataset
         fields: tuple[str, ...] = ("slug", *DESCRIBED, "normalisation", "n_items", "n_systems", "created_at")
-        read_only_fields = fields
 
 
 class SystemSerializer(serializers.Serializer[Any]):
@@ -46,7 +45,6 @@ class DatasetDetailSerializer(DatasetSerializer):
 
     class Meta(DatasetSerializer.Meta):
         fields = (*DatasetSerializer.Meta.fields, "facts")
-        read_only_fields = fields
 
     @extend_schema_field(FactsSerializer)
     def get_facts(self, dataset: Dataset) -> dict[str, Any]:
@@ -59,30 +57,27 @@ class DatasetRequestSerializer(Strict, serializers.ModelSerializer[Any]):
         fields = DESCRIBED
 
 
-class SourceSerializer(serializers.ModelSerializer[ResponseSource]):
+class SourceSerializer(AnswerSerializer):
     system: serializers.SlugRelatedField[System] = serializers.SlugRelatedField(slug_field="name", read_only=True)
 
     class Meta:
         model = ResponseSource
         fields = ("kind", "system", "rank", "score", "source_context", "source_message", "raw_text")
-        read_only_fields = fields
 
 
-class ResponseSerializer(serializers.ModelSerializer[Response]):
+class ResponseSerializer(AnswerSerializer):
     item: serializers.SlugRelatedField[Item] = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
     sources = SourceSerializer(many=True, read_only=True)
 
     class Meta:
         model = Response
         fields = ("id", "item", "text", "sources")
-        read_only_fields = fields
 
 
-class ItemSerializer(serializers.ModelSerializer[Item]):
+class ItemSerializer(AnswerSerializer):
     class Meta:
         model = Item
         fields = ("id", "external_id", "position", "context", "message", "meaning_representation", "split")
-        read_only_fields = fields
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
@@ -119,11 +114,18 @@ class InDatasetViewSet(ReadViewSet):
         self.dataset = get_in_project_or_404(Dataset.objects.all(), self.project, slug=kwargs["dataset_slug"])
 
 
+@extend_schema_view(
+    list=extend_schema(
+        parameters=[
+            OpenApiParameter("item", str, description="External id of an item."),
+            OpenApiParameter("system", str, description="Name of a system: only its outputs."),
+        ]
+    )
+)
 class ResponsesViewSet(InDatasetViewSet):
     queryset = Response.objects.all()
     serializer_class = ResponseSerializer
     lookup_url_kwarg = "response_pk"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[Response]:
         sources = Prefetch("sources", ResponseSource.objects.select_related("system").order_by("pk"))
@@ -134,12 +136,3 @@ class ResponsesViewSet(InDatasetViewSet):
             outputs = ResponseSource.objects.filter(system__dataset=self.dataset, system__name=system)
             responses = responses.filter(pk__in=outputs.values("response_id"))
         return responses
-
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("item", str, description="External id of an item."),
-            OpenApiParameter("system", str, description="Name of a system: only its outputs."),
-        ]
-    )
-    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
-        return super().list(request, **kwargs)

@@ -117,7 +117,6 @@ class DatasetImportSerializer(JobSerializer):
     class Meta:
         model = DatasetImport
         fields = IMPORT_FIELDS
-        read_only_fields = fields
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
@@ -125,7 +124,6 @@ class DatasetImportSerializer(JobSerializer):
 
 class ImportsViewSet(JobViewSet):
     parser_classes = (MultiPartParser, JSONParser)
-    lookup_value_converter = "int"
 
     @property
     def is_file(self) -> bool:

@@ -12,18 +12,17 @@ from rest_framework.response import Response as ApiResponse
 from rest_framework.viewsets import GenericViewSet
 
 from annotation.core.access import get_project_or_404
-from annotation.core.api import ReadViewSet, Strict, user_of
+from annotation.core.api import AnswerSerializer, ReadViewSet, Strict, user_of
 from annotation.models import Membership, Project, Role
 from annotation.projects.services import projects as services
 
 
-class ProjectSerializer(serializers.ModelSerializer[Project]):
+class ProjectSerializer(AnswerSerializer):
     role = serializers.ChoiceField(choices=Role.choices, read_only=True, help_text="Yours in this project.")
 
     class Meta:
         model = Project
         fields = ("slug", "name", "description", "role", "created_at")
-        read_only_fields = fields
 
 
 class ProjectRequestSerializer(Strict, serializers.ModelSerializer[Any]):
@@ -86,6 +85,7 @@ class MembersViewSet(ReadViewSet):
     serializer_class = MemberSerializer
     write_role = Role.OWNER
     lookup_field = "user__username"
+    lookup_value_converter = "str"
     lookup_url_kwarg: str = "username"
 
     def get_queryset(self) -> QuerySet[Membership]:

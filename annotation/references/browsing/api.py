@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
@@ -36,26 +36,23 @@ class ItemDetailSerializer(ItemSerializer):
 
     class Meta(ItemSerializer.Meta):
         fields = (*ItemSerializer.Meta.fields, "responses")  # type: ignore[assignment]  # longer than the parent's
-        read_only_fields = fields  # type: ignore[assignment]  # longer than the parent's
 
     @extend_schema_field(RatedResponseSerializer(many=True))
     def get_responses(self, item: Item) -> list[dict[str, Any]]:
         return list(RatedResponseSerializer(item_responses(item, item.dataset).all, many=True).data)
 
 
+@extend_schema_view(
+    list=extend_schema(parameters=[OpenApiParameter("search", str, description="Text in the id, context or message.")])
+)
 class ItemsViewSet(InDatasetViewSet):
     queryset = Item.objects.all()
     serializer_class = ItemSerializer
     ordering = "position"
     lookup_url_kwarg = "item_pk"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[Item]:
         return items_matching(self.dataset, self.parameter("search"))
-
-    @extend_schema(parameters=[OpenApiParameter("search", str, description="Text in the id, context or message.")])
-    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
-        return super().list(request, **kwargs)
 
     @extend_schema(responses=ItemDetailSerializer)
     def retrieve(self, request: Request, **_: Any) -> ApiResponse:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -13,7 +13,7 @@ from rest_framework.reverse import reverse
 from annotation.campaigns.api.campaigns import CampaignSerializer
 from annotation.campaigns.api.lists import DraftingViewSet, RateSerializer
 from annotation.core.access import get_in_project_or_404
-from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
+from annotation.core.api import AnswerSerializer, ProjectViewSet, ReadViewSet, Strict, find_named, one_named
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import Campaign, Dataset, DatasetImport, JobState, SeedMember, SeedSelection, User
@@ -93,7 +93,7 @@ class SeedPreviewSerializer(serializers.Serializer[Any]):
         return [[float(level), n] for level, n in preview.levels]
 
 
-class SeedSelectionSerializer(serializers.ModelSerializer[SeedSelection]):
+class SeedSelectionSerializer(AnswerSerializer):
     dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
     campaigns = serializers.SlugRelatedField[Campaign](slug_field="name", many=True, read_only=True)
     shares = serializers.DictField(child=serializers.FloatField(), read_only=True)
@@ -115,7 +115,6 @@ class SeedSelectionSerializer(serializers.ModelSerializer[SeedSelection]):
             "created_by",
             "created_at",
         )
-        read_only_fields = fields
 
 
 class SeedMemberSerializer(serializers.Serializer[Any]):
@@ -148,7 +147,7 @@ class SeedSamplesViewSet(ProjectViewSet):
         """Draw random triples of a corpus as a new data set; a worker draws and stores them."""
         data = self.validated(SeedSampleSerializer)
         done = self.project.corpora.filter(state=JobState.DONE)
-        (corpus,) = find_named(done, [data.pop("corpus")], field="corpus", by="slug")
+        corpus = one_named(done, data.pop("corpus"), field="corpus", by="slug")
         job = seeds_sample(corpus=corpus, by=self.user, **data)
         dataset_import_execute.delay_on_commit(job.pk)
         url = reverse("api:dataset-import-detail", args=[self.project.slug, job.pk], request=request)
@@ -160,7 +159,6 @@ class SeedSelectionsViewSet(DraftingViewSet, ReadViewSet):
     serializer_class = SeedSelectionSerializer
     ordering = "-pk"
     lookup_url_kwarg = "selection_pk"
-    lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[SeedSelection]:
         return selections_of(self.project)
@@ -202,6 +200,9 @@ class SeedSelectionsViewSet(DraftingViewSet, ReadViewSet):
         return self.drafted(campaign)
 
 
+@extend_schema_view(
+    list=extend_schema(parameters=[OpenApiParameter("split", str, description="Only seeds of this split.")])
+)
 class SeedMembersViewSet(mixins.ListModelMixin, ProjectViewSet):
     """The seeds of a selection, with their means when they were selected and now."""
 
@@ -223,7 +224,3 @@ class SeedMembersViewSet(mixins.ListModelMixin, ProjectViewSet):
         members = super().paginate_queryset(queryset) or []
         now = means_now(self.selection, [member.response_id for member in members])
         return [MemberNow(member, now.get(member.response_id)) for member in members]
-
-    @extend_schema(parameters=[OpenApiParameter("split", str, description="Only seeds of this split.")])
-    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
-        return super().list(request, **kwargs)

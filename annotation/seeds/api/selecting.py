@@ -18,7 +18,6 @@ class SeedSelectingSerializer(JobSerializer):
     class Meta:
         model = SeedSelecting
         fields = ("id", *JOB_FIELDS, "dataset", "selection", "report")
-        read_only_fields = fields
 
     @extend_schema_field(serializers.URLField(allow_null=True))
     def get_selection(self, job: SeedSelecting) -> str | None:
@@ -33,7 +32,6 @@ class SeedSelectingsViewSet(JobViewSet):
     queryset = SeedSelecting.objects.all()
     serializer_class = SeedSelectingSerializer
     lookup_url_kwarg = "seed_selecting_pk"
-    lookup_value_converter = "int"
     task = seeds_select_execute
 
     def get_queryset(self) -> QuerySet[SeedSelecting]:

@@ -18,6 +18,7 @@ from rest_framework.reverse import reverse
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import (
     JOB_FIELDS,
+    AnswerSerializer,
     JobSerializer,
     JobViewSet,
     ProjectViewSet,
@@ -89,7 +90,6 @@ class ReferenceSetSerializer(SourcesSerializer):
     class Meta:
         model = ReferenceSet
         fields = ("slug", "name", "description", "dataset", "campaigns", *SOURCES, "latest_release")
-        read_only_fields = fields
 
 
 class ReferenceSetEditSerializer(Strict, serializers.ModelSerializer[ReferenceSet]):
@@ -180,7 +180,6 @@ class ReleaseSerializer(JobSerializer):
             "report",
             "files",
         )
-        read_only_fields = fields
 
     def get_name(self, release: Release) -> str:
         return release_name(release)
@@ -194,7 +193,7 @@ class ReleaseSerializer(JobSerializer):
         return {name: view.reverse_action("file", kwargs=kwargs | {"file_name": name}) for name in FILES}
 
 
-class WeightSerializer(serializers.ModelSerializer[ReleaseWeight]):
+class WeightSerializer(AnswerSerializer):
     item: serializers.SlugRelatedField[Item] = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
     text = serializers.CharField(source="response.text", read_only=True)
     sources = SourceSerializer(source="response.sources", many=True, read_only=True)
@@ -202,7 +201,6 @@ class WeightSerializer(serializers.ModelSerializer[ReleaseWeight]):
     class Meta:
         model = ReleaseWeight
         fields = ("item", "response", "text", "sources", *HASHED_COLUMNS)
-        read_only_fields = fields
 
 
 def _filter_field(field: forms.Field) -> serializers.Field[Any, Any, Any, Any]:
@@ -294,7 +292,6 @@ class ReleasesViewSet(JobViewSet):
     ordering = "-number"
     lookup_field = "number"
     lookup_url_kwarg = "release_number"
-    lookup_value_converter = "int"
     task = release_build
     reference_set: ReferenceSet
 

@@ -30,7 +30,6 @@ class WeightsImportSerializer(JobSerializer):
     class Meta:
         model = WeightsImport
         fields = ("id", *JOB_FIELDS, "filename", "options", "dataset", "release", "release_url", "report")
-        read_only_fields = fields
 
     def get_release(self, job: WeightsImport) -> str | None:
         return release_name(job.release) if job.release else None
@@ -52,7 +51,6 @@ class WeightsImportsViewSet(JobViewSet):
     queryset = WeightsImport.objects.all()
     serializer_class = WeightsImportSerializer
     lookup_url_kwarg = "weights_import_pk"
-    lookup_value_converter = "int"
     task = weights_import_execute
 
     def get_queryset(self) -> QuerySet[WeightsImport]:
