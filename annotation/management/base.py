@@ -15,10 +15,9 @@ from annotation.core.errors import AnnotationError
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.progress import Progress
 from annotation.core.rows import FORMATS
+from annotation.datasets.services.datasets import DETAILS
 from annotation.datasets.services.report import report_rows
-from annotation.models import Campaign, DatasetImport, JobState, Membership, Project, RatingImport, Role, User
-
-DETAILS = ("description", "language", "licence", "attribution")
+from annotation.models import Campaign, DatasetImport, Job, JobState, Membership, Project, RatingImport, Role, User
 
 
 class AssayCommand(BaseCommand):
@@ -78,6 +77,14 @@ def add_normalisation(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--normalisation", choices=RULES, default=DEFAULT_RULE, help="when two texts are one response (%(default)s)"
     )
+
+
+def add_numbers(parser: ArgumentParser, meanings: Mapping[str, str], defaults: object) -> None:
+    """Add an option for each number, with the default that the object of defaults has."""
+    for name, meaning in meanings.items():
+        default = getattr(defaults, name)
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=type(default), default=default, help=f"{meaning} (%(default)s)")
 
 
 def add_details(parser: ArgumentParser) -> None:
@@ -168,6 +175,13 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
             bar.set_description_str(note[:40])
 
         yield show
+
+
+def check_done(job: Job) -> None:
+    """Reload a job that was run; raise its error unless it is done."""
+    job.refresh_from_db()
+    if job.state != JobState.DONE:
+        raise CommandError(job.error or f"The {job._meta.verbose_name} ended as {job.state}.")
 
 
 def row_errors(report: Mapping[str, Any]) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.base import AssayCommand, json_list, progress_bar, project_by_slug, row_by_name
-from annotation.models import JobState, Project, ReferenceSet, Release
+from annotation.management.base import AssayCommand, check_done, json_list, progress_bar, project_by_slug, row_by_name
+from annotation.models import Project, ReferenceSet, Release
 from annotation.references.releases.services.releases import COMMON_PARAMETERS, release_build, release_create
 from annotation.references.sets.services import TEXT_KINDS, reference_set_create
 from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
@@ -68,12 +68,6 @@ class Command(AssayCommand):
         parser.add_argument("--json", action="store_true", help="print the release and its report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        release = self._release(options)
-        if release.state != JobState.DONE:
-            raise CommandError(release.error or f"The release ended as {release.state}.")
-        self._print(release, as_json=options["json"])
-
-    def _release(self, options: dict[str, Any]) -> Release:
         project = project_by_slug(options["project"])
         parameters = {"n_bootstrap": options["bootstrap"], "seed": options["seed"]}
         if options["criterion"]:
@@ -87,8 +81,8 @@ class Command(AssayCommand):
         )
         with progress_bar(quiet=options["verbosity"] == 0) as progress:
             release_build(release_id=release.pk, progress=progress)
-        release.refresh_from_db()
-        return release
+        check_done(release)
+        self._print(release, as_json=options["json"])
 
     def _print(self, release: Release, *, as_json: bool) -> None:
         report = release.report

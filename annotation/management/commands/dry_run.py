@@ -3,14 +3,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotation.dry_runs.selectors import dry_run_report
 from annotation.dry_runs.services.extent import suggested
 from annotation.dry_runs.services.running import dry_run_create, dry_run_execute
 from annotation.dry_runs.specification import SETTINGS
-from annotation.management.base import AssayCommand, campaign_by_name
-from annotation.models import DryRun, JobState
+from annotation.management.base import AssayCommand, campaign_by_name, check_done
+from annotation.models import DryRun
 
 EPILOG = """\
 examples:
@@ -40,9 +38,7 @@ class Command(AssayCommand):
         given = {name: options[name] for name in SETTINGS if options[name] is not None}
         run = dry_run_create(campaign=campaign, specification={**suggested(campaign).to_dict(), **given})
         dry_run_execute(dry_run_id=run.pk)
-        run.refresh_from_db()
-        if run.state != JobState.DONE:
-            raise CommandError(run.error or f"The dry run ended as {run.state}.")
+        check_done(run)
         self._print(run, as_json=options["json"])
 
     def _print(self, run: DryRun, *, as_json: bool) -> None:

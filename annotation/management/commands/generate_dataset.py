@@ -9,8 +9,7 @@ from annotation.core.progress import Progress
 from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
 from annotation.datasets.services.synthetic import SyntheticSize, synthetic_files
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
-from annotation.management.base import AssayCommand, member_and_project, progress_bar
-from annotation.models import DatasetImport, JobState, RatingImport
+from annotation.management.base import AssayCommand, add_numbers, check_done, member_and_project, progress_bar
 
 SIZES = {
     "items": "conversations",
@@ -37,9 +36,7 @@ class Command(AssayCommand):
     epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        for name, meaning in SIZES.items():
-            default = getattr(SyntheticSize(), name)
-            parser.add_argument(f"--{name}", type=int, default=default, help=f"{meaning} (%(default)s)")
+        add_numbers(parser, SIZES, SyntheticSize())
         parser.add_argument("--out", type=Path, help="folder to write the files to; created if missing")
         parser.add_argument("--project", help="slug of a project to import into")
         parser.add_argument("--user", help="... on behalf of this manager or owner")
@@ -82,7 +79,7 @@ class Command(AssayCommand):
             project=project, by=user, name=options["name"], filename="items.jsonl", content=files["items.jsonl"]
         )
         dataset_import_execute(import_id=job.pk)
-        _check_done(job)
+        check_done(job)
         dataset = job.dataset
         assert dataset is not None  # noqa: S101 - a finished import has one
         campaigns = []
@@ -94,7 +91,7 @@ class Command(AssayCommand):
                 dataset=dataset, by=user, name=name, filename=filename, content=files[filename]
             )
             rating_import_execute(import_id=ratings.pk)
-            _check_done(ratings)
+            check_done(ratings)
             campaigns.append(ratings.name)
         return {"dataset": dataset.slug, "campaigns": campaigns}
 
@@ -106,9 +103,3 @@ class Command(AssayCommand):
             self.stdout.write(f"Wrote {path}")
         if "dataset" in made:
             self.stdout.write(f"Imported the data set {made['dataset']} and {' and '.join(made['campaigns'])}")
-
-
-def _check_done(job: DatasetImport | RatingImport) -> None:
-    job.refresh_from_db()
-    if job.state != JobState.DONE:
-        raise CommandError(job.error)

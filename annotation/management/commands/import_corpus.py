@@ -5,8 +5,8 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import CommandError
 
+from annotation.datasets.services.datasets import DETAILS
 from annotation.management.base import (
-    DETAILS,
     AssayCommand,
     add_details,
     add_member_arguments,

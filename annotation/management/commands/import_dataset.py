@@ -1,10 +1,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from annotation.datasets.services.datasets import DETAILS
 from annotation.datasets.services.files import TURN_SEPARATOR
 from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
 from annotation.management.base import (
-    DETAILS,
     AssayCommand,
     add_details,
     add_import_arguments,

@@ -11,6 +11,8 @@ from django.core.management.base import CommandError
 from annotation.management.base import (
     AssayCommand,
     add_member_arguments,
+    add_numbers,
+    check_done,
     content_of,
     json_list,
     member_and_project,
@@ -21,9 +23,8 @@ from annotation.mining.services.report import run_report
 from annotation.mining.services.runs import mining_run_create, mining_run_execute
 from annotation.mining.services.storing import mining_run_store
 from annotation.mining.specification import MiningSpecification
-from annotation.models import JobState, MiningRun, Project, SourceKind, User
+from annotation.models import MiningRun, Project, SourceKind, User
 
-DEFAULTS = MiningSpecification()
 NUMBERS = {
     "n": "mined responses per seed",
     "negatives": "random responses per seed",
@@ -59,11 +60,7 @@ class Command(AssayCommand):
             "--seed-source", default=SourceKind.SEED.value, metavar="SYSTEM|KIND", help="what the seed is (%(default)s)"
         )
         parser.add_argument("--split", action="append", default=[], help="only items of this split; repeatable")
-        for name, meaning in NUMBERS.items():
-            default = getattr(DEFAULTS, name)
-            parser.add_argument(
-                f"--{name.replace('_', '-')}", type=type(default), default=default, help=f"{meaning} (%(default)s)"
-            )
+        add_numbers(parser, NUMBERS, MiningSpecification())
         parser.add_argument("--no-parrot", action="store_true", help="without the message itself as a response")
         parser.add_argument("--hygiene", type=Path, metavar="FILE", help="JSON list of steps")
         parser.add_argument("--store", action="store_true", help="add the kept candidates to the data set")
@@ -81,9 +78,7 @@ class Command(AssayCommand):
         run = _create_run(project, user, options)
         with progress_bar() as progress:
             mining_run_execute(run_id=run.pk, progress=progress)
-        run.refresh_from_db()
-        if run.state != JobState.DONE:
-            raise CommandError(run.error or f"The run ended as {run.state}.")
+        check_done(run)
         if options["store"]:
             near = False if options["no_near_duplicates"] else None
             mining_run_store(run=run, near_duplicates=near, leave_out=_left_out(run, options["leave_out"]), by=user)
