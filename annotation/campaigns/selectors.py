@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from django.db import connection
 from django.db.models import Count, F, Q, QuerySet
 
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.scales import with_standard
+from annotation.core import sql
 from annotation.core.counting import count_of
 from annotation.core.pages import newest_page
 from annotation.models import (
@@ -179,6 +179,4 @@ def rater_rows(campaign: Campaign) -> list[WorkRow]:
         WHERE p.campaign_id = %s AND p.purpose = 'work'
         GROUP BY p.rater_id, r.pseudonym ORDER BY p.rater_id
     """
-    with connection.cursor() as cursor:
-        cursor.execute(query, [campaign.pk])
-        return [WorkRow(*row) for row in cursor.fetchall()]
+    return [WorkRow(*row) for row in sql.rows(query, [campaign.pk])]

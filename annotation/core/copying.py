@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from django.db import connection, models
 
+from annotation.core import sql
+
 MANY = 5000
 
 
@@ -11,12 +13,11 @@ def allocate_ids(model: type[models.Model], count: int) -> list[int]:
     """Reserve ``count`` ids of a table."""
     if count == 0:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
-            [model._meta.db_table, count],
-        )
-        return [number for (number,) in cursor.fetchall()]
+    rows = sql.rows(
+        "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+        [model._meta.db_table, count],
+    )
+    return [number for (number,) in rows]
 
 
 def copy_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from django.http import Http404, StreamingHttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import get_valid_filename
 
@@ -57,6 +57,14 @@ def errors_response(file_format: str, stem: str, errors: Iterable[Mapping[str, A
 
 def zip_response(chunks: Iterable[bytes], filename: str) -> StreamingHttpResponse:
     response = StreamingHttpResponse(chunks, content_type="application/zip")
+    response["Content-Disposition"] = content_disposition_header(True, filename)
+    return response
+
+
+def file_response(content: str | bytes | Iterator[bytes], content_type: str, filename: str) -> HttpResponseBase:
+    """Return a file as a download, streamed if it comes in pieces."""
+    kind = HttpResponse if isinstance(content, str | bytes) else StreamingHttpResponse
+    response: HttpResponseBase = kind(content, content_type=content_type)
     response["Content-Disposition"] = content_disposition_header(True, filename)
     return response
 

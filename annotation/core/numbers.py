@@ -8,6 +8,11 @@ def finite_or_none(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def card(label: str, value: int | str, hint: str = "", link: str = "") -> dict[str, str]:
+    """Return what ``components/stat_card.html`` shows."""
+    return {"label": label, "value": value if isinstance(value, str) else f"{value:,}", "hint": hint, "link": link}
+
+
 def counted(n: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun.
 

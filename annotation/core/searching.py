@@ -6,12 +6,12 @@ from functools import lru_cache
 from typing import Any
 
 from django.contrib.postgres.search import SearchHeadline, SearchQuery
-from django.db import connection
 from django.db.models import Manager, Value
 from django.db.models.functions import Left
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.core import sql
 from annotation.models import Item, Response
 
 SHOWN_CHARACTERS = 600
@@ -32,9 +32,7 @@ def read_as_words(text: str) -> bool:
 @lru_cache(maxsize=256)
 def _has_word(text: str) -> bool:
     """Ask the database: signs such as ² or ½ are letters to Python but not words to PostgreSQL."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT numnode(websearch_to_tsquery('simple', %s)) > 0", [text])
-        return bool(cursor.fetchone()[0])
+    return bool(sql.row("SELECT numnode(websearch_to_tsquery('simple', %s)) > 0", [text])[0])
 
 
 def shortened(text: str) -> str:

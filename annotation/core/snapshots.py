@@ -5,6 +5,8 @@ from contextlib import contextmanager
 
 from django.db import connection, transaction
 
+from annotation.core import sql
+
 
 @contextmanager
 def snapshot() -> Iterator[None]:
@@ -15,6 +17,5 @@ def snapshot() -> Iterator[None]:
     outermost = not connection.in_atomic_block
     with transaction.atomic():
         if outermost:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            sql.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield

@@ -99,17 +99,8 @@ def ratings_per_response(counts: Sequence[tuple[int, int]], *, theme: Theme = "l
     return finish(chart, theme)
 
 
-def drift_over_hours(parts: Mapping[str, Sequence["Stretch"]], *, theme: Theme = "light") -> Spec:
-    """Draw ratings less their rater's mean, over the hours since the first."""
-    return _drift(parts, "Hours since the first rating", theme)
-
-
-def drift_over_screens(parts: Mapping[str, Sequence["Stretch"]], *, theme: Theme = "light") -> Spec:
-    """Draw ratings less their rater's mean, over the sequence of each rater's items."""
-    return _drift(parts, "Position in the rater's sequence of items", theme)
-
-
-def _drift(parts: Mapping[str, Sequence["Stretch"]], title: str, theme: Theme) -> Spec:
+def drift(parts: Mapping[str, Sequence["Stretch"]], *, over: str, theme: Theme = "light") -> Spec:
+    """Draw ratings less their rater's mean. ``over`` is the title of the horizontal axis."""
     rows = [
         {
             "criterion": name,
@@ -124,7 +115,7 @@ def _drift(parts: Mapping[str, Sequence["Stretch"]], title: str, theme: Theme) -
         for part in stretches
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("at:Q", title=title, axis=alt.Axis(grid=False)), color=_criterion_colour(parts, theme)
+        x=alt.X("at:Q", title=over, axis=alt.Axis(grid=False)), color=_criterion_colour(parts, theme)
     )
     points = base.mark_line(aria=False, point=alt.OverlayMarkDef(filled=True, size=55)).encode(
         y=alt.Y("difference:Q", title="Rating less the rater's mean"),

@@ -6,9 +6,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 
+from annotation.core import sql
 from annotation.core.exports import object_rows
 from annotation.models import Campaign, Project, ProviderAccount, Recruitment, Submission
 from annotation.models import SubmissionStatus as Status
@@ -121,9 +121,7 @@ def submission_rows(
         "ids": None if ids is None else list(ids),
         "limit": size,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_ROWS, parameters)
-        return [SubmissionRow(*values) for values in cursor.fetchall()]
+    return [SubmissionRow(*values) for values in sql.rows(_ROWS, parameters)]
 
 
 def submission_table(recruitment: Recruitment) -> Iterator[tuple[object, ...]]:

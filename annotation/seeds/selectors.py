@@ -11,9 +11,9 @@ from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from annotation.core import sql
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -86,23 +86,21 @@ def exactly(number: float | str) -> Fraction:
 
 def seed_rows(dataset: Dataset) -> tuple[list[SeedRow], int]:
     """Return the original response of each item (best ranked, then first by text key), and the number with several."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT DISTINCT ON (i.position) i.id, i.external_id, s.response_id,
-                   count(*) OVER (PARTITION BY i.id) > 1
-            FROM (
-                SELECT response_id, item_id, min(rank) AS rank FROM annotation_responsesource
-                WHERE kind = %(kind)s GROUP BY response_id, item_id
-            ) s
-            JOIN annotation_item i ON i.id = s.item_id
-            JOIN annotation_response r ON r.id = s.response_id
-            WHERE i.dataset_id = %(dataset)s
-            ORDER BY i.position, s.rank NULLS LAST, r.text_key
-            """,
-            {"kind": SourceKind.SEED.value, "dataset": dataset.pk},
-        )
-        rows = cursor.fetchall()
+    rows = sql.rows(
+        """
+        SELECT DISTINCT ON (i.position) i.id, i.external_id, s.response_id,
+               count(*) OVER (PARTITION BY i.id) > 1
+        FROM (
+            SELECT response_id, item_id, min(rank) AS rank FROM annotation_responsesource
+            WHERE kind = %(kind)s GROUP BY response_id, item_id
+        ) s
+        JOIN annotation_item i ON i.id = s.item_id
+        JOIN annotation_response r ON r.id = s.response_id
+        WHERE i.dataset_id = %(dataset)s
+        ORDER BY i.position, s.rank NULLS LAST, r.text_key
+        """,
+        {"kind": SourceKind.SEED.value, "dataset": dataset.pk},
+    )
     return [SeedRow(*row[:3]) for row in rows], sum(row[3] for row in rows)
 
 

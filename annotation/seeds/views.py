@@ -16,6 +16,7 @@ from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import Column, objects_response, table_response
 from annotation.core.jobs import job_request_cancel
+from annotation.core.numbers import card
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.lookups import dataset_or_404
@@ -154,15 +155,15 @@ def _preview_cards(preview: services.SeedPreview) -> list[dict[str, str]]:
     """Return the numbers of a preview, each with its label and hint."""
     failing = [f"{n:,} {CRITERIA[name].failing}" for name, n in preview.failing.items() if n]
     if preview.too_few:
-        not_counted = _card("Not counted", preview.unrated + preview.too_few, ", ".join(failing))
+        not_counted = card("Not counted", preview.unrated + preview.too_few, ", ".join(failing))
     else:
-        not_counted = _card("Not rated", preview.unrated, "never kept")
+        not_counted = card("Not rated", preview.unrated, "never kept")
     return [
-        _card("Candidates", preview.candidates, "items with an original response"),
-        _card("Rated", preview.qualified, f"{preview.rated_less:,} with fewer ratings than planned"),
+        card("Candidates", preview.candidates, "items with an original response"),
+        card("Rated", preview.qualified, f"{preview.rated_less:,} with fewer ratings than planned"),
         not_counted,
-        _card("Kept", preview.kept),
-        *(_card(name, size, "of those kept") for name, size in preview.sizes.items()),
+        card("Kept", preview.kept),
+        *(card(name, size, "of those kept") for name, size in preview.sizes.items()),
     ]
 
 
@@ -170,16 +171,12 @@ def _selection_cards(selection: SeedSelection, n_fallen: int) -> list[dict[str, 
     report = selection.report
     fallen_hint = "kept, and marked" if n_fallen else "with all ratings up to now"
     return [
-        _card("Candidates", report["candidates"]),
-        _card("Rated", report["rated"], f"{report['rated_less']:,} with fewer ratings than planned"),
-        _card("Kept", report["kept"], link="#members"),
-        *(_card(name, n, link=f"?{urlencode({'split': name})}#members") for name, n in report["splits"].items()),
-        _card("Fell below since", n_fallen, fallen_hint, link="?fallen=1#members" if n_fallen else ""),
+        card("Candidates", report["candidates"]),
+        card("Rated", report["rated"], f"{report['rated_less']:,} with fewer ratings than planned"),
+        card("Kept", report["kept"], link="#members"),
+        *(card(name, n, link=f"?{urlencode({'split': name})}#members") for name, n in report["splits"].items()),
+        card("Fell below since", n_fallen, fallen_hint, link="?fallen=1#members" if n_fallen else ""),
     ]
-
-
-def _card(label: str, value: int, hint: str = "", link: str = "") -> dict[str, str]:
-    return {"label": label, "value": f"{value:,}", "hint": hint, "link": link}
 
 
 def _chart_addresses(project: Project, dataset: Dataset, query: str = "") -> dict[str, str]:

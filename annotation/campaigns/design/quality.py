@@ -17,16 +17,24 @@ Written as JSON::
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from annotation.core.numbers import counted
 
+
+class CheckKind(NamedTuple):
+    """A kind of check that is mixed into the work, as forms and as records name it."""
+
+    label: str
+    in_records: str
+
+
 CHECKS = {
-    "gold": "Gold: the answer is known",
-    "attention": "Attention checks",
-    "repeat": "Repeats of a rater's own units",
-    "degraded": "Texts made worse on purpose",
-    "anchor": "Texts by people, as high anchors",
+    "gold": CheckKind("Gold: the answer is known", "texts with a known answer"),
+    "attention": CheckKind("Attention checks", "attention checks"),
+    "repeat": CheckKind("Repeats of a rater's own units", "repeats of the rater's own earlier screens"),
+    "degraded": CheckKind("Texts made worse on purpose", "degraded texts"),
+    "anchor": CheckKind("Texts by people, as high anchors", "human references as high anchors"),
 }
 DEGRADATIONS = {"drop": "Words left out", "swap": "Words in another order", "foreign": "The text of another item"}
 MOST_SCREENS = 1000
@@ -197,7 +205,7 @@ class QualityDesign(StoredDesign):
                 reader.refuse(f"mix.{kind}", f"Found {self.mix[kind]}, but no {kind} screens; accepted: 0 without any.")
 
     def facts(self) -> list[tuple[str, str]]:
-        mix = ", ".join(f"{CHECKS[kind].lower()} ({n})" for kind, n in self.mix.items())
+        mix = ", ".join(f"{CHECKS[kind].label.lower()} ({n})" for kind, n in self.mix.items())
         facts = [("Checks", f"one in every {self.every} screens: {mix}" if mix else "none")]
         if "repeat" in self.mix:
             facts.append(("Repeats", f"after {self.repeat_gap} screens"))

@@ -9,12 +9,14 @@ class Words(StrEnum):
 
     label: str
     offer: str
+    in_records: str  # within a sentence of the campaign's record
 
-    def __new__(cls, value: str, label: str = "", offer: str = "") -> Self:
+    def __new__(cls, value: str, label: str = "", offer: str = "", in_records: str = "") -> Self:
         member = str.__new__(cls, value)
         member._value_ = value
         member.label = label
         member.offer = offer or label
+        member.in_records = in_records
         return member
 
     @classmethod
@@ -29,9 +31,9 @@ class Words(StrEnum):
 class Target(Words):
     """What is rated."""
 
-    REFERENCES = "references", "References", "References: whatever is not a system's output"
-    OUTPUTS = "outputs", "System outputs", "The outputs of all systems"
-    CHOSEN = "chosen", "Outputs of chosen systems", "The outputs of chosen systems"
+    REFERENCES = "references", "References", "References: whatever is not a system's output", "references"
+    OUTPUTS = "outputs", "System outputs", "The outputs of all systems", "outputs of all systems"
+    CHOSEN = "chosen", "Outputs of chosen systems", "The outputs of chosen systems", "outputs of the chosen systems"
     LISTED = "listed", "A list of responses", "The responses of a list"
 
 
@@ -46,11 +48,22 @@ class CommentField(Words):
 class Admission(Words):
     """Who may take part by the campaign's link."""
 
-    OPEN = "open", "Anybody with the link; a name if they like", "Anybody; a name if they like"
-    NAMED = "named", "Anybody with the link who gives a name", "Anybody who gives a name"
-    ACCOUNT = "account", "Only people who sign in with an account"
+    OPEN = (
+        "open",
+        "Anybody with the link; a name if they like",
+        "Anybody; a name if they like",
+        "by an open direct link",
+    )
+    NAMED = (
+        "named",
+        "Anybody with the link who gives a name",
+        "Anybody who gives a name",
+        "by a direct link, giving a name",
+    )
+    ACCOUNT = "account", "Only people who sign in with an account", "", "by a direct link, signing in with an account"
     PROVIDER = (
         "provider",
         "Only people whom a provider sends",
         "Only people whom a provider of raters sends; the direct link admits nobody",
+        "through a provider alone",
     )

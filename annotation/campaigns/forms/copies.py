@@ -8,9 +8,8 @@ from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.forms.fields import form_field
 from annotation.campaigns.services.copies import parse_campaign_file
 from annotation.core.forms import RefusableForm, offer_rows
+from annotation.core.uploads import upload_limit
 from annotation.models import Campaign, Dataset, Project
-
-MOST_BYTES = 8 * 1024 * 1024
 
 
 class _IntoDataset(RefusableForm):
@@ -39,15 +38,10 @@ class ImportForm(_IntoDataset):
     file = forms.FileField(
         label="File",
         help_text="JSON, exported from a campaign of this or another installation.",
+        validators=[upload_limit(max_bytes=8 * 1024 * 1024)],
         widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
     )
     name = form_field(CAMPAIGN["name"], required=False, help_text="If empty, the name in the file is used.")
-
-    def clean_file(self) -> Any:
-        file = self.cleaned_data["file"]
-        if file.size > MOST_BYTES:
-            raise forms.ValidationError(f"Found {file.size:,} bytes; accepted: up to {MOST_BYTES:,}.")
-        return file
 
     def arguments(self) -> dict[str, Any]:
         data = dict(self.cleaned_data)

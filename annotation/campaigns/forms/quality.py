@@ -58,9 +58,9 @@ class QualityStep(Step):
 
     def __init__(self, campaign: Campaign, data: Any = None) -> None:
         super().__init__(campaign, data)
-        for kind, label in CHECKS.items():
+        for kind, check in CHECKS.items():
             self.fields[f"mix_{kind}"] = forms.IntegerField(
-                label=label, min_value=0, max_value=100, initial=self.initial.get(f"mix_{kind}", 0)
+                label=check.label, min_value=0, max_value=100, initial=self.initial.get(f"mix_{kind}", 0)
             )
         low = QualityDesign.lenient(campaign.quality).anchor_low
         criteria = [criterion.name for criterion in campaign.criteria.all()]

@@ -8,9 +8,8 @@ from django import forms
 from annotation.campaigns.design.quality import PREPARED
 from annotation.campaigns.forms.fields import textarea
 from annotation.core.forms import RefusableForm
+from annotation.core.uploads import upload_limit
 from annotation.models import Campaign, Criterion
-
-MOST_BYTES = 4 * 1024 * 1024
 
 
 class PreparedForm(RefusableForm):
@@ -81,6 +80,9 @@ class PreparedForm(RefusableForm):
             for name, expected in self.rows
         ]
 
+    def arguments(self) -> dict[str, Any]:
+        return {"screen": self.screen()}
+
     def screen(self) -> dict[str, Any]:
         data = self.cleaned_data
         texts = []
@@ -125,15 +127,13 @@ class LinesForm(forms.Form):
         required=False,
         help_text="JSON Lines, in UTF-8. It takes the place of what is written above.",
         widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.txt"}),
+        validators=[upload_limit(max_bytes=4 * 1024 * 1024)],
     )
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         text = data.get("lines", "")
         if file := data.get("file"):
-            if file.size > MOST_BYTES:
-                self.add_error("file", f"Found {file.size:,} bytes; accepted: up to {MOST_BYTES:,}.")
-                return data
             try:
                 text = file.read().decode("utf-8-sig")
             except UnicodeDecodeError as error:

@@ -6,8 +6,7 @@ from typing import Any
 from annotation.campaigns.design.files import FILE_VERSION
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.models import Campaign, Criterion, Dataset, QualityRules, ResponseList
-
-LISTED = ("exclude_raters", "exclude_ratings")  # rules that name raters and ratings of this campaign
+from annotation.weighting.exclusion.registry import RULES
 
 
 def campaign_document(campaign: Campaign) -> dict[str, Any]:
@@ -68,4 +67,4 @@ def campaign_export(campaign: Campaign, *, with_answers: bool = True) -> dict[st
 def rules_document(campaign: Campaign) -> list[dict[str, Any]]:
     """Return the newest registered rules, without those that name raters or ratings of this campaign."""
     rules = QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
-    return [rule for rule in rules.rules if rule["rule"] not in LISTED] if rules else []
+    return [rule for rule in rules.rules if not RULES[rule["rule"]].of_campaign] if rules else []

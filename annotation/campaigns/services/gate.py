@@ -6,8 +6,7 @@ queue: a change waits for earlier requests, and later requests wait for it. With
 
 from collections.abc import Iterable
 
-from django.db import connection
-
+from annotation.core import sql
 from annotation.models import Campaign
 
 CAMPAIGNS = 0x41737361  # first key of these locks
@@ -15,15 +14,13 @@ CAMPAIGNS = 0x41737361  # first key of these locks
 
 def campaign_pass(campaign_id: int) -> None:
     """Within a transaction: pass with other requests, while the campaign does not change."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s, %s)", [CAMPAIGNS, campaign_id % 2**31])
+    sql.execute("SELECT pg_advisory_xact_lock_shared(%s, %s)", [CAMPAIGNS, campaign_id % 2**31])
 
 
 def campaigns_close_gate(campaign_ids: Iterable[int]) -> None:
     """Within a transaction: wait until earlier requests have ended, and let later ones wait."""
-    with connection.cursor() as cursor:
-        for campaign_id in sorted(set(campaign_ids)):
-            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CAMPAIGNS, campaign_id % 2**31])
+    for campaign_id in sorted(set(campaign_ids)):
+        sql.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CAMPAIGNS, campaign_id % 2**31])
 
 
 def campaign_alone(campaign_id: int) -> Campaign:

@@ -18,6 +18,7 @@ from annotation.campaigns.scales import fewest_responses, with_standard
 from annotation.campaigns.selectors import rated_sources, standards_of
 from annotation.campaigns.services.documents import criterion_document
 from annotation.campaigns.services.prepared_screens import prepared_create, prepared_hash
+from annotation.core import sql
 from annotation.core.canonical import canonical_json
 from annotation.core.copying import allocate_ids, copy_rows
 from annotation.core.errors import AnnotationError
@@ -150,20 +151,24 @@ def units_store(campaign: Campaign, units: Sequence[PlannedUnit], *, first_posit
             for pk, unit in zip(ids, units, strict=True)
         ),
     )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO annotation_slot (campaign_id, unit_id, number, state)
-            SELECT campaign_id, id, number, 'open'
-            FROM annotation_unit, generate_series(0, %s - 1) AS number
-            WHERE campaign_id = %s AND position >= %s
-            ORDER BY id, number
-            """,
-            [campaign.ratings_per_unit, campaign.pk, first_position],
-        )
-        # A new campaign's rows are many and unknown to the planner; hand-out starts within the second.
-        cursor.execute("ANALYZE annotation_unit, annotation_slot")
+    slots_add(campaign, first_position=first_position)
+    # A new campaign's rows are many and unknown to the planner; hand-out starts within the second.
+    sql.execute("ANALYZE annotation_unit, annotation_slot")
     return ids
+
+
+def slots_add(campaign: Campaign, *, first_position: int = 0, first_number: int = 0) -> int:
+    """Add the open slots from a number on to the units from a position on. Return how many."""
+    return sql.execute(
+        """
+        INSERT INTO annotation_slot (campaign_id, unit_id, number, state)
+        SELECT campaign_id, id, number, 'open'
+        FROM annotation_unit, generate_series(%s, %s - 1) AS number
+        WHERE campaign_id = %s AND position >= %s
+        ORDER BY id, number
+        """,
+        [first_number, campaign.ratings_per_unit, campaign.pk, first_position],
+    )
 
 
 def _standards_for(campaign: Campaign, units: Sequence[PlannedUnit]) -> dict[int, int]:
@@ -196,6 +201,5 @@ def units_hash(units: Iterable[PlannedUnit]) -> str:
 def _column(model: type[Item | Response], name: str, ids: Collection[int]) -> dict[int, str]:
     """Return one column of many rows by id. The ids go as one array: a million placeholders would take seconds."""
     table, column = connection.ops.quote_name(model._meta.db_table), connection.ops.quote_name(name)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT id, {column} FROM {table} WHERE id = ANY(%s)", [list(ids)])  # noqa: S608 - fixed names
-        return dict(cursor.fetchall())
+    rows = sql.rows(f"SELECT id, {column} FROM {table} WHERE id = ANY(%s)", [list(ids)])  # noqa: S608 - fixed names
+    return dict(rows)

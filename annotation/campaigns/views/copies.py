@@ -3,10 +3,9 @@
 import json
 from urllib.parse import urlencode
 
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.text import get_valid_filename
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.campaigns.design.compare import Change, compare_designs
@@ -19,6 +18,7 @@ from annotation.campaigns.services.copies import free_name
 from annotation.campaigns.services.documents import campaign_export as export_of
 from annotation.campaigns.services.starting import campaign_start
 from annotation.core.access import may_manage
+from annotation.core.exports import file_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, Dataset, Role
@@ -54,12 +54,10 @@ def campaign_clone(request: MemberRequest, campaign: Campaign) -> HttpResponse:
 
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
-def campaign_export(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+def campaign_export(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
     text = json.dumps(export_of(campaign, with_answers=may_manage(request.project)), ensure_ascii=False, indent=2)
-    response = HttpResponse(text + "\n", content_type="application/json; charset=utf-8")
-    filename = get_valid_filename(f"{request.project.slug}-campaign-{campaign.pk}.json")
-    response["Content-Disposition"] = f'attachment; filename="{filename}"'
-    return response
+    filename = f"{request.project.slug}-campaign-{campaign.pk}.json"
+    return file_response(text + "\n", "application/json; charset=utf-8", filename)
 
 
 @require_http_methods(["GET", "POST"])

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -18,6 +18,7 @@ from annotation.campaigns.scales import fewest_responses
 from annotation.campaigns.services.readiness import launch_report
 from annotation.campaigns.services.writing import campaign_change
 from annotation.core.errors import AnnotationError
+from annotation.core.exports import CONTENT_TYPES, file_response
 from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Project, Role
@@ -110,9 +111,9 @@ def _kind_or_404(kind: str) -> PreparedKind:
     return PREPARED[kind]
 
 
-def _store(request: MemberRequest, campaign: Campaign, kind: PreparedKind, screens: list[Any], settle: str) -> None:
+def _store(request: MemberRequest, campaign: Campaign, kind: PreparedKind, screens: list[Any], settle: str) -> Campaign:
     changes = {kind.field: {**getattr(campaign, kind.field), kind.key: screens}}
-    campaign_change(campaign=campaign, changes=changes, settle=[f"{kind.field}.{settle}"], by=request.user)
+    return campaign_change(campaign=campaign, changes=changes, settle=[f"{kind.field}.{settle}"], by=request.user)
 
 
 def _kind_page(project: Project, campaign: Campaign, kind: PreparedKind) -> dict[str, Any]:
@@ -134,18 +135,17 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
     if number > len(screens):
         raise Http404(f"No screen {number}; there are {len(screens)}.")
     form = PreparedForm(campaign, kind, request.POST or None, screen=screens[number - 1] if number else None)
-    if form.is_valid():
-        number_after = number or len(screens) + 1
-        screens[number_after - 1 : number_after] = [form.screen()]
-        try:
-            _store(request, campaign, prepared, screens, f"{kind}.{number_after}")
-        except AnnotationError as error:
-            form.add_refusal(error)
-        else:
-            if "another" not in request.POST:
-                return _to_quality(request, campaign)
-            messages.success(request, f"Saved screen {number_after}.")
-            return redirect("annotation:campaign-screen-new", request.project.slug, campaign.pk, kind)
+    position = number or len(screens) + 1
+
+    def store(screen: dict[str, Any]) -> Campaign:
+        screens[position - 1 : position] = [screen]
+        return _store(request, campaign, prepared, screens, f"{kind}.{position}")
+
+    if form.submit(store):
+        if "another" not in request.POST:
+            return _to_quality(request, campaign)
+        messages.success(request, f"Saved screen {position}.")
+        return redirect("annotation:campaign-screen-new", request.project.slug, campaign.pk, kind)
     items = list(campaign.dataset.items.order_by("position")[:IDS_OFFERED])
     context = {**_kind_page(request.project, campaign, prepared), "form": form, "number": number, "items": items}
     return render(request, "annotation/campaigns/campaign_form_prepared.html", context)
@@ -168,16 +168,14 @@ def campaign_screen_remove(request: MemberRequest, campaign: Campaign, kind: str
 
 @require_http_methods(["GET", "POST"])
 @object_view(campaign_or_404, Role.MANAGER)
-def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str) -> HttpResponse:
+def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str) -> HttpResponseBase:
     """Edit all prepared screens of a kind as JSON Lines."""
     if frozen := _if_frozen(request, campaign):
         return frozen
     prepared = _kind_or_404(kind)
     lines = LinesForm.written(prepared.screens(campaign))
     if request.method == "GET" and "download" in request.GET:
-        response = HttpResponse(lines + "\n", content_type="application/jsonl; charset=utf-8")
-        response["Content-Disposition"] = f'attachment; filename="campaign-{campaign.pk}-{kind}.jsonl"'
-        return response
+        return file_response(lines + "\n", CONTENT_TYPES["jsonl"], f"campaign-{campaign.pk}-{kind}.jsonl")
     form = LinesForm(request.POST or None, request.FILES or None, initial={"lines": lines})
     problems: list[dict[str, Any]] = []
     if form.is_valid():

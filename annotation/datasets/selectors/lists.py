@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db import connection
 from django.db.models import Prefetch, QuerySet
 
+from annotation.core import sql
 from annotation.core.counting import count_of
 from annotation.models import Dataset, Project, Response, ResponseList, ResponseSource
 
@@ -44,17 +44,16 @@ def responses_named(dataset: Dataset, names: Sequence[tuple[str, str]]) -> dict[
     """Return ids of responses by the item's external id and the text's key; unknown ones are left out."""
     if not names:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT i.external_id, r.text_key, r.id
-            FROM unnest(%(items)s::text[], %(keys)s::text[]) AS wanted (external_id, text_key)
-            JOIN annotation_item i ON i.dataset_id = %(dataset)s AND i.external_id = wanted.external_id
-            JOIN annotation_response r ON r.item_id = i.id AND r.text_key = wanted.text_key
-            """,
-            {"items": [item for item, _ in names], "keys": [key for _, key in names], "dataset": dataset.pk},
-        )
-        return {(item, key): pk for item, key, pk in cursor.fetchall()}
+    rows = sql.rows(
+        """
+        SELECT i.external_id, r.text_key, r.id
+        FROM unnest(%(items)s::text[], %(keys)s::text[]) AS wanted (external_id, text_key)
+        JOIN annotation_item i ON i.dataset_id = %(dataset)s AND i.external_id = wanted.external_id
+        JOIN annotation_response r ON r.item_id = i.id AND r.text_key = wanted.text_key
+        """,
+        {"items": [item for item, _ in names], "keys": [key for _, key in names], "dataset": dataset.pk},
+    )
+    return {(item, key): pk for item, key, pk in rows}
 
 
 def find_list(lists: Iterable[ResponseList], responses: Iterable[int]) -> ResponseList | None:
@@ -67,13 +66,12 @@ def find_list(lists: Iterable[ResponseList], responses: Iterable[int]) -> Respon
 def foreign_responses(dataset: Dataset, responses: Iterable[int]) -> list[int]:
     """Return the ids that are not responses of the data set, in the order given."""
     ids = list(responses)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT r.id FROM annotation_response r JOIN annotation_item i ON i.id = r.item_id
-            WHERE i.dataset_id = %s AND r.id = ANY(%s)
-            """,
-            [dataset.pk, ids],
-        )
-        known = {pk for (pk,) in cursor.fetchall()}
+    rows = sql.rows(
+        """
+        SELECT r.id FROM annotation_response r JOIN annotation_item i ON i.id = r.item_id
+        WHERE i.dataset_id = %s AND r.id = ANY(%s)
+        """,
+        [dataset.pk, ids],
+    )
+    known = {pk for (pk,) in rows}
     return [pk for pk in ids if pk not in known]

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from scipy import stats
 
+from annotation.core import sql
 from annotation.dry_runs.services.extent import Extent, checks_per_unit
 from annotation.dry_runs.services.walking import Answered, Journal
 from annotation.dry_runs.simulation.answers import latent_quality
@@ -99,17 +99,16 @@ class PlayedRun:
 
 def shift_times(journal: Journal) -> None:
     """Write the raters' simulated times into the sandbox's records, counted from now on."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE annotation_presentation p
-            SET shown_at = statement_timestamp() + make_interval(secs => t.shown),
-                ended_at = statement_timestamp() + make_interval(secs => t.sent)
-            FROM unnest(%s::bigint[], %s::float8[], %s::float8[]) AS t(id, shown, sent)
-            WHERE p.id = t.id
-            """,
-            [[getattr(answer, name) for answer in journal.answered] for name in ("presentation", "shown", "sent")],
-        )
+    sql.execute(
+        """
+        UPDATE annotation_presentation p
+        SET shown_at = statement_timestamp() + make_interval(secs => t.shown),
+            ended_at = statement_timestamp() + make_interval(secs => t.sent)
+        FROM unnest(%s::bigint[], %s::float8[], %s::float8[]) AS t(id, shown, sent)
+        WHERE p.id = t.id
+        """,
+        [[getattr(answer, name) for answer in journal.answered] for name in ("presentation", "shown", "sent")],
+    )
 
 
 def dry_run_result(played: PlayedRun) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.db import connection, models, transaction
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.campaigns.services.writing import campaign_create
+from annotation.core import sql
 from annotation.core.jobs import Claim
 from annotation.dry_runs.services.extent import Extent
 from annotation.models import (
@@ -85,8 +86,7 @@ def sandbox_purge(project_id: int) -> None:
         project = Project.objects.select_for_update().filter(pk=project_id, is_sandbox=True).first()
         if project is None:
             return
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL assay.purge = 'on'")
+        sql.execute("SET LOCAL assay.purge = 'on'")
         # Locked, so that no row refers to a campaign anew while those that do are removed.
         campaigns = list(Campaign.objects.select_for_update().filter(project=project).values_list("pk", flat=True))
         for child, parent in ((AnswerDraft, "presentation"), (UnitResponse, "unit")):
@@ -98,8 +98,7 @@ def sandbox_purge(project_id: int) -> None:
         for model in OF_PROJECT:
             _delete(model, "project_id = ANY(%s)", [project.pk])
         project.delete()  # and what else refers to it
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL assay.purge = 'off'")
+        sql.execute("SET LOCAL assay.purge = 'off'")
 
 
 def sandboxes_left() -> list[int]:

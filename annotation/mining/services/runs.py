@@ -6,9 +6,10 @@ from dataclasses import fields
 from typing import Any
 
 import structlog
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Q
 
+from annotation.core import sql
 from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_run, jobs_requeue
@@ -265,9 +266,7 @@ SELECT CASE WHEN reason ~ %(same_as)s THEN %(same)s ELSE split_part(reason, ':',
 
 def _reasons(run: MiningRun) -> list[dict[str, Any]]:
     """Count reasons by step, the part before the colon; duplicates of any candidate are one step."""
-    with connection.cursor() as cursor:
-        cursor.execute(REASONS, {"run": run.pk, "same": SAME_TEXT, "same_as": f"^{SAME_AS_ANOTHER}"})
-        counted = cursor.fetchall()
+    counted = sql.rows(REASONS, {"run": run.pk, "same": SAME_TEXT, "same_as": f"^{SAME_AS_ANOTHER}"})
     return [{"step": step, "fate": fate, "n": n, "examples": _examples(run, step, fate)} for step, fate, n in counted]
 
 

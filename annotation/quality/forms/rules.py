@@ -121,6 +121,9 @@ class RulesJsonForm(RefusableForm):
         "&quot;after&quot;: 5}].",
     )
 
+    def arguments(self) -> dict[str, Any]:
+        return {"records": self.cleaned_data["rules"]}
+
 
 class IdentifiersField(forms.CharField):
     """Identifiers, separated by commas or line breaks."""

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from annotation.core import sql
 from annotation.models import Amendment, AmendmentKind, Campaign, System, Unit
 
 # A pair is handed out while some pair of systems behind its two texts is: both run, and the design, if it names pairs,
@@ -62,9 +62,12 @@ def stopped_systems(campaign: Campaign) -> list[str]:
 
 def rated_systems(campaign: Campaign) -> QuerySet[System]:
     """Return the systems whose outputs the units of a launched campaign show."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT DISTINCT unnest(systems) FROM annotation_unit WHERE campaign_id = %s", [campaign.pk])
-        ids = [pk for (pk,) in cursor.fetchall()]
+    ids = [
+        pk
+        for (pk,) in sql.rows(
+            "SELECT DISTINCT unnest(systems) FROM annotation_unit WHERE campaign_id = %s", [campaign.pk]
+        )
+    ]
     return System.objects.filter(pk__in=ids).order_by("name")
 
 
@@ -82,9 +85,7 @@ def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
         "firsts": [a for a, _ in pairs],
         "seconds": [b for _, b in pairs],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_PAIRS if campaign.presentation_kind.compares_systems else _OTHERS, parameters)
-        rows = cursor.fetchall()
+    rows = sql.rows(_PAIRS if campaign.presentation_kind.compares_systems else _OTHERS, parameters)
     return Marking(
         to_stop=[pk for pk, now, over in rows if over and not now],
         to_resume=[pk for pk, now, over in rows if now and not over],
@@ -94,12 +95,11 @@ def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
 
 def unfilled_slots(campaign: Campaign, units: Sequence[int]) -> int:
     """Count the unfilled slots of some of a campaign's units."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT coalesce(sum(%s - done_slots), 0) FROM annotation_unit WHERE id = ANY(%s)",
-            [campaign.ratings_per_unit, list(units)],
-        )
-        return int(cursor.fetchone()[0])
+    (n_slots,) = sql.row(
+        "SELECT coalesce(sum(%s - done_slots), 0) FROM annotation_unit WHERE id = ANY(%s)",
+        [campaign.ratings_per_unit, list(units)],
+    )
+    return int(n_slots)
 
 
 @dataclass(frozen=True)

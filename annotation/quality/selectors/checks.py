@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from django.db import connection
 
+from annotation.core import sql
 from annotation.models import Campaign, Criterion, Rater
 from annotation.rating.selectors.ratings import IntArray, RatingColumns, scale_values
 from annotation.weighting.checks import CheckLog
@@ -54,9 +54,7 @@ def check_log(campaigns: Iterable[Campaign], criteria: Sequence[Criterion], *, u
         "mirrored": [criterion.pk for criterion in criteria if criterion.scale.mirrored],
         "up_to": up_to,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_ANSWERS, parameters)
-        rows = cursor.fetchall()
+    rows = sql.rows(_ANSWERS, parameters)
     known = {criterion.pk: criterion for criterion in criteria}
     rows = [row for row in rows if row[1] in known]
     if not rows:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation import models
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 
@@ -56,16 +58,15 @@ class ShownItem:
         return self.presentation.ended_at or self.presentation.shown_at
 
 
-class _Answers:
-    """Revisions in order, by presentation and response or number of the text, then by criterion."""
+# Revisions in order, by presentation and response or number of the text, then by criterion.
+Answers = Mapping[tuple[int, int], Mapping[int, list[Any]]]
 
-    def __init__(
-        self, model: type[models.Rating] | type[models.CheckAnswer], presentations: Sequence[int], text: str
-    ) -> None:
-        self.texts: defaultdict[tuple[int, int], dict[int, list[Any]]] = defaultdict(dict)
-        for answer in model._default_manager.filter(presentation__in=presentations).order_by("revision"):
-            criteria = self.texts[answer.presentation_id, getattr(answer, text)]
-            criteria.setdefault(answer.criterion_id, []).append(answer)
+
+def _answers(rows: QuerySet[Any], presentations: Sequence[int], text: str) -> Answers:
+    answers: defaultdict[tuple[int, int], dict[int, list[Any]]] = defaultdict(dict)
+    for row in rows.filter(presentation__in=presentations).order_by("revision"):
+        answers[row.presentation_id, getattr(row, text)].setdefault(row.criterion_id, []).append(row)
+    return answers
 
 
 @dataclass(frozen=True)
@@ -73,15 +74,15 @@ class _Page:
     """What a page of presentations needs, read at once."""
 
     criteria: list[models.Criterion]
-    ratings: _Answers
-    checks: _Answers
+    ratings: Answers
+    checks: Answers
     responses: Mapping[int, Mapping[int, models.UnitResponse]]  # by unit and number
 
     def texts(self, presentation: models.Presentation) -> list[Text]:
         check, unit = presentation.check_unit, self.responses.get(presentation.unit_id or 0, {})
         result = []
         for position, number in enumerate(presentation.order or sorted(unit), start=1):
-            checked = self.checks.texts.get((presentation.pk, number), {})
+            checked = self.checks.get((presentation.pk, number), {})
             if check is not None:
                 text = check.texts[number]
                 values = self.values(checked, expected=text.get("expected", {}))
@@ -89,10 +90,10 @@ class _Page:
                 continue
             response = unit[number]
             if presentation.purpose == models.Purpose.REPEAT:
-                first = self.ratings.texts.get((presentation.repeats_id or 0, response.response_id), {})
+                first = self.ratings.get((presentation.repeats_id or 0, response.response_id), {})
                 values = self.values(checked, first=first)
             else:
-                values = self.values(self.ratings.texts.get((presentation.pk, response.response_id), {}))
+                values = self.values(self.ratings.get((presentation.pk, response.response_id), {}))
             result.append(Text(response.response.text, position, "plain", values, response.response_id))
         return result
 
@@ -136,8 +137,8 @@ def rater_items(
         responses[response.unit_id][response.number] = response
     data = _Page(
         list(models.Criterion.objects.filter(campaign=campaign)),
-        _Answers(models.Rating, ids, "response_id"),
-        _Answers(models.CheckAnswer, ids, "number"),
+        _answers(models.Rating.objects.all(), ids, "response_id"),
+        _answers(models.CheckAnswer.objects.all(), ids, "number"),
         responses,
     )
     comments = models.Comment.objects.filter(presentation__in=ids).order_by("revision")

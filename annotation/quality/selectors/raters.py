@@ -6,11 +6,11 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.core.cache import cache
 from django.db.models import Count, Max, Q
 
 from annotation import models
 from annotation.campaigns.selectors import WorkRow, rater_rows
+from annotation.core.caching import cached
 from annotation.quality.selectors.checks import check_log, quality_log, second_halves
 from annotation.quality.selectors.measures import MEASURES, WITHOUT_ANSWERS, Measure, measures_of
 from annotation.rating.selectors.ratings import rating_columns
@@ -155,15 +155,7 @@ def rater_quality_rows(campaign: models.Campaign, at: Moment | None = None) -> l
     """Return all who joined or rated, with all measures, which are cached until an answer or a decision arrives."""
     at = at or moment(campaign)
     key = f"campaign-raters-by-id-{campaign.pk}-{at.version}"
-    measured: dict[int, dict[str, Measure]] | None = cache.get(key)
-    if measured is None:
-        named = _measured(campaign, at)
-        ids = models.Rater.objects.filter(project=campaign.project_id, pseudonym__in=named).values_list(
-            "pk", "pseudonym"
-        )
-        # By id: an erasure may rename a rater meanwhile, and no former name may be stored.
-        measured = {pk: named[name] for pk, name in ids}
-        cache.set(key, measured, CACHE_SECONDS)
+    measured = cached(key, lambda: _measured(campaign, at), CACHE_SECONDS)
     participations = models.Participation.objects.filter(campaign=campaign).select_related("rater")
     joined = {participation.rater_id: participation for participation in participations}
     others = models.Rater.objects.filter(pk__in=measured).exclude(pk__in=joined)
@@ -175,7 +167,8 @@ def rater_quality_rows(campaign: models.Campaign, at: Moment | None = None) -> l
     ]
 
 
-def _measured(campaign: models.Campaign, at: Moment) -> dict[str, dict[str, Measure]]:
+def _measured(campaign: models.Campaign, at: Moment) -> dict[int, dict[str, Measure]]:
+    """Return measures by the id of the rater: an erasure may rename a rater, and no former name may be stored."""
     log = campaign_log(campaign, at)
     names = log.raters.astype(np.str_)
     excluded = np.isin(names, excluded_as_of(campaign, at.decision))
@@ -186,7 +179,8 @@ def _measured(campaign: models.Campaign, at: Moment) -> dict[str, dict[str, Meas
     if excluded.any():  # an excluded rater is compared with all others
         quality = _quality(log, np.ones(len(log), dtype=np.bool_))
         measured |= {names[index]: measures_of(quality, index) for index in np.flatnonzero(excluded).tolist()}
-    return measured
+    raters = models.Rater.objects.filter(project=campaign.project_id, pseudonym__in=measured)
+    return {pk: measured[name] for pk, name in raters.values_list("pk", "pseudonym")}
 
 
 def _quality(log: RatingLog, keep: np.ndarray) -> RaterQuality:

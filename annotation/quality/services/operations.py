@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
 
 from annotation.allocation.interleaving import interleaved
 from annotation.allocation.seeds import derive_seed
 from annotation.allocation.units import PlannedUnit
 from annotation.campaigns.fields.table import MOST_RATINGS
-from annotation.campaigns.services.launch import too_few_responses, units_hash, units_plan, units_store
+from annotation.campaigns.services.launch import slots_add, too_few_responses, units_hash, units_plan, units_store
+from annotation.core import sql
 from annotation.core.errors import AnnotationError
 from annotation.models import Amendment, AmendmentKind, Campaign, System, Unit, UnitResponse, User
 from annotation.projects.services.audit import audit_record
@@ -29,20 +30,9 @@ def campaign_extend(*, campaign: Campaign, ratings_per_unit: int, by: User | Non
     campaign = amendable_lock(campaign=campaign, act="add ratings")
     before = campaign.ratings_per_unit
     extension_check(campaign, ratings_per_unit)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO annotation_slot (campaign_id, unit_id, number, state)
-            SELECT campaign_id, id, number, 'open'
-            FROM annotation_unit, generate_series(%(before)s, %(k)s - 1) AS number
-            WHERE campaign_id = %(campaign)s
-            ORDER BY id, number
-            """,
-            {"before": before, "k": ratings_per_unit, "campaign": campaign.pk},
-        )
-        added = cursor.rowcount
     campaign.ratings_per_unit = ratings_per_unit
     campaign.save(update_fields=["ratings_per_unit"])
+    added = slots_add(campaign, first_number=before)
     data = {"ratings_per_unit": [before, ratings_per_unit], "places": added}
     summary = f"Ratings of each unit raised from {before} to {ratings_per_unit}: {added:,} more slots"
     return _amended(campaign, AmendmentKind.EXTEND, data, summary, by)
@@ -88,8 +78,7 @@ def _mark_system(campaign: Campaign, system: System, units: list[int], *, stoppe
 
 
 def _mark(units: list[int], *, stopped: bool) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE annotation_unit SET stopped = %s WHERE id = ANY(%s)", [stopped, units])
+    sql.execute("UPDATE annotation_unit SET stopped = %s WHERE id = ANY(%s)", [stopped, units])
 
 
 def stop_check(campaign: Campaign, system: System) -> Marking:

@@ -1,8 +1,9 @@
 """Statistics of large campaigns, computed by a worker and stored for the pages."""
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
+from annotation.core import sql
 from annotation.models import Campaign, CampaignSnapshot
 from annotation.quality.selectors.monitoring.live import waiting_for_statistics
 from annotation.quality.selectors.monitoring.statistics import compute_statistics
@@ -20,9 +21,7 @@ def snapshots_waiting() -> list[int]:
 @transaction.atomic
 def snapshot_update(*, campaign_id: int) -> CampaignSnapshot | None:
     """Compute and store a campaign's statistics; None if another worker does so now."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [SNAPSHOTS, campaign_id % 2**31])
-        (is_locked,) = cursor.fetchone()
+    (is_locked,) = sql.row("SELECT pg_try_advisory_xact_lock(%s, %s)", [SNAPSHOTS, campaign_id % 2**31])
     if not is_locked:
         return None
     campaign = Campaign.objects.get(pk=campaign_id)

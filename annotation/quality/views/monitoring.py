@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -15,7 +16,7 @@ from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
-from annotation.core.numbers import counted
+from annotation.core.numbers import card, counted
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, Role
 from annotation.quality import charts
@@ -57,14 +58,14 @@ CHARTS = {
     ),
     "drift-hours": Chart(
         "Ratings over time",
-        charts.drift_over_hours,
+        partial(charts.drift, over="Hours since the first rating"),
         _by_criterion("over_hours"),
         DRIFT_CAPTION,
         attrgetter("has_hours"),
     ),
     "drift-screens": Chart(
         "Ratings in the order of each rater's work",
-        charts.drift_over_screens,
+        partial(charts.drift, over="Position in the rater's sequence of items"),
         _by_criterion("over_places"),
         DRIFT_CAPTION,
         attrgetter("has_screens"),
@@ -141,22 +142,18 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
         if monitor.campaign.imported:
             plan, activity = "at least once", "imported"
         cards = [
-            _card("Counted ratings", n.n_ratings, counted(n.n_judgements, "judgement")),
-            _card("Responses judged", n.n_responses, plan),
-            _card("Raters", n.n_raters, activity, raters_url),
-            _card("Extra ratings", n.n_extra, f"{n.n_superseded:,} corrected later"),
+            card("Counted ratings", n.n_ratings, counted(n.n_judgements, "judgement")),
+            card("Responses judged", n.n_responses, plan),
+            card("Raters", n.n_raters, activity, raters_url),
+            card("Extra ratings", n.n_extra, f"{n.n_superseded:,} corrected later"),
         ]
         if n.n_excluded_raters:
             hint = f"{counted(n.n_excluded_ratings, 'rating')} left out of all statistics"
-            cards.append(_card("Excluded raters", n.n_excluded_raters, hint, raters_url))
+            cards.append(card("Excluded raters", n.n_excluded_raters, hint, raters_url))
     if monitor.pace:
         hint = f"{counted(monitor.pace.screens, 'item')} in the last hour"
-        cards.append(_card("Items per hour", floatformat(monitor.pace.per_hour, "0g"), hint))
+        cards.append(card("Items per hour", floatformat(monitor.pace.per_hour, "0g"), hint))
     return cards
-
-
-def _card(label: str, value: int | str, hint: str, link: str = "") -> dict[str, str]:
-    return {"label": label, "value": f"{value:,}" if isinstance(value, int) else value, "hint": hint, "link": link}
 
 
 def _statistics_or_404(campaign: Campaign) -> Statistics:

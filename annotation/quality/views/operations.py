@@ -196,16 +196,13 @@ def campaign_operation(request: MemberRequest, campaign: Campaign, operation: st
     chosen = OPERATIONS[operation]
     form = _form(request, chosen, campaign)
     effects, refusal = [], _refusal(campaign)
-    if not refusal and form.is_bound and form.is_valid():
-        try:
-            if request.method == "POST":
-                chosen.service(campaign=campaign, by=request.user, **form.cleaned_data)
-                messages.success(request, f"{chosen.title}: {chosen.done}")
-                return redirect("annotation:campaign-detail", request.project.slug, campaign.pk)
-            effects = chosen.effects(campaign, form.cleaned_data)
-        except AnnotationError as error:
-            form.add_refusal(error)
-            refusal = " ".join(map(str, form.non_field_errors()))
+    if not refusal and request.method == "POST":
+        if form.submit(chosen.service, campaign=campaign, by=request.user) is not None:
+            messages.success(request, f"{chosen.title}: {chosen.done}")
+            return redirect("annotation:campaign-detail", request.project.slug, campaign.pk)
+    elif not refusal:
+        effects = form.submit(lambda **choices: chosen.effects(campaign, choices)) or []
+    refusal = refusal or " ".join(map(str, form.non_field_errors()))
     context = {
         "project": request.project,
         "campaign": campaign,

@@ -34,7 +34,7 @@ from annotation.quality.selectors.measures import MEASURES
 from annotation.quality.selectors.rater_work import rater_items
 from annotation.quality.selectors.raters import Moment, RaterRow, current_rules, rater_quality_rows, stage_counts
 from annotation.quality.selectors.rule_preview import rules_preview
-from annotation.quality.services.decisions import ACTS, Act, rater_decide
+from annotation.quality.services.decisions import ACTS, Act, Decided, rater_decide
 from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion.registry import rules_from_data
 
@@ -191,13 +191,13 @@ def campaign_rater_decide(request: MemberRequest, campaign: Campaign, rater: int
     if act not in DecisionAction:
         raise Http404(f"No decision {act!r}; accepted: {', '.join(ACTS)}.")
     action, form = DecisionAction(act), DecisionForm(request.POST)
-    if not form.is_valid():
-        return _render_rater(request, campaign, concerned, form, status=400)
-    values = form.cleaned_data | {"replace": form.cleaned_data["replace"] and action == DecisionAction.EXCLUDE}
-    try:
-        decided = rater_decide(action, campaign=campaign, rater=concerned, by=request.user, **values)
-    except AnnotationError as error:
-        form.add_refusal(error)
+
+    def decide(reason: str, replace: bool) -> Decided:
+        options: Any = {"reason": reason, "replace": replace and action == DecisionAction.EXCLUDE, "by": request.user}
+        return rater_decide(action, campaign=campaign, rater=concerned, **options)
+
+    decided = form.submit(decide)
+    if decided is None:
         return _render_rater(request, campaign, concerned, form, status=400)
     unchanged = "" if decided.decision else " Nothing has changed."
     messages.success(request, f"{concerned.pseudonym} is {ACTS[action].done}.{_reopened(decided.reopened)}{unchanged}")
@@ -280,14 +280,10 @@ def _register_or_preview(
 def _rules_from_json(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Load rules from JSON into the rows; nothing is registered yet."""
     json_form = RulesJsonForm(request.POST)
-    if json_form.is_valid():
-        try:
-            rules = rules_read(campaign=campaign, records=json_form.cleaned_data["rules"])
-        except AnnotationError as error:
-            json_form.add_refusal(error)
-        else:
-            return _render_rules(request, campaign, RulesForm(records=[rule.to_dict() for rule in rules]))
-    return _render_rules(request, campaign, json_form=json_form, status=400)
+    rules = json_form.submit(rules_read, campaign=campaign)
+    if rules is None:
+        return _render_rules(request, campaign, json_form=json_form, status=400)
+    return _render_rules(request, campaign, RulesForm(records=[rule.to_dict() for rule in rules]))
 
 
 def _render_rules(

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from django.db import connection
 from django.db.models import Count
 
 from annotation import models
 from annotation.allocation.checks import checks_among
+from annotation.core import sql
 
 ANSWERED = (models.PresentationOutcome.SUBMITTED, models.PresentationOutcome.LATE, models.PresentationOutcome.REPLACED)
 BEFORE_WORK = (models.Purpose.TRAINING, models.Purpose.TEST)
@@ -85,11 +85,8 @@ _LAST_UNITS = """
 
 def rater_record(*, campaign: models.Campaign, rater: models.Rater) -> RaterRecord:
     parameters = {"campaign": campaign.pk, "rater": rater.pk}
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORD, parameters)
-        answered, given_back, seconds = cursor.fetchone()
-        cursor.execute(_LAST_UNITS, parameters)
-        last = cursor.fetchall()
+    answered, given_back, seconds = sql.row(_RECORD, parameters)
+    last = sql.rows(_LAST_UNITS, parameters)
     return RaterRecord(answered, given_back, seconds, [row[0] for row in last], last[0][1] if last else 1)
 
 
@@ -136,9 +133,7 @@ def presentation_before(
 def progress(*, campaign: models.Campaign, rater: models.Rater) -> Progress:
     """Count the items done and left. Checks count, too: raters cannot tell them from work."""
     parameters = {"campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit, "most": COUNTED_UP_TO}
-    with connection.cursor() as cursor:
-        cursor.execute(_PROGRESS, parameters)
-        done, over, units_over, units_left, seed = cursor.fetchone()
+    done, over, units_over, units_left, seed = sql.row(_PROGRESS, parameters)
     limit = campaign.max_units_per_rater
     if units_left == COUNTED_UP_TO:
         return Progress(done, None if limit is None else max(limit - done, 0), limit)

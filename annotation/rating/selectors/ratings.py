@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
+from annotation.core import sql
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion, Rating
 
@@ -99,9 +99,7 @@ def rating_columns(
         "include_extra": include_extra,
         "up_to": up_to,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(query, parameters)
-        rows = cursor.fetchall()
+    rows = sql.rows(query, parameters)
     types: Sequence[Any] = (np.int64,) * 5 + (np.float64, np.float64, np.bool_)
     columns = zip(*rows, strict=True) if rows else [()] * len(types)
     return RatingColumns._make(np.array(column, dtype=kind) for column, kind in zip(columns, types, strict=True))

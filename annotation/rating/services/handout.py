@@ -9,7 +9,7 @@ See docs/hand-out.md.
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation import models
@@ -17,6 +17,7 @@ from annotation.allocation.handout import systems_to_avoid
 from annotation.allocation.ordering import draw_order
 from annotation.allocation.seeds import derive_seed
 from annotation.campaigns.services.gate import campaign_pass
+from annotation.core import sql
 from annotation.core.errors import AnnotationError
 from annotation.rating.selectors.handout import BEFORE_WORK, RaterRecord, rater_record
 from annotation.rating.services import checks
@@ -127,9 +128,7 @@ class Standing:
 def standing_lock(*, campaign: models.Campaign, rater: models.Rater) -> Standing:
     """Let one request of this rater run at a time, without a change of the campaign's state. Needs a transaction."""
     campaign_pass(campaign.pk)
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, {"campaign": campaign.pk, "rater": rater.pk})
-        row = cursor.fetchone()
+    row = sql.row(_LOCK, {"campaign": campaign.pk, "rater": rater.pk})
     if row is None:
         raise AnnotationError(f"{rater} has not agreed to take part in “{campaign}” yet.")
     return Standing(models.CampaignState(row[0]), row[1], models.Stage(row[2]), row[3], row[4])
@@ -145,9 +144,7 @@ def unit_request(*, campaign: models.Campaign, rater: models.Rater) -> models.Pr
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state != models.CampaignState.RUNNING or standing.excluded or standing.stage == models.Stage.FAILED:
         return None
-    with connection.cursor() as cursor:
-        cursor.execute(_HELD, {"campaign": campaign.pk, "rater": rater.pk})
-        held, some_lapsed = cursor.fetchone()
+    held, some_lapsed = sql.row(_HELD, {"campaign": campaign.pk, "rater": rater.pk})
     if held is not None:  # on screen: a check, or work whose lease is running
         return models.Presentation.objects.get(pk=held)
     if some_lapsed:
@@ -194,9 +191,7 @@ def slots_sweep() -> int:
 
 
 def _lapse(only: str, *, limit: int = SWEEP_BATCH, **parameters: int) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(_LAPSED.format(only=only), {"limit": limit, **parameters})
-        ids = [pk for (pk,) in cursor.fetchall()]
+    ids = [pk for (pk,) in sql.rows(_LAPSED.format(only=only), {"limit": limit, **parameters})]
     if ids:
         models.Slot.objects.filter(pk__in=ids).update(**FREED)
         _end_shown(ids)
@@ -223,9 +218,7 @@ def _take(
         "lease": campaign.lease_seconds,
         "avoid": list(systems_to_avoid(record.systems, n_responses=record.n_responses, n_systems=n_systems)),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_TAKE, parameters)
-        row = cursor.fetchone()
+    row = sql.row(_TAKE, parameters)
     if row is None:
         return None
     slot_id, lapsed, unit_id, number, token, now, position, n_responses = row

@@ -2,10 +2,10 @@
 
 from statistics import median
 
-from django.db import connection
 from django.db.models.functions import Now
 
 from annotation.allocation.leases import adaptive_lease
+from annotation.core import sql
 from annotation.models import Campaign, CampaignPace, CampaignState
 
 RECENT = 500  # answers that decide the pace
@@ -27,9 +27,7 @@ def paces_update() -> int:
 
 
 def pace_update(*, campaign: Campaign) -> CampaignPace:
-    with connection.cursor() as cursor:
-        cursor.execute(_SECONDS, [campaign.pk, RECENT])
-        seconds = sorted(row[0] for row in cursor.fetchall())
+    seconds = sorted(row[0] for row in sql.rows(_SECONDS, [campaign.pk, RECENT]))
     lease = adaptive_lease(
         seconds,
         low=campaign.lease_min_seconds or campaign.lease_seconds,

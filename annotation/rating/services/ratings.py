@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
 from annotation import models
 from annotation.campaigns.services.gate import campaigns_close_gate
+from annotation.core import sql
 from annotation.core.errors import AnnotationError
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK, rater_record
 from annotation.rating.selectors.screens import criteria_of
@@ -139,9 +140,7 @@ _LOCK_SLOT = """
 
 
 def _take_work(presentation: models.Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_SLOT, [presentation.pk])
-        slot_id, unit_id, state, token, presentation.outcome = cursor.fetchone()
+    slot_id, unit_id, state, token, presentation.outcome = sql.row(_LOCK_SLOT, [presentation.pk])
     correction = presentation.outcome in ANSWERED
     if not correction:
         holds = state == models.SlotState.LEASED and token == presentation.token

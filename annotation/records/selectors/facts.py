@@ -1,16 +1,15 @@
 """A campaign's statistics: the basis of its datasheet and its methods paragraph."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from django.db import connection, transaction
 from django.db.models import Count
 
+from annotation.core import sql
 from annotation.models import (
     Campaign,
     Criterion,
@@ -21,14 +20,12 @@ from annotation.models import (
     Stage,
     Submission,
 )
+from annotation.quality.selectors.decisions import excluded_rater_ids
+from annotation.rating.selectors.ratings import RatingColumns, current_ratings, rating_columns
 from annotation.records.selectors.payment import Payment, payment
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.intervals import wilson_interval
 from annotation.weighting.table import RatingTable
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-CHUNK = 20_000
 
 
 @dataclass(frozen=True)
@@ -107,25 +104,11 @@ class Facts:
     payment: Payment | None = None
 
 
-class Counted(NamedTuple):
-    """Ratings that count, one entry each."""
-
-    rater_id: IntArray
-    presentation_id: IntArray
-    response_id: IntArray
-    criterion_id: IntArray
-    value: FloatArray
-
-    def select(self, keep: npt.NDArray[np.bool_]) -> "Counted":
-        return Counted._make(column[keep] for column in self)
-
-
 def campaign_facts(campaign: Campaign) -> Facts:
-    excluded = set(
-        Participation.objects.filter(campaign=campaign, excluded_at__isnull=False).values_list("rater_id", flat=True)
-    )
+    excluded = excluded_rater_ids([campaign])
     participations = Participation.objects.filter(campaign=campaign)
-    counted = _counted(campaign, sorted(excluded))
+    counted = rating_columns([campaign], timed=False)
+    counted = counted.select(~np.isin(counted.rater_id, excluded))
     rules = campaign.rule_versions.order_by("version")
     return Facts(
         campaign=campaign,
@@ -140,7 +123,7 @@ def campaign_facts(campaign: Campaign) -> Facts:
         excluded_judgements=_counted_work(campaign).filter(rater__in=excluded).count(),
         per_rater=_per_rater(counted),
         comments=campaign.comments.exclude(text="").values("presentation").distinct().count(),
-        criteria=_criteria(campaign, counted, sorted(excluded)),
+        criteria=_criteria(campaign, counted, excluded),
         screens=_screens(campaign),
         **_recruited(campaign),
         rules_versions=rules.count(),
@@ -162,79 +145,51 @@ def _recruited(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _counted(campaign: Campaign, excluded: Sequence[int]) -> Counted:
-    """Return the ratings that count, with five numbers each in memory."""
-    query = """
-        SELECT g.rater_id, g.presentation_id, g.response_id, g.criterion_id, g.value
-        FROM annotation_rating g
-        WHERE g.campaign_id = %s AND NOT g.extra AND g.value IS NOT NULL AND NOT g.rater_id = ANY(%s)
-          AND NOT EXISTS (
-              SELECT 1 FROM annotation_rating later
-              WHERE later.presentation_id = g.presentation_id AND later.response_id = g.response_id
-                AND later.criterion_id = g.criterion_id AND NOT later.extra AND later.revision > g.revision)
-    """
-    parts: list[npt.NDArray[np.float64]] = [np.zeros((0, 5))]
-    with transaction.atomic(), connection.chunked_cursor() as cursor:
-        cursor.execute(query, [campaign.pk, list(excluded)])
-        while rows := cursor.fetchmany(CHUNK):
-            parts.append(np.array(rows, dtype=np.float64))  # ids are exact below 2**53
-    table = np.concatenate(parts)
-    rater, presentation, response, criterion = (
-        np.ascontiguousarray(table[:, index]).astype(np.int64) for index in range(4)
-    )
-    return Counted(rater, presentation, response, criterion, np.ascontiguousarray(table[:, 4]))
-
-
 def _counted_work(campaign: Campaign) -> Any:
     """Return work whose answers fill a slot: late and replaced ones do not."""
     return Presentation.objects.filter(campaign=campaign, purpose="work", outcome__in=["submitted", "imported"])
 
 
 def _plan(campaign: Campaign) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT (SELECT count(DISTINCT item_id) FROM annotation_unit WHERE campaign_id = %(c)s),
-                   (SELECT count(*) FROM annotation_unit WHERE campaign_id = %(c)s),
-                   (SELECT count(*) FROM annotation_slot WHERE campaign_id = %(c)s),
-                   (SELECT count(DISTINCT ur.response_id) FROM annotation_unitresponse ur
-                    JOIN annotation_unit u ON u.id = ur.unit_id WHERE u.campaign_id = %(c)s)
-            """,
-            {"c": campaign.pk},
-        )
-        plan: dict[str, Any] = dict(zip(("items", "units", "slots", "responses"), cursor.fetchone(), strict=True))
-        cursor.execute(
-            """
-            SELECT y.name, count(DISTINCT s.response_id)
-            FROM annotation_responsesource s JOIN annotation_system y ON y.id = s.system_id
-            WHERE s.response_id IN (SELECT ur.response_id FROM annotation_unitresponse ur
-                                    JOIN annotation_unit u ON u.id = ur.unit_id WHERE u.campaign_id = %(c)s)
-            GROUP BY y.name ORDER BY y.name
-            """,
-            {"c": campaign.pk},
-        )
-        return plan | {"systems": dict(cursor.fetchall())}
+    items, units, slots, responses = sql.row(
+        """
+        SELECT (SELECT count(DISTINCT item_id) FROM annotation_unit WHERE campaign_id = %(c)s),
+               (SELECT count(*) FROM annotation_unit WHERE campaign_id = %(c)s),
+               (SELECT count(*) FROM annotation_slot WHERE campaign_id = %(c)s),
+               (SELECT count(DISTINCT ur.response_id) FROM annotation_unitresponse ur
+                JOIN annotation_unit u ON u.id = ur.unit_id WHERE u.campaign_id = %(c)s)
+        """,
+        {"c": campaign.pk},
+    )
+    systems = sql.rows(
+        """
+        SELECT y.name, count(DISTINCT s.response_id)
+        FROM annotation_responsesource s JOIN annotation_system y ON y.id = s.system_id
+        WHERE s.response_id IN (SELECT ur.response_id FROM annotation_unitresponse ur
+                                JOIN annotation_unit u ON u.id = ur.unit_id WHERE u.campaign_id = %(c)s)
+        GROUP BY y.name ORDER BY y.name
+        """,
+        {"c": campaign.pk},
+    )
+    return {"items": items, "units": units, "slots": slots, "responses": responses, "systems": dict(systems)}
 
 
 def _log(campaign: Campaign) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT count(*) FILTER (WHERE outcome IN ('submitted', 'imported')),
-                   count(*) FILTER (WHERE outcome = 'late'), count(*) FILTER (WHERE outcome = 'replaced'),
-                   percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ended_at - shown_at)::float8)
-                       FILTER (WHERE outcome IN ('submitted', 'late', 'replaced'))
-            FROM annotation_presentation WHERE campaign_id = %(c)s AND purpose = 'work'
-            """,
-            {"c": campaign.pk},
-        )
-        judgements, late, replaced, seconds = cursor.fetchone()
-        cursor.execute(
-            "SELECT count(*), count(*) FILTER (WHERE revision > 0), min(sent_at), max(sent_at) "
-            "FROM annotation_rating WHERE campaign_id = %(c)s",
-            {"c": campaign.pk},
-        )
-        ratings, superseded, first, last = cursor.fetchone()
+    judgements, late, replaced, seconds = sql.row(
+        """
+        SELECT count(*) FILTER (WHERE outcome IN ('submitted', 'imported')),
+               count(*) FILTER (WHERE outcome = 'late'), count(*) FILTER (WHERE outcome = 'replaced'),
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ended_at - shown_at)::float8)
+                   FILTER (WHERE outcome IN ('submitted', 'late', 'replaced'))
+        FROM annotation_presentation WHERE campaign_id = %(c)s AND purpose = 'work'
+        """,
+        {"c": campaign.pk},
+    )
+    ratings, superseded, first, last = sql.row(
+        "SELECT count(*), count(*) FILTER (WHERE revision > 0), min(sent_at), max(sent_at) "
+        "FROM annotation_rating WHERE campaign_id = %(c)s",
+        {"c": campaign.pk},
+    )
     return {
         "judgements": judgements,
         "late": late,
@@ -247,14 +202,14 @@ def _log(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _excluded_by_rules(campaign: Campaign, excluded: set[int]) -> int:
+def _excluded_by_rules(campaign: Campaign, excluded: Sequence[int]) -> int:
     """Count the raters excluded now whose last exclusion names a version of the rules."""
     exclusions = RaterDecision.objects.filter(campaign=campaign, action=DecisionAction.EXCLUDE, rater__in=excluded)
     last = dict(exclusions.order_by("id").values_list("rater_id", "rules_id"))
     return sum(rules is not None for rules in last.values())
 
 
-def _per_rater(counted: Counted) -> tuple[int, float, int]:
+def _per_rater(counted: RatingColumns) -> tuple[int, float, int]:
     if len(counted.rater_id) == 0:
         return 0, float("nan"), 0
     screens = np.unique(np.stack([counted.rater_id, counted.presentation_id]), axis=1)
@@ -262,8 +217,9 @@ def _per_rater(counted: Counted) -> tuple[int, float, int]:
     return int(n.min()), float(np.median(n)), int(n.max())
 
 
-def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> list[CriterionFacts]:
-    cannot_judge = _cannot_judge(campaign, excluded)
+def _criteria(campaign: Campaign, counted: RatingColumns, excluded: Sequence[int]) -> list[CriterionFacts]:
+    unjudged = current_ratings([campaign]).filter(value__isnull=True).exclude(rater__in=excluded)
+    n_unjudged = Counter(unjudged.values_list("criterion_id", flat=True))
     repeats = _repeats(campaign, excluded)
     units: dict[int, int] = {}
     facts = []
@@ -278,7 +234,7 @@ def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> 
             CriterionFacts(
                 criterion=criterion,
                 n_ratings=len(ratings.value),
-                n_cannot_judge=cannot_judge.get(criterion.pk, 0),
+                n_cannot_judge=n_unjudged[criterion.pk],
                 mean=float(ratings.value.mean()) if len(ratings.value) else float("nan"),
                 sd=float(ratings.value.std(ddof=1)) if len(ratings.value) > 1 else float("nan"),
                 alpha=krippendorff_alpha(table, level=criterion.scale.level, n_bootstrap=300),
@@ -290,7 +246,7 @@ def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> 
     return facts
 
 
-def _agreement_table(criterion: Criterion, ratings: Counted, units: dict[int, int]) -> RatingTable:
+def _agreement_table(criterion: Criterion, ratings: RatingColumns, units: dict[int, int]) -> RatingTable:
     """Return values by rater and response; by pair for mirrored answers, which are stored for both responses."""
     value, rater, rated = criterion.scale.weighed(ratings.value), ratings.rater_id, ratings.response_id
     if criterion.scale.mirrored:
@@ -303,43 +259,25 @@ def _agreement_table(criterion: Criterion, ratings: Counted, units: dict[int, in
     return RatingTable(response, code, value)
 
 
-def _cannot_judge(campaign: Campaign, excluded: Sequence[int]) -> dict[int, int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT criterion_id, count(*) FROM (
-                SELECT DISTINCT ON (presentation_id, response_id, criterion_id) criterion_id, value
-                FROM annotation_rating
-                WHERE campaign_id = %s AND NOT extra AND NOT rater_id = ANY(%s)
-                ORDER BY presentation_id, response_id, criterion_id, revision DESC) latest
-            WHERE value IS NULL GROUP BY criterion_id
-            """,
-            [campaign.pk, list(excluded)],
-        )
-        return dict(cursor.fetchall())
-
-
 def _repeats(campaign: Campaign, excluded: Sequence[int]) -> dict[int, np.ndarray]:
     """Return per criterion (first value, value when shown again) of every answer to a repeat; latest revisions."""
     mirrored = [criterion.pk for criterion in campaign.criteria.all() if criterion.scale.mirrored]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT a.criterion_id, g.value, a.value
-            FROM (SELECT DISTINCT ON (presentation_id, number, criterion_id) *
-                  FROM annotation_checkanswer WHERE campaign_id = %(c)s AND NOT rater_id = ANY(%(x)s)
-                  ORDER BY presentation_id, number, criterion_id, revision DESC) a
-            JOIN annotation_presentation p ON p.id = a.presentation_id AND p.purpose = 'repeat'
-            JOIN annotation_criterion c ON c.id = a.criterion_id AND (c.id <> ALL(%(mirrored)s) OR a.number = 0)
-            JOIN annotation_unitresponse ur ON ur.unit_id = p.unit_id AND ur.number = a.number
-            JOIN LATERAL (SELECT value FROM annotation_rating
-                          WHERE presentation_id = p.repeats_id AND response_id = ur.response_id
-                            AND criterion_id = a.criterion_id ORDER BY revision DESC LIMIT 1) g ON true
-            WHERE a.value IS NOT NULL AND g.value IS NOT NULL
-            """,
-            {"c": campaign.pk, "x": list(excluded), "mirrored": mirrored},
-        )
-        rows = cursor.fetchall()
+    rows = sql.rows(
+        """
+        SELECT a.criterion_id, g.value, a.value
+        FROM (SELECT DISTINCT ON (presentation_id, number, criterion_id) *
+              FROM annotation_checkanswer WHERE campaign_id = %(c)s AND NOT rater_id = ANY(%(x)s)
+              ORDER BY presentation_id, number, criterion_id, revision DESC) a
+        JOIN annotation_presentation p ON p.id = a.presentation_id AND p.purpose = 'repeat'
+        JOIN annotation_criterion c ON c.id = a.criterion_id AND (c.id <> ALL(%(mirrored)s) OR a.number = 0)
+        JOIN annotation_unitresponse ur ON ur.unit_id = p.unit_id AND ur.number = a.number
+        JOIN LATERAL (SELECT value FROM annotation_rating
+                      WHERE presentation_id = p.repeats_id AND response_id = ur.response_id
+                        AND criterion_id = a.criterion_id ORDER BY revision DESC LIMIT 1) g ON true
+        WHERE a.value IS NOT NULL AND g.value IS NOT NULL
+        """,
+        {"c": campaign.pk, "x": list(excluded), "mirrored": mirrored},
+    )
     pairs = defaultdict(list)
     for criterion, *values in rows:
         pairs[criterion].append(values)
@@ -360,21 +298,20 @@ def _screens(campaign: Campaign) -> dict[str, Screens]:
 
 def _within(campaign: Campaign) -> dict[str, Share]:
     """Return per purpose the share of answers inside their accepted range, of those that have one."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT kind, count(*) FILTER (WHERE value >= (accepted ->> 0)::float8
-                                            AND value <= (accepted ->> 1)::float8), count(*)
-            FROM (SELECT DISTINCT ON (a.presentation_id, a.number, a.criterion_id) p.purpose AS kind, a.value,
-                         k.texts -> a.number::int -> 'expected' -> c.name AS accepted
-                  FROM annotation_checkanswer a
-                  JOIN annotation_presentation p ON p.id = a.presentation_id
-                  JOIN annotation_checkunit k ON k.id = p.check_unit_id
-                  JOIN annotation_criterion c ON c.id = a.criterion_id
-                  WHERE a.campaign_id = %s
-                  ORDER BY a.presentation_id, a.number, a.criterion_id, a.revision DESC) latest
-            WHERE jsonb_typeof(accepted) = 'array' GROUP BY kind
-            """,
-            [campaign.pk],
-        )
-        return {kind: Share.of(hits, n) for kind, hits, n in cursor.fetchall()}
+    rows = sql.rows(
+        """
+        SELECT kind, count(*) FILTER (WHERE value >= (accepted ->> 0)::float8
+                                        AND value <= (accepted ->> 1)::float8), count(*)
+        FROM (SELECT DISTINCT ON (a.presentation_id, a.number, a.criterion_id) p.purpose AS kind, a.value,
+                     k.texts -> a.number::int -> 'expected' -> c.name AS accepted
+              FROM annotation_checkanswer a
+              JOIN annotation_presentation p ON p.id = a.presentation_id
+              JOIN annotation_checkunit k ON k.id = p.check_unit_id
+              JOIN annotation_criterion c ON c.id = a.criterion_id
+              WHERE a.campaign_id = %s
+              ORDER BY a.presentation_id, a.number, a.criterion_id, a.revision DESC) latest
+        WHERE jsonb_typeof(accepted) = 'array' GROUP BY kind
+        """,
+        [campaign.pk],
+    )
+    return {kind: Share.of(hits, n) for kind, hits, n in rows}

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection
 
+from annotation.core import sql
 from annotation.models import Campaign
 
 
@@ -36,21 +36,18 @@ def payment(campaign: Campaign) -> Payment | None:
 
 def _paid(campaign: Campaign) -> list[tuple[float, float, float]]:
     """Return for each rater reward, bonus, seconds from start to end; NaN if the provider did not report them all."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT sum(b.paid)::float8, coalesce(sum(b.bonus), 0)::float8,
-                   CASE WHEN bool_and(b.ended_at > b.started_at)
-                        THEN sum(extract(epoch FROM b.ended_at - b.started_at))::float8
-                        ELSE 'NaN'::float8 END
-            FROM annotation_submission b JOIN annotation_recruitment q ON q.id = b.recruitment_id
-            WHERE q.campaign_id = %s AND b.paid IS NOT NULL
-            GROUP BY coalesce(b.rater_id, -b.id) ORDER BY 1
-            """,
-            [campaign.pk],
-        )
-        rows: list[tuple[float, float, float]] = cursor.fetchall()
-        return rows
+    return sql.rows(
+        """
+        SELECT sum(b.paid)::float8, coalesce(sum(b.bonus), 0)::float8,
+               CASE WHEN bool_and(b.ended_at > b.started_at)
+                    THEN sum(extract(epoch FROM b.ended_at - b.started_at))::float8
+                    ELSE 'NaN'::float8 END
+        FROM annotation_submission b JOIN annotation_recruitment q ON q.id = b.recruitment_id
+        WHERE q.campaign_id = %s AND b.paid IS NOT NULL
+        GROUP BY coalesce(b.rater_id, -b.id) ORDER BY 1
+        """,
+        [campaign.pk],
+    )
 
 
 def _screens_and_seconds(campaign: Campaign) -> list[tuple[int, float]]:
@@ -58,20 +55,17 @@ def _screens_and_seconds(campaign: Campaign) -> list[tuple[int, float]]:
 
     Training and test are not paid by the screen, but their time is time worked.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT count(*) FILTER (WHERE purpose NOT IN ('training', 'test')),
-                   sum(extract(epoch FROM ended_at - shown_at))::float8
-            FROM annotation_presentation
-            WHERE campaign_id = %s AND outcome IN ('submitted', 'late', 'replaced')
-            GROUP BY rater_id HAVING count(*) FILTER (WHERE purpose NOT IN ('training', 'test')) > 0
-            ORDER BY rater_id
-            """,
-            [campaign.pk],
-        )
-        rows: list[tuple[int, float]] = cursor.fetchall()
-        return rows
+    return sql.rows(
+        """
+        SELECT count(*) FILTER (WHERE purpose NOT IN ('training', 'test')),
+               sum(extract(epoch FROM ended_at - shown_at))::float8
+        FROM annotation_presentation
+        WHERE campaign_id = %s AND outcome IN ('submitted', 'late', 'replaced')
+        GROUP BY rater_id HAVING count(*) FILTER (WHERE purpose NOT IN ('training', 'test')) > 0
+        ORDER BY rater_id
+        """,
+        [campaign.pk],
+    )
 
 
 def _summed(campaign: Campaign, source: str, rows: np.ndarray) -> Payment:

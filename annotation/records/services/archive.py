@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 
+from annotation.core import sql
 from annotation.core.canonical import canonical_json
 from annotation.core.exports import table_chunks
 from annotation.core.snapshots import snapshot
@@ -119,9 +119,7 @@ def _described(files: dict[str, dict[str, Any]], name: str, chunks: Iterable[byt
 
 
 def _manifest(campaign: Campaign, files: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT transaction_timestamp()")
-        (moment,) = cursor.fetchone()
+    (moment,) = sql.row("SELECT transaction_timestamp()")
     return {
         "format": FORMAT,
         "assay": settings.VERSION,

@@ -14,8 +14,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import uuid4
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import QuerySet
 
+from annotation.core import sql
 from annotation.models import (
     AnswerDraft,
     AuditEntry,
@@ -90,10 +92,9 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
 @contextmanager
 def _purging() -> Iterator[None]:
     """Allow changes of append-only tables in this transaction. An error rolls back the setting, too."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('assay.purge', 'on', true)")
-        yield
-        cursor.execute("SELECT set_config('assay.purge', 'off', true)")
+    sql.execute("SELECT set_config('assay.purge', 'on', true)")
+    yield
+    sql.execute("SELECT set_config('assay.purge', 'off', true)")
 
 
 class _Scrub:
@@ -160,30 +161,29 @@ def _blank_comments(rater: Rater) -> Counter[int]:
 
 
 def _scrub_messages(rater: Rater, scrub: _Scrub) -> int:
-    if scrub.ids is None:
-        return 0
-    changed = []
-    for event in ProviderEvent.objects.filter(account__project=rater.project_id).iterator(500):
-        payload = scrub.data(event.payload, of_rater=False)
-        error = scrub.text(event.error, of_rater=False)
-        if (payload, error) != (event.payload, event.error):
-            event.payload, event.error = payload, error
-            changed.append(event)
-    ProviderEvent.objects.bulk_update(changed, ["payload", "error"], batch_size=500)
-    return len(changed)
+    events = ProviderEvent.objects.filter(account__project=rater.project_id)
+    return 0 if scrub.ids is None else _scrub_rows(events, scrub, "error", "payload")
 
 
 def _scrub_audit(rater: Rater, scrub: _Scrub) -> int:
     if scrub.ids is None and not scrub.name:
         return 0
+    return _scrub_rows(AuditEntry.objects.filter(project=rater.project_id), scrub, "summary", "data", rater)
+
+
+def _scrub_rows(rows: QuerySet[Any], scrub: _Scrub, text: str, data: str, rater: Rater | None = None) -> int:
+    """Scrub a text and a JSON column. Return the number of rows that changed."""
     changed = []
-    for entry in AuditEntry.objects.filter(project=rater.project_id).iterator(500):
-        about = entry.rater_id == rater.pk
-        summary, data = scrub.text(entry.summary, of_rater=about)[:300], scrub.data(entry.data, of_rater=about)
-        if (summary, data) != (entry.summary, entry.data):
-            entry.summary, entry.data = summary, data
-            changed.append(entry)
-    AuditEntry.objects.bulk_update(changed, ["summary", "data"], batch_size=500)
+    longest = rows.model._meta.get_field(text).max_length
+    for row in rows.iterator(500):
+        of_rater = rater is not None and row.rater_id == rater.pk
+        before = getattr(row, text), getattr(row, data)
+        after = scrub.text(before[0], of_rater=of_rater)[:longest], scrub.data(before[1], of_rater=of_rater)
+        if after != before:
+            for name, value in zip((text, data), after, strict=True):
+                setattr(row, name, value)
+            changed.append(row)
+    rows.model._default_manager.bulk_update(changed, [text, data], batch_size=500)
     return len(changed)
 
 

@@ -75,12 +75,7 @@ def _chosen(campaign: Campaign) -> str:
             f"Of the data set {campaign.dataset.name}: the responses of the list “{campaign.response_list.name}” "
             f"({listed}){confined}."
         )
-    rated = {
-        Target.REFERENCES: "references",
-        Target.OUTPUTS: "outputs of all systems",
-        Target.CHOSEN: "outputs of the chosen systems",
-    }[Target(campaign.target)]
-    return f"Of the data set {campaign.dataset.name}: {rated}, {of}{split}."
+    return f"Of the data set {campaign.dataset.name}: {Target(campaign.target).in_records}, {of}{split}."
 
 
 def _evaluators(facts: Facts) -> dict[str, Recorded]:
@@ -206,12 +201,8 @@ def _agreement(facts: CriterionFacts) -> dict[str, Recorded]:
         intra = (REPEATS, f"{_capital(wording.consistency(facts))}.")
     else:
         intra = ("IntraAA not assessed", "IntraAA not assessed: no screen was answered twice by one rater.")
-    return {
-        "4.3.11.1": Recorded(inter[0]),
-        "4.3.11.2": Recorded(inter[1]),
-        "4.3.12.1": Recorded(intra[0]),
-        "4.3.12.2": Recorded(intra[1]),
-    }
+    numbers = ("4.3.11.1", "4.3.11.2", "4.3.12.1", "4.3.12.2")
+    return {number: Recorded(text) for number, text in zip(numbers, (*inter, *intra), strict=True)}
 
 
 def _capital(sentence: str) -> str:

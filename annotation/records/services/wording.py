@@ -3,20 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
+from annotation.campaigns.design.quality import CHECKS, QualificationDesign, QualityDesign
 from annotation.core.numbers import counted as count
 from annotation.models import Admission, Campaign
 from annotation.records.selectors.facts import CriterionFacts, Facts, Share
 from annotation.records.selectors.payment import Payment
 from annotation.recruitment.providers import PROVIDERS
-
-PURPOSES = {
-    "gold": "texts with a known answer",
-    "attention": "attention checks",
-    "repeat": "repeats of the rater's own earlier screens",
-    "degraded": "degraded texts",
-    "anchor": "human references as high anchors",
-}
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -48,14 +40,8 @@ def recruited(facts: Facts) -> str:
     if campaign.imported:
         return "The judgements were collected elsewhere and imported; how raters were recruited is not in the record."
     ways = [f"through {PROVIDERS[key].label}" for key in facts.providers]
-    link = {
-        Admission.OPEN: "by an open direct link",
-        Admission.NAMED: "by a direct link, giving a name",
-        Admission.ACCOUNT: "by a direct link, signing in with an account",
-        Admission.PROVIDER: "through a provider alone",
-    }[Admission(campaign.admission)]
     if not ways or (facts.by_link and campaign.admission != Admission.PROVIDER):
-        ways.append(link)
+        ways.append(Admission(campaign.admission).in_records)
     return f"Raters came {listed(ways)}."
 
 
@@ -92,14 +78,15 @@ def checked(facts: Facts) -> list[str]:
     design = QualityDesign.from_dict(campaign.quality)
     sentences = []
     if design.every:
-        kinds = listed([name for kind, name in PURPOSES.items() if kind in design.mix])
+        kinds = listed([check.in_records for kind, check in CHECKS.items() if kind in design.mix])
         sentences.append(f"One screen in every {design.every} was a check that looked like work: {kinds}.")
-        for kind, name in PURPOSES.items():
+        for kind, check in CHECKS.items():
             if screens := facts.screens.get(kind):
                 inside = f", {share(screens.within)} of the answers inside the accepted range" if screens.within else ""
+                was = "was" if screens.answered == 1 else "were"
                 sentences.append(
-                    f"{count(screens.answered, 'screen')} with {name} {'was' if screens.answered == 1 else 'were'} "
-                    f"answered by {count(screens.raters, 'rater')}{inside}."
+                    f"{count(screens.answered, 'screen')} with {check.in_records} {was} answered by "
+                    f"{count(screens.raters, 'rater')}{inside}."
                 )
     else:
         sentences.append("No checks were mixed into the work.")

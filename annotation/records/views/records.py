@@ -5,17 +5,16 @@ from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import NoReverseMatch, reverse
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
-from annotation.core.exports import CONTENT_TYPES, table_response
+from annotation.core.exports import CONTENT_TYPES, file_response, table_response
 from annotation.core.markdown import markdown
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Project, Role
@@ -66,16 +65,6 @@ def _shows_checks(project: Project, campaign: Campaign) -> bool:
     return may_manage(project) or campaign.state == CampaignState.CLOSED
 
 
-def _file(chunks: str | Iterable[bytes], content_type: str, name: str) -> HttpResponseBase:
-    response: HttpResponseBase
-    if isinstance(chunks, str):
-        response = HttpResponse(chunks, content_type=content_type)
-    else:
-        response = StreamingHttpResponse(chunks, content_type=content_type)
-    response["Content-Disposition"] = content_disposition_header(True, name)
-    return response
-
-
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_records(request: MemberRequest, campaign: Campaign) -> HttpResponse:
@@ -111,7 +100,7 @@ def campaign_record_download(request: MemberRequest, campaign: Campaign) -> Http
         raise PermissionDenied(CHECKS_REFUSED)
     formats = TABLE_FORMATS[:1] if request.GET.get("parquet") == "0" else TABLE_FORMATS
     chunks = record_chunks(campaign, formats=formats, documents=record_documents)
-    return _file(chunks, "application/zip", f"{request.project.slug}-campaign-{campaign.pk}-record.zip")
+    return file_response(chunks, "application/zip", f"{request.project.slug}-campaign-{campaign.pk}-record.zip")
 
 
 @require_GET
@@ -143,7 +132,7 @@ def campaign_record_methods(request: MemberRequest, campaign: Campaign) -> HttpR
             raise Http404(f"No methods paragraph as {ending!r}; there are {', '.join(METHODS)}.")
         file = METHODS[ending]
         name = f"campaign-{campaign.pk}-methods.{ending}"
-        return _file(file.write(facts), f"{file.content_type}; charset=utf-8", name)
+        return file_response(file.write(facts), f"{file.content_type}; charset=utf-8", name)
     links = {source: _first_page(names, request.project, campaign) for source, names in SOURCES.items()}
     context = {
         "project": request.project,
@@ -221,4 +210,4 @@ def _sheet_file(sheet: sheets.Sheet, ending: str) -> HttpResponseBase:
     if ending not in SHEETS:
         raise Http404(f"No datasheet as {ending!r}; there are {', '.join(SHEETS)}.")
     content_type, write = SHEETS[ending]
-    return _file(write(sheet), content_type, f"campaign-{sheet.facts.campaign.pk}-heds.{ending}")
+    return file_response(write(sheet), content_type, f"campaign-{sheet.facts.campaign.pk}-heds.{ending}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection
+from annotation.core import sql
 
 RECRUITMENTS = 0x41737362  # first keys of the advisory locks, used nowhere else
 EVENTS = 0x41737363
@@ -12,12 +12,9 @@ EVENTS = 0x41737363
 @contextmanager
 def turn(key: int, number: int) -> Iterator[bool]:
     """Yield False if another worker holds the lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [key, number % 2**31])
-        (locked,) = cursor.fetchone()
+    (locked,) = sql.row("SELECT pg_try_advisory_lock(%s, %s)", [key, number % 2**31])
     try:
         yield bool(locked)
     finally:
         if locked:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [key, number % 2**31])
+            sql.execute("SELECT pg_advisory_unlock(%s, %s)", [key, number % 2**31])

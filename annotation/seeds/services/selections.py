@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
 
 from annotation.allocation.splits import assign_splits, split_sizes
+from annotation.core import sql
 from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Dataset, Item, Rating, SeedMember, SeedSelection, User
@@ -228,14 +229,13 @@ def _remove(selection: SeedSelection) -> None:
 
 
 def _set_splits(items: Sequence[int], splits: Sequence[str]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE annotation_item SET split = new.split
-            FROM unnest(%s::bigint[], %s::text[]) AS new (id, split) WHERE annotation_item.id = new.id
-            """,
-            [list(items), list(splits)],
-        )
+    sql.execute(
+        """
+        UPDATE annotation_item SET split = new.split
+        FROM unnest(%s::bigint[], %s::text[]) AS new (id, split) WHERE annotation_item.id = new.id
+        """,
+        [list(items), list(splits)],
+    )
 
 
 def _check(rules: SelectionRules) -> tuple[float, float]:

@@ -18,6 +18,7 @@ class ExcludeRaters(ExclusionRule):
     """Exclude all ratings of the named raters."""
 
     name: ClassVar[str] = "exclude_raters"
+    of_campaign: ClassVar[bool] = True
     live: ClassVar[bool] = True
     title: ClassVar[str] = "Raters by name"
     suggested: ClassVar[Mapping[str, Any]] = {"raters": ()}
@@ -42,6 +43,7 @@ class ExcludeRatings(ExclusionRule):
     """Exclude the named ratings."""
 
     name: ClassVar[str] = "exclude_ratings"
+    of_campaign: ClassVar[bool] = True
     live: ClassVar[bool] = True
     title: ClassVar[str] = "Ratings by number"
     suggested: ClassVar[Mapping[str, Any]] = {"ratings": ()}

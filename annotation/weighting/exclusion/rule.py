@@ -84,6 +84,7 @@ class ExclusionRule(ABC):
     name: ClassVar[str]
     version: ClassVar[int] = 1
     live: ClassVar[bool] = False  # whether it may judge raters who are still at work
+    of_campaign: ClassVar[bool] = False  # whether it names raters or ratings of one campaign
     title: ClassVar[str]  # in the menu of rules; each field's label stands in its metadata
     suggested: ClassVar[Mapping[str, Any]]  # values of a new rule's form
     offered: ClassVar[bool] = True  # whether the menu of new rules lists it

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.core.cache import cache
-from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
+from annotation.core import sql
 from annotation.models import Campaign, CampaignSnapshot, CampaignState, Comment, RaterDecision, Rating, Slot, SlotState
 from annotation.quality.selectors.amendments import SlotCounts, slot_counts
 from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics, cost
@@ -145,12 +145,10 @@ def campaign_statistics(campaign: Campaign, at: Moment) -> tuple[Statistics | No
 
 def is_large(campaign: Campaign) -> bool:
     """Return whether a worker computes the statistics; count no further than needed."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM annotation_rating WHERE campaign_id = %s LIMIT %s) AS counted",
-            [campaign.pk, SYNCHRONOUS + 1],
-        )
-        (n_ratings,) = cursor.fetchone()
+    (n_ratings,) = sql.row(
+        "SELECT count(*) FROM (SELECT 1 FROM annotation_rating WHERE campaign_id = %s LIMIT %s) AS counted",
+        [campaign.pk, SYNCHRONOUS + 1],
+    )
     return bool(n_ratings > SYNCHRONOUS)
 
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from decimal import Decimal
 
 import numpy as np
-from django.db import connection
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncHour
 
+from annotation.core import sql
 from annotation.models import MIXED_IN, Campaign, Criterion, Presentation, Purpose, Rating
 from annotation.quality.selectors.checks import second_halves
 from annotation.quality.selectors.monitoring.biases import PositionStatistics, Stretch, position_statistics, stretches
@@ -168,14 +168,12 @@ def cost(campaign: Campaign, n_items: float) -> tuple[Decimal, Decimal]:
 
 
 def _circumstances(campaign: Campaign, rating_ids: IntArray) -> Circumstances:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT r.id, r.position::float8, extract(epoch FROM r.sent_at)::float8, p.unit_id
-               FROM annotation_rating r JOIN annotation_presentation p ON p.id = r.presentation_id
-               WHERE r.campaign_id = %s ORDER BY r.id""",
-            [campaign.pk],
-        )
-        rows = cursor.fetchall()
+    rows = sql.rows(
+        """SELECT r.id, r.position::float8, extract(epoch FROM r.sent_at)::float8, p.unit_id
+           FROM annotation_rating r JOIN annotation_presentation p ON p.id = r.presentation_id
+           WHERE r.campaign_id = %s ORDER BY r.id""",
+        [campaign.pk],
+    )
     ids = np.array([row[0] for row in rows], dtype=np.int64)
     index = np.searchsorted(ids, rating_ids)
     position, sent = (np.array([row[column] for row in rows], dtype=np.float64)[index] for column in (1, 2))
@@ -186,15 +184,14 @@ def _circumstances(campaign: Campaign, rating_ids: IntArray) -> Circumstances:
 
 def _planned(campaign: Campaign) -> tuple[IntArray, IntArray]:
     """Return the responses that are or were handed out, and how many units show each."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT shown.response_id, count(*) FROM annotation_unitresponse shown
-               JOIN annotation_unit u ON u.id = shown.unit_id
-               WHERE u.campaign_id = %s AND (u.done_slots > 0 OR NOT u.stopped) GROUP BY 1 ORDER BY 1""",
-            [campaign.pk],
-        )
-        rows = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 2)
-    return rows[:, 0], rows[:, 1]
+    rows = sql.rows(
+        """SELECT shown.response_id, count(*) FROM annotation_unitresponse shown
+           JOIN annotation_unit u ON u.id = shown.unit_id
+           WHERE u.campaign_id = %s AND (u.done_slots > 0 OR NOT u.stopped) GROUP BY 1 ORDER BY 1""",
+        [campaign.pk],
+    )
+    table = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
 
 
 def _unjudged(campaign: Campaign, excluded: Sequence[int]) -> QuerySet[Rating]:

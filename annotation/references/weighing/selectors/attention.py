@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db import connection
 
+from annotation.core import sql
 from annotation.models import Campaign, FiguresPart, Release, ReleaseWeight, Response
 from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import references, release_campaigns, used_ratings
@@ -198,9 +198,7 @@ def _planned(campaigns: Sequence[Campaign]) -> dict[int, int]:
         JOIN annotation_unit unit ON unit.id = shown.unit_id
         JOIN annotation_campaign campaign ON campaign.id = unit.campaign_id
         WHERE unit.campaign_id = ANY(%s) GROUP BY shown.response_id"""
-    with connection.cursor() as cursor:
-        cursor.execute(query, [[campaign.pk for campaign in campaigns]])
-        return {response: int(total) for response, total in cursor.fetchall()}
+    return {response: int(total) for response, total in sql.rows(query, [[campaign.pk for campaign in campaigns]])}
 
 
 def _cannot_judge(release: Release, campaigns: Sequence[Campaign]) -> dict[int, int]:
@@ -215,9 +213,7 @@ def _cannot_judge(release: Release, campaigns: Sequence[Campaign]) -> dict[int, 
                 AND later.id <= %(last)s)
         GROUP BY r.response_id"""
     parameters = {"campaigns": [campaign.pk for campaign in campaigns], "last": release.report["last_rating_id"]}
-    with connection.cursor() as cursor:
-        cursor.execute(query, parameters)
-        return dict(cursor.fetchall())
+    return dict(sql.rows(query, parameters))
 
 
 def _left_out(release: Release, responses: Sequence[int]) -> dict[int, int]:

@@ -9,6 +9,7 @@ import numpy as np
 from django.db import connection
 from django.db.models import Max
 
+from annotation.core import sql
 from annotation.core.caching import cached
 from annotation.core.exports import Column
 from annotation.core.normalisation import normalise
@@ -237,9 +238,7 @@ def _output_judgements(
         "release_campaigns": [campaign.pk for campaign in own_campaigns],
         "release": release.pk,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(query, parameters)
-        return [(int(rater), int(campaign), int(count)) for rater, campaign, count in cursor.fetchall()]
+    return [(int(rater), int(campaign), int(count)) for rater, campaign, count in sql.rows(query, parameters)]
 
 
 def _texts(
