@@ -60,6 +60,11 @@ def signed(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}".replace("-", "−")
 
 
+def ends_in_words(lines: Mapping[str, Floats], first: str, last: str) -> str:
+    """Return each line's first and last value, as sentences; ``first`` and ``last`` name those two points."""
+    return " ".join(f"{name}: {signed(y[0])} at {first}, {signed(y[-1])} at {last}." for name, y in lines.items())
+
+
 def checked_correlations(name: str, values: ArrayLike, length: int) -> Floats:
     """Check coefficients as ``checked`` does; NaN leaves a gap."""
     array = checked(name, values, length=length, finite=False)

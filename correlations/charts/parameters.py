@@ -188,7 +188,6 @@ def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], colours:
 
 def _in_words(axis: ParameterAxis, values: Mapping[str, Floats]) -> str:
     first, last = axis.shown[0], axis.shown[-1]
-    lines = [f"{name}: {signed(each[0])} at {first}, {signed(each[-1])} at {last}." for name, each in values.items()]
     named = {"In use": axis.chosen, "Best": axis.best}
     marks = [f"{name}: {axis.shown[index]}." for name, index in named.items() if index is not None]
-    return " ".join([f"{axis.label} from {first} to {last}.", *lines, *marks])
+    return " ".join([f"{axis.label} from {first} to {last}.", data.ends_in_words(values, first, last), *marks])

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.core.charts import DASHES, SHAPES, Spec, Theme, Width, finish, metric_colours, palette
-from correlations.charts.data import Floats, checked, correlation_domain, layers, records, signed, zero_line
+from correlations.charts import data
+from correlations.charts.data import Floats, signed
 
 Kind = Literal["threshold", "unit_size", "order"]
 _HEIGHT = 300
@@ -20,7 +21,7 @@ _LABEL_GAP = 17 / _HEIGHT  # of the height between two lines' labels
 
 
 @dataclass(frozen=True)
-class _Axis:
+class SweepAxis:
     title: str
     chart_title: str
     form: str
@@ -28,10 +29,10 @@ class _Axis:
     reverse: bool = False
 
 
-_AXES: Mapping[str, _Axis] = {
-    "threshold": _Axis("lowest reference weight kept", "References of lower weight", ".1f", reverse=True),
-    "unit_size": _Axis("unit size M (segments, logarithmic)", "Larger observation units", "d", scale="log"),
-    "order": _Axis("highest n-gram order N", "Longer n-grams", "d"),
+AXES: Mapping[Kind, SweepAxis] = {
+    "threshold": SweepAxis("lowest reference weight kept", "References of lower weight", ".1f", reverse=True),
+    "unit_size": SweepAxis("unit size M (segments, logarithmic)", "Larger observation units", "d", scale="log"),
+    "order": SweepAxis("highest n-gram order N", "Longer n-grams", "d"),
 }
 
 
@@ -70,16 +71,20 @@ def sweep_chart(
     >>> spec["description"]
     'Longer n-grams. Spearman’s ρ of 1 metrics at 4 points. BLEU: 0.200 at 1, 0.200 at 4.'
     """
-    if kind not in _AXES:
-        raise ValueError(f"kind is {kind!r}: accepted are {', '.join(_AXES)}")
-    axis, colours = _AXES[kind], palette(theme)
-    points_at = checked("points", points)
+    if kind not in AXES:
+        raise ValueError(f"kind is {kind!r}: accepted are {', '.join(AXES)}")
+    axis, colours = AXES[kind], palette(theme)
+    points_at = data.checked("points", points)
     if (np.diff(points_at) <= 0).any():
         raise ValueError(f"points are {points_at.tolist()}: strictly increasing values are expected")
     if axis.scale == "log" and points_at[0] <= 0:
         raise ValueError(f"points[0] is {points_at[0]:g}: unit sizes start at 1")
-    values = _checked_series(series, points_at.size)
-    domain = correlation_domain(list(values.values()), room=0.08, least=0.01)
+    if not series:
+        raise ValueError("series is empty: at least one metric is expected")
+    values = {
+        name: data.checked_correlations(f"series {name!r}", each, points_at.size) for name, each in series.items()
+    }
+    domain = data.correlation_domain(list(values.values()), room=0.08, least=0.01)
 
     named = _named_series(values, in_colour)
     names = [*named, *(name for name in values if name not in named)]
@@ -94,7 +99,7 @@ def sweep_chart(
     y = alt.Y("value:Q", title=coefficient, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=6, format=".2f"))
 
     base = alt.Chart(_points(points_at, values)).encode(x=x, color=colour)
-    drawn = zero_line(domain, colours.muted, y)
+    drawn = data.zero_line(domain, colours.muted, y)
     tooltip = [
         alt.Tooltip("metric:N", title="Metric"),
         alt.Tooltip("point:Q", title=axis.title.capitalize(), format=axis.form),
@@ -108,11 +113,11 @@ def sweep_chart(
         ends.mark_text(align="left", dx=11, fontSize=13, fontWeight=600).encode(text="metric:N"),
     ]
     return finish(
-        layers(*drawn),
+        data.layers(*drawn),
         theme,
         title=axis.chart_title,
         subtitle="Mean over assignments",
-        description=_in_words(coefficient, axis, points_at, values),
+        description=_in_words(coefficient, points_at, values),
         width=width,
         height=_HEIGHT,
     )
@@ -128,17 +133,7 @@ def _named_series(values: Mapping[str, Floats], in_colour: Sequence[str] | None)
     return named
 
 
-def _checked_series(series: Mapping[str, ArrayLike], n: int) -> dict[str, Floats]:
-    if not series:
-        raise ValueError("series is empty: at least one metric is expected")
-    values = {name: checked(f"series[{name!r}]", each, length=n, finite=False) for name, each in series.items()}
-    for name, each in values.items():
-        if (np.abs(each) > 1).any():
-            raise ValueError(f"series {name!r} holds {each[np.abs(each) > 1][0]}: correlations lie in [-1, 1]")
-    return values
-
-
-def _x(axis: _Axis, points_at: Floats) -> alt.X:
+def _x(axis: SweepAxis, points_at: Floats) -> alt.X:
     ticks = points_at.tolist()
     if len(ticks) > 9:
         ticks = [tick for tick in ticks if math.isclose(tick * 4, round(tick * 4), abs_tol=1e-9) or axis.scale == "log"]
@@ -153,7 +148,7 @@ def _x(axis: _Axis, points_at: Floats) -> alt.X:
 
 def _points(points_at: Floats, values: Mapping[str, Floats]) -> alt.InlineData:
     value = np.concatenate(list(values.values()))
-    return records(
+    return data.records(
         {
             "metric": [name for name in values for _ in range(points_at.size)],
             "point": np.tile(points_at, len(values)).tolist(),
@@ -164,7 +159,7 @@ def _points(points_at: Floats, values: Mapping[str, Floats]) -> alt.InlineData:
 
 
 def _line_ends(
-    points_at: Floats, values: Mapping[str, Floats], domain: tuple[float, float], axis: _Axis
+    points_at: Floats, values: Mapping[str, Floats], domain: tuple[float, float], axis: SweepAxis
 ) -> alt.InlineData:
     """Put each name beside its line's last value, moved apart if names would overlap."""
     last = 0 if axis.reverse else -1
@@ -181,10 +176,9 @@ def _line_ends(
     if heights.size:
         # Pushed upwards only so far: shift the whole column back to sit around where the lines end.
         heights -= np.mean(heights - [ends[name] for name in order])
-    return records({"metric": order, "point": [float(points_at[last])] * len(order), "value": heights.tolist()})
+    return data.records({"metric": order, "point": [float(points_at[last])] * len(order), "value": heights.tolist()})
 
 
-def _in_words(coefficient: str, axis: _Axis, points_at: Floats, values: Mapping[str, Floats]) -> str:
-    first, last = f"{points_at[0]:g}", f"{points_at[-1]:g}"
-    parts = [f"{name}: {signed(each[0])} at {first}, {signed(each[-1])} at {last}." for name, each in values.items()]
-    return f"{coefficient} of {len(values)} metrics at {points_at.size} points. " + " ".join(parts)
+def _in_words(coefficient: str, points_at: Floats, values: Mapping[str, Floats]) -> str:
+    ends = data.ends_in_words(values, f"{points_at[0]:g}", f"{points_at[-1]:g}")
+    return f"{coefficient} of {len(values)} metrics at {points_at.size} points. {ends}"

@@ -45,6 +45,9 @@ class StudyBaseForm(RefusableForm):
     def design_is_wrong(self) -> bool:
         return any(field.errors for field in self.design_fields)
 
+    def arguments(self) -> dict[str, Any]:
+        return {"name": self.cleaned_data["name"], "specification": self.specification()}
+
     def specification(self) -> dict[str, Any]:
         """Return the specification that the fields make."""
         raise NotImplementedError

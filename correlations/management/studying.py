@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from django.core.management import CommandError
 
 from annotation.core.jobs import job_requeue
-from annotation.management.base import AssayCommand, progress_bar, project_by_slug
-from annotation.models import JobState
+from annotation.management.base import AssayCommand, check_done, progress_bar, project_by_slug
 
 Flags = dict[str, dict[str, Any]]  # of the fields of a specification; "flag" names it if the field does not
 
@@ -48,17 +47,14 @@ class StudyCommand(AssayCommand):
         job_requeue(study)
         with progress_bar(quiet=options["json"]) as progress:
             self.execute_study(study_id=study.pk, progress=progress)
-        study.refresh_from_db()
-        if study.state != JobState.DONE:
-            raise CommandError(f"Study {study.pk} is {study.get_state_display().lower()}. {study.error}")
+        check_done(study)
         if options["json"]:
             whole = {"study": study.pk, "signature": study.signature, "specification": study.specification}
             self.stdout.write(json.dumps(whole | {"result": study.result or {}}, ensure_ascii=False))
-        else:
-            self.stdout.write(
-                f"{study.name}: {study.read_result().items.used:,} items, signature {study.signature[:16]}"
-            )
-            self.report(study.read_result())
+            return
+        result = study.read_result()
+        self.stdout.write(f"{study.name}: {result.items.used:,} items, signature {study.signature[:16]}")
+        self.report(result)
 
     def specification(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the specification, with what flags write as text in its JSON form."""

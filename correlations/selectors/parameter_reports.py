@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotation.core.charts import Spec, Theme
-from correlations.charts import ParameterAxis, parameter_chart
+from annotation.core.numbers import card
+from correlations.charts.parameters import ParameterAxis, parameter_chart
 from correlations.models import ParameterStudy
 from correlations.results.parameters import (
     Level,
@@ -122,10 +123,10 @@ def summary_cards(study: ParameterStudy, result: ParameterResult) -> list[dict[s
     """Return the numbers at the head of the report."""
     counts, items = result.counts, result.items
     return [
-        {"label": "Systems", "value": str(len(study.specification["systems"])), "hint": ""},
-        {"label": "Items", "value": f"{items.used:,}", "hint": f"{items.left_out:,} left out"},
-        {"label": "Human judgements", "value": f"{counts.judgements:,}", "hint": f"{counts.raters:,} raters"},
-        {"label": "References", "value": f"{counts.references:,}", "hint": str(study.release)},
+        card("Systems", len(study.specification["systems"])),
+        card("Items", items.used, f"{items.left_out:,} left out"),
+        card("Human judgements", counts.judgements, f"{counts.raters:,} raters"),
+        card("References", counts.references, str(study.release)),
     ]
 
 

@@ -8,19 +8,16 @@ from operator import itemgetter
 from typing import Any
 
 from annotation.core.charts import Spec, Theme
-from correlations.charts import ForestRow, forest_plot, observation_scatter, sweep_chart
-from correlations.charts.sweeps import Kind
+from annotation.core.numbers import card, counted
+from correlations.charts.forest import ForestRow, forest_plot
+from correlations.charts.observations import observation_scatter
+from correlations.charts.sweeps import AXES, Kind, sweep_chart
 from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import NO_REFERENCES, Comparison, RowEstimate, StudyResult, StudyRow, Sweep, SystemShare
 from correlations.stats.coefficients.coefficient import Coefficient
 
 NAN = float("nan")
-SWEEPS: dict[Kind, str] = {
-    "threshold": "References of lower weight",
-    "unit_size": "Larger observation units",
-    "order": "Longer n-grams",
-}
 FOREST_CAPTION = "Band: bootstrap over items. Line: the paper's interval."
 SIGNIFICANT = 0.05
 FEW_UNITS = 30
@@ -91,18 +88,11 @@ def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
     """Return the numbers at the head of the report."""
     counts, unit_size = result.counts, study.specification["unit_size"]
     excluded = f", {counts.raters_excluded:,} excluded" if counts.raters_excluded else ""
-    raters = f"{counts.raters:,} rater{'' if counts.raters == 1 else 's'}{excluded}"
-    units = f"units of {unit_size} item{'' if unit_size == 1 else 's'}"
     return [
-        {"label": "Human judgements", "value": f"{counts.judgements:,}", "hint": raters},
-        {
-            "label": "Items",
-            "value": f"{result.items.used:,}",
-            "hint": f"{result.items.left_out:,} left out",
-            "link": "#left-out",
-        },
-        {"label": "Weighted references", "value": f"{counts.references:,}", "hint": str(study.release)},
-        {"label": "Assignments to units", "value": f"{result.assignments:,}", "hint": units},
+        card("Human judgements", counts.judgements, f"{counted(counts.raters, 'rater')}{excluded}"),
+        card("Items", result.items.used, f"{result.items.left_out:,} left out", "#left-out"),
+        card("Weighted references", counts.references, str(study.release)),
+        card("Assignments to units", result.assignments, f"units of {counted(unit_size, 'item')}"),
     ]
 
 
@@ -160,8 +150,8 @@ def clamped_rows(result: StudyResult) -> list[ClampedRow]:
 def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
     """Return the name, title and caption of each sweep that has a point to draw."""
     return [
-        (name, title, f"References: {result.sweeps[name].references}.")
-        for name, title in SWEEPS.items()
+        (name, axis.chart_title, f"References: {result.sweeps[name].references}.")
+        for name, axis in AXES.items()
         if name in result.sweeps and _has_point(result, result.sweeps[name])
     ]
 
@@ -177,9 +167,9 @@ def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     """Return the specification of a chart; None if there is no chart of that name."""
     if name == "forest":
         return forest_plot(_forest_rows(result), theme=theme)
-    for kind in SWEEPS:
-        if name == kind and kind in result.sweeps:
-            return _sweep_figure(result, kind, theme)
+    kind = next((kind for kind in AXES if kind == name), None)
+    if kind is not None and kind in result.sweeps:
+        return _sweep_figure(result, kind, theme)
     rows = {f"row-{index}": index for index in range(len(result.rows))}
     return _scatter(result, rows[name], theme) if name in rows else None
 

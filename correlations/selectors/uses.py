@@ -1,17 +1,13 @@
 """The uses of a response: score runs and studies over the releases that weigh it."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotation.models import JobState, Release, Response
-from annotation.references.releases.selectors.releases import release_name
 from correlations.models import ParameterStudy, Study
 from metrics.models import ScoreRun
 from metrics.selectors.runs import metric_label
 from metrics.subsets import Subset
-
-USE_COLUMNS = ("release", "deprecated", "kind", "id", "name", "state", "created_at")
 
 
 class Use(NamedTuple):
@@ -39,9 +35,3 @@ def response_uses(response: Response) -> list[Use]:
 
 def _run_name(run: ScoreRun) -> str:
     return f"{metric_label(run)}, {Subset.from_mapping(run.subset).label}"
-
-
-def use_rows(uses: list[Use]) -> Iterator[tuple[Any, ...]]:
-    for use in uses:
-        deprecated = use.release.deprecated_at is not None
-        yield release_name(use.release), deprecated, use.kind, use.pk, use.name, use.state, use.created_at

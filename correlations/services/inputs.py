@@ -41,7 +41,7 @@ class Row:
         return self.subset.label if self.metric.needs_references else NO_REFERENCES
 
     def study_metric(self) -> StudyMetric:
-        return study_metric(self.run.signature, self.statistics, negated=not self.metric.higher_is_better)
+        return study_metric(self.run.signature, self.statistics, self.metric)
 
 
 @dataclass(frozen=True)
@@ -103,16 +103,16 @@ def mean_rating(ratings: FloatArray) -> tuple[float | None, int]:
     return float(rated.mean()) if rated.size else None, int(rated.size)
 
 
-def study_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:
+def study_metric(name: str, statistics: MetricStatistics, metric: Metric) -> StudyMetric:
     """Return statistics as a row of a study. The row leaves out items that any system lacks a score for.
 
-    ``negated`` turns the sign of a metric whose low scores are the better ones.
+    If low scores of the metric are the better ones, its sign is turned.
     """
     aggregate = statistics.aggregate
     return StudyMetric(
         name,
         statistics.packed,
-        (lambda sums: -aggregate(sums)) if negated else aggregate,
+        aggregate if metric.higher_is_better else (lambda sums: -aggregate(sums)),
         np.asarray(statistics.valid.all(axis=0)),
         aggregate.clamped,
     )

@@ -14,11 +14,9 @@ from correlations.parameter_specification import (
     usual_values,
     with_value_in_use,
 )
-from correlations.services.studies import NamedInputs, settled_metric, study_store
-from metrics.errors import ScoreRunRefused
+from correlations.services.studies import NamedInputs, settled_metric, settled_parameters, study_store
 from metrics.scoring.metric import Metric
 from metrics.selectors.models import beyond_limit, beyond_words, model_limits
-from metrics.services.models import parameters_with_models
 
 
 def parameter_study_create(
@@ -60,7 +58,7 @@ def _settled_sweep(
     parameter = parameter_named(metric, name)
     values = given or usual_values(parameter, limits.get(name))
     if parameter.kind == "model":
-        values = tuple(_model(project, metric, name, value) for value in values)
+        values = tuple(settled_parameters("sweeps", project, metric, **{name: value})[name] for value in values)
     values = with_value_in_use(metric, name, values)
     beyond = beyond_limit(values, limits.get(name))
     if beyond is not None:
@@ -69,15 +67,6 @@ def _settled_sweep(
     if len(values) < 2:
         raise StudyRefused.of("sweeps", f"{name}: found {len(values)} value; accepted: two or more, to compare")
     return {"parameter": name, "values": values}
-
-
-def _model(project: Project, metric: Metric, name: str, written: str) -> str:
-    try:
-        settled = parameters_with_models(project, metric.name, metric.parameters() | {name: written})
-    except ScoreRunRefused as refusal:
-        raise StudyRefused.of("sweeps", refusal.message) from refusal
-    reference: str = settled[name]
-    return reference
 
 
 def _check_splits(requested: ParameterSpecification, known: set[str]) -> None:

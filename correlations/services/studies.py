@@ -133,8 +133,12 @@ def settled_metric(field: str, project: Project, metric: Metric) -> dict[str, An
     """Return name and parameters, trained models by their content; refuse a metric that cannot be computed here."""
     if reason := metric.unavailable():
         raise StudyRefused.of(field, f"{metric.name}: cannot be computed here. {reason}")
+    return {"name": metric.name, "parameters": settled_parameters(field, project, metric)}
+
+
+def settled_parameters(field: str, project: Project, metric: Metric, **changes: Any) -> dict[str, Any]:
+    """Return a metric's parameters with changes, trained models by their content."""
     try:
-        parameters = parameters_with_models(project, metric.name, metric.parameters())
+        return parameters_with_models(project, metric.name, metric.parameters() | changes)
     except ScoreRunRefused as refusal:
         raise StudyRefused.of(field, f"{metric.name}: {refusal.message}") from refusal
-    return {"name": metric.name, "parameters": parameters}

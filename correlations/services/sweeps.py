@@ -45,8 +45,7 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Swe
         sampling,
         unit_sizes=UNIT_SIZES,
         metrics_at_one=[
-            _sentence_metric(label, _statistics(inputs, metric, subset), negated=not metric.higher_is_better)
-            for metric, label in labels.items()
+            _sentence_metric(label, _statistics(inputs, metric, subset), metric) for metric, label in labels.items()
         ],
         progress=progress.stage("Sweep over unit sizes"),
     )
@@ -58,7 +57,7 @@ def _at_thresholds(inputs: StudyInputs, labels: Mapping[Metric, str]) -> dict[fl
     for metric, label in labels.items():
         swept = inputs.scorer.threshold_sweep(metric, THRESHOLDS)
         for value, statistics in zip(THRESHOLDS, swept, strict=True):
-            metrics_at[value].append(study_metric(label, statistics, negated=not metric.higher_is_better))
+            metrics_at[value].append(study_metric(label, statistics, metric))
     return metrics_at
 
 
@@ -67,10 +66,7 @@ def _labelled(metrics: list[Metric]) -> dict[Metric, str]:
 
 
 def _study_metrics(inputs: StudyInputs, labels: Mapping[Metric, str], subset: Subset) -> list[StudyMetric]:
-    return [
-        study_metric(label, _statistics(inputs, metric, subset), negated=not metric.higher_is_better)
-        for metric, label in labels.items()
-    ]
+    return [study_metric(label, _statistics(inputs, metric, subset), metric) for metric, label in labels.items()]
 
 
 def _statistics(inputs: StudyInputs, metric: Metric, subset: Subset) -> MetricStatistics:
@@ -81,10 +77,9 @@ def _statistics(inputs: StudyInputs, metric: Metric, subset: Subset) -> MetricSt
     return inputs.scorer.statistics(metric, subset)
 
 
-def _sentence_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:
+def _sentence_metric(name: str, statistics: MetricStatistics, metric: Metric) -> StudyMetric:
     """Return smoothed sentence scores for units of one item: an unsmoothed score would be 0 nearly everywhere."""
-    scores = -statistics.sentence_scores if negated else statistics.sentence_scores
-    return replace(study_metric(name, mean_statistics(scores)), clamped=None)
+    return replace(study_metric(name, mean_statistics(statistics.sentence_scores), metric), clamped=None)
 
 
 def _sweep(result: SweepResult, references: str) -> Sweep:

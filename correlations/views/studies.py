@@ -3,21 +3,17 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.access import may_manage
-from annotation.core.errors import AnnotationError
 from annotation.core.job_views import job_part
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
 from annotation.references.releases.selectors.releases import finished_releases
-from correlations.forms.base import StudyBaseForm
-from correlations.models import StudyJob
 from correlations.selectors.lists import study_page
 from correlations.views.kinds import Kind, study_or_404
 from metrics.views.runs import chosen_release
@@ -69,30 +65,15 @@ def study_create(request: MemberRequest, kind: Kind) -> HttpResponse:
     }
     if release is not None:
         form, form_context = kind.form(request, release)
-        study = _study_from_form(request, form, kind) if form.is_valid() else None
-        if study is not None:
+        if result := form.submit(kind.create, project=project, by=request.user):
+            study, created = result
+            if created:
+                kind.task.delay_on_commit(study.pk)
+            else:
+                messages.info(request, "Opened the existing study with these settings.")
             return redirect(kind.url("detail", project, study.pk))
         context |= {"form": form, **form_context}
     return render(request, kind.template("create"), context)
-
-
-def _study_from_form(request: MemberRequest, form: StudyBaseForm, kind: Kind) -> StudyJob | None:
-    """Return the new or existing study; None if the service refuses it. The form then shows the errors."""
-    name, specification = form.cleaned_data["name"], form.specification()
-    study: StudyJob
-    try:
-        with transaction.atomic():
-            study, created = kind.create(
-                project=request.project, name=name, specification=specification, by=request.user
-            )
-            if created:
-                kind.task.delay_on_commit(study.pk)
-    except AnnotationError as error:
-        form.add_refusal(error)
-        return None
-    if not created:
-        messages.info(request, "Opened the existing study with these settings.")
-    return study
 
 
 @require_GET

@@ -4,11 +4,22 @@ from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.core.exports import table_response
+from annotation.core.exports import Column, objects_response
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import response_or_404
 from annotation.models import Response, Role
-from correlations.selectors.uses import USE_COLUMNS, response_uses, use_rows
+from annotation.references.releases.selectors.releases import release_name
+from correlations.selectors.uses import response_uses
+
+COLUMNS: dict[str, Column] = {
+    "release": lambda use: release_name(use.release),
+    "deprecated": lambda use: use.release.deprecated_at is not None,
+    "kind": "kind",
+    "id": "pk",
+    "name": "name",
+    "state": "state",
+    "created_at": "created_at",
+}
 
 
 @require_GET
@@ -16,8 +27,7 @@ from correlations.selectors.uses import USE_COLUMNS, response_uses, use_rows
 def response_uses_detail(request: MemberRequest, response: Response) -> HttpResponseBase:
     uses = response_uses(response)
     if file_format := request.GET.get("format"):
-        filename = f"response-{response.pk}-uses"
-        return table_response(format=file_format, filename=filename, columns=USE_COLUMNS, rows=use_rows(uses))
+        return objects_response(file_format, f"response-{response.pk}-uses", uses, COLUMNS)
     context = {
         "project": request.project,
         "response": response,

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from annotation.core.charts import palette, render
-from correlations.charts import (
-    ForestRow,
-    forest_plot,
-    observation_scatter,
-    sweep_chart,
-)
+from correlations.charts.forest import ForestRow, forest_plot
+from correlations.charts.observations import observation_scatter
+from correlations.charts.sweeps import sweep_chart
 
 NAN = math.nan
 RHO = "Spearman’s ρ"
@@ -124,7 +121,7 @@ def test_the_wanted_observations_are_drawn():
         (lambda: sweep_chart([2, 1], {"B": [0.1, 0.2]}, kind="order", coefficient=RHO), "strictly increasing"),
         (
             lambda: sweep_chart([1, 2], {"B": [0.1]}, kind="order", coefficient=RHO),
-            r"series\['B'\] has 1 values: 2 are expected",
+            "series 'B' has 1 values: 2 are expected",
         ),
         (lambda: sweep_chart([0, 2], {"B": [0.1, 0.2]}, kind="unit_size", coefficient=RHO), "unit sizes start at 1"),
         (lambda: sweep_chart([1, 2], {"B": [0.1, 7]}, kind="order", coefficient=RHO), "series 'B' holds 7"),

@@ -6,7 +6,7 @@ import pytest
 import vl_convert
 
 from annotation.core.charts import render
-from correlations.charts import ParameterAxis, parameter_chart
+from correlations.charts.parameters import ParameterAxis, parameter_chart
 
 NUMBERS = ParameterAxis("λ", [0, 0.5, 1], ["0", "0.5", "1"], chosen=1, best=2)
 WORDS = ParameterAxis("Tokeniser", ["13a", "zh"], ["13a", "zh"], chosen=0, best=0)

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from correlations.charts import sweep_chart
+from correlations.charts.sweeps import sweep_chart
 from correlations.models import Study
 from correlations.selectors.reports import comparisons_worth_showing, figure, metrics_in_colour
 from correlations.services.execution import study_execute

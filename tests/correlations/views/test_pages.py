@@ -9,9 +9,9 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import JobState, ResponseSource, SourceKind, System
+from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.selectors import reports
-from correlations.selectors.reports import SWEEPS
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -349,7 +349,7 @@ def test_an_undefined_row_says_why_in_the_report_and_on_its_page(world: World, v
 
     assert "No coefficient of this study is defined" in report
     assert "data-chart-url" in report
-    assert not [name for name in SWEEPS if f"/figures/{name}" in report]  # without a point there is nothing to draw
+    assert not [name for name in AXES if f"/figures/{name}" in report]  # without a point there is nothing to draw
     reason = 'undefined<span class="reason">: 0 units: at least 3 observations are needed'
     assert report.count(reason) == 2  # of two coefficients
     assert row.count(reason) == 4  # and of the paper's interval of each
