@@ -11,6 +11,7 @@ from django.apps import apps
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.test import Client, TransactionTestCase
+from xdist.scheduler import LoadFileScheduling
 
 from annotation.models import Membership, Project, Role, User
 from tests.migrated import copy_what_is_migrated
@@ -28,6 +29,19 @@ LONG = (
     "annotation/rating/test_invariants.py",
     "metrics/scoring/test_meteor.py",
 )
+
+
+# Files that copy one large world: one process runs them all and builds it once.
+TOGETHER = {"tests/api/": "api", "tests/demo/": "demo", "tests/annotation/demo/": "demo"}
+
+
+class _Scheduler(LoadFileScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        return next((name for folder, name in TOGETHER.items() if nodeid.startswith(folder)), nodeid.split("::")[0])
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
+    return _Scheduler(config, log)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -16,6 +16,8 @@ T = TypeVar("T")
 # The project of every test has one number, so that rows which name it can be written again as they were.
 PROJECT_ID = 1_000_000
 
+ANALYZED_FROM = 100_000  # bytes: without statistics of a large table the planner chooses badly
+
 _Rows = list[tuple[str, bytes]]
 _snapshots: dict[Hashable, tuple[bytes, _Rows]] = {}
 
@@ -52,6 +54,8 @@ def _recalled(name: Hashable, build: Callable[[], T], project: Project | None) -
         for table, text in rows:
             with cursor.copy(f"COPY {table} FROM STDIN") as copy:
                 copy.write(text)
+            if len(text) > ANALYZED_FROM:
+                cursor.execute(f"ANALYZE {table}")
         cursor.execute("SET LOCAL session_replication_role = DEFAULT")
     return _Unpickler(pickled, project).load()
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from django.db.models import Count, F, Q, QuerySet
 
-from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.campaigns.fields.kinds import Field
+from annotation.campaigns.fields.table import CAMPAIGN, WORDS
 from annotation.campaigns.scales import with_standard
 from annotation.core import sql
 from annotation.core.counting import count_of
@@ -85,10 +86,10 @@ WORDS_OF: dict[str, Callable[[Campaign], list[str]]] = {
 
 
 def design_facts(campaign: Campaign, step: str) -> dict[str, list[tuple[str, str]]]:
-    """Return label and text of the frozen fields that a step of the design sets, by heading; prose is left out."""
+    """Return label and text of the frozen fields that a step of the design sets, by heading; not what raters read."""
     headings: dict[str, list[tuple[str, str]]] = {}
     for name, field in CAMPAIGN.items():
-        if field.step == step and field.frozen and not field.is_prose and (not field.related or name in WORDS_OF):
+        if field.step == step and field.frozen and not is_read(field) and (not field.related or name in WORDS_OF):
             value = WORDS_OF[name](campaign) if name in WORDS_OF else getattr(campaign, name)
             if value or not field.selects:  # an empty choice selects everything
                 headings.setdefault(field.section, []).extend(field.facts(value))
@@ -96,8 +97,13 @@ def design_facts(campaign: Campaign, step: str) -> dict[str, list[tuple[str, str
 
 
 def design_texts(campaign: Campaign) -> list[tuple[str, str]]:
-    """Return label and text of the fields that are prose."""
-    return [(field.label, getattr(campaign, name)) for name, field in CAMPAIGN.items() if field.is_prose]
+    """Return label and text of what raters read."""
+    return [(field.label, getattr(campaign, name)) for name, field in CAMPAIGN.items() if is_read(field)]
+
+
+def is_read(field: Field) -> bool:
+    """Whether raters read the value as a text of several lines."""
+    return field.step == WORDS and field.is_prose
 
 
 def campaigns_by_state(project: Project) -> dict[str, int]:

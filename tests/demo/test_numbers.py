@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from scipy import stats
 
 from annotation.demo import load as demo_data
-from annotation.models import Campaign, Dataset, Item, JobState, Project, ReferenceSet, Release, Response, User
+from annotation.models import Campaign, Dataset, Item, JobState, Project, ReferenceSet, Release, Response
 from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics
 from annotation.quality.selectors.raters import moment
 from annotation.references.releases.services.releases import release_build, release_create
@@ -26,6 +26,7 @@ from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.subsets import Subset
 from tests.demo import raw, slow
+from tests.demo.world import imported_demo
 
 ASSIGNMENTS = 200
 ROWS = [(metric, subset) for metric in ("bleu", "sbleu", "delta_bleu") for subset in raw.SUBSETS]
@@ -38,7 +39,7 @@ each_row = pytest.mark.parametrize(("metric", "subset"), ROWS)
 def demo(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped-def]
     """The demo loaded once for all tests here, by the services that load it, and taken away after them."""
     with django_db_blocker.unblock(), transaction.atomic():
-        demo_data.demo_import(by=User.objects.create_user("demo-checker"))
+        imported_demo()
         build_release(reference_set())
         connection.check_constraints()  # foreign keys are deferred, and there will be no commit
         yield

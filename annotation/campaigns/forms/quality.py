@@ -77,6 +77,7 @@ class QualityStep(Step):
         qualification = QualificationDesign.lenient(campaign.qualification)
         numbers = {name: getattr(quality, name) for name in ("every", "repeat_gap", "degraded_count", "anchor_count")}
         return {
+            **super().initial_of(campaign),
             **numbers,
             "degradations": list(quality.degradations),
             "pass_mark": f"{100 * qualification.pass_mark:g}",
@@ -94,7 +95,8 @@ class QualityStep(Step):
 
     def changes(self) -> dict[str, Any]:
         data = self.cleaned_data
-        changes: dict[str, dict[str, Any]] = {
+        changes = {
+            **super().changes(),
             "quality": {
                 "every": data["every"],
                 "mix": {kind: data[f"mix_{kind}"] for kind in CHECKS if data[f"mix_{kind}"]},

@@ -11,13 +11,14 @@ from annotation.demo import load as demo
 from annotation.models import Campaign, Dataset, DatasetImport, Project, Rating, ResponseSource, User
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.weighting.exclusion.registry import rules_from_data
+from tests.demo.world import imported_demo
 
 
 @pytest.fixture(scope="module")
 def report(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped-def]
     """Imported once for all tests here, and taken away after them."""
     with django_db_blocker.unblock(), transaction.atomic():
-        made = demo.demo_import(by=User.objects.create_user("demo-importer"))
+        made = imported_demo()
         connection.check_constraints()  # foreign keys are deferred, and there will be no commit
         yield made
         transaction.set_rollback(True)

@@ -1,0 +1,12 @@
+"""The demo's data, imported once a process."""
+
+from typing import Any
+
+from annotation.demo.load import demo_import
+from annotation.models import User
+from tests.snapshots import recalled_world
+
+
+def imported_demo() -> dict[str, Any]:
+    """Import the demo, by a user of its own, and return what the import reports."""
+    return recalled_world("demo", lambda: demo_import(by=User.objects.create_user("demo-importer")))
