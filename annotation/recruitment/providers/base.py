@@ -452,9 +452,6 @@ class Provider(ABC):
         """Have every event that Assay handles sent to the address; subscribing again adds nothing."""
         raise self._lacks("webhooks")
 
-    def webhook_unsubscribe(self, subscription: str) -> None:
-        raise self._lacks("webhooks")
-
     def webhook_event(self, *, headers: Mapping[str, str], body: bytes, secret: str, now: datetime) -> WebhookEvent:
         """Return a message once its signature and age are verified."""
         raise self._lacks("webhooks")

@@ -148,10 +148,6 @@ class Prolific(base.Provider):
             balance=None if balance is None else wire.from_minor(balance),
         )
 
-    def filters(self) -> list[wire.Filter]:
-        """Return the criteria for raters that a manager can choose from."""
-        return [wire.filter_of(data) for data in self._pages("/api/v1/filters/")]
-
     # --- Studies -----------------------------------------------------------------------------------------------------
 
     def study_create(self, draft: base.StudyDraft) -> base.Study:
@@ -301,9 +297,6 @@ class Prolific(base.Provider):
         path = f"/api/v1/hooks/subscriptions/{_id(str(created['id']))}/"
         self._call("POST", path, body={"secret": headers.get("X-Hook-Secret", "")}, idempotent=True)
         return base.WebhookSubscription(str(created["id"]), event, url)
-
-    def webhook_unsubscribe(self, subscription: str) -> None:
-        self._call("DELETE", f"/api/v1/hooks/subscriptions/{_id(subscription)}/")
 
     def webhook_event(
         self, *, headers: Mapping[str, str], body: bytes, secret: str, now: datetime

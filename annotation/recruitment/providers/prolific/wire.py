@@ -1,7 +1,6 @@
 """Translate between Prolific's JSON and Assay's classes, without network access."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -55,18 +54,6 @@ FIELD_NAMES = {  # Assay's names for Prolific's fields
 }
 DEVICES = {"desktop": "Computer", "tablet": "Tablet", "mobile": "Phone"}
 UPPER_END = 1_000_000_000  # of ranges that need one
-
-
-@dataclass(frozen=True)
-class Filter:
-    """A criterion for raters: a selection from ``choices``, by id, or a range from ``lower`` to ``upper``."""
-
-    id: str
-    title: str
-    kind: str
-    choices: Mapping[str, str]
-    lower: float | None
-    upper: float | None
 
 
 # --- To Prolific -----------------------------------------------------------------------------------------------------
@@ -226,17 +213,6 @@ def submission_of(data: Mapping[str, Any], *, study: str = "") -> base.Submissio
 
 def subscription_of(data: Mapping[str, Any]) -> base.WebhookSubscription:
     return base.WebhookSubscription(text(data.get("id")), text(data.get("event_type")), text(data.get("target_url")))
-
-
-def filter_of(data: Mapping[str, Any]) -> Filter:
-    return Filter(
-        id=text(data.get("filter_id")),
-        title=text(data.get("title")),
-        kind=text(data.get("type")),
-        choices={str(key): str(value) for key, value in (data.get("choices") or {}).items()},
-        lower=data.get("min"),
-        upper=data.get("max"),
-    )
 
 
 def plain(status: str) -> str:

@@ -46,7 +46,6 @@ CALLS: list[tuple[Capability, Callable[[Any, StudyDraft], object]]] = [
     (Capability.BONUS, lambda client, draft: client.bonus_pay(None)),
     (Capability.WEBHOOKS, lambda client, draft: client.webhook_secret()),
     (Capability.WEBHOOKS, lambda client, draft: client.webhook_subscribe("x")),
-    (Capability.WEBHOOKS, lambda client, draft: client.webhook_unsubscribe("x")),
     (Capability.WEBHOOKS, lambda client, draft: client.webhook_event(headers={}, body=b"", secret="", now=None)),
 ]
 

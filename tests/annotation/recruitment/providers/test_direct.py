@@ -45,7 +45,6 @@ def test_at_the_end_there_is_a_code_to_write_down_and_nowhere_to_go() -> None:
         lambda one, draft: one.bonus_pay(None),
         lambda one, draft: one.webhook_secret(),
         lambda one, draft: one.webhook_subscribe("x"),
-        lambda one, draft: one.webhook_unsubscribe("x"),
         lambda one, draft: one.webhook_event(headers={}, body=b"", secret="", now=None),
     ],
 )

@@ -92,12 +92,6 @@ def test_eligibility_becomes_prolifics_filters(prolific: Prolific, fake_prolific
     ]
 
 
-def test_the_filters_to_choose_from_are_read(prolific: Prolific) -> None:
-    filters = {one.id: one for one in prolific.filters()}
-    assert filters["fluent-languages"].choices == {"19": "English", "32": "German"}
-    assert (filters["approval_rate"].kind, filters["approval_rate"].upper) == ("range", 100)
-
-
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -248,12 +248,6 @@ def test_subscribing_again_adds_nothing(prolific: Prolific, fake_prolific: FakeP
     assert len(fake_prolific.subscriptions) == len(EVENTS)
 
 
-def test_unsubscribing_ends_it(prolific: Prolific, fake_prolific: FakeProlific) -> None:
-    for one in prolific.webhook_subscribe("https://assay.example.org/hook/"):
-        prolific.webhook_unsubscribe(one.id)
-    assert fake_prolific.subscriptions == {}
-
-
 def test_a_secret_that_others_rely_on_is_not_replaced(prolific: Prolific, fake_prolific: FakeProlific) -> None:
     """docs.prolific.com, Create/replace a secret: a new one deletes the old one."""
     fake_prolific.secrets[fake_prolific.workspace] = "used elsewhere too"
