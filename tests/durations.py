@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-LONG = 0.25  # seconds, set-up and clean-up included
+LONG = 0.125  # seconds, set-up and clean-up included
 CACHE_KEY = "assay/durations"
 IS_XDIST_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
