@@ -2,6 +2,7 @@
 
 import json
 import sys
+from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from annotation.management.base import AssayCommand, check_done, progress_bar, p
 Flags = dict[str, dict[str, Any]]  # of the fields of a specification; "flag" names it if the field does not
 
 
-class StudyCommand(AssayCommand):
+class StudyCommand(AssayCommand, ABC):
     FLAGS: ClassVar[Flags]
     create: Callable[..., tuple[Any, bool]]
     execute_study: Callable[..., None]
@@ -60,9 +61,9 @@ class StudyCommand(AssayCommand):
         """Return the specification, with what flags write as text in its JSON form."""
         return given
 
+    @abstractmethod
     def report(self, result: Any) -> None:
         """Print the result as text."""
-        raise NotImplementedError
 
 
 def read_specification(written: str | None) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class ConsoleErrors:
             self.seen.append(f"{message.text} ({message.location.get('url', '')})")
 
 
-def everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS) -> None:
+def assert_everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS) -> None:
     """Look at the page from a desk by day and from a phone by night: no barrier, and nothing scrolls sideways.
 
     Afterwards the page has its own size and colours again.
@@ -108,13 +108,13 @@ def everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS) -> None:
             page.set_viewport_size(size)
         page.emulate_media(color_scheme=theme)
         expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
-        axe(page, impacts=impacts)
+        assert_no_barrier(page, impacts=impacts)
         page.wait_for_function(FITS, timeout=5_000)
     page.set_viewport_size(own_size)
     page.emulate_media(color_scheme=own_theme)
 
 
-def axe(page: Page, *, include: str | None = None, impacts: Container[str] = SERIOUS) -> None:
+def assert_no_barrier(page: Page, *, include: str | None = None, impacts: Container[str] = SERIOUS) -> None:
     """Assert that axe-core finds no violation of these impacts, in the whole page or in ``include``."""
     if page.evaluate("!window.axe"):
         page.evaluate(AXE_SCRIPT)

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 
 from benchmarks.references import RARE, made_release
-from tests.browser.support import DESKTOP, PHONE, axe, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -214,7 +214,7 @@ def test_axe_finds_nothing(live_server, new_page, few):
         page.get_by_text("Filters", exact=False).first.click()
         for mined in page.locator("details.mined > summary").all()[:1]:
             mined.click()
-        everyone_can_read(page)
+        assert_everyone_can_read(page)
     page.keyboard.press("?")
     assert page.get_by_role("heading", name="Keyboard").is_visible()
-    axe(page, include="#keyboard-help")
+    assert_no_barrier(page, include="#keyboard-help")

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, CampaignState, Rating
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
-from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_no_barrier, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -15,11 +15,11 @@ def test_a_campaign_from_its_template_to_its_end(live_server, new_page, project,
     page = new_page(**DESKTOP)
     sign_in(page, live_server.url, manager.username, "password")
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/")
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_label("Name").fill("Which reply fits?")
     page.get_by_role("button", name="Begin with A plain beginning").click()
     expect(page.get_by_role("heading", name="What is rated")).to_be_visible()
-    axe(page)
+    assert_no_barrier(page)
 
     page.get_by_role("button", name="Save and go on").last.click()
     expect(page.get_by_role("heading", name="Screen and scale")).to_be_visible()
@@ -32,21 +32,21 @@ def test_a_campaign_from_its_template_to_its_end(live_server, new_page, project,
     expect(page.locator("[data-preview-status]")).to_contain_text("found 2 labels for 5 points")
     page.get_by_role("button", name="Save and go on").last.click()
     expect(page.get_by_text("found 2 labels for 5 points").first).to_be_visible()
-    axe(page)
+    assert_no_barrier(page)
     page.locator("[name=criterion-1-labels]").fill("")
     page.get_by_role("button", name="Raters and payment").click()  # another step, saving this one
     page.get_by_label("Ratings of each unit").fill("1")
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_role("button", name="Review").click()
     expect(page.get_by_role("heading", name="Ready to be launched")).to_be_visible()
     expect(page.get_by_text("the agreement of raters cannot be measured")).to_be_visible()
-    axe(page)
+    assert_no_barrier(page)
 
     page.get_by_role("button", name="Launch …").click()
     page.get_by_role("dialog").get_by_role("button", name="Launch").click()
     link = page.locator("#rater-link").inner_text()
     page.get_by_text("Slots filled").wait_for()
-    axe(page)
+    assert_no_barrier(page)
 
     rater = new_page(**PHONE)
     rater.goto(link)
@@ -71,7 +71,7 @@ def test_a_campaign_is_cloned_given_a_gold_screen_launched_and_closed(live_serve
     page = new_page(**PHONE)
     sign_in(page, live_server.url, manager.username, "password")
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/{Campaign.objects.get().pk}/design/")
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_role("link", name="Clone").click()
     page.get_by_label("Name").fill("Second round")
     page.get_by_role("button", name="Clone").click()
@@ -79,14 +79,14 @@ def test_a_campaign_is_cloned_given_a_gold_screen_launched_and_closed(live_serve
     page.get_by_label("One check in every so many screens").fill("5")
     page.get_by_label("Gold: the answer is known").fill("1")
     page.get_by_role("button", name="Save, and add a screen: Gold").click()
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_label("Item").fill("item-1")
     page.get_by_label("Text to rate").fill("Numbers are wonderful.")
     page.get_by_label("relevance: expected").fill("5")
     page.get_by_label("±").fill("1")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("link", name="Numbers are wonderful.")).to_be_visible()
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_role("button", name="Review").click()
     page.get_by_role("button", name="Launch …").click()
     page.get_by_role("dialog").get_by_role("button", name="Launch").click()
@@ -98,7 +98,7 @@ def test_a_campaign_is_cloned_given_a_gold_screen_launched_and_closed(live_serve
     assert clone.quality["gold"][0]["texts"][0]["expected"] == {"relevance": [4.0, 5.0]}
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/compare/?left={clone.pk}&right={clone.pk - 1}")
     expect(page.get_by_role("heading", name="fields differ")).to_be_visible()
-    axe(page)
+    assert_no_barrier(page)
 
 
 def test_the_steps_work_without_script(live_server, new_page, project, manager):

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.browser.support import DESKTOP, PHONE, axe, everyone_can_read
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier
 
 pytestmark = [pytest.mark.urls("tests.browser.urls"), pytest.mark.django_db]
 
@@ -19,7 +19,7 @@ def styleguide(live_server):
 
 
 def test_every_component_is_accessible_and_fits_the_screen(new_page, styleguide):
-    everyone_can_read(styleguide(new_page(**PHONE)))
+    assert_everyone_can_read(styleguide(new_page(**PHONE)))
 
 
 def test_charts_draw_without_evaluating_strings_and_follow_the_theme(page_desktop, styleguide):
@@ -104,7 +104,7 @@ def test_sign_in_page_says_what_is_wrong_beside_the_form(page_phone, live_server
     page_phone.keyboard.press("Enter")
 
     page_phone.get_by_role("alert").get_by_text("Please enter a correct username and password").wait_for()
-    axe(page_phone)
+    assert_no_barrier(page_phone)
 
 
 def test_api_docs_are_drawn_inside_the_page_under_the_same_policy(page_desktop, live_server):

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.annotation.dry_runs.test_views import make_run
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
-from tests.browser.support import PHONE, everyone_can_read, sign_in
+from tests.browser.support import PHONE, assert_everyone_can_read, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -17,15 +17,15 @@ def test_a_dry_run_is_read_and_put_beside_another(live_server, new_page, project
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/{campaign.pk}/dry-runs/")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_role("link", name=f"Dry run {latest.pk}").click()
     page.wait_for_selector("[data-chart] svg.marks")
     expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)  # what is drawn late moves what is below it
     page.get_by_text("raters with answers").click()
     page.get_by_text("gold accuracy 0.20 of 5 answers").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_role("button", name="Compare").click()
     page.get_by_role("row", name="Spammers (differs)").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from tests.browser.support import DESKTOP, PHONE, axe, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier, sign_in
 from tests.metrics.conversations import ARABIC, Conversations, make_conversations
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,14 +35,14 @@ def test_the_pages_are_whole_and_accessible(live_server, new_page, talk, manager
     sign_in(page, live_server.url, "max-manager", "password")
     for query in ("?order=4", "?reference=1"):
         page.goto(item_url(live_server, talk, query))
-        everyone_can_read(page)
+        assert_everyone_can_read(page)
     page.locator(".matches summary").first.click()
-    axe(page, include=".hypothesis")
+    assert_no_barrier(page, include=".hypothesis")
     liked = talk.reference(0, "you should not have let her out")
     page.goto(f"{live_server.url}{reverse('annotation:response-detail', args=['chit-chat', liked.pk])}")
     page.get_by_text("took away").wait_for()
     page.get_by_text("No score run and no study uses").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
 
 def test_pointing_at_an_n_gram_shows_who_won_it_and_who_else_holds_it(live_server, page_desktop, talk, manager):

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from annotation.mining.services.runs import mining_run_execute
 from annotation.models import Campaign, MiningRun, ResponseSource
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
-from tests.browser.support import DESKTOP, PHONE, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, sign_in
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
 
@@ -20,9 +20,9 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(live_server
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(live_server.url + reverse("annotation:corpus-list", args=["chit-chat"]))
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("link", name="Upload a corpus").first.click()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_label("Name of the corpus").fill("Pool")
     page.get_by_label("File", exact=True).set_input_files(pool)
     page.get_by_role("button", name="Upload and index").click()
@@ -33,20 +33,20 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(live_server
     page.get_by_label("Response", exact=True).fill("Tea would be lovely")
     page.get_by_role("button", name="Search").click()
     expect(page.locator(".found-list li").first).to_contain_text("tea would be lovely.")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_role("link", name="Mine a data set").click()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_label("Mined responses per seed").fill("3")
     page.get_by_text("Text hygiene").click()
     page.get_by_label("Mask account names").check()
     page.get_by_role("button", name="Mine", exact=True).click()
     page.get_by_role("heading", name="Add to the data set").wait_for(timeout=60_000)
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_role("link", name="See the candidates").click()
     expect(page.locator(".item-card")).to_have_count(3)
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_label("Fate").select_option("duplicate")
     expect(page.locator(".candidates .is-kept")).to_have_count(0)
     expect(page.locator(".candidates .is-duplicate").first).to_be_visible()
@@ -59,7 +59,7 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(live_server
     page.get_by_role("button", name="Add to the data set").click()
     page.get_by_role("button", name="Add them", exact=True).click()
     page.get_by_role("heading", name="In the data set").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     sources = ResponseSource.objects.filter(kind="mined")
     assert sources.exists()
     assert all(source.source_message for source in sources)
@@ -84,11 +84,11 @@ def test_near_duplicates_are_left_out_by_keyboard_one_by_one(live_server, new_pa
     sign_in(page, live_server.url, "max-manager", "password")
     here = live_server.url + reverse("annotation:mining-run-detail", args=["chit-chat", near_run.pk])
     page.goto(here)
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("link", name="Choose one by one").click()
     boxes = page.get_by_role("checkbox", name="Add it to the data set")
     expect(boxes.first).to_be_checked()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     boxes.first.focus()
     page.keyboard.press("Space")
     expect(page.locator("#near-choice")).to_contain_text("1 left out")

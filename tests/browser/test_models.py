@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Membership, Project, Role, User
-from tests.browser.support import PHONE, everyone_can_read, sign_in
+from tests.browser.support import PHONE, assert_everyone_can_read, sign_in
 from tests.metrics.world import make_world
 
 pytestmark = pytest.mark.worker
@@ -26,23 +26,23 @@ def test_a_model_is_trained_watched_and_warned_of(live_server, new_page, tmp_pat
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/models/")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("link", name="New model").first.click()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_label("Outputs of Human (40)").check()
     page.get_by_label("Leave out texts that are outputs or references here").uncheck()
     page.get_by_label("Dimensions").fill("0")
     page.get_by_role("button", name="Train it").click()
     expect(page.get_by_text("Accepted: an integer from 1 to 2500.")).to_be_visible()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_label("Dimensions").fill("5")
     page.get_by_role("button", name="Train it").click()
 
     expect(page.get_by_text("Trained on texts that it will help to judge.")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("heading", name="Cats LSA space v1")).to_be_visible()
     page.wait_for_selector("[data-chart] svg.marks")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     wrong = tmp_path / "glove.txt"
     wrong.write_text("cat 1 0\ndog 0.5\n")
@@ -51,4 +51,4 @@ def test_a_model_is_trained_watched_and_warned_of(live_server, new_page, tmp_pat
     page.get_by_label("File", exact=True).set_input_files(wrong)
     page.get_by_role("button", name="Register it").click()
     expect(page.get_by_text("glove.txt, line 2: found 2 fields")).to_be_visible(timeout=60_000)
-    everyone_can_read(page)
+    assert_everyone_can_read(page)

@@ -6,7 +6,7 @@ from tests.annotation.worlds.campaigns import answer, join
 from tests.annotation.worlds.campaigns import make_dataset as make_live_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
-from tests.browser.support import axe, everyone_can_read, sign_in
+from tests.browser.support import assert_everyone_can_read, assert_no_barrier, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,7 +21,7 @@ def test_a_running_campaign_is_watched_live(live_server, page_desktop, project, 
     sign_in(page, live_server.url, "vera-viewer", "password")
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/{campaign.pk}/monitor/")
     page.wait_for_selector("[data-chart] svg.marks")
-    axe(page)
+    assert_no_barrier(page)
     assert page.get_by_text("1 of 1").is_visible()
 
     rate(campaign, "bob", second, 2)
@@ -30,7 +30,7 @@ def test_a_running_campaign_is_watched_live(live_server, page_desktop, project, 
     page.get_by_text("no response has ratings of two raters").first.wait_for()
     page.get_by_role("link", name="±0.5").click()
     page.locator('#campaign-live nav a[aria-current="true"]', has_text="±0.5").wait_for()
-    axe(page)
+    assert_no_barrier(page)
 
 
 @pytest.fixture
@@ -52,26 +52,26 @@ def test_a_manager_writes_rules_sees_what_they_change_and_applies_them(
     home = f"{live_server.url}/p/chit-chat/campaigns/{checked.pk}"
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{home}/quality/")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("link", name="Add rules").click()
     page.get_by_label("Another rule").select_option(label="Gold answered wrongly too often")
     page.get_by_role("button", name="Add").click()
     page.get_by_label("After so many answers").fill("1")
     page.get_by_role("button", name="Preview the effects").last.click()
     page.get_by_role("heading", name="Effects if applied now").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("button", name="Register version 1").click()
     page.get_by_text("Version 1 of the rules is registered.").wait_for()
     page.get_by_role("link", name="Preview the effects").click()
     page.get_by_label("of excluded raters for others").check()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("button", name="Apply 1 result").click()
     page.get_by_text("1 excluded, 0 flagged.").wait_for()
     decision = RaterDecision.objects.get()
     assert decision.rater.pseudonym.startswith("bob")
     page.get_by_role("link", name="Check again").click()
     page.get_by_text("Same result.").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
 
 def test_raters_are_compared_opened_and_decided_about(live_server, page_desktop, project, manager, checked):
@@ -80,10 +80,10 @@ def test_raters_are_compared_opened_and_decided_about(live_server, page_desktop,
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/{checked.pk}/raters/")
     page.get_by_role("link", name="Gold", exact=True).click()
     page.locator("tbody tr").first.get_by_role("link", name="bob").wait_for()
-    axe(page)
+    assert_no_barrier(page)
     page.locator("tbody tr").first.get_by_role("link", name="bob").click()
     page.get_by_role("heading", name="Answers in order").wait_for()
-    axe(page)
+    assert_no_barrier(page)
     page.locator("#flag-reason").fill("Looks like clicking.")
     page.get_by_role("button", name="Flag", exact=True).click()
     page.get_by_text("bob is flagged.").wait_for()

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Membership, Project, Role, User
-from tests.browser.support import DESKTOP, axe, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, assert_everyone_can_read, assert_no_barrier, sign_in
 from tests.metrics.world import make_world
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
@@ -26,7 +26,7 @@ def test_a_parameter_study_from_the_form_to_the_figures(live_server, worker, wor
     page.get_by_role("link", name="New parameter study").first.click()
     page.get_by_label("Metric", exact=True).select_option("chrf")
     page.get_by_role("button", name="Show its parameters").click()
-    axe(page)
+    assert_no_barrier(page)
 
     page.get_by_label("Name").fill("Does recall matter?")
     for name in ("Output ratings", "Reference ratings", "Human", "Random"):
@@ -43,4 +43,4 @@ def test_a_parameter_study_from_the_form_to_the_figures(live_server, worker, wor
     expect(page.get_by_role("heading", name="Without one system")).to_be_visible(timeout=60_000)
     expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
     expect(page.locator("[data-chart] svg").first).to_be_visible()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)

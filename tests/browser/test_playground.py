@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.browser.support import DESKTOP, PHONE, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, sign_in
 from tests.metrics.played import train_models
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,13 +45,13 @@ def headline(page, name: str):
 
 def test_the_page_is_whole_and_accessible(opened, models):
     page = opened(**PHONE)
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("link", name="Liked and disliked").click()
     page.get_by_role("heading", name="n-gram by n-gram").wait_for()
     page.locator("#play-scores-title").wait_for()
     for summary in ("How n-grams are counted", "Adequacy, fluency, embeddings"):
         page.get_by_text(summary, exact=True).click()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
 
 def test_scores_follow_the_keys_and_the_address_can_be_sent(opened, models, live_server):

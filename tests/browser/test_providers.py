@@ -13,7 +13,7 @@ from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.annotation.worlds.recruited import comes, make_recruitment, mturk_account, prolific_account
-from tests.browser.support import DESKTOP, PHONE, axe, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier, sign_in
 
 PERSON = "60bf9310e8dec401be6e9615"
 
@@ -69,11 +69,11 @@ def test_through_prolific_and_back_with_the_code(live_server, new_page, campaign
     study = make_recruitment(campaign, account, base=address(live_server))
     page = new_page(**PHONE)
     page.goto(prolific.start_url(study.external_id, PERSON))
-    axe(page)
+    assert_no_barrier(page)
     rate(page, 2)
     expect(page.locator("#completion-code")).to_have_text(code_of(study, "completed"))
     expect(page.locator("[data-forward-note]")).to_contain_text("You are taken to Prolific in")
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_role("button", name="Stay here").click()
     expect(page.locator("[data-forward-note]")).to_be_hidden()
     page.get_by_role("link", name="Finish at Prolific").click()
@@ -99,7 +99,7 @@ def test_whoever_does_not_agree_is_led_back_to_prolific(live_server, new_page, c
     page = new_page(**DESKTOP)
     page.goto(prolific.start_url(study.external_id, PERSON))
     page.get_by_role("button", name="I do not want to take part").click()
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_role("link", name="Finish at Prolific").click()
     (there,) = prolific.people.values()
     assert there.study_code == code_of(study, "no_consent")
@@ -159,11 +159,11 @@ def test_a_managers_pages_can_be_read_by_everybody(live_server, new_page, campai
         f"{recruitment}/{study.pk}/",
     ):
         page.goto(url)
-        everyone_can_read(page)
+        assert_everyone_can_read(page)
     expect(page.get_by_text("Code entered: “NONSENSE”; none was given.")).to_be_visible()
     page.get_by_label(f"Choose {taken.rater}").check()
     page.get_by_role("button", name="Approve …").click()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("button", name="Approve and pay 2.50 GBP").click()
     expect(page.get_by_text("1 of 1 approved.")).to_be_visible()
     assert [one.status for one in prolific.people.values()] == ["APPROVED"]

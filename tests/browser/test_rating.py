@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from annotation.campaigns.fields.table import CriterionDraft
 from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, make_campaign, make_dataset
-from tests.browser.support import DESKTOP, PHONE, axe, everyone_can_read
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def chosen(page: Page) -> list[str]:
 def test_single_responses_are_rated_with_digits_and_enter_alone(live_server, new_page, singles) -> None:
     page = new_page(**DESKTOP)
     begin(page, live_server.url, singles)
-    axe(page)
+    assert_no_barrier(page)
     expect(page.locator("#rater-progress")).to_have_text("0 rated, up to 3 left")
     for done in range(3):
         token = shown_token(page)
@@ -67,7 +67,7 @@ def test_single_responses_are_rated_with_digits_and_enter_alone(live_server, new
         assert Presentation.objects.filter(outcome=PresentationOutcome.SUBMITTED).count() == done + 1
     expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()
     expect(page.locator("#completion-code")).to_have_text("DONE-1")
-    axe(page)
+    assert_no_barrier(page)
     assert sorted(Rating.objects.values_list("criterion__name", "value")) == [
         *[("informativeness", 2.0)] * 3,
         *[("relevance", 4.0)] * 3,
@@ -171,7 +171,7 @@ def test_going_back_and_sending_again_or_clicking_twice_counts_once(live_server,
 def test_a_pair_is_rated_with_one_thumb_on_a_phone(live_server, new_page, pairs) -> None:
     page = new_page(**PHONE)
     begin(page, live_server.url, pairs)
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     for target in page.locator(".scale-point, .rater-actions .btn, .rater-bar .btn").all():
         box = target.bounding_box()
         assert box is not None
@@ -196,7 +196,7 @@ def test_the_best_and_the_worst_are_chosen_by_keyboard_on_a_narrow_screen(live_s
     page.goto(live_server.url + reverse("annotation:rater-landing", args=[campaign.link_token]))
     expect(page.get_by_text("You read a list of texts and choose the best and the worst of them.")).to_be_visible()
     begin(page, live_server.url, campaign)
-    axe(page)
+    assert_no_barrier(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     expect(page.locator("#rater-count")).to_have_text("0 of 2")
     page.keyboard.press("2")

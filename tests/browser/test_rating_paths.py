@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Request, expect
 
 from annotation.models import AnswerDraft, Campaign, Participation, Presentation, Project, Rating, Stage
 from tests.annotation.worlds import rating_screens
-from tests.browser.support import DESKTOP, EVERY_IMPACT, PHONE, everyone_can_read
+from tests.browser.support import DESKTOP, EVERY_IMPACT, PHONE, assert_everyone_can_read
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def begin(page: Page, base: str, campaign: Campaign, *, look: bool = False) -> N
 
 def nothing_to_fault(page: Page) -> None:
     """No violation of any weight, nothing that scrolls sideways, no target too small for a thumb."""
-    everyone_can_read(page, impacts=EVERY_IMPACT)
+    assert_everyone_can_read(page, impacts=EVERY_IMPACT)
     small = page.evaluate(
         """() => Array.from(document.querySelectorAll("main button, main a.btn, .rater-bar .btn, .scale-point, select"))
             .filter((target) => target.checkVisibility() && Math.min(target.offsetWidth, target.offsetHeight) < 44)

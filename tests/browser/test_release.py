@@ -3,7 +3,7 @@ import pytest
 from annotation.models import JobState, Release
 from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
-from tests.browser.support import PHONE, everyone_can_read, sign_in
+from tests.browser.support import PHONE, assert_everyone_can_read, sign_in
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
 
@@ -26,7 +26,7 @@ def test_a_release_is_built_watched_and_followed_to_its_ratings(worker, live_ser
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/references/both/")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_text("What to leave out").click()
     page.get_by_label("Leave out raters", exact=False).first.fill("cem")
@@ -37,7 +37,7 @@ def test_a_release_is_built_watched_and_followed_to_its_ratings(worker, live_ser
     release = Release.objects.get()
     assert (release.state, release.report["ratings"]["raters"]) == (JobState.DONE, 2)
     page.wait_for_selector("[data-chart] svg.marks")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_role("navigation", name="Release").get_by_role("link", name="Browse").click()
     page.get_by_text("6 references of 3 items").wait_for()
@@ -49,4 +49,4 @@ def test_a_release_is_built_watched_and_followed_to_its_ratings(worker, live_ser
 
     page.get_by_text("mean 1.50 on 1–5 of 2 judgements → −0.75").wait_for()
     assert page.get_by_role("row", name="cem").count() == 1
-    everyone_can_read(page)
+    assert_everyone_can_read(page)

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from metrics.models import ScoreRun
 from metrics.services.runs import score_run_execute
-from tests.browser.support import DESKTOP, PHONE, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, sign_in
 from tests.metrics.runs import finished_run
 from tests.metrics.world import World, make_world
 
@@ -51,7 +51,7 @@ def test_the_pages_are_whole_and_accessible(live_server, new_page, world, manage
         ("run-segment", (*here, echo, world.items[3].pk)),
     ):
         page.goto(live_server.url + reverse(f"metrics:{name}", args=args))
-        everyone_can_read(page)
+        assert_everyone_can_read(page)
 
 
 ROW = """row => {

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Membership, Project, Role, User
-from tests.browser.support import DESKTOP, PHONE, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, sign_in
 from tests.metrics.world import make_world
 
 
@@ -33,7 +33,7 @@ def test_a_file_is_looked_at_corrected_and_imported(live_server, new_page, tmp_p
         for place in range(40)
     ]
     page = new_page(**PHONE) if script else new_page(**DESKTOP, java_script_enabled=False)
-    check = everyone_can_read if script else lambda page: None
+    check = assert_everyone_can_read if script else lambda page: None
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/runs/")
     page.get_by_role("link", name="Import scores").click()

@@ -7,7 +7,7 @@ from annotation.models import Campaign, SeedSelecting, SeedSelection
 from annotation.seeds import tasks
 from annotation.seeds.services.selecting import seeds_select_execute
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
-from tests.browser.support import PHONE, everyone_can_read, sign_in
+from tests.browser.support import PHONE, assert_everyone_can_read, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -38,13 +38,13 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     # Of nine seeds five have a mean of 4 or more; at 4.5 two are left.
     page.get_by_role("button", name="Select these 5 seeds").wait_for()
     page.wait_for_selector("[data-chart] svg.marks")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_label("Mean rating, at least").fill("4.5")
     page.get_by_label("Splits and their shares").fill("dev 0.5, test 0.4")
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("The shares add up to 0.9").wait_for()
     assert page.get_by_role("button", name="Select these").count() == 0
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_label("Splits and their shares").fill("dev 0.5, test 0.5")
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Select these 2 seeds").wait_for()
@@ -54,11 +54,11 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     page.get_by_role("button", name="Select these 5 seeds").click()
 
     page.get_by_role("heading", name="Selecting seeds").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     seeds_select_execute(selecting_id=SeedSelecting.objects.get().pk)  # the page follows by itself
     page.get_by_role("heading", name="How they were selected").wait_for()
     page.wait_for_selector("[data-chart] svg.marks")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     selection = SeedSelection.objects.get()
     assert sorted(selection.members.values_list("split", flat=True)) == ["dev", "dev", "dev", "test", "test"]
 
@@ -68,7 +68,7 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     assert (draft.ratings_per_unit, draft.response_list.responses.count()) == (2, 5)
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/{draft.pk}/edit/what/")
     page.get_by_text("5 of the data set Replies").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     # The ratings come in; one seed slips below 4, and stays, marked.
     campaign_launch(campaign=draft)
@@ -82,10 +82,10 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     page.get_by_text("fell below", exact=True).wait_for()
     assert page.get_by_role("row", name="number 1.").get_by_text("3.80").count() == 1
     assert page.get_by_role("row", name="number 0.").count() == 0
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.goto(f"{live_server.url}/p/chit-chat/lists/")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("link", name="Seeds of Replies").first.click()
     page.get_by_role("link", name="Rate them").click()
     page.get_by_role("button", name="Create the draft").wait_for()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Membership, Project, Role, User
-from tests.browser.support import DESKTOP, axe, everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, assert_everyone_can_read, assert_no_barrier, sign_in
 from tests.metrics.world import make_world
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
@@ -26,7 +26,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/studies/")
     page.get_by_role("link", name="New study").first.click()
-    axe(page)
+    assert_no_barrier(page)
 
     page.get_by_label("Name").fill("Do cats agree?")
     page.get_by_label("References", exact=True).fill("original, w>7")
@@ -43,7 +43,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     expect(page.get_by_role("heading", name="Correlation with human ratings")).to_be_visible(timeout=60_000)
     expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
     expect(page.locator("#figure-forest svg").first).to_be_visible()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     table = page.get_by_role("region", name="Correlation with human ratings")
     shown = table.get_by_role("row").nth(2).get_by_role("cell").nth(1).inner_text()
@@ -60,10 +60,10 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     assert file.value.path().read_text().startswith("<svg")
 
     table.get_by_role("link", name="ΔBLEU, all").click()
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_role("region", name="Systems, over all items").get_by_role("link", name="Echo").click()
     page.get_by_role("region", name="Segments").get_by_role("link", name="item-3", exact=True).click()
     expect(page.get_by_role("heading", name="Where this score comes from")).to_be_visible()
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_role("link", name="its ratings").first.click()
     expect(page.get_by_text("rater-0").first).to_be_visible()

@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Dataset, Membership, Project, Role, User
-from tests.browser.support import PHONE, everyone_can_read, sign_in_by_form
+from tests.browser.support import PHONE, assert_everyone_can_read, sign_in_by_form
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.worker
@@ -38,9 +38,9 @@ def test_a_mistake_is_named_and_the_right_file_becomes_a_data_set(live_server, n
     page = new_page(**PHONE)
     sign_in_by_form(page, live_server.url, "max-manager", "password")
     page.get_by_role("link", name="Chit-chat").click()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     page.get_by_role("link", name="Import a data set").first.click()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_label("Name of the data set").fill("First words")
     page.get_by_label("File", exact=True).set_input_files(bad_file)
@@ -50,7 +50,7 @@ def test_a_mistake_is_named_and_the_right_file_becomes_a_data_set(live_server, n
     expect(errors.nth(1)).to_contain_text("4")
     expect(errors.nth(1)).to_contain_text("mesage")
     expect(errors.nth(2)).to_contain_text("this one is on line 1 already")
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     assert not Dataset.objects.exists()
 
     page.get_by_role("link", name="Upload again").click()
@@ -59,13 +59,13 @@ def test_a_mistake_is_named_and_the_right_file_becomes_a_data_set(live_server, n
     page.get_by_role("button", name="Upload and import").click()
     page.wait_for_url("**" + reverse("annotation:dataset-detail", args=["chit-chat", "first-words"]), timeout=30_000)
     expect(page.get_by_role("heading", name="First words")).to_be_visible()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
 
     page.get_by_label("Search ids, contexts and messages").fill("sourdough")
     expect(page.locator("#item-rows tbody tr")).to_have_count(1)
     page.get_by_role("link", name="3", exact=True).click()
     expect(page.get_by_role("heading", name="Item 3")).to_be_visible()
     expect(page.get_by_text("Feed the starter twice a day.")).to_be_visible()
-    everyone_can_read(page)
+    assert_everyone_can_read(page)
     sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert sideways <= 0

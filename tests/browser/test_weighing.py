@@ -5,7 +5,7 @@ import pytest
 from annotation.models import Campaign
 from tests.annotation.worlds.rated import make_campaign, rate
 from tests.annotation.worlds.weighed import make_release
-from tests.browser.support import axe, everyone_can_read, sign_in
+from tests.browser.support import assert_everyone_can_read, assert_no_barrier, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,7 +26,7 @@ def test_the_pages_have_no_barrier_and_draw_their_charts(base, live_server, page
         for chart in page.locator("[data-chart]").all():
             chart.locator("svg").first.wait_for()
         assert page.locator("[data-chart] svg.marks").count() == n_charts, path
-        everyone_can_read(page)
+        assert_everyone_can_read(page)
 
 
 def test_ticked_references_go_back_to_raters_with_the_keyboard(base, live_server, page_desktop, project):
@@ -38,7 +38,7 @@ def test_ticked_references_go_back_to_raters_with_the_keyboard(base, live_server
     page.get_by_role("button", name="Rate ticked references again").focus()
     page.keyboard.press("Enter")
     page.get_by_label("More ratings of each").fill("4")
-    axe(page)
+    assert_no_barrier(page)
     page.get_by_role("button", name="Draft the campaign").click()
     page.get_by_text("1 reference, 4 more ratings of each").wait_for()
     made = Campaign.objects.get(project=project, target="listed")

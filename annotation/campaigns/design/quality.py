@@ -15,6 +15,7 @@ Written as JSON::
               "texts": [{"text": "...", "expected": {"relevance": [4, 5]}}, ...]}
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
@@ -108,7 +109,7 @@ class PreparedScreen:
         }
 
 
-class StoredDesign:
+class StoredDesign(ABC):
     """Base of the designs that a campaign stores as JSON; ``{}`` means the default."""
 
     @classmethod
@@ -126,12 +127,13 @@ class StoredDesign:
         return cls.read(_Reader(), data)
 
     @classmethod
+    @abstractmethod
     def read(cls, reader: "_Reader", data: object) -> Self:
-        raise NotImplementedError
+        """Return the design, with the defaults for wrong values, whose problems the reader collects."""
 
+    @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
         """Return label and text of what was decided, for the page of a design."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

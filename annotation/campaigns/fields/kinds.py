@@ -1,6 +1,7 @@
 """Kinds of fields in a campaign's design: what each accepts, and how it is stored, shown, exported and read back."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from decimal import Decimal, InvalidOperation
@@ -28,7 +29,7 @@ class Design(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field:
+class Field(ABC):
     """A field of a design.
 
     Attributes
@@ -68,9 +69,9 @@ class Field:
     def accepted(self) -> str:
         return f"{self.accepts} or null" if self.optional else self.accepts
 
+    @abstractmethod
     def fits(self, value: object) -> bool:
         """Return whether a file may hold the value."""
-        raise NotImplementedError
 
     def problems(self, value: Any) -> Iterator[str]:
         """Yield what is wrong with the value in a draft, apart from other fields and the data set."""
@@ -207,6 +208,16 @@ class Whole(Field):
 
     def shown(self, value: Any) -> str:
         return f"{value:,}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomSeed(Whole):
+    """The number that random choices follow from; without separators, since people copy it."""
+
+    low: int = 0
+
+    def shown(self, value: Any) -> str:
+        return str(value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from annotation.campaigns.fields.kinds import (
     Number,
     Object,
     Pairs,
+    RandomSeed,
     Row,
     Rows,
     Text,
@@ -298,7 +299,7 @@ class CampaignDraft:
         confidential=True,
     )
     seed: int = entry(
-        Whole, 20150726, "Seed", "Every random choice follows from it: who meets what, in which order.", **BESIDE, low=0
+        RandomSeed, 20150726, "Seed", "Every random choice follows from it: who meets what, in which order.", **BESIDE
     )
 
 

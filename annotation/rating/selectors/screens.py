@@ -132,12 +132,13 @@ def form_field(name: str, token: UUID) -> str:
 
 def criteria_of(campaign: models.Campaign) -> list[models.Criterion]:
     """Return the criteria in order, from memory after launch, when they cannot change."""
-    read = _criteria if campaign.design_hash else _criteria.__wrapped__
-    return read(campaign.pk, campaign.design_hash)
+    if campaign.design_hash:
+        return _launched_criteria(campaign.pk, campaign.design_hash)
+    return list(models.Criterion.objects.filter(campaign=campaign).order_by("position", "id"))
 
 
 @lru_cache(maxsize=64)
-def _criteria(campaign_id: int, _design_hash: str) -> list[models.Criterion]:
+def _launched_criteria(campaign_id: int, _design_hash: str) -> list[models.Criterion]:
     return list(models.Criterion.objects.filter(campaign=campaign_id).order_by("position", "id"))
 
 

@@ -124,7 +124,7 @@ UNITS = Table(
 
 CHECK_UNITS = Table(
     "check_units",
-    "Prepared screens that are no work: checks, training, the qualification test.",
+    "Prepared screens that are not part of the work: checks, training, the qualification test.",
     (
         Column("check", "text", CHECK.meaning, NAME.format("t")),
         Column("kind", "text", "gold, attention, degraded, anchor, training or test."),
@@ -205,7 +205,7 @@ RATINGS = Table(
 
 CHECK_ANSWERS = Table(
     "check_answers",
-    "Every answer to a screen that is no work. They are never among the ratings.",
+    "Every answer to a prepared screen. They are never among the ratings.",
     (
         Column("answer", "whole", "Number of the answer.", "t.id"),
         PRESENTATION,

@@ -42,7 +42,7 @@ LISTS = {
         "References with fewer judgements than their campaigns planned, and what happened to the rest.",
     ),
     "best-uncertain": AttentionList(
-        "Best, but perhaps not above 0",
+        "Best reference may be 0 or below",
         "Best references of their items whose 95% interval holds 0: the item may have no positive reference at all.",
         counts_items=True,
     ),
