@@ -1,11 +1,11 @@
 """Reads of campaigns: their progress, their designs, their log of ratings, their raters."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from django.db.models import Count, F, Q, QuerySet
 
-from annotation.campaigns.fields.kinds import Field
+from annotation.campaigns.fields.kinds import Field, Text
 from annotation.campaigns.fields.table import CAMPAIGN, WORDS
 from annotation.campaigns.scales import with_standard
 from annotation.core import sql
@@ -96,14 +96,14 @@ def design_facts(campaign: Campaign, step: str) -> dict[str, list[tuple[str, str
     return headings
 
 
-def design_texts(campaign: Campaign) -> list[tuple[str, str]]:
-    """Return label and text of what raters read."""
-    return [(field.label, getattr(campaign, name)) for name, field in CAMPAIGN.items() if is_read(field)]
+def design_texts(campaign: Campaign) -> list[tuple[Text, str]]:
+    """Return what raters read: each field with its text."""
+    return [(field, getattr(campaign, name)) for name, field in CAMPAIGN.items() if is_read(field)]
 
 
-def is_read(field: Field) -> bool:
+def is_read(field: Field) -> TypeGuard[Text]:
     """Whether raters read the value as a text of several lines."""
-    return field.step == WORDS and field.is_prose
+    return isinstance(field, Text) and field.step == WORDS and field.lines > 1
 
 
 def campaigns_by_state(project: Project) -> dict[str, int]:

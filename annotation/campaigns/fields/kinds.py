@@ -98,11 +98,6 @@ class Field(ABC):
         return [(self.label, "none" if value is None else self.shown(value))]
 
     @property
-    def is_prose(self) -> bool:
-        """Whether pages show the value as text of several lines."""
-        return False
-
-    @property
     def left_out(self) -> Any:
         """What a file without the field means; ``REQUIRED`` if it must state it."""
         if self.stated:
@@ -112,7 +107,7 @@ class Field(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Field):
-    """A text of up to ``longest`` characters; ``pattern`` is described by ``written``."""
+    """A text of up to ``longest`` characters; ``written`` describes ``pattern``, ``if_empty`` an empty text."""
 
     accepts = "text without NUL characters and halves of surrogate pairs"
 
@@ -120,6 +115,7 @@ class Text(Field):
     lines: int = 1
     pattern: str = ""
     written: str = ""
+    if_empty: str = "None."
 
     def fits(self, value: object) -> bool:
         return is_text(value)
@@ -132,10 +128,6 @@ class Text(Field):
 
     def shown(self, value: Any) -> str:
         return value or "none"
-
-    @property
-    def is_prose(self) -> bool:
-        return self.lines > 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -170,6 +170,7 @@ class CampaignDraft:
         step=WORDS,
         longest=LONG,
         lines=12,
+        if_empty="None: raters are not asked for consent.",
     )
     rater_language: str = entry(
         Choice,

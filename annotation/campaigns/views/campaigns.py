@@ -83,7 +83,7 @@ def campaign_design(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "times": _times(campaign),
         "criteria": campaign.criteria.all(),
         "list": campaign.response_list,
-        "texts": [(label, markdown(text)) for label, text in selectors.design_texts(campaign)],
+        "texts": [(field, markdown(text)) for field, text in selectors.design_texts(campaign)],
         "prepared": [
             (kind.title, screens)
             for kind in PREPARED.values()

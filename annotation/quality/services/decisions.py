@@ -91,6 +91,8 @@ def rater_decide(
     An excluded rater's open units are returned, and ``replace`` also reopens the slots that the rater had filled. A
     restored rater's ratings count beside those of raters who have filled the slots meanwhile.
     """
+    if replace and action != models.DecisionAction.EXCLUDE:
+        raise ValueError(f"replace: found for {action}; accepted: only for {models.DecisionAction.EXCLUDE}.")
     reason = _checked_reason(reason)
     act = ACTS[action]
     participation = _participation_lock(campaign, rater)

@@ -314,3 +314,6 @@ def test_a_launched_design_is_read_and_not_edited(manager: User, as_user: AsUser
     for address in (url("step", campaign, "what"), url("screen-new", campaign, "gold")):
         assert client.get(address).headers["Location"] == url("design", campaign)
     assert client.post(url("screen-remove", campaign, "gold", 1)).status_code == 404
+    page = client.get(url("design", campaign)).content.decode()
+    assert "None: raters are not asked for consent." in page
+    assert ">20150726<" in page  # the seed as people copy it

@@ -113,6 +113,12 @@ def test_without_replacing_the_places_stay_filled_and_with_it_others_fill_them_a
     assert [decision.reopened_slots for decision in decisions(campaign)] == [6, 0]
 
 
+def test_only_an_exclusion_reopens_slots(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    with pytest.raises(ValueError, match="accepted: only for exclude"):
+        rater_flag(campaign=campaign, rater=join(campaign), reason="Fast", replace=True)
+
+
 def test_a_decision_twice_is_one(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
     rater = join(campaign)
