@@ -9,11 +9,16 @@ BIN := $(VENV)/bin
 HOST = 127.0.0.1
 PORT ?= 8000
 TESTS ?= tests
-PYTEST_WORKERS ?= 2
+# One more than there are cores: tests also wait, for browsers, workers and the database.
+PYTEST_WORKERS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) + 1)")
+FUZZ_FILES ?= 10000
+FUZZ_IMPORTS ?= 2000
+FUZZ_REQUESTS ?= 20000
+FUZZ_SEED ?= 1
 # Without compiled files every process of the tests compiles all of Assay and of the tests anew: 15 s of each.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run test test-fast lint types contracts migrations check bench lock format messages clean
+.PHONY: help run test test-fast fuzz lint types contracts migrations check bench lock format messages clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p; s/^\([a-z-]*\):.*## \(.*\)/make \1  \2/p' Makefile
@@ -39,6 +44,11 @@ test: $(VENV)/installed-dev  ## run every test
 
 test-fast: $(VENV)/installed-dev  ## without browser, worker, and what took long the last time
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --fast -m "not browser and not worker" $(TESTS)
+
+fuzz: $(VENV)/installed-dev  ## damaged files for every reader and import, damaged requests to every route
+	@$(BIN)/python -m scripts.fuzz_files --files $(FUZZ_FILES) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m scripts.fuzz_imports --files $(FUZZ_IMPORTS) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m scripts.fuzz_requests --requests $(FUZZ_REQUESTS) --seed $(FUZZ_SEED)
 
 lint: $(VENV)/installed-dev  ## ruff and djade
 	@$(BIN)/ruff check .

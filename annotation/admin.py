@@ -1,10 +1,13 @@
 """Read-only views of the tables for administrators. Changes go through the services, which keep the rules."""
 
+from collections.abc import Iterable
 from typing import Any
 
+import rest_framework.authtoken.admin  # noqa: F401 - registers what is unregistered below
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
+from rest_framework.authtoken.models import Token, TokenProxy
 
 from annotation.models import (
     Amendment,
@@ -280,4 +283,20 @@ class ReleaseAdmin(ReadOnlyAdmin):
     list_filter = ("state", "method")
 
 
-admin.site.register(User, UserAdmin)
+@admin.register(User)
+class AccountAdmin(UserAdmin):  # type: ignore[type-arg] # as above
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return what is deleted with accounts; Django would name an API token by its key."""
+        deleted, *rest = super().get_deleted_objects(objs, request)
+        return _without(deleted, Token.objects.filter(user__in=objs).values_list("key", flat=True)), *rest
+
+
+def _without(entry: Any, keys: Iterable[str]) -> Any:
+    """Return a nested list of texts with those that hold a key replaced."""
+    if isinstance(entry, list):
+        return [_without(each, keys) for each in entry]
+    return "API token" if any(key in entry for key in keys) else entry
+
+
+# Its lists and its log would show keys, with which anyone acts as the account. A new password ends a token.
+admin.site.unregister(TokenProxy)

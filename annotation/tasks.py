@@ -1,9 +1,9 @@
-"""The sweep, which every few seconds tidies up and hands out again what dead workers left."""
+"""What the scheduler sends every few seconds: a heartbeat, and the sweep, which hands out what dead workers left."""
 
 from celery import Task, shared_task
 from django.conf import settings
 
-from annotation.core import jobs
+from annotation.core import heartbeats, jobs, limits
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.dry_runs.services.running import sandboxes_sweep
 from annotation.dry_runs.tasks import dry_run_execute
@@ -43,9 +43,15 @@ def stale_jobs_enqueue(*work: tuple[type[Job], Task]) -> None:
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
+def heartbeat() -> None:
+    heartbeats.task_heartbeat()
+
+
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def sweep() -> None:
     """End lapsed leases and enqueue lost and waiting work again. Safe to run twice."""
     handout.slots_sweep()
+    limits.limits_sweep()
     pace.paces_update()
     stale_jobs_enqueue(
         (Release, release_build),

@@ -1,9 +1,10 @@
-"""Run every benchmark and write docs/benchmarks.md. Ratios within one run; absolute times say little elsewhere."""
+"""Run every benchmark and write docs/benchmarks.md. Compare ratios of one run; absolute times depend on the machine."""
 
 import argparse
 import importlib
 import os
 import platform
+import re
 import sys
 import time
 from pathlib import Path
@@ -23,16 +24,25 @@ SECTIONS = {
     "mining-run": ("Mining through the whole product", "benchmarks.bench_mining_run"),
     "launch": ("A million slots", "benchmarks.bench_launch"),
     "browse": ("Browsing references", "benchmarks.bench_browse"),
-    "weighing": ("What stands behind a large release", "benchmarks.bench_weighing"),
+    "weighing": ("The evidence for a large release's weights", "benchmarks.bench_weighing"),
     "handout": ("Hand-out and submit over HTTP", "benchmarks.bench_handout"),
+    "coverage": ("What intervals and p-values hold", "benchmarks.coverage"),  # a section of docs/methods.md
 }
-COLUMNS = ("name", "value", "unit", "against", "ratio", "target")
-HEADINGS = ("What", "Measured", "Unit", "Against", "Ratio", "To reach")
+HEADINGS = {
+    "name": "What",
+    "value": "Measured",
+    "unit": "Unit",
+    "against": "Against",
+    "ratio": "Ratio",
+    "target": "To reach",
+}
+NUMBERS = {"value", "ratio", "share"}
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    lines = ["| " + " | ".join(HEADINGS) + " |", "| --- | ---: | --- | --- | ---: | --- |"]
-    lines += ["| " + " | ".join(cell(row.get(column)) for column in COLUMNS) + " |" for row in rows]
+def table(rows: list[dict[str, Any]], headings: dict[str, str]) -> str:
+    rule = ("---:" if column in NUMBERS else "---" for column in headings)
+    lines = ["| " + " | ".join(headings.values()) + " |", "| " + " | ".join(rule) + " |"]
+    lines += ["| " + " | ".join(cell(row.get(column)) for column in headings) + " |" for row in rows]
     return "\n".join(lines)
 
 
@@ -51,7 +61,7 @@ def machine() -> str:
 
 
 def with_sections(report: str, sections: dict[str, str]) -> str:
-    """The report with these sections (title to table) in place of those of the same title, all in their usual order.
+    """Return the report with these sections (title to table) replaced or added, in their usual order.
 
     >>> print(with_sections("# Benchmarks\\n\\nA note.\\n\\n## Studies\\n\\n| a |\\n", {"Scoring": "| b |"}))
     # Benchmarks
@@ -67,10 +77,26 @@ def with_sections(report: str, sections: dict[str, str]) -> str:
     | a |
     <BLANKLINE>
     """
-    head, *found = report.strip().split("\n\n## ")
-    tables = dict(one.split("\n\n", 1) for one in found) | sections
+    head, *existing = report.strip().split("\n\n## ")
+    tables = dict(section.split("\n\n", 1) for section in existing) | sections
     ordered = [f"## {title}\n\n{tables[title]}" for title, _ in SECTIONS.values() if title in tables]
     return "\n\n".join([head, *ordered]) + "\n"
+
+
+def with_table(document: str, title: str, new: str) -> str:
+    """Return the document with the first table of this section replaced.
+
+    >>> print(with_table("## A\\n\\nText.\\n\\n| a |\\n| b |\\n\\nMore.", "A", "| c |"))
+    ## A
+    <BLANKLINE>
+    Text.
+    <BLANKLINE>
+    | c |
+    <BLANKLINE>
+    More.
+    """
+    before, heading, section = document.partition(f"## {title}\n")
+    return before + heading + re.sub(r"(?m)(^\|.*\n)+", lambda _: new + "\n", section, count=1)
 
 
 def main() -> int:
@@ -82,26 +108,36 @@ def main() -> int:
         help="some sections; prints them, and writes them with --write alone",
     )
     parser.add_argument("--write", action="store_true", help="put these sections in place of the report's own")
-    asked = parser.parse_args()
-    names = asked.only or list(SECTIONS)
+    options = parser.parse_args()
+    names = options.only or list(SECTIONS)
     note = (
         "Written by `make bench`. Each ratio compares two things measured in the same run; the absolute figures belong "
         f"to one machine ({machine()}) and its mood."
     )
-    tables = {}
+    every, tables = names == list(SECTIONS), {}
     for name in names:
-        title, module = SECTIONS[name]
+        title, path = SECTIONS[name]
         print(f"{title} ...", file=sys.stderr, flush=True)
         began = time.perf_counter()
-        rows = importlib.import_module(module).run()
+        module = importlib.import_module(path)
+        rows = table(module.run(), getattr(module, "HEADINGS", HEADINGS))
         print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr)
-        tables[title] = table(rows)
+        document: Path | None = getattr(module, "DOCUMENT", None)
+        if document is None:
+            tables[title] = rows
+            continue
+        print(rows)
+        if options.write or every:
+            document.write_text(with_table(document.read_text(encoding="utf-8"), title, rows), encoding="utf-8")
+            print(f"Wrote {document.relative_to(ROOT)}", file=sys.stderr)
+    if not tables:
+        return 0
     text = with_sections(f"# Benchmarks\n\n{note}", tables)
-    if names == list(SECTIONS):
+    if every:
         REPORT.write_text(text, encoding="utf-8")
-    elif asked.write:
+    elif options.write:
         REPORT.write_text(with_sections(REPORT.read_text(encoding="utf-8"), tables), encoding="utf-8")
-    if asked.write or names == list(SECTIONS):
+    if options.write or every:
         print(f"Wrote {REPORT.relative_to(ROOT)}", file=sys.stderr)
     print(text)
     return 0

@@ -28,7 +28,7 @@ from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
 
-# As many as D'Haro et al. (2019): sentences to train on; systems, segments and references of DSTC6.
+# Sizes of D'Haro et al. (2019): sentences to train on; systems, segments and references of DSTC6.
 SENTENCES, SYSTEMS, SEGMENTS, REFERENCES = 18_692, 20, 2000, 11
 COMPONENTS = 100
 SWEEP = (1, 2, 5, 10, 20, 30, 40, 50, 75, 100)
@@ -37,33 +37,35 @@ TOLERANCE = 1e-6
 
 
 def corpus() -> tuple[list[str], Segments]:
-    """Sentences to train on, and the demo's outputs and references, drawn again until there are enough."""
-    gold = {item: [text for text in own if text.strip()] for item, *own in demo_lines("gold_responses")}
+    """Return training sentences, and the demo's outputs and references, repeated until there are enough."""
+    gold = {item: [text for text in texts if text.strip()] for item, *texts in demo_lines("gold_responses")}
     outputs: dict[str, dict[str, str]] = {}
     for system, item, text in demo_lines("system_responses"):
         outputs.setdefault(system, {})[item] = text
-    items = [item for item, own in gold.items() if len(own) >= REFERENCES and all(item in o for o in outputs.values())]
+    items = [
+        item for item, texts in gold.items() if len(texts) >= REFERENCES and all(item in o for o in outputs.values())
+    ]
     rng = np.random.default_rng(2019)
-    asked = [items[at % len(items)] for at in range(SEGMENTS)]
-    references = [rng.choice(gold[item], REFERENCES, replace=False).tolist() for item in asked]
+    repeated_items = [items[at % len(items)] for at in range(SEGMENTS)]
+    references = [rng.choice(gold[item], REFERENCES, replace=False).tolist() for item in repeated_items]
     named = sorted(outputs)
-    # The second time round a system answers the item before, so that no two systems are alike.
+    # When systems repeat, they answer the item before, so that no two systems are equal.
     systems = [
-        [outputs[named[system % len(named)]][asked[at - system // len(named)]] for at in range(SEGMENTS)]
+        [outputs[named[system % len(named)]][repeated_items[at - system // len(named)]] for at in range(SEGMENTS)]
         for system in range(SYSTEMS)
     ]
-    sentences = list(islice((text for own in gold.values() for text in own), SENTENCES))
+    sentences = list(islice((text for texts in gold.values() for text in texts), SENTENCES))
     return sentences, Segments(systems, references)
 
 
 def seconds(task: Callable[[], Any], repeats: int = 2) -> tuple[float, Any]:
-    """Fastest of a few cold runs, and what it returned."""
-    found = []
+    """Return the time of the fastest of a few cold runs, and the result."""
+    times = []
     for _ in range(repeats):
         start = perf_counter()
         result = task()
-        found.append(perf_counter() - start)
-    return min(found), result
+        times.append(perf_counter() - start)
+    return min(times), result
 
 
 def scored(segments: Segments, store: ModelStore, metrics: list[Metric]) -> np.ndarray:
@@ -80,12 +82,12 @@ def sklearn_space(sentences: list[str]) -> tuple[CountVectorizer, TruncatedSVD]:
 
 
 def plain_pair(text: str, reference: str, counter: CountVectorizer, space: TruncatedSVD, model: Any) -> float:
-    """AM-FM of one pair as the authors' scripts go about it."""
-    one, other = space.transform(counter.transform([text, reference]).astype(float))[:, :10]
-    norms = np.linalg.norm(one) * np.linalg.norm(other)
-    am = max(0.0, float(one @ other / norms)) if norms > TOLERANCE else 0.0
+    """Compute AM-FM of one pair as the authors' scripts do."""
+    text_vector, reference_vector = space.transform(counter.transform([text, reference]).astype(float))[:, :10]
+    norms = np.linalg.norm(text_vector) * np.linalg.norm(reference_vector)
+    am = max(0.0, float(text_vector @ reference_vector / norms)) if norms > TOLERANCE else 0.0
     [words, others] = words_of([text, reference])
-    p, q = (math.exp(model.log_s(" ".join(own)) * math.log(10) / len(own)) for own in (words, others))
+    p, q = (math.exp(model.log_s(" ".join(tokens)) * math.log(10) / len(tokens)) for tokens in (words, others))
     return 0.8 * am + 0.2 * min(p, q) / max(p, q)
 
 

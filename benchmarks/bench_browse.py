@@ -1,4 +1,4 @@
-"""The browser of references at 100,000 of them, against 1,000 in the same run: the server's answers, then scrolling.
+"""Browsing 100,000 references, compared with 1,000 in the same run: the server's responses, then scrolling.
 
 python -m benchmarks.bench_browse
 
@@ -24,10 +24,10 @@ ITEMS = {1_000: 63, 100_000: 6_250}  # of 16 references each
 PER_ITEM = 16
 TIMES = 7
 SCROLLED = 1_500  # references
-AT_LEAST, PATIENCE_MS = 300, 90_000  # on a busy machine fewer pass, and are told
+AT_LEAST, PATIENCE_MS = 300, 90_000  # on a busy machine fewer pass and are reported
 FRAME_MS, LONG_MS = 1000 / 60, 50  # a long task is one of more than 50 ms: W3C, Long Tasks API
 
-# Since the first row the page counts how long the browser was busy, and how far apart its frames were.
+# The page records long tasks and the time between frames.
 WATCH = """
 () => {
   window.seen = { tasks: [], frames: [] };
@@ -38,7 +38,7 @@ WATCH = """
   requestAnimationFrame(frame);
 }
 """
-# Ten screens a second, as a hard flick does; stops when enough has passed.
+# Scroll ten screens a second until enough references have passed.
 SCROLL = """
 async ([enough, patience]) => {
   const passed = new Set();
@@ -75,21 +75,21 @@ def measure() -> list[dict[str, Any]]:
     project = Project.objects.create(name="Benchmark", slug="benchmark")
     user = User.objects.create(username="reader")
     Membership.objects.create(project=project, user=user, role=Role.VIEWER)
-    made = {size: made_release(project, n_items, PER_ITEM) for size, n_items in ITEMS.items()}
+    releases = {size: made_release(project, n_items, PER_ITEM) for size, n_items in ITEMS.items()}
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
-    return [*answers(made, user), *scrolling(made[100_000], user)]
+    return [*answers(releases, user), *scrolling(releases[100_000], user)]
 
 
-def answers(made: dict[int, Release], user: Any) -> list[dict[str, Any]]:
-    """Median milliseconds of pages, nothing in the cache; each against the same with a thousand references."""
+def answers(releases: dict[int, Release], user: Any) -> list[dict[str, Any]]:
+    """Measure median milliseconds of pages without cache, compared with a thousand references."""
     from django.core.cache import cache
     from django.test import Client
 
     client = Client()
     client.force_login(user)
-    deep = {size: _place(release, 0.95) for size, release in made.items()}
-    asked = {
+    deep = {size: _weight_id_at(release, 0.95) for size, release in releases.items()}
+    queries = {
         "The first page, by item": "",
         "A page 95 % in": "?after={deep}",
         "A search, one reference in a thousand": f"?text={RARE}",
@@ -101,9 +101,9 @@ def answers(made: dict[int, Release], user: Any) -> list[dict[str, Any]]:
         "As a table": "?view=table",
     }
     rows = []
-    for name, query in asked.items():
+    for name, query in queries.items():
         medians = {}
-        for size, release in made.items():
+        for size, release in releases.items():
             address = _address(release) + query.format(deep=deep[size])
             taken = []
             for _ in range(TIMES):
@@ -120,7 +120,7 @@ def answers(made: dict[int, Release], user: Any) -> list[dict[str, Any]]:
 
 
 def scrolling(release: Release, user: Any) -> list[dict[str, Any]]:
-    """What Chromium was busy with while thousands of references were scrolled through."""
+    """Measure frames and tasks of Chromium while it scrolls through thousands of references."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
     from django.contrib.staticfiles.handlers import StaticFilesHandler
@@ -144,13 +144,13 @@ def scrolling(release: Release, user: Any) -> list[dict[str, Any]]:
         page = context.new_page()
         page.goto(base + _address(release))
         page.evaluate(WATCH)
-        seen = page.evaluate(SCROLL, [SCROLLED, PATIENCE_MS])
+        measured = page.evaluate(SCROLL, [SCROLLED, PATIENCE_MS])
         browser.close()
     server.shutdown()
-    if seen["passed"] < AT_LEAST:
-        raise RuntimeError(f"Only {seen['passed']} references came in {PATIENCE_MS / 1000:.0f} s.")
-    frames, tasks = np.array(seen["frames"]), seen["tasks"]
-    what = f"while {seen['passed']:,} of 100,000 references are scrolled through"
+    if measured["passed"] < AT_LEAST:
+        raise RuntimeError(f"Only {measured['passed']} references came in {PATIENCE_MS / 1000:.0f} s.")
+    frames, tasks = np.array(measured["frames"]), measured["tasks"]
+    what = f"while {measured['passed']:,} of 100,000 references are scrolled through"
     long = f"{LONG_MS} ms; {len(tasks)} in {len(frames):,} frames"
     return [
         row(
@@ -172,17 +172,17 @@ def scrolling(release: Release, user: Any) -> list[dict[str, Any]]:
         ),
         row(
             "References kept in the page afterwards",
-            seen["kept"],
+            measured["kept"],
             "",
-            against=f"{seen['passed']:,} seen",
-            ratio=seen["kept"] / seen["passed"],
+            against=f"{measured['passed']:,} seen",
+            ratio=measured["kept"] / measured["passed"],
         ),
     ]
 
 
 class _Quiet(WSGIRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Says nothing of requests."""
+        """Do not log requests."""
 
 
 def _address(release: Release) -> str:
@@ -192,8 +192,8 @@ def _address(release: Release) -> str:
     return reverse("annotation:release-browse", args=slugs)
 
 
-def _place(release: Release, share: float) -> int:
-    """The id of the weight after which this share of the release lies."""
+def _weight_id_at(release: Release, share: float) -> int:
+    """Return the id of the weight at this share of the release."""
     pks = release.weights.order_by("item_position", "-weight", "id").values_list("pk", flat=True)
     return int(pks[int(share * pks.count())])
 

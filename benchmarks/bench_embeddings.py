@@ -1,4 +1,4 @@
-"""How fast word embedding metrics are scored, against the steps of nlg-eval, and leaner ones, in the same run.
+"""How fast word embedding metrics are scored, compared with nlg-eval's and leaner steps in the same run.
 
 python -m benchmarks.bench_embeddings
 """
@@ -33,38 +33,52 @@ Vector = NDArray[np.float32]
 def nlg_eval_scores(
     name: str, hypotheses: list[str], references: list[list[str]], table: dict[str, Vector]
 ) -> list[float]:
-    """The steps of nlg-eval, its tokeniser apart; no word is unknown here.
+    """Compute scores with nlg-eval's steps, without its tokeniser; no word is unknown.
 
-    Of averages and extrema it has scikit-learn compare all segments with all and keeps the diagonal; in greedy matching
-    it asks scikit-learn pair by pair.
+    For averages and extrema it compares all segments with all in scikit-learn and keeps the diagonal; for greedy
+    matching it calls scikit-learn for each pair.
     """
-    ours, theirs = vectors_of(hypotheses, table), [vectors_of(own, table) for own in zip(*references, strict=True)]
+    hypothesis_vectors, reference_vectors = (
+        vectors_of(hypotheses, table),
+        [vectors_of(texts, table) for texts in zip(*references, strict=True)],
+    )
     if name == "greedy_matching":
-        found = [[matched(*pair) for pair in zip(ours, others, strict=True)] for others in theirs]
+        scores = [
+            [matched(*pair) for pair in zip(hypothesis_vectors, others, strict=True)] for others in reference_vectors
+        ]
     else:
-        one = plain_average if name == "embedding_average" else plain_extrema
-        own = [one(text) for text in ours]
-        found = [cosine_similarity([one(text) for text in others], own).diagonal() for others in theirs]
-    best: list[float] = np.max(found, axis=0).tolist()
+        average = plain_average if name == "embedding_average" else plain_extrema
+        averages = [average(text) for text in hypothesis_vectors]
+        scores = [
+            cosine_similarity([average(text) for text in others], averages).diagonal() for others in reference_vectors
+        ]
+    best: list[float] = np.max(scores, axis=0).tolist()
     return best
 
 
-def matched(own: list[Vector], other: list[Vector]) -> float:
-    similarity = cosine_similarity(other, own)
+def matched(first: list[Vector], second: list[Vector]) -> float:
+    similarity = cosine_similarity(second, first)
     return float(similarity.max(axis=0).mean() + similarity.max(axis=1).mean()) / 2
 
 
 def plain_scores(
     name: str, hypotheses: list[str], references: list[list[str]], table: dict[str, Vector]
 ) -> list[float]:
-    """The same numbers with less work than nlg-eval's: pair by pair, the cosine alone."""
-    ours, theirs = vectors_of(hypotheses, table), [vectors_of(own, table) for own in references]
+    """Compute the same scores with less work: one cosine per pair."""
+    hypothesis_vectors, reference_vectors = (
+        vectors_of(hypotheses, table),
+        [vectors_of(texts, table) for texts in references],
+    )
     if name == "greedy_matching":
-        return [max(plain_greedy(own, other) for other in others) for own, others in zip(ours, theirs, strict=True)]
-    one = plain_average if name == "embedding_average" else plain_extrema
-    vectors = [[one(text) for text in others] for others in theirs]
+        return [
+            max(plain_greedy(hypothesis, reference) for reference in others)
+            for hypothesis, others in zip(hypothesis_vectors, reference_vectors, strict=True)
+        ]
+    average = plain_average if name == "embedding_average" else plain_extrema
+    vectors = [[average(text) for text in others] for others in reference_vectors]
     return [
-        max(cosine(found, other) for other in others) for found, others in zip(map(one, ours), vectors, strict=True)
+        max(cosine(hypothesis, reference) for reference in others)
+        for hypothesis, others in zip(map(average, hypothesis_vectors), vectors, strict=True)
     ]
 
 
@@ -82,13 +96,13 @@ def plain_extrema(words: list[Vector]) -> list[float]:
     return [high if high > -low else low for high, low in zip(largest, smallest, strict=True)]
 
 
-def cosine(one: Any, other: Any) -> float:
-    return float(np.dot(one, other) / (np.linalg.norm(one) * np.linalg.norm(other)))
+def cosine(first: Any, second: Any) -> float:
+    return float(np.dot(first, second) / (np.linalg.norm(first) * np.linalg.norm(second)))
 
 
-def plain_greedy(own: list[Vector], other: list[Vector]) -> float:
-    first = np.array(own) / np.linalg.norm(own, axis=1, keepdims=True)
-    second = np.array(other) / np.linalg.norm(other, axis=1, keepdims=True)
+def plain_greedy(words: list[Vector], other_words: list[Vector]) -> float:
+    first = np.array(words) / np.linalg.norm(words, axis=1, keepdims=True)
+    second = np.array(other_words) / np.linalg.norm(other_words, axis=1, keepdims=True)
     similarity = first @ second.T
     return float(similarity.max(axis=0).mean() + similarity.max(axis=1).mean()) / 2
 
@@ -96,7 +110,7 @@ def plain_greedy(own: list[Vector], other: list[Vector]) -> float:
 def metric_rows(
     name: str, systems: list[list[str]], references: list[list[str]], store: ModelStore, model: str
 ) -> list[dict[str, Any]]:
-    """One system, then all: those share the references, where the public programs take one system at a time."""
+    """Measure one system, then all, which share their references; the public programs take one system at a time."""
     metric = get_metric(name, model=model, tokenize="whitespace")
     vectors: WordVectors = store.load(WordVectors.kind, model)
     words = [vectors.words.word(row) for row in range(len(vectors))]
@@ -111,8 +125,8 @@ def metric_rows(
     def plain_way() -> list[float]:
         return plain_scores(name, systems[0], references, table)
 
-    found = [array_way(some)[0] for some in (systems[:1], systems)]
-    difference = max(np.abs(ours - way()).max() for ours in found for way in (their_way, plain_way))
+    scores = [array_way(some)[0] for some in (systems[:1], systems)]
+    difference = max(np.abs(ours - way()).max() for ours in scores for way in (their_way, plain_way))
     if difference > 1e-6:
         raise ArithmeticError(f"{name}: differs by {difference} from nlg-eval's way; no time is worth printing")
     fast, slow, plain, many = best_seconds(
@@ -148,7 +162,7 @@ def metric_rows(
 
 
 def conversion_row(folder: Path, vectors: WordVectors) -> dict[str, Any]:
-    """A file of vectors, converted, and opened again."""
+    """Measure converting a file of vectors and opening the result."""
     path = folder / "vectors.txt"
     with path.open("w", encoding="utf-8") as file:
         for row in range(min(CONVERTED, len(vectors))):

@@ -1,4 +1,4 @@
-"""Two hundred raters at once against a real server, first undisturbed, then while its parts are killed.
+"""Two hundred concurrent raters on a real server, first undisturbed, then while its parts are killed.
 
 python -m benchmarks.bench_handout [--seconds 300]
 
@@ -47,23 +47,23 @@ def run(seconds: int = SECONDS) -> list[dict[str, Any]]:
             steady = stack.load(seconds)
             faults = [(15, stack.kill_web), (30, stack.kill_worker), (45, stack.crash_database)]
             faulty = stack.load(FAULT_SECONDS, faults)
-            found = stack.examine([*steady["answers"], *faulty["answers"]])
+            counts = stack.examine([*steady["answers"], *faulty["answers"]])
         finally:
             stack.stop()
-    return rows(steady, faulty, found)
+    return rows(steady, faulty, counts)
 
 
-def rows(steady: dict[str, Any], faulty: dict[str, Any], found: dict[str, int]) -> list[dict[str, Any]]:
+def rows(steady: dict[str, Any], faulty: dict[str, Any], counts: dict[str, int]) -> list[dict[str, Any]]:
     setting = f"{RATERS} raters at once, {steady['seconds']:.0f} s"
     taken = 1000 * np.array([answer["seconds"] for answer in steady["answers"]])
     median, high = np.percentile(taken, [50, 95])
     n_slots = ITEMS * SYSTEMS * RATINGS_PER_UNIT
-    wrong = found["lost"] + found["twice"] + found["slots_filled_twice"] + found["miscounted_units"]
+    wrong = counts["lost"] + counts["twice"] + counts["slots_filled_twice"] + counts["miscounted_units"]
     server = f"{WORKERS} workers of {THREADS} threads"
     limit = f"{P95_MS} ms; median {median:.0f} ms, of {len(taken):,} requests; {n_slots:,} slots"
     pace = f"{CRITERIA} ratings an answer; median thinking time {steady['think']:g} s; {server}"
     faults = (
-        f"{found['acknowledged']:,} acknowledged answers; {faulty['retried']:,} were sent again after a fault, the "
+        f"{counts['acknowledged']:,} acknowledged answers; {faulty['retried']:,} were sent again after a fault, the "
         f"longest for {faulty['longest']:.0f} s"
     )
     return [
@@ -96,7 +96,7 @@ def _row(
 
 
 class Stack:
-    """The product as it runs, each part a process that can be killed."""
+    """The running product, each part a process that can be killed."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -111,6 +111,7 @@ class Stack:
         self.database.hold()
         self.environment = {
             **os.environ,
+            "RATER_ARRIVALS_PER_MINUTE": "100000",  # all raters of the benchmark share an address
             "DATABASE_URL": self.database.url(),
             "ASSAY_DATA_DIR": str(self.home),
             "SECRET_KEY": secrets.token_urlsafe(50),
@@ -151,7 +152,7 @@ class Stack:
                 with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5):
                     return
             except urllib.error.HTTPError:
-                return  # it answers, and misses the worker that is still to come
+                return  # it answers, but the worker is not started yet
             except OSError:
                 time.sleep(0.1)
         raise RuntimeError(f"The web server did not answer:\n{(self.home / 'web.log').read_text()[-2000:]}")
@@ -170,7 +171,7 @@ class Stack:
                 start_new_session=True,
             )
 
-    # --- Faults: nobody is warned, and the part comes back as a supervisor would bring it back ---
+    # --- Faults: a part is killed without warning and restarted, as by a supervisor ---
 
     def kill_web(self) -> None:
         _end(self.web, signal.SIGKILL)
@@ -193,11 +194,11 @@ class Stack:
         output, _ = raters.communicate(timeout=seconds + 300)
         if raters.returncode:
             raise RuntimeError(f"The simulated raters ended with status {raters.returncode}.")
-        told: dict[str, Any] = json.loads(output)
-        return told
+        report: dict[str, Any] = json.loads(output)
+        return report
 
     def examine(self, answers: list[dict[str, Any]]) -> dict[str, int]:
-        """What the database says of the answers that the server acknowledged."""
+        """Count lost, duplicate and miscounted answers among those that the server acknowledged."""
         acknowledged = [answer["token"] for answer in answers]
         with psycopg.connect(self.database.url()) as connection:
             counts = connection.execute(_EXAMINE, {"tokens": acknowledged, "ratings": CRITERIA}).fetchone()
@@ -220,7 +221,7 @@ _EXAMINE = """
 
 
 def _end(process: subprocess.Popen[bytes] | None, how: signal.Signals) -> None:
-    """End a process and the children it started: they share a session of their own."""
+    """End a process and its children, which share a session."""
     if process is None:
         return
     os.killpg(process.pid, how)
@@ -228,7 +229,7 @@ def _end(process: subprocess.Popen[bytes] | None, how: signal.Signals) -> None:
 
 
 def prepare() -> None:
-    """In a process of its own: fill the database, launch the campaign, print its link token."""
+    """Fill the database, launch the campaign and print its link token, in a separate process."""
     import django
 
     django.setup()
@@ -236,10 +237,10 @@ def prepare() -> None:
     from annotation.campaigns.services.lifecycle import campaign_launch
     from annotation.campaigns.services.writing import campaign_create
     from annotation.models import Project
-    from benchmarks.bench_launch import made
+    from benchmarks.bench_launch import make_dataset
 
     project = Project.objects.create(name="Benchmark", slug="benchmark")
-    dataset = made(project, ITEMS)
+    dataset = make_dataset(project, ITEMS)
     criteria = [CriterionDraft(f"criterion-{n}", f"How good is it in respect {n}?") for n in range(CRITERIA)]
     draft = CampaignDraft(dataset, "Benchmark", criteria, ratings_per_unit=RATINGS_PER_UNIT)
     print(campaign_launch(campaign=campaign_create(project=project, draft=draft)).link_token)

@@ -1,4 +1,4 @@
-"""How long the demo and made-up data of the paper's scale take to import, and what COPY gains over INSERT.
+"""How long the demo and synthetic data of the paper's scale take to import, and what COPY gains over INSERT.
 
 python -m benchmarks.bench_import
 
@@ -29,7 +29,7 @@ def run() -> list[dict[str, Any]]:
 
 
 def in_own_process(module: str, flag: str) -> list[dict[str, Any]]:
-    """Rows that a benchmark module prints as JSON when run with the flag, on a database of its own."""
+    """Run a benchmark module with the flag on a new database, and return the rows it prints as JSON."""
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         server = EmbeddedPostgres(Path(folder) / "postgres")
         server.hold()
@@ -97,7 +97,7 @@ def demo_rows() -> list[dict[str, Any]]:
 
 
 def copy_against_insert(count: int) -> tuple[float, float]:
-    """Seconds to store the demo's ratings a second time, as revision 1, both ways; neither is kept."""
+    """Measure storing the demo's ratings again as revision 1 by COPY and by INSERT; both are rolled back."""
     from django.db import transaction
 
     from annotation.core.copying import copy_rows
@@ -108,16 +108,18 @@ def copy_against_insert(count: int) -> tuple[float, float]:
     if len(known) != count:
         raise ValueError(f"ratings: found {len(known)}; accepted: {count}.")
 
-    def undone(work: Callable[[], object]) -> float:
+    def seconds_rolled_back(work: Callable[[], object]) -> float:
         with transaction.atomic():
             seconds, _ = timed(work)
             transaction.set_rollback(True)
         return seconds
 
-    copied = undone(lambda: copy_rows(Rating, [*columns, "revision", "extra"], ((*one, 1, False) for one in known)))
-    inserted = undone(
+    copied = seconds_rolled_back(
+        lambda: copy_rows(Rating, [*columns, "revision", "extra"], ((*rating, 1, False) for rating in known))
+    )
+    inserted = seconds_rolled_back(
         lambda: Rating.objects.bulk_create(
-            [Rating(**dict(zip(columns, one, strict=True)), revision=1) for one in known], batch_size=5000
+            [Rating(**dict(zip(columns, rating, strict=True)), revision=1) for rating in known], batch_size=5000
         )
     )
     return copied, inserted
@@ -143,7 +145,7 @@ def row(
 
 
 def printed(run: Callable[[], list[dict[str, Any]]], measure: Callable[[], list[dict[str, Any]]]) -> None:
-    """What ``python -m`` of a benchmark says: its table or, in the process that measures, its rows as JSON."""
+    """Print the table of a benchmark or, in the measuring process, its rows as JSON."""
     if MEASURE in sys.argv:
         print(json.dumps(measure()))
         return

@@ -61,7 +61,7 @@ def launched(project: Project, slots: int) -> tuple[Campaign, float]:
     from annotation.campaigns.services.lifecycle import campaign_launch
     from annotation.campaigns.services.writing import campaign_create
 
-    dataset = made(project, slots // RATINGS_PER_UNIT // SYSTEMS)
+    dataset = make_dataset(project, slots // RATINGS_PER_UNIT // SYSTEMS)
     draft = CampaignDraft(
         dataset, f"{slots} slots", [CriterionDraft("quality", "How good is it?")], ratings_per_unit=RATINGS_PER_UNIT
     )
@@ -70,8 +70,8 @@ def launched(project: Project, slots: int) -> tuple[Campaign, float]:
     return campaign, seconds
 
 
-def made(project: Project, n_items: int) -> Dataset:
-    """A data set in which every system gives every item a text of its own."""
+def make_dataset(project: Project, n_items: int) -> Dataset:
+    """Create a data set with a different output of every system for every item."""
     from annotation.core.copying import allocate_ids, copy_rows
     from annotation.models import Dataset, Item, Response, ResponseSource, System
 
@@ -102,7 +102,7 @@ def made(project: Project, n_items: int) -> Dataset:
 
 
 def hand_out(campaign: Campaign) -> float:
-    """Median milliseconds of handing out one unit to raters who answer at once."""
+    """Measure median milliseconds of handing out a unit to raters who answer at once."""
     from annotation.rating.services.handout import unit_request
     from annotation.rating.services.raters import participation_start, rater_create
     from annotation.rating.services.ratings import ratings_submit
@@ -121,7 +121,7 @@ def hand_out(campaign: Campaign) -> float:
 
 
 def dashboard(campaign: Campaign, user: Any) -> list[dict[str, Any]]:
-    """The campaign's page and its live part, at a million slots and with many ratings."""
+    """Measure the campaign's page and its live part with a million slots and many ratings."""
     from django.conf import settings
     from django.test import Client
     from django.urls import reverse
@@ -149,7 +149,7 @@ def dashboard(campaign: Campaign, user: Any) -> list[dict[str, Any]]:
 
 
 def judge(campaign: Campaign) -> None:
-    """Ratings as a hundred raters would leave them, written at once."""
+    """Insert ratings of a hundred raters in bulk."""
     from django.db import connection, transaction
 
     from annotation.models import Criterion
@@ -195,7 +195,7 @@ _JUDGE = """
 
 
 def snapshot_if_needed(campaign: Campaign) -> None:
-    """What the worker does between two looks at the page."""
+    """Update snapshots as the worker does between page views."""
     from annotation.quality.services import snapshots
 
     for campaign_id in snapshots.snapshots_waiting():

@@ -1,8 +1,8 @@
-"""What indexing and mining a corpus cost, beside tantivy and beside bm25s building its own index, on the same triples.
+"""Costs of indexing and mining a corpus, compared with tantivy and bm25s on the same triples.
 
 python -m benchmarks.bench_mining [--sizes 1000000 5000000] [--seeds 4232] [--without tantivy bm25s]
 
-Every stage runs in a process of its own, so that its memory is its own. Works in a temporary folder and removes it.
+Every stage runs in a separate process, so that its memory can be measured. Works in a temporary folder and removes it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LIBRARIES = ("tantivy", "bm25s")
 
 
 def zipf_texts(seed: int) -> Iterator[str]:
-    """Texts of ten words on average without end, word frequencies as in natural text."""
+    """Yield endless texts of ten words on average, with word frequencies as in natural text."""
     rng = np.random.default_rng(seed)
     frequency = 1 / np.arange(1, VOCABULARY + 1) ** ZIPF
     reached = np.cumsum(frequency / frequency.sum())
@@ -47,7 +47,7 @@ def zipf_texts(seed: int) -> Iterator[str]:
 
 
 class Texts:
-    """Contexts, messages and responses, ready in memory chunk by chunk; ``seconds`` is what making them took."""
+    """Contexts, messages and responses, generated in chunks; ``seconds`` is the time to generate them."""
 
     def __init__(self, count: int, seed: int = 2015) -> None:
         self.count, self.seed, self.seconds = count, seed, 0.0
@@ -78,7 +78,7 @@ def build_ours(triples: Iterator[Triple], folder: Path) -> None:
 
 
 def build_tantivy(triples: Iterator[Triple], folder: Path) -> None:
-    """Words with frequencies in two fields, one thread, 256 MB of heap; the texts themselves are not stored."""
+    """Index words with frequencies in two fields, with one thread and 256 MB of heap; texts are not stored."""
     import tantivy
 
     folder.mkdir()
@@ -96,7 +96,7 @@ def build_tantivy(triples: Iterator[Triple], folder: Path) -> None:
 
 
 def build_bm25s(triples: Iterator[Triple], folder: Path) -> None:
-    """The library's own way: all words of a side in memory, then all scores."""
+    """Index as the library does: all words of a side in memory, then all scores."""
     import bm25s
 
     sides: tuple[list[list[str]], list[list[str]]] = ([], [])
@@ -116,13 +116,13 @@ Search = Callable[[Triple], object]
 
 
 def open_ours(folder: Path) -> Search:
-    """Exact under the product; the triples found are read."""
+    """Search exactly by the product of scores, and read the matching triples."""
     index = TripleIndex.open(folder)
     return lambda query: [index.triple(hit.number) for hit in index.search(query.message, query.response, n=BEST)]
 
 
 def open_tantivy(folder: Path) -> Search:
-    """Both sides must match, and their scores are added: a product of two scores is not among its queries."""
+    """Require both sides to match and add their scores: tantivy has no product of two scores."""
     import tantivy
 
     index = tantivy.Index.open(str(folder))
@@ -168,25 +168,25 @@ def build_stage(library: str, folder: Path, count: int) -> dict[str, float]:
 
 
 def search_stage(library: str, folder: Path, count: int) -> dict[str, float]:
-    asked = queries(count)
+    triples = queries(count)
     before = own_mib()
     began = perf_counter()
     search = OPEN[library](folder)
     opening = perf_counter() - began
-    for query in asked[:WARM]:
+    for query in triples[:WARM]:
         search(query)
     began = perf_counter()
-    for query in asked:
+    for query in triples:
         search(query)
     rate = count / (perf_counter() - began)
     with Watching() as watching:
-        for query in asked[:WARM]:
+        for query in triples[:WARM]:
             search(query)
     return {"rate": rate, "opening": opening, "own": watching.most - before}
 
 
 class Watching:
-    """The most memory that this process had to itself at any moment."""
+    """Record the maximal private memory of this process."""
 
     def __enter__(self) -> Watching:
         self.most, self._over = own_mib(), threading.Event()
@@ -208,17 +208,17 @@ def peak_mib() -> float:
 
 
 def own_mib() -> float:
-    """Memory of this process alone: pages of mapped files belong to the system, which takes them back when short."""
+    """Return the private memory of this process, without pages of mapped files, which the system can reclaim."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("RssAnon:")[1].split()[0]) / 1024
 
 
 def in_fresh_process(stage: Callable[..., dict[str, float]], *arguments: object) -> dict[str, float]:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        found: dict[str, float] = pool.apply(stage, arguments)
+        measured: dict[str, float] = pool.apply(stage, arguments)
         pool.close()
         pool.join()
-    return found
+    return measured
 
 
 _index: TripleIndex | None = None
@@ -252,17 +252,17 @@ def mine_some(seeds: Sequence[Seed]) -> int:
 
 
 def mining(folder: Path, count: int) -> tuple[float, int]:
-    """Every seed's candidates from two processes that have the index open: seconds, and candidates kept."""
+    """Mine all seeds in two processes with the index open; return seconds and the number of candidates kept."""
     seeds = [as_seed(number, triple) for number, triple in enumerate(queries(count))]
     shards = [seeds[start : start + 50] for start in range(0, count, 50)]
     with multiprocessing.get_context("spawn").Pool(PROCESSES, open_in_worker, (folder,)) as pool:
         pool.map(mine_some, [seeds[:5]] * PROCESSES, chunksize=1)
         began = perf_counter()
-        kept = sum(pool.imap_unordered(mine_some, shards))
+        n_kept = sum(pool.imap_unordered(mine_some, shards))
         seconds = perf_counter() - began
         pool.close()
         pool.join()
-    return seconds, kept
+    return seconds, n_kept
 
 
 # --- Rows ------------------------------------------------------------------------------------------------------------
@@ -274,15 +274,15 @@ def run(
     rows, measured = [], []
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="assay-bench-") as work:
-            found, own = of_one_size(Path(work), size, seeds, libraries)
-        rows += found
-        measured.append((size, own))
+            size_rows, measurements = measure_size(Path(work), size, seeds, libraries)
+        rows += size_rows
+        measured.append((size, measurements))
     if len(measured) > 1:
         rows += growth(measured)
     return rows
 
 
-def of_one_size(
+def measure_size(
     work: Path, size: int, seeds: int, libraries: Sequence[str]
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     built, searched = {}, {}
@@ -291,21 +291,23 @@ def of_one_size(
         searched[library] = in_fresh_process(search_stage, library, work / library, QUERIES)
         if library != "ours":
             shutil.rmtree(work / library)
-    own = built["ours"] | searched["ours"]
+    measurements = built["ours"] | searched["ours"]
     name = f"{size:,} triples"
     rows = [
-        compared(f"{name}: read, hashed, indexed and written", "seconds", "s", built, ""),
-        compared(f"{name}: peak memory of the building process", "peak", "MiB", built, ""),
-        compared(f"{name}: on disk, {own['triples']:.0f} MiB of it the triples themselves", "disk", "MiB", built, ""),
-        compared(f"{name}: searches for the best {BEST}, one process", "rate", "searches/s", searched, ""),
-        compared(f"{name}: a searching process's own memory", "own", "MiB", searched, ""),
+        comparison_row(f"{name}: read, hashed, indexed and written", "seconds", "s", built, ""),
+        comparison_row(f"{name}: peak memory of the building process", "peak", "MiB", built, ""),
+        comparison_row(
+            f"{name}: on disk, {measurements['triples']:.0f} MiB of it the triples themselves", "disk", "MiB", built, ""
+        ),
+        comparison_row(f"{name}: searches for the best {BEST}, one process", "rate", "searches/s", searched, ""),
+        comparison_row(f"{name}: a searching process's own memory", "own", "MiB", searched, ""),
     ]
     if seeds:
-        seconds, kept = mining(work / "ours", seeds)
-        own["mining"] = seconds
+        seconds, n_kept = mining(work / "ours", seeds)
+        measurements["mining"] = seconds
         rows.append(
             {
-                "name": f"{name}: {seeds:,} seeds mined by {PROCESSES} processes, {kept:,} candidates kept",
+                "name": f"{name}: {seeds:,} seeds mined by {PROCESSES} processes, {n_kept:,} candidates kept",
                 "value": seconds,
                 "unit": "s",
                 "against": f"{MINING_SECONDS} s",
@@ -313,26 +315,28 @@ def of_one_size(
                 "target": "under 1" if (size, seeds) == (TRIPLES, SEEDS) else "none set",
             }
         )
-    return rows, own
+    return rows, measurements
 
 
-def compared(name: str, what: str, unit: str, measured: dict[str, dict[str, float]], target: str) -> dict[str, Any]:
-    own = measured["ours"][what]
+def comparison_row(
+    name: str, what: str, unit: str, measured: dict[str, dict[str, float]], target: str
+) -> dict[str, Any]:
+    value = measured["ours"][what]
     others = {library: values[what] for library, values in measured.items() if library != "ours"}
     against = ", ".join(f"{library}: {value:,.0f} {unit}" for library, value in others.items())
     first = next(iter(others.values()), 0)
     return {
         "name": name,
-        "value": own,
+        "value": value,
         "unit": unit,
         "against": against,
-        "ratio": own / first if first else None,
+        "ratio": value / first if first else None,
         "target": target or None,
     }
 
 
 def growth(measured: Sequence[tuple[int, dict[str, float]]]) -> list[dict[str, Any]]:
-    """From the smallest to the largest size, and along that line to the paper's corpus: an extrapolation."""
+    """Extrapolate linearly from the smallest and the largest size to the paper's corpus."""
     (small, first), (large, last) = measured[0], measured[-1]
     rows = []
     for what, key, unit in (

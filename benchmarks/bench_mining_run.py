@@ -1,4 +1,4 @@
-"""Mining through the whole product: a corpus streamed in, a run shared by two workers, candidates made references.
+"""Mining in the product: a corpus is imported, two workers share a run, candidates become references.
 
 python -m benchmarks.bench_mining_run
 
@@ -24,7 +24,7 @@ def run() -> list[dict[str, Any]]:
 
 
 def help_out(run_id: int) -> None:
-    """A second worker, from its start."""
+    """Help with a run in a second process."""
     import django
 
     django.setup()
@@ -47,13 +47,13 @@ def measure() -> list[dict[str, Any]]:
     call_command("migrate", verbosity=0)
     project = Project.objects.create(name="Benchmark", slug="benchmark")
     reading, corpus = streamed(project)
-    asked = mining_run_create(project=project, dataset=seed_dataset(project), corpus=corpus, specification={"n": BEST})
-    mining, _ = timed(lambda: by_two_workers(asked))
-    asked.refresh_from_db()
-    if asked.state != "done":
-        raise RuntimeError(asked.error)
-    storing, stored = timed(lambda: mining_run_store(run=asked))
-    candidates = MinedCandidate.objects.filter(run=asked).count()
+    run = mining_run_create(project=project, dataset=seed_dataset(project), corpus=corpus, specification={"n": BEST})
+    mining, _ = timed(lambda: by_two_workers(run))
+    run.refresh_from_db()
+    if run.state != "done":
+        raise RuntimeError(run.error)
+    storing, stored = timed(lambda: mining_run_store(run=run))
+    candidates = MinedCandidate.objects.filter(run=run).count()
     run_name = f"A run of {SEEDS:,} seeds × {BEST} over them by two workers, {candidates:,} candidates in the database"
     return [
         row(f"{TRIPLES:,} triples streamed from a file of JSON Lines into an index", reading, "s"),
@@ -99,22 +99,22 @@ def seed_dataset(project: Project) -> Dataset:
         json.dumps(
             {
                 "id": f"s{number}",
-                "context": list(asked.context),
-                "message": asked.message,
-                "references": [{"text": asked.response, "kind": "seed"}],
+                "context": list(triple.context),
+                "message": triple.message,
+                "references": [{"text": triple.response, "kind": "seed"}],
             }
         )
-        for number, asked in enumerate(queries(SEEDS))
+        for number, triple in enumerate(queries(SEEDS))
     ]
     content, _ = read_dataset("\n".join(lines).encode(), filename="seeds.jsonl", file_format="jsonl")
     return dataset_create(project=project, name="Seeds", content=content)
 
 
-def by_two_workers(asked: MiningRun) -> None:
+def by_two_workers(run: MiningRun) -> None:
     from annotation.mining.services.runs import mining_run_execute
 
-    helper = multiprocessing.get_context("spawn").Process(target=help_out, args=(asked.pk,))
-    mining_run_execute(run_id=asked.pk, enqueue=lambda _: helper.start())
+    helper = multiprocessing.get_context("spawn").Process(target=help_out, args=(run.pk,))
+    mining_run_execute(run_id=run.pk, enqueue=lambda _: helper.start())
     helper.join()
 
 

@@ -27,7 +27,7 @@ from metrics.scoring.segments import Segments
 
 DEMO = Path(__file__).resolve().parent.parent / "demo" / "dstc7"
 REFERENCES = 16
-SYSTEM = "TeamB"  # where one system is scored: its outputs are of middling length
+SYSTEM = "TeamB"  # the system that is scored alone: its outputs have medium length
 LONG = 10_000
 TOLERANCE = 1e-6
 
@@ -42,24 +42,25 @@ def demo_lines(name: str) -> Iterator[list[str]]:
 
 
 def corpus() -> Corpus:
-    """Outputs of all systems, `SYSTEM` first, and 16 references, of the demo's items that have as many."""
+    """Return outputs of all systems, `SYSTEM` first, and 16 references, for the demo's items with as many."""
     gold = {
-        item: [" ".join(text.split()) for text in own if text.strip()] for item, *own in demo_lines("gold_responses")
+        item: [" ".join(text.split()) for text in texts if text.strip()]
+        for item, *texts in demo_lines("gold_responses")
     }
     outputs: dict[str, dict[str, str]] = {}
     for system, item, text in demo_lines("system_responses"):
         outputs.setdefault(system, {})[item] = " ".join(text.split())
     items = [
         item
-        for item, own in gold.items()
-        if len(own) >= REFERENCES and all(item in answered for answered in outputs.values())
+        for item, texts in gold.items()
+        if len(texts) >= REFERENCES and all(item in answered for answered in outputs.values())
     ]
     names = sorted(outputs, key=lambda name: (name != SYSTEM, name))
     return [[outputs[name][item] for item in items] for name in names], [gold[item][:REFERENCES] for item in items]
 
 
 def theirs(scorer: Any, hypotheses: list[str], references: list[list[str]]) -> float:
-    texts = dict(enumerate(references)), {place: [text] for place, text in enumerate(hypotheses)}
+    texts = dict(enumerate(references)), {index: [text] for index, text in enumerate(hypotheses)}
     return float(scorer.compute_score(*texts)[0])
 
 
@@ -67,15 +68,15 @@ def ours(metric: Metric, systems: list[list[str]], references: list[list[str]]) 
     return Workspace(Segments(systems, references)).statistics(metric).system_scores().tolist()
 
 
-def check(name: str, found: float, expected: float) -> None:
-    if abs(found - expected) > TOLERANCE:
-        raise ArithmeticError(f"{name}: {found} differs from pycocoevalcap's {expected}; no time is worth printing")
+def check(name: str, score: float, expected: float) -> None:
+    if abs(score - expected) > TOLERANCE:
+        raise ArithmeticError(f"{name}: {score} differs from pycocoevalcap's {expected}; no time is worth printing")
 
 
 def rows_of(
     metric: Metric, coco: Callable[[], Any], systems: list[list[str]], references: list[list[str]]
 ) -> Iterator[dict[str, Any]]:
-    """One system, then all: those share the references."""
+    """Measure one system, then all, which share their references."""
     size = f"{len(references)} segments x {REFERENCES} references"
     check(metric.label, ours(metric, systems[:1], references)[0], theirs(coco(), systems[0], references))
     fast, slow, many = best_seconds(
@@ -114,18 +115,18 @@ def long_row() -> dict[str, Any]:
 
 
 def meteor_rows(systems: list[list[str]], references: list[list[str]]) -> list[dict[str, Any]]:
-    """Once each: both start the same program, which reads its paraphrases for some seconds."""
+    """Measure METEOR once each: both start the same program, which loads its paraphrases for some seconds."""
     os.environ["PATH"] = f"{Path(str(find_java())).parent}{os.pathsep}{os.environ['PATH']}"
     start = perf_counter()
     segments = Segments(systems[:1], references)
     workspace = Workspace(segments)
-    found = float(workspace.statistics(Meteor()).system_scores()[0])
+    score = float(workspace.statistics(Meteor()).system_scores()[0])
     fast = perf_counter() - start
     start = perf_counter()
-    check("METEOR", found, theirs(CocoMeteor(), systems[0], references))
+    check("METEOR", score, theirs(CocoMeteor(), systems[0], references))
     slow = perf_counter() - start
     mask = np.arange(segments.n_references) % 2 == 0
-    (again,) = best_seconds(lambda: workspace.statistics(Meteor(), reference_mask=mask).system_scores())
+    (repeated,) = best_seconds(lambda: workspace.statistics(Meteor(), reference_mask=mask).system_scores())
     size = f"{len(references)} segments x {REFERENCES} references"
     return [
         {
@@ -137,10 +138,10 @@ def meteor_rows(systems: list[list[str]], references: list[list[str]]) -> list[d
         },
         {
             "name": "METEOR of half of the references, after that",
-            "value": again,
+            "value": repeated,
             "unit": "s",
             "against": "the program once more, by its time above",
-            "ratio": slow / again,
+            "ratio": slow / repeated,
         },
     ]
 

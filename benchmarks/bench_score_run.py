@@ -4,7 +4,7 @@ python -m benchmarks.bench_score_run
 ASSAY_BENCH_SEGMENTS=100000 ASSAY_BENCH_METRICS=cider,self_bleu python -m benchmarks.bench_score_run
 
 Works in processes of its own on a PostgreSQL of its own, durable as in production, and removes both. The data set is
-made up: words as frequent as Zipf says, two references of a segment, and an output that shares half of the first.
+synthetic: Zipf word frequencies, two references per segment, and an output that shares half of the first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REFERENCES = 2
 VOCABULARY, TEXT_WORDS = 30_000, 10
 MADE_AT_ONCE = 20_000
 MEMORY = 2  # GiB that no worker may reach
-# One whose parts are scored alone, and those whose parts know of the whole: a number, a table, a pool of outputs.
+# Metrics with independent shards, and those whose shards need a number, a table or a pool of all outputs.
 METRICS = os.environ.get("ASSAY_BENCH_METRICS", "bleu,delta_bleu,cider,self_bleu,entropy").split(",")
 
 
@@ -50,7 +50,7 @@ def measure() -> list[dict[str, Any]]:
     loading, (release, system) = timed(data_set)
     rows = [row(f"{SEGMENTS:,} segments with {REFERENCES} references each copied into the database", loading, "s")]
     for metric in METRICS:
-        run_id = asked(release, system, metric)
+        run_id = run_id_for(release, system, metric)
         seconds, memory = timed(lambda run_id=run_id: by_two_workers(run_id))
         done = ScoreRun.objects.get(pk=run_id)
         if done.state != "done":
@@ -68,12 +68,12 @@ def measure() -> list[dict[str, Any]]:
                 target="under 1",
             ),
         ]
-        again, _ = timed(lambda metric=metric: asked(release, system, metric))
-        rows.append(row(f"… asked for again: {metric} is looked up, its outputs hashed", again, "s"))
+        repeated, _ = timed(lambda metric=metric: run_id_for(release, system, metric))
+        rows.append(row(f"… asked for again: {metric} is looked up, its outputs hashed", repeated, "s"))
     return rows
 
 
-def asked(release: Release, system: System, metric: str) -> int:
+def run_id_for(release: Release, system: System, metric: str) -> int:
     from metrics.services.runs import score_run_create
 
     run, _ = score_run_create(
@@ -91,29 +91,29 @@ def asked(release: Release, system: System, metric: str) -> int:
 
 
 def by_two_workers(run_id: int) -> list[float]:
-    """GiB that each of the two used at most."""
+    """Return the peak memory of both workers in GiB."""
     context = multiprocessing.get_context("spawn")
-    told = context.Queue()
-    workers = [context.Process(target=work, args=(run_id, told)) for work in (hold, help_out)]
+    peaks = context.Queue()
+    workers = [context.Process(target=work, args=(run_id, peaks)) for work in (execute_run, help_with_run)]
     for worker in workers:
         worker.start()
-    found = [told.get() for _ in workers]
+    gibibytes = [peaks.get() for _ in workers]
     for worker in workers:
         worker.join()
-    return found
+    return gibibytes
 
 
-def hold(run_id: int, told: Any) -> None:
+def execute_run(run_id: int, peaks: Any) -> None:
     import django
 
     django.setup()
     from metrics.services.runs import score_run_execute
 
     score_run_execute(run_id=run_id)
-    told.put(peak_memory())
+    peaks.put(peak_memory())
 
 
-def help_out(run_id: int, told: Any) -> None:
+def help_with_run(run_id: int, peaks: Any) -> None:
     import django
 
     django.setup()
@@ -123,7 +123,7 @@ def help_out(run_id: int, told: Any) -> None:
     while ScoreRun.objects.filter(pk=run_id, state__in=("queued", "running")).exists():
         score_run_help(run_id=run_id)
         time.sleep(0.2)
-    told.put(peak_memory())
+    peaks.put(peak_memory())
 
 
 def peak_memory() -> float:
@@ -155,13 +155,13 @@ def data_set() -> tuple[Release, System]:
     project = Project.objects.create(name="Benchmark", slug="benchmark")
     dataset = Dataset.objects.create(project=project, name="A million", slug="million")
     system = System.objects.create(dataset=dataset, name="System")
-    with connection.cursor() as cursor:  # for searching; filling them is what an import costs, not what scoring does
+    with connection.cursor() as cursor:  # search indexes: their cost belongs to imports, not to scoring
         cursor.execute("DROP INDEX item_search; DROP INDEX response_search")
-    places = range(SEGMENTS)
+    positions = range(SEGMENTS)
     copy_rows(
         Item,
         ["id", "dataset_id", "external_id", "position", "context", "message", "meaning_representation", "split"],
-        ((at + 1, dataset.pk, f"s{at}", at, [], "what did you see ?", "", "") for at in places),
+        ((at + 1, dataset.pk, f"s{at}", at, [], "what did you see ?", "", "") for at in positions),
     )
     copy_rows(
         Response,
@@ -171,7 +171,7 @@ def data_set() -> tuple[Release, System]:
     copy_rows(
         ResponseSource,
         ["response_id", "item_id", "kind", "system_id", "source_context", "source_message", "raw_text"],
-        ((at * (REFERENCES + 1), at + 1, "system", system.pk, [], "", "") for at in places),
+        ((at * (REFERENCES + 1), at + 1, "system", system.pk, [], "", "") for at in positions),
     )
     reference_set = ReferenceSet.objects.create(project=project, dataset=dataset, name="References", slug="references")
     release = Release.objects.create(
@@ -182,8 +182,8 @@ def data_set() -> tuple[Release, System]:
         ["release_id", "item_id", "item_position", "response_id", "is_original", "weight", "n_ratings"],
         (
             (release.pk, at + 1, at, at * (REFERENCES + 1) + number, number == 1, weight, 5)
-            for at, own in enumerate(weights())
-            for number, weight in enumerate(own, start=1)
+            for at, segment_weights in enumerate(weights())
+            for number, weight in enumerate(segment_weights, start=1)
         ),
     )
     release.state, release.finished_at = JobState.DONE, timezone.now()
@@ -192,7 +192,7 @@ def data_set() -> tuple[Release, System]:
 
 
 def texts() -> Iterator[str]:
-    """Of each segment the output, then its references: numbers 0, 1, 2 of it."""
+    """Yield the output and then the references of each segment."""
     rng = np.random.default_rng(7)
     words = np.array([f"w{number}" for number in range(VOCABULARY)])
     odds = 1 / np.arange(1, VOCABULARY + 1)
@@ -202,12 +202,12 @@ def texts() -> Iterator[str]:
         drawn = rng.choice(VOCABULARY, size=(n, REFERENCES + 1, TEXT_WORDS), p=odds)
         shared = rng.random((n, TEXT_WORDS)) < 0.5
         drawn[:, 0] = np.where(shared, drawn[:, 1], drawn[:, 0])
-        for own in words[drawn].reshape(-1, TEXT_WORDS):
-            yield " ".join(own)
+        for tokens in words[drawn].reshape(-1, TEXT_WORDS):
+            yield " ".join(tokens)
 
 
 def weights() -> Iterator[list[float]]:
-    """Tenths; the first reference's is above 0."""
+    """Yield weights in tenths; that of the first reference is positive."""
     rng = np.random.default_rng(8)
     for start in range(0, SEGMENTS, MADE_AT_ONCE):
         n = min(MADE_AT_ONCE, SEGMENTS - start)

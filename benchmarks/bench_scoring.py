@@ -1,4 +1,4 @@
-"""How fast the BLEU family is scored, against sacrebleu on the same data in the same run.
+"""How fast the BLEU family is scored, compared with sacrebleu on the same data in the same run.
 
 python -m benchmarks.bench_scoring
 """
@@ -28,7 +28,7 @@ THRESHOLDS = [round(step / 10, 1) for step in range(-10, 11)]
 
 
 def zipf_texts(rng: np.random.Generator, count: int, mean_length: float = 11.0) -> list[str]:
-    """Texts of about ``mean_length`` words, word frequencies as in natural text."""
+    """Return texts of about ``mean_length`` words, with word frequencies as in natural text."""
     frequency = 1.0 / np.arange(1, VOCABULARY + 1) ** ZIPF
     lengths = 1 + rng.poisson(mean_length - 1, size=count)
     words = [f"w{i}" for i in rng.choice(VOCABULARY, size=int(lengths.sum()), p=frequency / frequency.sum()).tolist()]
@@ -37,7 +37,7 @@ def zipf_texts(rng: np.random.Generator, count: int, mean_length: float = 11.0) 
 
 
 def corpus(seed: int = 2015) -> tuple[list[list[str]], list[list[str]], list[list[float]]]:
-    """Seven systems, 16 references per segment, and weights in tenths, the first of each segment positive."""
+    """Return seven systems, 16 references per segment, and weights in tenths, of which the first is positive."""
     rng = np.random.default_rng(seed)
     systems = [zipf_texts(rng, SEGMENTS) for _ in range(SYSTEMS)]
     flat = zipf_texts(rng, SEGMENTS * REFERENCES)
@@ -48,24 +48,24 @@ def corpus(seed: int = 2015) -> tuple[list[list[str]], list[list[str]], list[lis
 
 
 def all_seconds(*tasks: Callable[[], Any], repeats: int) -> list[list[float]]:
-    """Cold runs of each task, taken in turn so that a busy machine is busy for all of them."""
+    """Time cold runs of each task in turn, so that a busy machine affects all of them."""
     seconds: list[list[float]] = [[] for _ in tasks]
     for _ in range(repeats):
-        for task, own in zip(tasks, seconds, strict=True):
+        for task, times in zip(tasks, seconds, strict=True):
             gc.collect()
             start = perf_counter()
             task()
-            own.append(perf_counter() - start)
+            times.append(perf_counter() - start)
     return seconds
 
 
 def best_seconds(*tasks: Callable[[], Any]) -> list[float]:
-    """The fastest of a few runs of each."""
+    """Return the time of the fastest of a few runs of each task."""
     return list(map(min, all_seconds(*tasks, repeats=REPEATS)))
 
 
 def usual_seconds(*tasks: Callable[[], Any]) -> list[float]:
-    """The median of some runs of each, for times near each other: the fastest would say who met the quietest moment."""
+    """Return the median of several runs of each task, for times that are close together."""
     return list(map(median, all_seconds(*tasks, repeats=5 * REPEATS)))
 
 
@@ -75,23 +75,23 @@ def sacrebleu_corpus(hypotheses: Sequence[str], references: Sequence[Sequence[st
 
 
 def read(statistics: MetricStatistics) -> tuple[Any, Any]:
-    """What studies read; some of it is worked out when it is read."""
+    """Read what studies use; some of it is computed lazily."""
     return statistics.packed, statistics.valid
 
 
 def table_rows(systems: list[list[str]], references: list[list[str]], weights: list[list[float]], rows: int) -> None:
-    """Statistics for the first ``rows`` of the nine rows of Galley et al. (2015), Table 2, from text."""
+    """Compute statistics for the first ``rows`` of the nine rows of Galley et al. (2015), Table 2, from text."""
     table = build_match_table(systems, references, max_order=2, tokenize="whitespace")
     flat = np.concatenate(weights)
     single = np.zeros(flat.size, dtype=bool)
     single[table.reference_offsets[:-1]] = True
     for name, mask in list(product(("delta_bleu", "bleu", "sbleu"), (None, flat >= 0.6, single)))[:rows]:
-        found = get_metric(name, tokenize="whitespace").statistics(table, weights=flat, reference_mask=mask)
-        read(found)
+        statistics = get_metric(name, tokenize="whitespace").statistics(table, weights=flat, reference_mask=mask)
+        read(statistics)
 
 
 def table_and_sweeps(systems: list[list[str]], references: list[list[str]], weights: list[list[float]]) -> None:
-    """The nine rows and every point of Figure 2's sweeps over thresholds and orders, from text."""
+    """Compute the nine rows and every point of Figure 2's sweeps over thresholds and orders, from text."""
     flat = np.concatenate(weights)
     family = ("delta_bleu", "bleu", "sbleu")
     at_order = [get_metric(name, tokenize="whitespace", max_order=order) for name in family for order in range(1, 5)]
@@ -113,9 +113,11 @@ def table_and_sweeps(systems: list[list[str]], references: list[list[str]], weig
 def corpus_row(
     hypotheses: list[str], references: list[list[str]], weights: list[list[float]], max_order: int
 ) -> dict[str, Any]:
-    """ΔBLEU of one system against sacrebleu's BLEU; first of all, with unit weights they must agree."""
+    """Compare ΔBLEU of one system with sacrebleu's BLEU, after checking that they agree with unit weights."""
     options = {"max_order": max_order, "tokenize": "whitespace"}
-    ours = corpus_delta_bleu(hypotheses, references, [[1.0] * len(own) for own in weights], **options).score
+    ours = corpus_delta_bleu(
+        hypotheses, references, [[1.0] * len(segment_weights) for segment_weights in weights], **options
+    ).score
     theirs = sacrebleu_corpus(hypotheses, references, max_order)
     if abs(ours - theirs) > 1e-9:
         raise ArithmeticError(f"order {max_order}: {ours} differs from sacrebleu's {theirs}; no time is worth printing")
@@ -135,7 +137,7 @@ def corpus_row(
 
 def run() -> list[dict[str, Any]]:
     systems, references, weights = corpus()
-    one, nine, all_of_it = usual_seconds(
+    single_row, nine_rows, rows_and_sweeps = usual_seconds(
         lambda: table_rows(systems, references, weights, 1),
         lambda: table_rows(systems, references, weights, 9),
         lambda: table_and_sweeps(systems, references, weights),
@@ -145,18 +147,18 @@ def run() -> list[dict[str, Any]]:
         corpus_row(systems[0], references, weights, 4),
         {
             "name": f"Statistics of all 9 rows of the table, {SYSTEMS} systems, from text",
-            "value": nine,
+            "value": nine_rows,
             "unit": "s",
-            "against": f"one row (ΔBLEU, all references): {one:.3f} s",
-            "ratio": nine / one,
+            "against": f"one row (ΔBLEU, all references): {single_row:.3f} s",
+            "ratio": nine_rows / single_row,
             "target": "at most 1.5 times",
         },
         {
             "name": f"... and {len(THRESHOLDS)} thresholds and 4 orders of all three, {SYSTEMS} systems, from text",
-            "value": all_of_it,
+            "value": rows_and_sweeps,
             "unit": "s",
-            "against": f"one row: {one:.3f} s",
-            "ratio": all_of_it / one,
+            "against": f"one row: {single_row:.3f} s",
+            "ratio": rows_and_sweeps / single_row,
             "target": "at most 1.5 times",
         },
     ]

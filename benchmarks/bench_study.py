@@ -50,7 +50,7 @@ def paper_scale() -> Data:
     ratings = np.clip(np.rint(3 + rng.normal(size=(RATERS, SYSTEMS, SEGMENTS))), 1, 5)
     return Data(
         [[text.split() for text in system] for system in systems],
-        [[text.split() for text in own] for own in references],
+        [[text.split() for text in texts] for texts in references],
         np.concatenate(weights),
         ratings.mean(axis=0),
     )
@@ -59,8 +59,10 @@ def paper_scale() -> Data:
 def study_metric(
     table: MatchTable, name: str, label: str, weights: np.ndarray, mask: np.ndarray | None, order: int = 2
 ):
-    found = get_metric(name, max_order=order).statistics(table, weights=weights, reference_mask=mask)
-    return StudyMetric(label, found.packed, found.aggregate, found.valid.all(axis=0), found.aggregate.clamped)
+    statistics = get_metric(name, max_order=order).statistics(table, weights=weights, reference_mask=mask)
+    return StudyMetric(
+        label, statistics.packed, statistics.aggregate, statistics.valid.all(axis=0), statistics.aggregate.clamped
+    )
 
 
 def table_metrics(table: MatchTable, data: Data) -> list[StudyMetric]:
@@ -107,21 +109,21 @@ def best_seconds(task: Callable[[], Any]) -> float:
 
 
 def peak_gigabytes() -> float:
-    """High-water mark of this process since it was started (Linux)."""
+    """Return the peak memory of this process (Linux)."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e9
 
 
 def measured_alone(_: int) -> tuple[float, float]:
-    """The study in a process of its own: seconds, and peak memory with interpreter, libraries and texts."""
+    """Measure the study in a separate process: seconds, and peak memory including interpreter, libraries and texts."""
     data = paper_scale()
     return best_seconds(lambda: text_to_table(data)), peak_gigabytes()
 
 
 def baseline_seconds(data: Data) -> float:
-    """The same table from sacrebleu's cached statistics, one call per unit, and scipy: a sample, scaled up.
+    """Estimate the time for the same table with sacrebleu's cached statistics and scipy from a sample.
 
-    Kind to the baseline: extraction of its statistics, shuffling and rating means are left out. Every row is charged
+    This favours the baseline: extraction of its statistics, shuffling and rating means are left out. Every row includes
     BLEU's aggregation, as sacrebleu has no ΔBLEU.
     """
     scorer = BLEU(
@@ -151,10 +153,10 @@ def baseline_seconds(data: Data) -> float:
 
 
 def check_same_scores(data: Data, unit: np.ndarray, theirs: float) -> None:
-    found = get_metric("bleu", max_order=2).statistics(
+    statistics = get_metric("bleu", max_order=2).statistics(
         build_match_table(data.systems[:1], data.references, max_order=2)
     )
-    ours = float(found.aggregate(found.packed[0, unit].sum(axis=0)))
+    ours = float(statistics.aggregate(statistics.packed[0, unit].sum(axis=0)))
     if abs(ours - theirs) > 1e-9:
         raise ArithmeticError(f"BLEU of a unit is {ours}, sacrebleu says {theirs}: no time is worth printing")
 
@@ -213,9 +215,9 @@ def run() -> list[dict[str, Any]]:
 
 def main() -> None:
     print("| what | measured | against | ratio | target |\n| --- | ---: | --- | ---: | --- |")
-    for each in run():
-        measured = f"{each['value']:.2f} {each['unit']}"
-        print(f"| {each['name']} | {measured} | {each['against']} | {each['ratio']:.2f} | {each['target']} |")
+    for entry in run():
+        measured = f"{entry['value']:.2f} {entry['unit']}"
+        print(f"| {entry['name']} | {measured} | {entry['against']} | {entry['ratio']:.2f} | {entry['target']} |")
 
 
 if __name__ == "__main__":

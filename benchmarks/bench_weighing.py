@@ -1,4 +1,4 @@
-"""First views of what stands behind a release of 100,000 rated references, against one of 1,000 in the same run.
+"""First views of the analyses of a release of 100,000 rated references, compared with one of 1,000.
 
 python -m benchmarks.bench_weighing
 
@@ -48,12 +48,12 @@ def measure() -> list[dict[str, Any]]:
     project = Project.objects.create(name="Benchmark", slug="benchmark")
     user = User.objects.create(username="reader")
     Membership.objects.create(project=project, user=user, role=Role.VIEWER)
-    made = {size: rated_release(project, items, n_raters=raters) for size, (items, raters) in SIZES.items()}
+    releases = {size: rated_release(project, items, n_raters=raters) for size, (items, raters) in SIZES.items()}
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
-    waiting = views(made[100_000], user, status=202)
-    computing = computed(made[100_000])
-    small, large = (views(made[size], user, status=200) for size in SIZES)
+    waiting = views(releases[100_000], user, status=202)
+    computing = computed(releases[100_000])
+    small, large = (views(releases[size], user, status=200) for size in SIZES)
     return [
         *(
             row(
@@ -91,7 +91,7 @@ def measure() -> list[dict[str, Any]]:
 
 
 def views(release: Release, user: Any, *, status: int) -> dict[str, float]:
-    """Median milliseconds of each page, nothing in the cache."""
+    """Measure median milliseconds of each page without cache."""
     from django.core.cache import cache
     from django.test import Client
     from django.urls import reverse
@@ -99,7 +99,7 @@ def views(release: Release, user: Any, *, status: int) -> dict[str, float]:
     client = Client()
     client.force_login(user)
     where = [release.reference_set.project.slug, release.reference_set.slug, release.number]
-    found = {}
+    medians = {}
     for name, page in PAGES.items():
         address, taken = reverse(f"annotation:{page}", args=where), []
         for _ in range(TIMES):
@@ -108,12 +108,12 @@ def views(release: Release, user: Any, *, status: int) -> dict[str, float]:
             if answer.status_code != status:
                 raise RuntimeError(f"{address} was answered with status {answer.status_code}, not {status}.")
             taken.append(1000 * seconds)
-        found[name] = float(np.median(taken))
-    return found
+        medians[name] = float(np.median(taken))
+    return medians
 
 
 def computed(release: Release) -> list[float]:
-    """Seconds of each page's figures, in the order of the pages, each with the judgements read anew."""
+    """Measure the seconds to compute each page's analysis, in their order, reading the judgements each time."""
     from django.core.cache import cache
 
     from annotation.models import FiguresPart

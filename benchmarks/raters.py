@@ -1,6 +1,6 @@
-"""Simulated raters over HTTP, many in one process: python -m benchmarks.raters PORT LINK RATERS SECONDS
+"""Simulate many raters over HTTP in one process: python -m benchmarks.raters PORT LINK RATERS SECONDS
 
-Prints one JSON object: every acknowledged answer with its token and seconds, and what went wrong on the way.
+Prints one JSON object: every acknowledged answer with its token and seconds, and counts of errors and retries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 THINK, SPREAD = 6.0, 0.5  # median seconds at a screen, and the spread of their logarithm
 PATIENCE = 20.0
-GIVE_UP = 120.0  # a fault that lasts longer is one of the benchmark
+GIVE_UP = 120.0  # a longer fault is an error of the benchmark
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f-]+)"')
 CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
@@ -25,7 +25,7 @@ FIELD = re.compile(r'name="(r\d+-[\w.-]+)" value="3"')
 
 
 @dataclass
-class Told:
+class Report:
     answers: list[dict[str, Any]] = field(default_factory=list)
     errors: int = 0
     retried: int = 0
@@ -44,30 +44,30 @@ class Answer:
 class Rater:
     port: int
     link: str
-    told: Told
+    report: Report
     draw: random.Random
     cookies: dict[str, str] = field(default_factory=dict)
     streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def work(self, ends: float) -> None:
-        await asyncio.sleep(self.draw.uniform(0, THINK))  # nobody arrives at the same moment
+        await asyncio.sleep(self.draw.uniform(0, THINK))  # raters do not all arrive at once
         page = await self.persist("GET", self.link)
         await self.persist("POST", f"{self.link}consent/", {"csrfmiddlewaretoken": CSRF.search(page.text)[1]})  # type: ignore[index]
         page = await self.persist("GET", f"{self.link}work/")
         while time.perf_counter() < ends and (token := TOKEN.search(page.text)):
             await asyncio.sleep(self.draw.lognormvariate(0, SPREAD) * THINK)
             form = dict.fromkeys(FIELD.findall(page.text), "3") | {"token": token[1]}
-            if found := CSRF.search(page.text):
-                self.cookies["form"] = found[1]
+            if match := CSRF.search(page.text):
+                self.cookies["form"] = match[1]
             form["csrfmiddlewaretoken"] = self.cookies["form"]
             began = time.perf_counter()
             page = await self.persist("POST", f"{self.link}submit/", form)
             if page.status not in (200, 204):
                 raise RuntimeError(f"An answer was refused with status {page.status}: {page.text[:300]}")
-            self.told.answers.append({"token": token[1], "seconds": time.perf_counter() - began})
+            self.report.answers.append({"token": token[1], "seconds": time.perf_counter() - began})
 
     async def persist(self, method: str, path: str, form: dict[str, str] | None = None) -> Answer:
-        """As the product's script does: the same again until the server has answered."""
+        """Repeat a request until the server has answered, as the product's script does."""
         began, tries = time.perf_counter(), 0
         while True:
             try:
@@ -77,14 +77,14 @@ class Rater:
                 self.close()
             if answer is not None and answer.status < 500:
                 break
-            self.told.errors += answer is not None
+            self.report.errors += answer is not None
             tries += 1
             if time.perf_counter() - began > GIVE_UP:
                 raise RuntimeError(f"{method} {path} was not answered for {GIVE_UP:.0f} s.")
             await asyncio.sleep(min(0.5 * 2**tries, 5))
         if tries:
-            self.told.retried += 1
-            self.told.longest = max(self.told.longest, time.perf_counter() - began)
+            self.report.retried += 1
+            self.report.longest = max(self.report.longest, time.perf_counter() - began)
         return answer
 
     async def send(self, method: str, path: str, form: dict[str, str] | None) -> Answer:
@@ -95,7 +95,7 @@ class Rater:
             lines += ["Content-Type: application/x-www-form-urlencoded"]
         if path.endswith("submit/"):
             lines += ["X-Rater-Part: 1"]
-        if self.streams is None or self.streams[0].at_eof():  # the server closed a connection that lay idle
+        if self.streams is None or self.streams[0].at_eof():  # the server closed an idle connection
             self.close()
             self.streams = await asyncio.open_connection("127.0.0.1", self.port)
         reader, writer = self.streams
@@ -125,12 +125,12 @@ class Rater:
 
 
 async def load(port: int, link: str, raters: int, seconds: float) -> dict[str, Any]:
-    told, began = Told(), time.perf_counter()
-    crowd = [Rater(port, link, told, random.Random(number)) for number in range(raters)]
+    report, began = Report(), time.perf_counter()
+    crowd = [Rater(port, link, report, random.Random(number)) for number in range(raters)]
     await asyncio.gather(*(rater.work(began + seconds) for rater in crowd))
     for rater in crowd:
         rater.close()
-    return {**vars(told), "seconds": time.perf_counter() - began, "think": THINK}
+    return {**vars(report), "seconds": time.perf_counter() - began, "think": THINK}
 
 
 def main() -> None:

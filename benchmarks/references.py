@@ -1,4 +1,4 @@
-"""Releases of any size, made up and written by COPY: for the browser of references, in benchmarks and in its tests."""
+"""Synthetic releases of any size, written by COPY, for benchmarks and tests of the browse page."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from annotation.models import Project, Release
 
-SAID = (
+VOCABULARY_TEXT = (
     "i was about to text you and my two cousins got excited because they thought rain was coming so we play inside "
     "today nobody wants soup or trains when the guitar is out of tune my kitten sleeps on the budget no idea why the "
     "thunder was late but the snow is beautiful and quiet"
 )
-WORDS = SAID.split()
+WORDS = VOCABULARY_TEXT.split()
 RARE = "zephyr"  # in every thousandth reference
 SPLITS = ("dev", "test")
 
 
 def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: int = 1) -> Release:
-    """A finished release of ``n_items`` times ``per_item`` references, an original and mined ones, with evidence."""
+    """Create a finished release of ``n_items`` times ``per_item`` references: originals and mined ones."""
     from django.utils import timezone
 
     from annotation.core.copying import allocate_ids, copy_rows
@@ -44,7 +44,7 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
         Item,
         ["id", "dataset_id", "external_id", "position", "context", "message", "meaning_representation", "split"],
         (
-            (pk, dataset.pk, f"c{at:06d}", at, [_said(draw)], _said(draw) + " ?", "", SPLITS[at % 2])
+            (pk, dataset.pk, f"c{at:06d}", at, [random_text(draw)], random_text(draw) + " ?", "", SPLITS[at % 2])
             for at, pk in enumerate(items)
         ),
     )
@@ -52,7 +52,7 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
         Response,
         ["id", "item_id", "text", "text_key"],
         (
-            (pk, items[at // per_item], _said(draw) + (f" {RARE}" if at % 1000 == 7 else ""), f"{at:064x}")
+            (pk, items[at // per_item], random_text(draw) + (f" {RARE}" if at % 1000 == 7 else ""), f"{at:064x}")
             for at, pk in enumerate(responses)
         ),
     )
@@ -62,7 +62,16 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
         (
             (pk, items[at // per_item], "seed", None, None, [], "", "")
             if at % per_item == 0
-            else (pk, items[at // per_item], "mined", at % per_item, 20 - at % per_item, [_said(draw)], _said(draw), "")
+            else (
+                pk,
+                items[at // per_item],
+                "mined",
+                at % per_item,
+                20 - at % per_item,
+                [random_text(draw)],
+                random_text(draw),
+                "",
+            )
             for at, pk in enumerate(responses)
         ),
     )
@@ -111,9 +120,9 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
             "weighted": n,
             "originals": n_items,
             "without_weight": {},
-            "positive": sum(one > 0 for one in weights),
-            "zero": sum(one == 0 for one in weights),
-            "negative": sum(one < 0 for one in weights),
+            "positive": sum(weight > 0 for weight in weights),
+            "zero": sum(weight == 0 for weight in weights),
+            "negative": sum(weight < 0 for weight in weights),
             "interval_spans_zero": 0,
             "without_interval": 0,
         },
@@ -130,7 +139,7 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
             "all": n_items,
             "with_reference": n_items,
             "with_weight": n_items,
-            "without_positive": sum(one <= 0 for one in best),
+            "without_positive": sum(weight <= 0 for weight in best),
             "without_positive_listed": [],
             "tied_best": 0,
             "best_interval_spans_zero": 0,
@@ -140,14 +149,14 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
     return release
 
 
-def _said(draw: random.Random) -> str:
+def random_text(draw: random.Random) -> str:
     return " ".join(draw.choices(WORDS, k=draw.randint(5, 14)))
 
 
 def _weights(
     draw: random.Random, items: list[int], responses: list[int], per_item: int
 ) -> Iterator[tuple[object, ...]]:
-    """Five ratings of each, about a quality of its own; some have four or six."""
+    """Yield weights from four to six ratings of each reference, around its latent quality."""
     for at, pk in enumerate(responses):
         original = at % per_item == 0
         quality = draw.betavariate(5, 2) if original else draw.betavariate(1.6, 2)

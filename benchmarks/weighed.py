@@ -1,4 +1,4 @@
-"""Rated releases of any size, their ratings written by COPY and their weights built as any other's."""
+"""Rated releases of any size, with ratings written by COPY and weights built by the product."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from benchmarks.references import SPLITS, _said
+from benchmarks.references import SPLITS, random_text
 
 if TYPE_CHECKING:
     from annotation.models import Campaign, Dataset, Project, Release
@@ -16,11 +16,10 @@ PER_ITEM = 16
 RATINGS = 5  # of each reference, and of each output
 SYSTEMS = ("alpha", "beta")
 Pairs = list[tuple[int, int]]
-BOOTSTRAP = 20  # replicates: intervals are none of what is measured
 
 
 def rated_release(project: Project, n_items: int, *, n_raters: int, seed: int = 1) -> Release:
-    """A release of ``n_items`` times 16 rated references, beside two systems whose outputs some of the raters rated."""
+    """Create a release of ``n_items`` times 16 rated references; some raters also rated outputs of two systems."""
     from annotation.references.releases.services.releases import release_build, release_create
     from annotation.references.sets.services import reference_set_create
 
@@ -31,7 +30,7 @@ def rated_release(project: Project, n_items: int, *, n_raters: int, seed: int = 
         campaigns=[campaign],
         source_kinds=["seed", "mined"],
     )
-    release = release_create(reference_set=chosen, parameters={"n_bootstrap": BOOTSTRAP})
+    release = release_create(reference_set=chosen)
     release_build(release_id=release.pk)
     release.refresh_from_db()
     if release.state != "done":
@@ -42,7 +41,7 @@ def rated_release(project: Project, n_items: int, *, n_raters: int, seed: int = 
 def rated_campaign(
     project: Project, n_items: int, *, n_raters: int, per_item: int = PER_ITEM, seed: int = 1
 ) -> Campaign:
-    """The campaign that asked about the references of a new data set; another one asked about outputs."""
+    """Create a campaign that rates the references of a new data set, and another one that rates outputs."""
     draw = random.Random(seed)
     dataset, references, outputs = _dataset(project, n_items, per_item, draw)
     raters = _raters(project, f"{n_items}", n_raters)
@@ -51,7 +50,7 @@ def rated_campaign(
 
 
 def _dataset(project: Project, n_items: int, per_item: int, draw: random.Random) -> tuple[Dataset, Pairs, Pairs]:
-    """With (item, response) of the references, and of the outputs: every fiftieth of these is a reference itself."""
+    """Return a data set and (item, response) of references and outputs; every fiftieth output is a reference."""
     from annotation.core.copying import allocate_ids, copy_rows
     from annotation.core.normalisation import text_key
     from annotation.models import Dataset, Item, Response, ResponseSource, System
@@ -62,7 +61,7 @@ def _dataset(project: Project, n_items: int, per_item: int, draw: random.Random)
         Item,
         ["id", "dataset_id", "external_id", "position", "context", "message", "meaning_representation", "split"],
         (
-            (pk, dataset.pk, f"c{at:06d}", at, [_said(draw)], _said(draw) + " ?", "", SPLITS[at % 2])
+            (pk, dataset.pk, f"c{at:06d}", at, [random_text(draw)], random_text(draw) + " ?", "", SPLITS[at % 2])
             for at, pk in enumerate(items)
         ),
     )
@@ -70,9 +69,9 @@ def _dataset(project: Project, n_items: int, per_item: int, draw: random.Random)
     responses = allocate_ids(Response, n + m)
     references = [(items[at // per_item], pk) for at, pk in enumerate(responses[:n])]
     outputs = [(items[at % n_items], pk) for at, pk in enumerate(responses[n:])]
-    texts = ((pk, item, f"{_said(draw)} {at}") for at, (item, pk) in enumerate([*references, *outputs]))
+    texts = ((pk, item, f"{random_text(draw)} {at}") for at, (item, pk) in enumerate([*references, *outputs]))
     copy_rows(
-        Response, ["id", "item_id", "text", "text_key"], ((pk, item, said, text_key(said)) for pk, item, said in texts)
+        Response, ["id", "item_id", "text", "text_key"], ((pk, item, text, text_key(text)) for pk, item, text in texts)
     )
     copy_rows(
         ResponseSource,
@@ -80,12 +79,12 @@ def _dataset(project: Project, n_items: int, per_item: int, draw: random.Random)
         ((pk, item, "mined" if at % per_item else "seed", [], "", "") for at, (item, pk) in enumerate(references)),
     )
     systems = [System.objects.create(dataset=dataset, name=name).pk for name in SYSTEMS]
-    copies = dict(references[:: 50 * per_item])  # what a system said after the item's original response
-    said = ((item, copies.get(item, pk), systems[at // n_items]) for at, (item, pk) in enumerate(outputs))
+    copies = dict(references[:: 50 * per_item])  # outputs that equal the item's original response
+    credited = ((item, copies.get(item, pk), systems[at // n_items]) for at, (item, pk) in enumerate(outputs))
     copy_rows(
         ResponseSource,
         ["response_id", "item_id", "kind", "system_id", "source_context", "source_message", "raw_text"],
-        ((pk, item, "system", system, [], "", "") for item, pk, system in said),
+        ((pk, item, "system", system, [], "", "") for item, pk, system in credited),
     )
     return dataset, references, outputs
 
@@ -93,12 +92,12 @@ def _dataset(project: Project, n_items: int, per_item: int, draw: random.Random)
 def _raters(project: Project, stem: str, n_raters: int) -> list[int]:
     from annotation.models import Rater
 
-    made = Rater.objects.bulk_create(Rater(project=project, pseudonym=f"r{stem}-{at:04d}") for at in range(n_raters))
-    return [rater.pk for rater in made]
+    raters = Rater.objects.bulk_create(Rater(project=project, pseudonym=f"r{stem}-{at:04d}") for at in range(n_raters))
+    return [rater.pk for rater in raters]
 
 
 def _campaign(dataset: Dataset, name: str, shown: Pairs, raters: list[int], draw: random.Random) -> Campaign:
-    """A closed campaign that asked for five ratings of each and got them, but for one in a hundred of the last."""
+    """Create a closed campaign with five ratings of each response, or four for every hundredth."""
     from django.utils import timezone
 
     from annotation.core.copying import allocate_ids, copy_rows
@@ -156,7 +155,7 @@ def _campaign(dataset: Dataset, name: str, shown: Pairs, raters: list[int], draw
 
 
 def _values(judged: list[tuple[int, int, int]], draw: random.Random) -> Iterator[int]:
-    """About a quality of each response, each rater a little severe or generous."""
+    """Yield ratings around the latent quality of each response, with a small bias of each rater."""
     quality, of = 0.0, None
     for _, response, rater in judged:
         if response != of:

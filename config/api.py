@@ -13,8 +13,9 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import exception_handler as rest_exception_handler
 
 from annotation import api as annotation
-from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.core.errors import AnnotationError, ImportRefused, LimitReached, Overtaken
 from annotation.projects.api.tokens import TokenView
+from config.incoming import refusal_of
 from correlations.api import routes as correlations
 from metrics.api import routes as metrics
 
@@ -34,11 +35,18 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         body = {"detail": error.message, "rows": error.rows, "total": error.total}
         return Response(body, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, AnnotationError):
-        return Response({"detail": error.message, "fields": error.fields}, status=status.HTTP_400_BAD_REQUEST)
+        code = status.HTTP_409_CONFLICT if isinstance(error, Overtaken) else status.HTTP_400_BAD_REQUEST
+        return Response({"detail": error.message, "fields": error.fields}, status=code)
+    if isinstance(error, LimitReached):
+        headers = {"Retry-After": str(error.seconds)}
+        return Response({"detail": error.message}, status=status.HTTP_429_TOO_MANY_REQUESTS, headers=headers)
     if isinstance(error, RequestDataTooBig):
         message = f"Accepted: at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes of JSON; or a file, as multipart."
         return Response({"detail": message}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
     response = rest_exception_handler(error, context)
+    if response is None and (refusal := refusal_of(error, context["request"])):
+        code, message = refusal
+        return Response({"detail": message}, status=code)
     if response is not None and isinstance(error, ValidationError):
         fields: dict[str, list[str]] = {}
         for name, message in _messages(error.detail):
@@ -80,7 +88,7 @@ REFUSALS = {
     "401": "No token, or one that is not valid.",
     "403": "Your role in the project is too small.",
     "404": "It does not exist, or not for you.",
-    "409": "Not in its present state.",
+    "409": "Not in its present state, or another request changed or deleted it meanwhile.",
     "429": "Too many requests.",
 }
 
@@ -107,7 +115,7 @@ def _refusals(address: str, method: str) -> Iterator[str]:
         yield "404"
         if method != "get":
             yield "403"
-    if address.endswith(("/retry/", "/table/", "/result/")):
+    if method != "get" or address.endswith(("/table/", "/result/")):
         yield "409"
 
 

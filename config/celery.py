@@ -4,13 +4,30 @@ from typing import Any
 
 import structlog
 from celery import Celery
-from celery.signals import setup_logging, worker_init, worker_ready, worker_shutting_down
+from celery.signals import (
+    after_task_publish,
+    beat_embedded_init,
+    beat_init,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_ready,
+    worker_shutting_down,
+)
+
+from config.liveness import Liveness, turning_step
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("assay")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+HEARTBEAT = "annotation.tasks.heartbeat"
+STILL_SECONDS = 60  # twice the longest pause between two tries to reach a queue that was away
+liveness = Liveness(STILL_SECONDS)
+app.steps["consumer"].add(turning_step(liveness.turn))
 
 
 @setup_logging.connect  # type: ignore[untyped-decorator] # Celery has no types
@@ -31,31 +48,62 @@ def check_before_work(**_: Any) -> None:
         raise SystemExit(str(refusal)) from refusal
 
 
-stopping = threading.Event()
+@beat_init.connect  # type: ignore[untyped-decorator] # Celery has no types
+@beat_embedded_init.connect  # type: ignore[untyped-decorator] # Celery has no types
+def send_first_heartbeat(**_: Any) -> None:
+    """Send one at once: the schedule waits for its first interval to pass."""
+    from django.conf import settings
+
+    app.send_task(HEARTBEAT, expires=settings.SILENT_SECONDS)
+
+
+@after_task_publish.connect(sender=HEARTBEAT)  # type: ignore[untyped-decorator] # Celery has no types
+def report_scheduler(**_: Any) -> None:
+    """Only the scheduler sends heartbeats."""
+    from django.db import connection
+
+    from annotation.core.heartbeats import SCHEDULER, heartbeat
+
+    try:
+        heartbeat(SCHEDULER)
+    finally:
+        connection.close()
+
+
+@task_prerun.connect  # type: ignore[untyped-decorator] # Celery has no types
+def begin_task(**_: Any) -> None:
+    liveness.busy = True
+
+
+@task_postrun.connect  # type: ignore[untyped-decorator] # Celery has no types
+def end_task(**_: Any) -> None:
+    liveness.busy = False
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator] # Celery has no types
-def start_heartbeat(**_: Any) -> None:
-    """Beat in a thread of the worker's process: long tasks can keep its pool busy."""
-    threading.Thread(target=beat_until_stopped, name="heartbeat", daemon=True).start()
+def start_threads(**_: Any) -> None:
+    """Report and watch in threads: a task can take long."""
+    for target in (report_until_stopped, liveness.watch):
+        threading.Thread(target=target, name=target.__name__, daemon=True).start()
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator] # Celery has no types
-def stop_heartbeat(**_: Any) -> None:
-    stopping.set()
+def stop_threads(**_: Any) -> None:
+    liveness.ending.set()
 
 
-def beat_until_stopped() -> None:
+def report_until_stopped() -> None:
     from django.conf import settings
     from django.db import DatabaseError, connection
 
-    from annotation.core.jobs import heartbeat
+    from annotation.core.heartbeats import worker_heartbeat
 
-    while True:
+    while not liveness.ending.is_set():
         try:
-            heartbeat("worker")
+            worker_heartbeat(busy=liveness.busy)
+            liveness.database_answers = True
         except DatabaseError as error:
+            liveness.database_answers = False
             structlog.get_logger("assay.worker").warning("heartbeat failed", error=str(error))
         connection.close()
-        if stopping.wait(settings.SWEEP_SECONDS):
-            return
+        liveness.ending.wait(settings.HEARTBEAT_SECONDS)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+import psutil
 import psycopg
 
 with warnings.catch_warnings():
@@ -35,6 +36,8 @@ DEFAULT_OPTIONS = {
     # A query whose process was killed ends, and lets go of its messages and rows.
     "client_connection_check_interval": "500ms",
 }
+
+END_SECONDS = 5  # a killed process is gone by then, if the system is well
 
 _held: dict[Path, IO[str]] = {}
 
@@ -72,12 +75,20 @@ class EmbeddedPostgres:
             if not self.is_running():
                 self._start()
             _create_database(self.url("postgres"), DATABASE)
-            users = (self.home / "users.lock").open("w")
-            fcntl.flock(users, fcntl.LOCK_SH)
-            _held[self.home] = users
+            _held[self.home] = self._shared_lock()
         owner = os.getpid()
         atexit.register(lambda: self.release() if os.getpid() == owner else None)
         assert_reachable(url)
+
+    def hold_after_fork(self) -> None:
+        """Hold the server for this process, too, which was forked from one that does and must call ``release``."""
+        with _held.pop(self.home):
+            _held[self.home] = self._shared_lock()
+
+    def _shared_lock(self) -> IO[str]:
+        users = (self.home / "users.lock").open("w")
+        fcntl.flock(users, fcntl.LOCK_SH)
+        return users
 
     def release(self) -> None:
         """Release the server; the last process to release it stops it."""
@@ -100,15 +111,42 @@ class EmbeddedPostgres:
             self._control("stop", "-m", mode)
             self._start()
 
+    def start_again(self) -> None:
+        """Start a server that was killed, at the same address: its users know no other."""
+        with self._exclusive():
+            if self.is_running():
+                return
+            if (killed := self._process()) is not None:  # its parent has not yet asked how it ended
+                killed.wait(timeout=END_SECONDS)
+            port = self._stored_address()["port"]
+            if not port_is_free("127.0.0.1", int(port)):
+                raise EmbeddedPostgresError(f"Port {port} of the database is in use by another program.")
+            self._start()
+
     def is_running(self) -> bool:
-        info = pgserver.PostmasterInfo.read_from_pgdata(self.data)
-        return info is not None and info.is_running()
+        process = self._process()
+        try:
+            return process is not None and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    def _process(self) -> psutil.Process | None:
+        """Return the server's process, dead or alive, if the file that it keeps names one."""
+        try:
+            process = psutil.Process(int((self.data / "postmaster.pid").read_text().split("\n")[0]))
+            return process if process.name() == "postgres" else None
+        except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
+            return None
+
+    def _stored_address(self) -> dict[str, str]:
+        address: dict[str, str] = json.loads((self.home / "address.json").read_text())
+        return address
 
     def _address(self) -> dict[str, str]:
         path = self.home / "address.json"
-        address: dict[str, str] = {"password": secrets.token_urlsafe(24)}
+        address = {"password": secrets.token_urlsafe(24)}
         if path.exists():
-            address = json.loads(path.read_text())
+            address = self._stored_address()
             if self.is_running() or port_is_free("127.0.0.1", int(address["port"])):
                 return address
         self.home.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Middleware: a log line for each request, the security policy, the page for 404."""
+"""Middleware: a log line for each request, the security policy, the pages for 404 and 429."""
 
 import time
 import uuid
@@ -7,7 +7,10 @@ from collections.abc import Callable
 import structlog
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views.defaults import page_not_found
+
+from annotation.core.errors import LimitReached
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 QUIET_PATHS = ("/healthz", "/static/")
@@ -42,6 +45,23 @@ class PlainNotFound:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         return page_not_found(request, exception) if isinstance(exception, Http404) else None
+
+
+class LimitsReached:
+    """Answer 429 and say when to try again. The API has its own form of the answer: see ``config.api``."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, LimitReached):
+            return None
+        response = render(request, "429.html", {"message": exception.message}, status=429)
+        response.headers["Retry-After"] = str(exception.seconds)
+        return response
 
 
 class ContentSecurityPolicy:

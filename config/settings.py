@@ -32,6 +32,8 @@ MODELS_DIR = env.path("ASSAY_MODELS_DIR", DATA_DIR / "models")  # trained models
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
+# Proxies trusted to name the caller's address: an invented X-Forwarded-For must not evade limits.
+NUM_PROXIES = env.int("NUM_PROXIES", 1 if BEHIND_TLS else 0)
 
 DEVELOPMENT_SECRET_KEY = "development-only-and-refused-in-production-0123456789"  # noqa: S105
 
@@ -73,6 +75,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
         "conn_string": urlunsplit(urlsplit(CELERY_BROKER_URL)._replace(scheme="postgresql")),
         "init_extension": False,  # the SQL is installed by config.broker after migrate
         "visibility_timeout": env.int("CELERY_VISIBILITY_TIMEOUT", 120),
+        "pool_timeout": 5,  # for a database that is down; the part tries again
         "wait_time_seconds": 1,  # a worker that is stopped waits for the end of its last poll
         "poll_interval_ms": 50,
         "polling_interval": 0.05,
@@ -85,21 +88,25 @@ CELERY_TASK_IGNORE_RESULT = True  # progress and outcome live in Assay's own tab
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_CONCURRENCY = env.int("CELERY_WORKER_CONCURRENCY", 2)
+CELERY_WORKER_POOL = "solo"  # a worker is one process: of a pool, what remains can wait for the killed part without end
+WORKERS = env.int("ASSAY_WORKERS", 2)  # of `up`
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8  # then a running job goes back to the queue; its lease protects it
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", 30)
 SWEEP_SECONDS = env.int("SWEEP_SECONDS", 10)
+HEARTBEAT_SECONDS = env.int("HEARTBEAT_SECONDS", 5)
+SILENT_SECONDS = 3 * HEARTBEAT_SECONDS + 5  # two heartbeats may be late or lost
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": task, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
-    for name, task in {
-        "sweep": "annotation.tasks.sweep",
-        "requeue-score-runs": "metrics.tasks.requeue_stale",
-        "requeue-studies": "correlations.tasks.requeue_stale",
-    }.items()
+    name: {"task": task, "schedule": seconds, "options": {"expires": expires}}
+    for name, task, seconds, expires in (
+        ("heartbeat", "annotation.tasks.heartbeat", HEARTBEAT_SECONDS, SILENT_SECONDS),
+        ("sweep", "annotation.tasks.sweep", SWEEP_SECONDS, SWEEP_SECONDS),
+        ("requeue-score-runs", "metrics.tasks.requeue_stale", SWEEP_SECONDS, SWEEP_SECONDS),
+        ("requeue-studies", "correlations.tasks.requeue_stale", SWEEP_SECONDS, SWEEP_SECONDS),
+    )
 }
-CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: no entry is due later than seconds after a start
 
 # --- Django ----------------------------------------------------------------------------------------------------------
 
@@ -130,20 +137,24 @@ MIDDLEWARE = [
     "config.middleware.ContentSecurityPolicy",
     "annotation.recruitment.views.framing.FramedRaters",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.incoming.WellFormed",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "config.incoming.Sizes",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "config.middleware.PlainNotFound",
+    "config.middleware.LimitsReached",
 ]
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "annotation.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTHENTICATION_BACKENDS = ["annotation.core.signing_in.LimitedPasswords"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "annotation:project-list"
 LOGOUT_REDIRECT_URL = "home"
@@ -191,10 +202,12 @@ WHITENOISE_USE_FINDERS = DEBUG
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.int("DATA_UPLOAD_MAX_MEMORY_SIZE", 64 * 1024 * 1024)
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 256 * 1024 * 1024)
+DISK_FREE_MIN_BYTES = env.int("DISK_FREE_MIN_BYTES", 2 * UPLOAD_MAX_BYTES)  # the largest upload, and its rows
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 SECURE_SSL_REDIRECT = BEHIND_TLS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # `up`, containers and load balancers ask behind the proxy, by plain HTTP
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -223,6 +236,8 @@ PROVIDER_SETTINGS = {  # declared by each provider, by the name of the variable
     for each in provider.settings
 }
 PROVIDER_REFRESH_SECONDS = env.int("PROVIDER_REFRESH_SECONDS", 300)
+# New raters from one address: a lecture hall behind one router can join, a script cannot fill a campaign at once.
+RATER_ARRIVALS_PER_MINUTE = env.int("RATER_ARRIVALS_PER_MINUTE", 30)
 
 # --- API -------------------------------------------------------------------------------------------------------------
 
@@ -232,14 +247,11 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["annotation.core.json_bodies.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "annotation.core.pagination.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "config.api.exception_handler",
-    "DEFAULT_THROTTLE_RATES": {"token-address": "10/min", "token-username": "30/hour"},
-    # Proxies trusted to name the caller's address: an invented X-Forwarded-For must not evade the throttle.
-    "NUM_PROXIES": env.int("NUM_PROXIES", 1 if BEHIND_TLS else 0),
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay API",

@@ -4,11 +4,15 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config import views
+from config.passwords import LimitedPasswordChangeView
 
+handler400 = "config.incoming.bad_request"
 urlpatterns = [
     path("", views.home, name="home"),
     path("healthz", views.healthz, name="healthz"),
     path("accounts/password_reset/", views.password_reset, name="password_reset"),
+    path("accounts/password_change/", LimitedPasswordChangeView.as_view(), name="password_change"),
+    path("admin/password_change/", LimitedPasswordChangeView.as_view()),  # instead of the administration's own
     path("accounts/", include("django.contrib.auth.urls")),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),

@@ -56,6 +56,7 @@ class StudySpecification:
     NEEDED: ClassVar[tuple[str, ...]] = ("release", "campaigns", "systems")
     TEXTS: ClassVar[tuple[str, ...]] = ("release",)
     NAME_LISTS: ClassVar[tuple[str, ...]] = ("campaigns", "systems", "criteria")
+    FITTED: ClassVar[tuple[str, ...]] = ()  # fields that may be left out until the data are known
     LIMITS: ClassVar[dict[str, tuple[int, int]]] = {"bootstrap": (0, 10_000), "seed": (0, 2**63 - 1)}
 
     @classmethod
@@ -92,6 +93,8 @@ class StudySpecification:
         problems: dict[str, list[str]] = {}
         for name, (low, high) in self.LIMITS.items():
             value = getattr(self, name)
+            if value is None and name in self.FITTED:
+                continue
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 problems[name] = [f"found {value!r}; accepted: a whole number from {low} to {high}"]
         for name in self.NAME_LISTS:
@@ -124,7 +127,7 @@ class Specification(StudySpecification):
     order: int = 2
     tokenize: str = "whitespace"
     lowercase: bool = True
-    unit_size: int = 100
+    unit_size: int | None = None  # the usual size, or one that fits the data, once the study is created
     assignments: int = 1000
     orientation: Orientation = "both"
     remainder: Remainder = "keep"
@@ -134,6 +137,7 @@ class Specification(StudySpecification):
 
     TEXTS: ClassVar = ("release", "sweep_subset")
     NAME_LISTS: ClassVar = (*StudySpecification.NAME_LISTS, "subsets", "coefficients")
+    FITTED: ClassVar = ("unit_size",)
     CHOICES: ClassVar = {"orientation": ORIENTATIONS, "remainder": REMAINDERS, "tokenize": TOKENIZERS}
     LIMITS: ClassVar = StudySpecification.LIMITS | {
         "order": (1, 4),

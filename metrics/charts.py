@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.core.charts import Spec, Theme, metric_colours, palette, themed
+from annotation.core.charts import Spec, Theme, palette, themed
 
 MIN_HEIGHT, LEGEND = 84, 62  # pixels; on the page the neighbouring chart has a legend below it
 
@@ -55,9 +55,9 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, theme: Theme = 
     return themed(spec, theme)
 
 
-def system_scores(rows: Sequence[dict[str, Any]], *, title: str, theme: Theme = "light") -> Spec:
-    """Draw each system's score with its interval; rows hold ``system``, ``score``, ``low``, ``high``."""
-    colour = metric_colours([title], theme)[title]
+def system_scores(rows: Sequence[dict[str, Any]], *, title: str, colour: str, theme: Theme = "light") -> Spec:
+    """Draw each system's score with its interval in the metric's colour; rows hold ``system``, ``score``, ``low``,
+    ``high``."""
     y = {"field": "system", "type": "nominal", "title": None, "sort": [row["system"] for row in rows]}
     tooltip = [
         {"field": "system", "title": "System"},
@@ -83,7 +83,7 @@ def system_scores(rows: Sequence[dict[str, Any]], *, title: str, theme: Theme = 
     }
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "description": f"{title} of each system" + ", with 95% intervals" * has_intervals,
+        "description": f"{title} of each system" + ", with ranges of resamples" * has_intervals,
         "width": "container",
         "height": max(MIN_HEIGHT, 26 * len(rows)) + LEGEND,
         "data": {"values": list(rows)},

@@ -4,13 +4,13 @@ from celery import shared_task
 
 from annotation.core.shards import helpers
 from annotation.tasks import stale_jobs_enqueue
-from metrics.models import ScoreRun, TrainedModel
-from metrics.services import runs, training
+from metrics.models import ScoreRun, SystemRatings, TrainedModel
+from metrics.services import runs, system_ratings, training
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def requeue_stale() -> None:
-    stale_jobs_enqueue((ScoreRun, execute), (TrainedModel, train_model))
+    stale_jobs_enqueue((ScoreRun, execute), (TrainedModel, train_model), (SystemRatings, rate_systems))
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
@@ -28,3 +28,8 @@ def help_out(job_id: int) -> None:
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def train_model(model_id: int) -> None:
     training.model_execute(model_id=model_id)
+
+
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+def rate_systems(ratings_id: int) -> None:
+    system_ratings.system_ratings_compute(ratings_id=ratings_id)

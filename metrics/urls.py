@@ -1,6 +1,16 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from metrics.views import catalogue, comparisons, explanations, models, playground, runs, score_imports, segments
+from metrics.views import (
+    catalogue,
+    comparisons,
+    explanations,
+    leaderboard,
+    models,
+    playground,
+    runs,
+    score_imports,
+    segments,
+)
 
 app_name = "metrics"
 
@@ -44,8 +54,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/runs/new/", runs.run_create, name="run-create"),
     path("p/<slug:project_slug>/runs/import/", score_imports.run_import, name="run-import"),
     path("p/<slug:project_slug>/runs/of/<slug:dataset_slug>.zip", score_imports.run_export, name="run-export"),
+    path("p/<slug:project_slug>/runs/compare/", leaderboard.run_compare, name="run-compare"),
+    path(
+        "p/<slug:project_slug>/runs/leaderboard.<str:file_format>",
+        leaderboard.leaderboard_download,
+        name="run-leaderboard-download",
+    ),
     path("p/<slug:project_slug>/runs.<str:file_format>", runs.run_list_download, name="run-list-download"),
-    path("p/<slug:project_slug>/runs/<int:pk>/", include(run_urls)),
+    path("p/<slug:project_slug>/runs/<int:number>/", include(run_urls)),
     path("p/<slug:project_slug>/models/", models.model_list, name="model-list"),
     path("p/<slug:project_slug>/models/new/", models.model_create, name="model-create"),
     path("p/<slug:project_slug>/models/<int:pk>/", include(model_urls)),

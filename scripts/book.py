@@ -1,10 +1,10 @@
-"""Take the picture book of docs/screens: pages of campaigns, reference sets and metrics, at 360 and 1280
+"""Take the screenshots of docs/screens: pages of campaigns, reference sets and metrics, at 360 and 1280
 pixels, both themes.
 
     ASSAY_DEMO=1 DEBUG=1 ASSAY_DATA_DIR=/tmp/assay-book .venv/bin/python manage.py up --port 8123     # elsewhere
     ASSAY_DEMO=1 DEBUG=1 ASSAY_DATA_DIR=/tmp/assay-book .venv/bin/python scripts/book.py --base http://127.0.0.1:8123
 
-It prepares what is to be seen in that demo (so let it be a throw-away one), photographs it and writes the README.
+It creates campaigns in that demo (use a throw-away one), takes the screenshots and writes the README.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium
 WIDTHS: dict[str, dict[str, Any]] = {"360": PHONE | {"device_scale_factor": 1}, "1280": DESKTOP}
 THEMES = ("light", "dark")
 PAGES = [*MANAGED, *book_references.REFERENCES, *book_scores.SCORED]
-TALLEST = 1600  # what is below is cut off: a page scrolls, a picture need not
+TALLEST = 1600  # longer pages are cut off
 WIDEST, QUALITY = 1024, 38  # some 500 pictures have to stay within 16 MB
 
 
@@ -53,7 +53,7 @@ def arguments() -> argparse.Namespace:
 
 @contextmanager
 def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]:
-    """What there is to see. The copy of Prolific answers until the last picture is taken."""
+    """Create the pages to show; the fake Prolific answers until the last screenshot is taken."""
     if options.world and options.world.exists():
         yield json.loads(options.world.read_text())
         return
@@ -67,14 +67,14 @@ def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]
     from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
     with FakeProlific() as fake:
-        world = build(fake, base=options.base)
+        demo_world = build(fake, base=options.base)
         wait_for_dry_runs()
         user = User.objects.get(username=options.user)
-        paths = world.paths | walked(user) | scored(user)
-        found = {"paths": paths, "links": world.links}
+        paths = demo_world.paths | walked(user) | scored(user)
+        world = {"paths": paths, "links": demo_world.links}
         if options.world:
-            options.world.write_text(json.dumps(found, indent=1))
-        yield found
+            options.world.write_text(json.dumps(world, indent=1))
+        yield world
 
 
 class Photographer:
@@ -103,17 +103,17 @@ class Photographer:
                 if shot.act:
                     shot.act(page)
                 self.take(page, shot)
-            except Exception as error:  # noqa: BLE001 - one page that fails must not cost all the others
+            except Exception as error:  # noqa: BLE001 - a page that fails must not stop the others
                 self.complaints.append(f"{shot.name}-{self.width}-{self.theme}: {error}")
         page.context.close()
 
     def journeys(self, links: dict[str, str]) -> None:
         for journey in JOURNEYS:
-            last = max((place for place, shot in enumerate(journey.shots) if self.wanted(shot)), default=-1)
+            last = max((index for index, shot in enumerate(journey.shots) if self.wanted(shot)), default=-1)
             page = self.window(**({"locale": journey.locale} if journey.locale else {}))
             try:
-                for place, shot in enumerate(journey.shots[: last + 1]):
-                    if place == 0:
+                for index, shot in enumerate(journey.shots[: last + 1]):
+                    if index == 0:
                         page.goto(self.options.base + links[journey.campaign])
                     if shot.act:
                         shot.act(page)
@@ -128,7 +128,7 @@ class Photographer:
         page.locator("[data-chart][aria-busy]").first.wait_for(state="detached")
         page.locator(".htmx-request").first.wait_for(state="detached")
         name = f"{shot.name}-{self.width}-{self.theme}"
-        # As tall as the page, so that what sticks to the screen's edges stands where the page begins and ends.
+        # As tall as the page, so that sticky elements are at its top and bottom.
         usual = WIDTHS[self.width]["viewport"]
         height = page.evaluate("document.documentElement.scrollHeight")
         page.set_viewport_size({"width": usual["width"], "height": min(max(usual["height"], height), TALLEST)})
@@ -153,7 +153,7 @@ def store(picture: bytes, path: Path) -> None:
 
 
 def table(out: Path) -> str:
-    """The README of the folder: by area, a sentence and four pictures of each page."""
+    """Return the README of the folder: for each area a sentence and four pictures per page."""
     lines = [
         "# Pages, in pictures",
         "",

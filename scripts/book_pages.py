@@ -1,4 +1,4 @@
-"""The pages of the picture book, in the order of its README, and what is done on each before it is photographed."""
+"""The pages of docs/screens, in the order of its README, with the actions before each screenshot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AREAS = (DESIGNING, TRYING, RECRUITING, WATCHING, RATERS, CHANGING, RECORDING, R
 
 
 def press(name: str) -> Act:
-    """Press a button by its text; a page follows."""
+    """Return an action that presses a button by its text and waits for the next page."""
 
     def act(page: Page) -> None:
         page.get_by_role("main").get_by_role("button", name=name, exact=True).first.click()
@@ -301,7 +301,7 @@ MANAGED = [
     Shot(
         CHANGING,
         "change-reopen-unjudged",
-        "Reopen items",
+        "Ask again",
         "If a rater could not judge an item, another rater can try.",
         "main",
         "change/reopen-unjudged/",
@@ -379,8 +379,8 @@ def keys(*pressed: str) -> Act:
 
 def then(*acts: Act) -> Act:
     def act(page: Page) -> None:
-        for one in acts:
-            one(page)
+        for act in acts:
+            act(page)
 
     return act
 

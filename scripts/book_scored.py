@@ -44,7 +44,7 @@ TURNED = {
     "sweeps": [
         {"parameter": "k", "values": [1, 2, 5, 10, 20, 50]},
         {"parameter": "order", "values": [1, 2]},
-        {"parameter": "balance", "values": [place / 10 for place in range(11)]},
+        {"parameter": "balance", "values": [tenths / 10 for tenths in range(11)]},
     ],
 }
 
@@ -89,22 +89,22 @@ def _given_up(job: Job) -> None:
 
 
 def _runs(project: Project) -> dict[str, str]:
-    """The newest run of each metric over all references; of ΔBLEU the segment that raters see most differently."""
-    found = ScoreRun.objects.filter(project=project, state=JobState.DONE, subset__kind="all").order_by("pk")
-    newest = {run.metric: run for run in found}
+    """Return URLs of the newest run of each metric, and of the segment on which ΔBLEU and raters differ most."""
+    runs = ScoreRun.objects.filter(project=project, state=JobState.DONE, subset__kind="all").order_by("pk")
+    newest = {run.metric: run for run in runs}
     run = newest["delta_bleu"]
     apart = disagreements_of(run).liked_by_metric[0]
     system, name = apart.systems[0]
-    other = SystemScore.objects.get(run=newest["am_fm"], system__name=name)
+    am_fm_score = SystemScore.objects.get(run=newest["am_fm"], system__name=name)
     of_this = f"?release={run.release_id}"
     return {
         "run-new": reverse("metrics:run-create", args=[project.slug]) + of_this,
         "parameter-study-new": reverse("correlations:parameter-study-create", args=[project.slug]) + of_this,
-        "run": reverse("metrics:run-detail", args=[project.slug, run.pk]),
-        "system-scores": reverse("metrics:run-system-detail", args=[project.slug, run.pk, system]),
-        "segment": reverse("metrics:run-segment", args=[project.slug, run.pk, system, apart.item_id]),
+        "run": reverse("metrics:run-detail", args=[project.slug, run.number]),
+        "system-scores": reverse("metrics:run-system-detail", args=[project.slug, run.number, system]),
+        "segment": reverse("metrics:run-segment", args=[project.slug, run.number, system, apart.item_id]),
         "segment-am-fm": reverse(
-            "metrics:run-segment", args=[project.slug, other.run_id, other.system_id, apart.item_id]
+            "metrics:run-segment", args=[project.slug, am_fm_score.run.number, am_fm_score.system_id, apart.item_id]
         ),
     }
 
@@ -135,9 +135,9 @@ def _turned(project: Project, user: User) -> dict[str, str]:
 # --- Files of others --------------------------------------------------------------------------------------------------
 
 
-def _overlap(one: str, other: str) -> float:
-    """Jaccard's index of two texts' words: something that another program might have computed."""
-    words, others = set(one.split()), set(other.split())
+def _overlap(first: str, second: str) -> float:
+    """Return Jaccard's index of two texts' words, as scores of another program."""
+    words, others = set(first.split()), set(second.split())
     return len(words & others) / len(words | others) if words | others else 0.0
 
 
@@ -159,21 +159,21 @@ def _scores(dataset: Dataset) -> str:
 
 def _weighted(dataset: Dataset, n: int) -> Iterator[tuple[str, str, float]]:
     references = ResponseSource.objects.filter(item__dataset=dataset, system=None).order_by("response_id")
-    seen: set[int] = set()
+    used: set[int] = set()
     fields = ("response_id", "item__external_id", "item__message", "response__text")
     for pk, item, message, text in references.values_list(*fields).iterator():
-        if pk not in seen and len(seen) < n:
-            seen.add(pk)
+        if pk not in used and len(used) < n:
+            used.add(pk)
             yield item, text, round(2 * _overlap(message, text) - 1, 4)
 
 
 def _weights(dataset: Dataset, user: User) -> dict[str, str]:
-    """Imports done, at work and refused; the release that is made is so large that a worker computes its figures."""
+    """Create finished, running and refused imports of weights, and a release whose analyses need a worker."""
     slug = dataset.project.slug
 
     def imported(filename: str, content: str) -> WeightsImport:
-        found = WeightsImport.objects.filter(dataset=dataset, filename=filename).first()
-        return found or weights_import_create(
+        existing = WeightsImport.objects.filter(dataset=dataset, filename=filename).first()
+        return existing or weights_import_create(
             dataset=dataset,
             filename=filename,
             content=content.encode(),
@@ -211,24 +211,26 @@ def _weights(dataset: Dataset, user: User) -> dict[str, str]:
 
 
 def _seeds() -> dict[str, str]:
-    """The tour's selection once more, on its way and given up."""
-    made = SeedSelection.objects.filter(project__slug="tour").latest("pk")
-    asked = {
-        "campaigns": [one.pk for one in made.campaigns.all()],
-        "threshold": made.threshold,
-        "shares": made.shares,
-        "seed": made.seed,
+    """Create a running and a failed repetition of the tour's selection."""
+    selection = SeedSelection.objects.filter(project__slug="tour").latest("pk")
+    options = {
+        "campaigns": [campaign.pk for campaign in selection.campaigns.all()],
+        "threshold": selection.threshold,
+        "shares": selection.shares,
+        "seed": selection.seed,
         "min_ratings": 1,
         "again": False,
     }
-    jobs = list(SeedSelecting.objects.filter(dataset=made.dataset, selection=None).order_by("pk")[:2])
+    jobs = list(SeedSelecting.objects.filter(dataset=selection.dataset, selection=None).order_by("pk")[:2])
     while len(jobs) < 2:
         jobs.append(
-            SeedSelecting.objects.create(project=made.project, dataset=made.dataset, asked=asked, progress_total=1)
+            SeedSelecting.objects.create(
+                project=selection.project, dataset=selection.dataset, asked=options, progress_total=1
+            )
         )
     _at_work(jobs[0], 0, 1, "Reading ratings")
     _given_up(jobs[1])
-    args = [made.project.slug, made.dataset.slug]
+    args = [selection.project.slug, selection.dataset.slug]
     return {
         "select": reverse("annotation:seed-select", args=args),
         "selecting": reverse("annotation:seed-selecting", args=[*args, jobs[0].pk]),

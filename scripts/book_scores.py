@@ -29,7 +29,7 @@ TYPED = urlencode(
 
 
 def part(heading: str) -> Act:
-    """What stands under this heading: a long page is cut, so what is above it is not shown."""
+    """Return an action that hides all but the section with this heading, as long pages are cut."""
 
     def act(page: Page) -> None:
         section = page.locator("section", has=page.get_by_role("heading", name=heading, exact=True)).first
@@ -42,7 +42,7 @@ def part(heading: str) -> Act:
 
 
 def open_card(page: Page) -> None:
-    """One metric, with its parameters and its own page."""
+    """Show one metric with its parameters."""
     card = page.locator(".metric-card", has=page.get_by_role("heading", name="ΔBLEU", exact=True)).first
     for summary in card.locator("summary").all():
         summary.click()
@@ -53,7 +53,7 @@ def open_card(page: Page) -> None:
 
 
 def look(page: Page) -> None:
-    """A file of scores, looked at before it is imported."""
+    """Preview a file of scores."""
     page.get_by_label("Name of the metric").fill("Word overlap")
     page.get_by_label("Lowest possible score").fill("0")
     page.get_by_label("Highest possible score").fill("1")
@@ -83,7 +83,7 @@ SCORED = [
         RUNNING,
         "run-new-am-fm",
         "New score run: AM-FM",
-        "What this metric can be told.",
+        "The settings of this metric.",
         "run-new",
         "&metric=am_fm",
     ),

@@ -1,4 +1,4 @@
-"""What a page of the picture book is."""
+"""Pages of docs/screens and journeys through them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Act = Callable[[Page], object]
 
 @dataclass(frozen=True)
 class Shot:
-    """``of`` names a page of the prepared world, ``more`` what follows its address; without ``text``, not shown."""
+    """A screenshot of the page ``of`` plus ``more``; without ``text`` it is not in the README."""
 
     area: str
     name: str
@@ -28,7 +28,7 @@ class Shot:
 
 @dataclass(frozen=True)
 class Journey:
-    """A rater's way through one campaign; each shot's act leads to it."""
+    """A rater's path through a campaign; the act of each shot leads to it."""
 
     campaign: str
     shots: list[Shot] = field(default_factory=list)

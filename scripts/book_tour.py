@@ -1,4 +1,4 @@
-"""What the picture book shows of reference sets: a tour, walked once, its set released in two ways."""
+"""Reference sets in docs/screens: a tour whose set is released in two ways."""
 
 from django.urls import reverse
 
@@ -8,7 +8,7 @@ from metrics.services.tour import tour
 
 
 def walked(user: User) -> dict[str, str]:
-    """Addresses of a tour's pages; it is walked if nobody has, and its set released a second way."""
+    """Return URLs of the tour's pages; create the tour and a second release if they do not exist."""
     project = Project.objects.filter(slug="tour").first()
     if project is None:
         project = tour(by=user).project

@@ -1,6 +1,6 @@
-"""What the picture book shows: campaigns in interesting states, made in the demo's project of a running Assay.
+"""Campaigns in various states for docs/screens, created in the demo's project of a running Assay.
 
-It is made once; a second call finds what is there. Prolific is played by the copy that the tests use.
+They are created once; a second call finds them. The tests' fake Prolific stands for the provider.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from annotation.rating.services.ratings import ratings_submit
 from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services import datasheet
 from annotation.recruitment.providers.base import Arrival, Outcome
-from annotation.recruitment.services import accounts, arrivals, refreshing, studies
+from annotation.recruitment.services import accounts, arrivals, endings, refreshing, studies
 from annotation.recruitment.services.terms import Terms, terms_of
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds import rating_screens
@@ -93,7 +93,7 @@ SHEET = (
 
 @dataclass(frozen=True)
 class World:
-    """Addresses of what was made, by name, and the raters' links."""
+    """URLs of the created pages by name, and the raters' links."""
 
     paths: dict[str, str]
     links: dict[str, str]
@@ -103,7 +103,7 @@ def build(fake: FakeProlific, *, base: str) -> World:
     user = User.objects.get(username="manager")
     project = Project.objects.get(slug="demo")
     dataset = Dataset.objects.get(project=project, slug="dstc7")
-    drafts = [_draft(project, dataset, one, user) for one in TEMPLATES]
+    drafts = [_draft(project, dataset, template, user) for template in TEMPLATES]
     upcoming = _campaign(project, _plan(dataset, NEXT, ratings_per_unit=4, qualification=_qualification()), user)
     runs = _dry_runs(upcoming, user)
     main = Campaign.objects.filter(project=project, name=MAIN).first() or _main(project, dataset, user, fake, base)
@@ -122,8 +122,8 @@ def build(fake: FakeProlific, *, base: str) -> World:
 
 
 def _draft(project: Project, dataset: Dataset, template: Any, user: User) -> Campaign:
-    found = Campaign.objects.filter(project=project, name=template.title).first()
-    return found or campaign_start(project=project, dataset=dataset, template=template.slug, by=user)
+    existing = Campaign.objects.filter(project=project, name=template.title).first()
+    return existing or campaign_start(project=project, dataset=dataset, template=template.slug, by=user)
 
 
 def _plan(dataset: Dataset, name: str, **options: Any) -> CampaignDraft:
@@ -149,8 +149,8 @@ def _plan(dataset: Dataset, name: str, **options: Any) -> CampaignDraft:
 
 
 def _campaign(project: Project, draft: CampaignDraft, user: User) -> Campaign:
-    found = Campaign.objects.filter(project=project, name=draft.name).first()
-    return found or campaign_create(project=project, draft=draft, by=user)
+    existing = Campaign.objects.filter(project=project, name=draft.name).first()
+    return existing or campaign_create(project=project, draft=draft, by=user)
 
 
 def _screen(text: str, low: int, high: int, **more: Any) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _qualification() -> dict[str, Any]:
 
 
 def _main(project: Project, dataset: Dataset, user: User, fake: FakeProlific, base: str) -> Campaign:
-    """Launched with rules; people from Prolific and by a link; rules applied; a datasheet begun."""
+    """Create a campaign with rules, raters from Prolific and by a link, and a started datasheet."""
     main = campaign_create(project=project, draft=_plan(dataset, MAIN, ratings_per_unit=5, item_limit=14), by=user)
     rules: QualityRules = rules_register(campaign=main, records=RULES, by=user)
     main = campaign_launch(campaign=main, by=user)
@@ -201,20 +201,20 @@ def _main(project: Project, dataset: Dataset, user: User, fake: FakeProlific, ba
 
 
 def _work(campaign: Campaign, rater: Rater, traits: dict[str, Any], screens: int, number: int) -> None:
-    """As the demo's raters work: through the services, as if each screen had taken a while."""
-    who = SimulatedRater(seed=SEED + number, **traits)
+    """Rate screens through the services as the demo's raters do, with simulated times."""
+    simulated = SimulatedRater(seed=SEED + number, **traits)
     participation_start(campaign=campaign, rater=rater)
-    for place in range(screens):
+    for number_shown in range(screens):
         shown = unit_request(campaign=campaign, rater=rater)
         if shown is None:
             return
-        Presentation.objects.filter(pk=shown.pk).update(shown_at=Now() - timedelta(seconds=who.seconds()))
-        if place == 3 and number % 3 == 0 and shown.purpose == Purpose.WORK:
+        Presentation.objects.filter(pk=shown.pk).update(shown_at=Now() - timedelta(seconds=simulated.seconds()))
+        if number_shown == 3 and number % 3 == 0 and shown.purpose == Purpose.WORK:
             ratings_submit(token=shown.token, rater=rater, values={}, cannot_judge={0: REASONS[0]})
             continue
-        value = int(answer(who, screen_quality(shown, seed=SEED), Ladder(1, 5)))
-        values = {(0, "relevance"): value, (0, "informativeness"): max(1, value - (place % 2))}
-        comment = "The passage is about something else." if place == 5 and number % 2 else ""
+        value = int(answer(simulated, screen_quality(shown, seed=SEED), Ladder(1, 5)))
+        values = {(0, "relevance"): value, (0, "informativeness"): max(1, value - (number_shown % 2))}
+        comment = "The passage is about something else." if number_shown == 5 and number % 2 else ""
         ratings_submit(token=shown.token, rater=rater, values=values, comment=comment)
 
 
@@ -235,33 +235,35 @@ def _prolific(main: Campaign, user: User, fake: FakeProlific, base: str) -> Recr
         project=main.project, provider="prolific", name="Lab", values=values, endpoint=fake.base_url, by=user
     )
     accounts.account_check(account=account)
-    made = studies.recruitment_create(
+    recruitment = studies.recruitment_create(
         campaign=main, provider="prolific", name="First wave", terms=TERMS, after={}, account=account, by=user
     )
-    made = studies.recruitment_publish(recruitment=made, entry_url=f"{base}/r/in/{made.link_token}/", by=user)
-    right = next(one.code for one in terms_of(made).codes if one.outcome == "completed")
-    endings = ["done", "done", "wrong", "done", "returns", "late", "done", "at work"]
-    for number, ending in enumerate(endings):
-        there, _ = fake.participant_enters(made.external_id, f"60bf9310e8dec401be6e96{number:02d}")
-        there.started_at = (datetime.now(UTC) - timedelta(minutes=11 + number % 4)).isoformat()
-        arrival = Arrival(rater=there.participant_id, study=made.external_id, session=there.id)
-        taken = arrivals.arrival_admit(recruitment=made, arrival=arrival)
+    recruitment = studies.recruitment_publish(
+        recruitment=recruitment, entry_url=f"{base}/r/in/{recruitment.link_token}/", by=user
+    )
+    right = next(code.code for code in terms_of(recruitment).codes if code.outcome == "completed")
+    plans = ["done", "done", "wrong", "done", "returns", "late", "done", "at work"]
+    for number, ending in enumerate(plans):
+        participant, _ = fake.participant_enters(recruitment.external_id, f"60bf9310e8dec401be6e96{number:02d}")
+        participant.started_at = (datetime.now(UTC) - timedelta(minutes=11 + number % 4)).isoformat()
+        arrival = Arrival(rater=participant.participant_id, study=recruitment.external_id, session=participant.id)
+        taken = arrivals.arrival_admit(recruitment=recruitment, arrival=arrival)
         _work(main, taken.rater, RATERS[number], {"returns": 2, "late": 3, "at work": 5}.get(ending, 14), number)
-        if ending == "done":  # the last page has given the code
+        if ending == "done":  # the last page has shown the code
             endings.submission_end(submission=taken.submission, outcome=Outcome.COMPLETED)
         if ending in ("done", "wrong"):
-            fake.participant_completes(there.id, right if ending == "done" else "NONSENSE")
+            fake.participant_completes(participant.id, right if ending == "done" else "NONSENSE")
         elif ending == "returns":
-            fake.participant_returns(there.id)
+            fake.participant_returns(participant.id)
         elif ending == "late":
-            fake.participant_times_out(there.id)
-    refreshing.recruitment_refresh(recruitment=made)
-    return made
+            fake.participant_times_out(participant.id)
+    refreshing.recruitment_refresh(recruitment=recruitment)
+    return recruitment
 
 
 def _by_hand(main: Campaign, user: User) -> Recruitment:
-    """A study that somebody made at the provider themselves: people come, nobody says how it ended there."""
-    made = studies.recruitment_create(
+    """Create a study made by hand at the provider: raters arrive, but outcomes are not known."""
+    recruitment = studies.recruitment_create(
         campaign=main,
         provider="prolific",
         name="By hand",
@@ -276,26 +278,26 @@ def _by_hand(main: Campaign, user: User) -> Recruitment:
             study="64a1b2c3d4e5f60718293a4b",
             session=f"64b0c0ffee00000000000{number:03d}",
         )
-        taken = arrivals.arrival_admit(recruitment=made, arrival=arrival)
+        taken = arrivals.arrival_admit(recruitment=recruitment, arrival=arrival)
         _work(main, taken.rater, RATERS[number], 6 + number, number + 20)
-    return made
+    return recruitment
 
 
 # --- Dry runs, imports, raters' pages ---------------------------------------------------------------------------------
 
 
 def _dry_runs(campaign: Campaign, user: User) -> list[int]:
-    found = list(campaign.dry_runs.order_by("pk").values_list("pk", flat=True))
-    for seed, spam in ((1, 0.1), (2, 0.3))[len(found) :]:
+    run_ids = list(campaign.dry_runs.order_by("pk").values_list("pk", flat=True))
+    for seed, spam in ((1, 0.1), (2, 0.3))[len(run_ids) :]:
         wanted = replace(suggested(campaign), seed=seed, spam_share=spam, raters=16)
         run = dry_run_create(campaign=campaign, specification=wanted.to_dict(), by=user)
         tasks.dry_run_execute.delay(run.pk)
-        found.append(run.pk)
-    return found
+        run_ids.append(run.pk)
+    return run_ids
 
 
 def wait_for_dry_runs(*, seconds: float = 240) -> None:
-    """The worker plays them through meanwhile."""
+    """Wait until the worker has finished the dry runs."""
     until = time.monotonic() + seconds
     while DryRun.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING]).exists() and time.monotonic() < until:
         time.sleep(1)
@@ -304,15 +306,15 @@ def wait_for_dry_runs(*, seconds: float = 240) -> None:
 def _import_paths(project: Project, user: User) -> dict[str, str]:
     dataset = Dataset.objects.filter(project=project, name="Examples").first()
     if dataset is None:
-        made = imports.dataset_import_create(
+        dataset_import = imports.dataset_import_create(
             project=project,
             by=user,
             name="Examples",
             filename="dataset.csv",
             content=(EXAMPLES / "dataset.csv").read_bytes(),
         )
-        imports.dataset_import_execute(import_id=made.pk)
-        dataset = DatasetImport.objects.get(pk=made.pk).dataset
+        imports.dataset_import_execute(import_id=dataset_import.pk)
+        dataset = DatasetImport.objects.get(pk=dataset_import.pk).dataset
     assert dataset is not None
     job = RatingImport.objects.filter(dataset=dataset).first() or judgements.rating_import_create(
         dataset=dataset,
@@ -358,41 +360,55 @@ MANY: dict[str, Any] = {"ratings_per_unit": 60}  # each picture's rater is a new
 
 
 def _small_talk() -> dict[str, str]:
-    """A campaign for every kind of screen, over three conversations."""
+    """Create a campaign for every kind of screen, on three conversations."""
     project = Project.objects.create(name="Small talk", slug="small-talk")
     dataset = Dataset.objects.create(project=project, name="Small talk", slug="small-talk")
     systems = {name: System.objects.create(dataset=dataset, name=name) for name in REPLIES}
-    for place, (context, message) in enumerate(MESSAGES):
+    for position, (context, message) in enumerate(MESSAGES):
         item = Item.objects.create(
-            dataset=dataset, external_id=f"talk-{place}", position=place, context=list(context), message=message
+            dataset=dataset, external_id=f"talk-{position}", position=position, context=list(context), message=message
         )
         for name, texts in REPLIES.items():
-            add_response(item, texts[place], systems[name])
-        add_response(item, HUMAN[place], None)
-    one, two = [systems["Alder"]], [systems["Alder"], systems["Birch"]]
-    told = "Rate how *relevant* each reply is to the last message.\n\nA short reply may be as relevant as a long one."
+            add_response(item, texts[position], systems[name])
+        add_response(item, HUMAN[position], None)
+    one_system, two_systems = [systems["Alder"]], [systems["Alder"], systems["Birch"]]
+    instructions = (
+        "Rate how *relevant* each reply is to the last message.\n\nA short reply may be as relevant as a long one."
+    )
     _running(
         dataset,
         "Replies: one by one",
         [RELEVANT],
-        one,
+        one_system,
         qualification=_first_steps(),
-        instructions=told,
+        instructions=instructions,
         consent=CONSENT,
         completion_code="DONE-7",
         item_limit=2,
     )
-    _running(dataset, "Replies: pairs", [RELEVANT, rating_screens.BETTER], two, presentation="pair", instructions=told)
+    _running(
+        dataset,
+        "Replies: pairs",
+        [RELEVANT, rating_screens.BETTER],
+        two_systems,
+        presentation="pair",
+        instructions=instructions,
+    )
     _running(dataset, "Replies: six at a time", [rating_screens.FLUENT], list(systems.values()), presentation="list")
     _running(
-        dataset, "Fluency, 0 to 100", [rating_screens.ADEQUATE], one, break_every_units=1, completion_code="DONE-3"
+        dataset,
+        "Fluency, 0 to 100",
+        [rating_screens.ADEQUATE],
+        one_system,
+        break_every_units=1,
+        completion_code="DONE-3",
     )
-    _running(dataset, "Naturalness", [rating_screens.NATURAL], one, seconds_between_units=30)
+    _running(dataset, "Naturalness", [rating_screens.NATURAL], one_system, seconds_between_units=30)
     _running(
         dataset,
         "Replies: two questions",
         [RELEVANT, rating_screens.FLUENT],
-        one,
+        one_system,
         comment="optional",
         cannot_judge_reasons=rating_screens.REASONS,
         consent=CONSENT,
@@ -430,8 +446,8 @@ def _first_steps() -> dict[str, Any]:
 
 
 def _links(project: Project) -> dict[str, str]:
-    found = Campaign.objects.filter(project=project)
-    return {one.name: reverse("annotation:rater-landing", args=[one.link_token]) for one in found}
+    campaigns = Campaign.objects.filter(project=project)
+    return {campaign.name: reverse("annotation:rater-landing", args=[campaign.link_token]) for campaign in campaigns}
 
 
 def _paths(
@@ -445,8 +461,8 @@ def _paths(
 ) -> dict[str, str]:
     slug = project.slug
     through = list(main.recruitments.order_by("pk"))
-    here = Participation.objects.filter(campaign=main)
-    person = here.exclude(excluded_at=None).first() or here.earliest("pk")
+    participations = Participation.objects.filter(campaign=main)
+    person = participations.exclude(excluded_at=None).first() or participations.earliest("pk")
     account = through[0].account
     return {
         "demo": f"/p/{slug}/",

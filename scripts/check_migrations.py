@@ -1,4 +1,4 @@
-"""makemigrations --check on a throw-away database, so that it needs nothing and leaves nothing."""
+"""Run makemigrations --check on a temporary database."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """Make sure that the browser tests have a Chromium: an installed one, else Playwright's, else Debian's package.
 
-Debian's headless shell is preferred: a page costs it a fifth of the time that a whole browser takes.
+Debian's headless shell is preferred: it takes a fifth of the time of a full browser.
 """
 
 import os
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.browser.support import HEADLESS_SHELL, chromium_path
 
 
-def found() -> str | None:
+def chromium_found() -> str | None:
     if path := chromium_path():
         return path
     with sync_playwright() as playwright:
@@ -24,7 +24,7 @@ def found() -> str | None:
     return path if Path(path).exists() else None
 
 
-def tried(*command: str) -> bool:
+def run_command(*command: str) -> bool:
     print("Trying:", *command, flush=True)
     return subprocess.run(command, check=False, timeout=900).returncode == 0
 
@@ -33,15 +33,15 @@ def apt_install(package: str) -> bool:
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     os.environ["DEBIAN_FRONTEND"] = "noninteractive"
-    return tried("apt-get", "update", "-q") and tried("apt-get", "install", "-y", "-q", package)
+    return run_command("apt-get", "update", "-q") and run_command("apt-get", "install", "-y", "-q", package)
 
 
 def main() -> int:
     if "ASSAY_CHROMIUM" in os.environ or shutil.which(HEADLESS_SHELL):
         return 0
-    if not apt_install(HEADLESS_SHELL) and not found():
-        tried(sys.executable, "-m", "playwright", "install", "chromium") or apt_install("chromium")
-    if path := found():
+    if not apt_install(HEADLESS_SHELL) and not chromium_found():
+        run_command(sys.executable, "-m", "playwright", "install", "chromium") or apt_install("chromium")
+    if path := chromium_found():
         print("Browser tests use", path)
         return 0
     print(

@@ -1,4 +1,4 @@
-"""Keep the translations of the rater's pages: gather what is to be translated, and compile what has been.
+"""Maintain the translations of the rater's pages: collect texts to translate, and compile translations.
 
     .venv/bin/python -m scripts.messages            gather into locale/*/LC_MESSAGES/django.po, then compile
     .venv/bin/python -m scripts.messages --check    complain if a catalogue is out of date, incomplete or not compiled
@@ -47,14 +47,14 @@ KEYWORDS = {
     "pgettext": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
 }
-EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # when something was compiled is no part of it
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # files must not depend on the time of compilation
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%%")
 
 
-def gathered() -> Catalog:
-    """Every text of the rater's pages, in the order of the alphabet of where it stands."""
+def collected() -> Catalog:
+    """Return a catalogue of all texts of the rater's pages, sorted by path."""
     catalog = Catalog(charset="utf-8")
-    for path in sorted(found for pattern in SOURCES for found in ROOT.glob(pattern)):
+    for path in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
         for message, context in _texts(path):
             flags = ["python-format"] if PLACEHOLDER.search(message if isinstance(message, str) else message[0]) else []
             catalog.add(message, locations=[(path.relative_to(ROOT).as_posix(), None)], context=context, flags=flags)
@@ -77,7 +77,7 @@ def catalogue_path(language: str) -> Path:
 
 
 def updated(language: str, template: Catalog) -> Catalog:
-    """The language's catalogue with today's texts: translations are kept, and what is gone goes."""
+    """Return the language's catalogue with the current texts; translations of removed texts are dropped."""
     path = catalogue_path(language)
     known = Catalog(locale=language)
     if path.exists():
@@ -103,9 +103,9 @@ def updated(language: str, template: Catalog) -> Catalog:
 def written(catalog: Catalog) -> bytes:
     file = io.BytesIO()
     pofile.write_po(file, catalog, width=120, omit_header=False, sort_output=True)
-    # When it was written is no part of it: the same texts give the same file.
-    kept = [line for line in file.getvalue().splitlines(keepends=True) if not _is_noise(line)]
-    return b"".join(kept)
+    # Without dates, the same texts give the same file.
+    lines = [line for line in file.getvalue().splitlines(keepends=True) if not _is_noise(line)]
+    return b"".join(lines)
 
 
 def _is_noise(line: bytes) -> bool:
@@ -122,18 +122,18 @@ def compiled(po: bytes, language: str) -> bytes:
 
 
 def problems(language: str, template: Catalog) -> list[str]:
-    """What is wrong with a language's files; nothing where they are complete and compiled."""
+    """Return the problems of a language's files: none if they are complete and compiled."""
     path = catalogue_path(language)
     if not path.exists():
         return [f"{path}: missing"]
     catalog = updated(language, template)
-    found = [f"{path}: {fault}" for message in catalog if message.id for fault in _faults(message, catalog)]
+    faults = [f"{path}: {fault}" for message in catalog if message.id for fault in _faults(message, catalog)]
     if path.read_bytes() != written(catalog):
-        found.append(f"{path}: out of date; run scripts.messages")
+        faults.append(f"{path}: out of date; run scripts.messages")
     mo = path.with_suffix(".mo")
     if not mo.exists() or mo.read_bytes() != compiled(path.read_bytes(), language):
-        found.append(f"{mo}: not compiled from its catalogue; run scripts.messages")
-    return found
+        faults.append(f"{mo}: not compiled from its catalogue; run scripts.messages")
+    return faults
 
 
 def _faults(message: Message, catalog: Catalog) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _faults(message: Message, catalog: Catalog) -> Iterator[str]:
     accepted = set(PLACEHOLDER.findall(ids[-1]))
     for string in strings:
         used = set(PLACEHOLDER.findall(string))
-        # A form that is about one or two may spell the number out.
+        # A plural form for one or two may spell the number out.
         if not used <= accepted or (len(ids) == 1 and used != accepted):
             yield f"other placeholders than {sorted(accepted)}: {string!r}"
 
@@ -157,16 +157,16 @@ def main() -> int:
     check = parser.parse_args().check
     if not settings.configured:
         settings.configure(USE_I18N=True)
-    template = gathered()
+    template = collected()
     for language in LANGUAGES:
         path = catalogue_path(language)
         if not check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(written(updated(language, template)))
             path.with_suffix(".mo").write_bytes(compiled(path.read_bytes(), language))
-    found = [fault for language in LANGUAGES for fault in problems(language, template)]
-    print("\n".join(found) or f"{len(template)} texts in {len(LANGUAGES)} languages, complete and compiled.")
-    return 1 if found else 0
+    faults = [fault for language in LANGUAGES for fault in problems(language, template)]
+    print("\n".join(faults) or f"{len(template)} texts in {len(LANGUAGES)} languages, complete and compiled.")
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

@@ -26,17 +26,17 @@ OPTIONS = ["-q", "-x", "-c", "/dev/null", f"--rootdir={ROOT}", "--noconftest", *
 
 
 def sample(session: Path, size: int, seed: int) -> None:
-    """Keep ``size`` mutants of the session, the same for the same seed."""
+    """Keep ``size`` mutants of the session, chosen by the seed."""
     with closing(sqlite3.connect(session)) as database, database:
         rows = database.execute(
             "SELECT job_id FROM mutation_specs ORDER BY module_path, operator_name, occurrence"
         ).fetchall()
-        kept = random.Random(seed).sample(rows, min(size, len(rows)))
+        sampled = random.Random(seed).sample(rows, min(size, len(rows)))
         database.execute("CREATE TEMP TABLE kept (job_id)")
-        database.executemany("INSERT INTO kept VALUES (?)", kept)
+        database.executemany("INSERT INTO kept VALUES (?)", sampled)
         for table in ("mutation_specs", "work_items"):
             database.execute(f"DELETE FROM {table} WHERE job_id NOT IN (SELECT job_id FROM kept)")
-    print(f"{len(kept)} of {len(rows)} mutants")
+    print(f"{len(sampled)} of {len(rows)} mutants")
 
 
 def test() -> int:

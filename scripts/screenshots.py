@@ -1,4 +1,4 @@
-"""Take pictures of pages of a running Assay, to look at them and for the README.
+"""Take screenshots of pages of a running Assay.
 
     .venv/bin/python scripts/screenshots.py --user ada --password secret --out /tmp/shots /projects/ /styleguide/
 
@@ -41,7 +41,7 @@ def file_stem(path: str) -> str:
 
 
 def take(browser: Browser, options: argparse.Namespace, width: str, theme: str) -> list[str]:
-    """Photograph every path at one width in one theme; return what the console and the layout complained about."""
+    """Take a screenshot of every path at a width in a theme; return problems of console and layout."""
     errors, complaints = ConsoleErrors(), []
     context = theme_context(browser, theme=theme, **{**WIDTHS[width], "device_scale_factor": options.scale})
     page = context.new_page()

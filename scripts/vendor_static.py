@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/vendor_static.py
 
-Needs npm and the project's virtual environment; nobody needs it to run Assay, since the result is committed.
+Needs npm and the project's virtual environment. Running Assay does not need it: the result is committed.
 Versions are pinned here, written to static/vendor/VERSIONS.md, and every licence lies beside its files.
 """
 
@@ -21,6 +21,15 @@ import vl_convert
 
 VENDOR = Path(__file__).resolve().parent.parent / "static" / "vendor"
 BOOTSTRAP, ICONS, HTMX = "5.3.8", "1.13.1", "2.0.11"
+# By package: its version, and the subsets of its files. A browser loads only the subsets whose characters a page shows.
+LATIN = ("latin-wght-normal", "latin-wght-italic", "latin-ext-wght-normal", "vietnamese-wght-normal")
+EUROPE = (*LATIN, "greek-wght-normal", "cyrillic-wght-normal")
+FONTS = {
+    "source-sans-3": ("5.3.0", EUROPE),
+    "source-serif-4": ("5.3.1", EUROPE),
+    "noto-sans-arabic": ("5.3.0", ("arabic-wght-normal",)),
+    "noto-naskh-arabic": ("5.3.0", ("arabic-wght-normal",)),
+}
 SVG = "http://www.w3.org/2000/svg"
 
 VEGA_EXPORTS = "window.vega = vega; window.vegaLite = vegaLite; window.vegaEmbed = vegaEmbed;"
@@ -53,7 +62,7 @@ def licences_in(package: Path) -> list[Path]:
 
 
 def copy_without_source_map(source: Path, target: Path) -> None:
-    """Hashed static storage refuses references to files that are not there, and the maps are not shipped."""
+    """Copy a file without its source map, which is not shipped: hashed static storage refuses missing files."""
     text = source.read_text(encoding="utf-8")
     text = re.sub(r"^(/\*|//)# sourceMappingURL=\S+( \*/)?\s*$", "", text, flags=re.MULTILINE)
     target.write_text(text.rstrip() + "\n", encoding="utf-8")
@@ -74,7 +83,7 @@ def vendor_htmx(work: Path) -> None:
 
 
 def vendor_icons(work: Path) -> None:
-    """One sprite of the icons the templates use: `<use href="icons.svg#play">`."""
+    """Write one sprite of the icons in templates: `<use href="icons.svg#play">`."""
     package, out = npm_unpack(f"bootstrap-icons@{ICONS}", work), VENDOR / "bootstrap-icons"
     out.mkdir()
     ET.register_namespace("", SVG)
@@ -86,6 +95,29 @@ def vendor_icons(work: Path) -> None:
     ET.indent(sprite)
     (out / "icons.svg").write_text(ET.tostring(sprite, encoding="unicode") + "\n", encoding="utf-8")
     shutil.copy(licences_in(package)[0], out / "LICENSE")
+
+
+def vendor_fonts(work: Path) -> None:
+    """Write the fonts' files and one stylesheet, a rule for each file with the characters that it holds."""
+    out = VENDOR / "fonts"
+    out.mkdir()
+    rules = []
+    for name, (version, subsets) in FONTS.items():
+        package = npm_unpack(f"@fontsource-variable/{name}@{version}", work)
+        written = "".join((package / f"wght{style}.css").read_text(encoding="utf-8") for style in styles_of(package))
+        for subset in subsets:
+            file = f"{name}-{subset}.woff2"
+            rule = re.search(rf"@font-face {{[^}}]*{re.escape(file)}[^}}]*}}", written)
+            if rule is None:
+                raise LookupError(f"{name} {version} has no subset {subset}")
+            rules.append(rule[0].replace("./files/", ""))
+            shutil.copy(package / "files" / file, out / file)
+        shutil.copy(licences_in(package)[0], out / f"LICENSE-{name}")
+    (out / "fonts.css").write_text("\n\n".join(rules) + "\n", encoding="utf-8")
+
+
+def styles_of(package: Path) -> list[str]:
+    return [style for style in ("", "-italic") if (package / f"wght{style}.css").exists()]
 
 
 def vendor_vega(work: Path) -> dict[str, str]:
@@ -105,7 +137,7 @@ def vendor_vega(work: Path) -> dict[str, str]:
 
 
 def licences_of_tree(packages: list[str], folder: Path) -> str:
-    """Licences of these packages and all they need: a bundle holds many authors' work and no notice of its own."""
+    """Return the licences of these packages and their dependencies, as a bundle holds no notices."""
     folder.mkdir()
     command = ["npm", "install", "--silent", "--ignore-scripts", "--no-save", "--omit=optional", *packages]
     subprocess.run(command, cwd=folder, check=True)
@@ -125,6 +157,7 @@ def write_versions(vega: dict[str, str]) -> None:
         ("bootstrap/", f"Bootstrap {BOOTSTRAP}", "MIT"),
         ("bootstrap-icons/icons.svg", f"Bootstrap Icons {ICONS} ({len(ICON_NAMES.split())} icons, one sprite)", "MIT"),
         ("htmx/", f"htmx {HTMX}", "0BSD"),
+        ("fonts/", f"{', '.join(f'{name} {version}' for name, (version, _) in FONTS.items())}, variable", "OFL-1.1"),
         (
             "vega/vega.bundle.js",
             f"{bundle}, with the CSP-safe expression interpreter",
@@ -144,6 +177,7 @@ def main() -> None:
         vendor_bootstrap(Path(work))
         vendor_htmx(Path(work))
         vendor_icons(Path(work))
+        vendor_fonts(Path(work))
         write_versions(vendor_vega(Path(work)))
 
 

@@ -1,6 +1,7 @@
 """Remember how long each test takes; ``--fast`` leaves out those that took long.
 
-The shortest time of all runs counts, so that a busy machine makes no test slow. A test that never ran is run.
+The shortest time of all runs counts, so that a busy machine makes no test slow. A new test of a file that has run is
+run; tests of a file that never ran, as in a fresh clone, count as long if they use the database.
 """
 
 import os
@@ -8,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-LONG = 0.125  # seconds, set-up and clean-up included
+LONG = 0.1  # seconds, set-up and clean-up included
 CACHE_KEY = "assay/durations"
 IS_XDIST_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
@@ -23,9 +24,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("fast"):
         return
     known = _known(config)
-    slow = [item for item in items if known.get(item.nodeid, 0) > LONG]
-    config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if known.get(item.nodeid, 0) <= LONG]
+    files = {name.split("::")[0] for name in known}
+
+    def is_long(item: pytest.Item) -> bool:
+        if item.nodeid.split("::")[0] in files:
+            return known.get(item.nodeid, 0) > LONG
+        return "db" in getattr(item, "fixturenames", ())
+
+    config.hook.pytest_deselected(items=[item for item in items if is_long(item)])
+    items[:] = [item for item in items if not is_long(item)]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -33,7 +40,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if IS_XDIST_WORKER or not session.config.cache:
+    if IS_XDIST_WORKER or session.config.getoption("fast") or not hasattr(session.config, "cache"):
         return
     known = _known(session.config)
     measured = {test: round(min(seconds, known.get(test, seconds)), 3) for test, seconds in _seconds.items()}
@@ -41,4 +48,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def _known(config: pytest.Config) -> dict[str, float]:
-    return dict(config.cache.get(CACHE_KEY, {})) if config.cache else {}
+    cache = getattr(config, "cache", None)
+    return dict(cache.get(CACHE_KEY, {})) if cache else {}

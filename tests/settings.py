@@ -9,8 +9,9 @@ from config.embedded_postgres import EmbeddedPostgres
 
 if "DATABASE_URL" not in os.environ:
     home = Path(tempfile.mkdtemp(prefix="assay-tests-"))
+    # Statistics gathered while a test's rows are not committed say that tables are empty: plans are then very slow.
     server = EmbeddedPostgres(
-        home / "postgres", {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        home / "postgres", {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
     )
     server.hold()
     # pytest-xdist's workers inherit these and share the server.

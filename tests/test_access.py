@@ -1,6 +1,6 @@
-"""Every page of a project for every kind of caller: a page without a declared role fails here.
+"""Every page of a project for every role: a page without a declared role fails here.
 
-No object but the project exists, so this shows that the role is settled before anything is looked up. The API's
+Only the project exists, so these tests show that the role is checked before any lookup. The API's
 routes are walked in tests/api/test_access.py.
 """
 
@@ -15,7 +15,7 @@ from django.urls.resolvers import URLResolver
 
 from annotation.models import Project, Role, User
 
-# The least role that a GET needs, that a POST needs (None: such a request is refused), and the pages.
+# The roles that GET and POST need at least (None: the method is refused), and their pages.
 LEAST: dict[tuple[Role | None, Role | None], str] = {
     (None, Role.MANAGER): (
         "annotation:campaign-close annotation:campaign-dry-run-cancel annotation:campaign-dry-run-delete "
@@ -80,6 +80,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:parameter-study-list-download correlations:response-uses correlations:study-list "
         "correlations:study-list-download metrics:model-list metrics:release-item metrics:response-matches "
         "metrics:run-export metrics:run-list metrics:run-list-download metrics:run-metrics "
+        "metrics:run-compare metrics:run-leaderboard-download "
         "correlations:parameter-study-detail correlations:parameter-study-download "
         "correlations:parameter-study-figure correlations:parameter-study-figure-download correlations:study-detail "
         "correlations:study-download correlations:study-figure correlations:study-figure-download "
@@ -100,7 +101,7 @@ VALUES = {"IntConverter": 1, "SlugConverter": "x", "StringConverter": "csv"}
 def pages(
     resolver: URLResolver, namespace: str = "", outer: Mapping[str, object] = MappingProxyType({})
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Each named address, with a value for each of its parts; ``outer`` holds those of the addresses around it."""
+    """Yield every URL name with a value for each parameter; ``outer`` holds those of enclosing resolvers."""
     for entry in resolver.url_patterns:
         converters = entry.pattern.converters
         parts = {**outer, **{name: VALUES.get(type(converter).__name__, "x") for name, converter in converters.items()}}
@@ -118,7 +119,7 @@ PAGES = {
 
 
 def is_right(client: Client, role: Role | None, least: Role | None, method: str, address: str) -> bool:
-    """Whether the answer is what a member of ``role`` (None: an outsider or a visitor) must get."""
+    """Return whether the response is right for a member of ``role`` (None: an outsider or anonymous visitor)."""
     point = transaction.savepoint()
     answer = getattr(client, method)(address)
     transaction.savepoint_rollback(point)
@@ -136,7 +137,7 @@ def is_right(client: Client, role: Role | None, least: Role | None, method: str,
 @pytest.mark.parametrize("who", ["visitor", "outsider", "viewer", "manager", "owner"])
 @pytest.mark.parametrize("method", ["get", "post"])
 @pytest.mark.django_db
-def test_a_page_is_for_those_whose_role_is_declared(
+def test_pages_are_open_to_the_declared_roles_only(
     who: str,
     method: str,
     project: Project,
@@ -156,5 +157,5 @@ def test_a_page_is_for_those_whose_role_is_declared(
     assert wrong == []
 
 
-def test_no_declared_page_is_gone() -> None:
+def test_every_declared_page_exists() -> None:
     assert ROLES.keys() - PAGES.keys() == set()

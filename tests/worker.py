@@ -1,10 +1,9 @@
-"""Real Celery workers for tests: each a process, on the test database, forked by one that has imported the project."""
+"""Real Celery workers for tests, forked from a process that has imported the project."""
 
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,9 +21,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Nursery:
-    """A process that imports the project once and forks each worker: a start takes a tenth of a second, not seconds.
+    """A process that imports the project once and forks workers, each in a tenth of a second.
 
-    Only its own standard input leads to it: it ends, and all its workers, with the process that started it.
+    It and its workers end with the process that started it, which holds its standard input.
     """
 
     def __init__(self, environment: dict[str, str]) -> None:
@@ -50,9 +49,9 @@ class Nursery:
 
 
 def serve_forks() -> None:
-    """Obey one line at a time: ``start SCHEDULE`` forks a worker, ``alive PID`` says whether one still runs."""
+    """Serve one request per line: ``start 0`` forks a worker, ``alive PID`` tells whether one still runs."""
     django.setup()
-    from celery.bin.celery import celery  # what it imports needs the applications
+    from celery.bin.celery import celery  # its imports need the app registry
 
     app.loader.import_default_modules()
     connections.close_all()
@@ -62,7 +61,7 @@ def serve_forks() -> None:
         if verb == "start":
             pid = os.fork()
             if not pid:
-                _work(celery, argument)
+                _work(celery)
             running.add(pid)
             answer = pid
         else:
@@ -77,15 +76,15 @@ def serve_forks() -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
-def _work(celery: Any, schedule: str) -> None:
+def _work(celery: Any) -> None:
     """Become a worker with its own process group and without the nursery's pipes."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     arguments = [
-        *("--quiet", "-A", "config", "worker", "--beat", "--concurrency=1", "--loglevel=warning"),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat", f"--schedule={schedule}"),
+        *("--quiet", "-A", "config", "worker", "--beat", "--loglevel=warning"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]
     sys.argv = ["celery", *arguments]
     status = 1
@@ -101,22 +100,21 @@ def _work(celery: Any, schedule: str) -> None:
 class Worker:
     def __init__(self, nursery: Nursery) -> None:
         self.nursery = nursery
-        self.schedule = tempfile.TemporaryDirectory(prefix="assay-beat-")
         self.start()
 
     def start(self) -> None:
-        self.pid = self.nursery.request("start", f"{self.schedule.name}/schedule")
+        self.pid = self.nursery.request("start", 0)
 
     def is_alive(self) -> bool:
         return bool(self.nursery.request("alive", self.pid))
 
     def kill(self) -> None:
-        """As a machine that loses power: no goodbye, children included."""
+        """Kill the worker and its children without warning."""
         os.killpg(self.pid, signal.SIGKILL)
         wait_until(self.has_ended, seconds=10)
 
     def stop(self) -> None:
-        """Kill it, too: every row that it could still write is deleted after the test."""
+        """Kill the worker, too: the test's rows are deleted anyway."""
         if self.is_alive():
             self.kill()
 
@@ -138,6 +136,7 @@ def running_nursery() -> Iterator[Nursery]:
         "CELERY_VISIBILITY_TIMEOUT": "5",
         "JOB_LEASE_SECONDS": "3",
         "SWEEP_SECONDS": "1",
+        "HEARTBEAT_SECONDS": "1",
     }
     nursery = Nursery(environment)
     try:
@@ -148,7 +147,7 @@ def running_nursery() -> Iterator[Nursery]:
 
 @contextmanager
 def running_worker(nursery: Nursery) -> Iterator[Worker]:
-    """Start a worker; the queue of this process points to its database, too."""
+    """Start a worker, and point the queue of this process to its database."""
     previous, options = app.conf.broker_url, app.conf.broker_transport_options
     app.conf.broker_url = app.conf.broker_write_url = nursery.environment["CELERY_BROKER_URL"]
     app.conf.broker_transport_options = {**options, "conn_string": nursery.environment["DATABASE_URL"]}
@@ -157,7 +156,6 @@ def running_worker(nursery: Nursery) -> Iterator[Worker]:
         yield worker
     finally:
         worker.stop()
-        worker.schedule.cleanup()
         app.conf.broker_url = app.conf.broker_write_url = previous
         app.conf.broker_transport_options = options
         pools.reset()
@@ -165,7 +163,7 @@ def running_worker(nursery: Nursery) -> Iterator[Worker]:
 
 
 def wait_until(condition, *, seconds: float = 60, every: float = 0.1) -> None:  # type: ignore[no-untyped-def]
-    """Poll until ``condition()`` is true; an AssertionError names what never came true."""
+    """Poll until ``condition()`` is true, or raise an AssertionError that names it."""
     ends = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > ends:

@@ -150,7 +150,8 @@ def _swap(words: _Words, seed: int) -> str | None:
     size = min(max(2, -(-len(words) // 2)), len(inner))
     start = inner[derive_seed(seed, "start") % (len(inner) - size + 1)]
     order = list(words.words)
-    order[start : start + size] = [order[start + offset] for offset in permutation(seed, size)]
+    offsets = permutation(seed, size) if size > 2 else (1, 0)  # two words have one other order
+    order[start : start + size] = [order[start + offset] for offset in offsets]
     return _Words(tuple(order), words.gaps, words.characters).text()
 
 

@@ -1,15 +1,18 @@
 """Reads of campaigns: their progress, their designs, their log of ratings, their raters."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, TypeGuard
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Avg, Count, F, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Length
 
 from annotation.campaigns.fields.kinds import Field, Text
 from annotation.campaigns.fields.table import CAMPAIGN, WORDS
 from annotation.campaigns.scales import with_standard
 from annotation.core import sql
 from annotation.core.counting import count_of
+from annotation.core.numbers import counted
 from annotation.core.pages import newest_page
 from annotation.models import (
     Campaign,
@@ -26,6 +29,10 @@ from annotation.models import (
     Target,
     Unit,
 )
+
+CHARACTERS_PER_SECOND = 20.0  # some 240 English words a minute, read with understanding
+SECONDS_PER_ANSWER = 3.0
+SECONDS_PER_SCREEN = 2.0
 
 # Columns of the log of ratings, by the columns of the database that they show; those of the times follow.
 LOGGED = {
@@ -186,3 +193,102 @@ def rater_rows(campaign: Campaign) -> list[WorkRow]:
         GROUP BY p.rater_id, r.pseudonym ORDER BY p.rater_id
     """
     return [WorkRow(*row) for row in sql.rows(query, [campaign.pk])]
+
+
+# --- What is left -----------------------------------------------------------------------------------------------------
+
+MOST_UNFILLED = 20_000  # slots; with more left, who could fill them is not counted
+
+# A rater here may fill a slot of a unit that the rater has not answered, unless excluded, failed or at the limit. A
+# unit that the rater skipped comes back only once the rater asks for the skipped ones.
+_UNFILLED = """
+    WITH answers AS (
+        SELECT rater_id, count(*) AS n FROM annotation_presentation
+        WHERE campaign_id = %(campaign)s AND purpose NOT IN ('training', 'test')
+          AND outcome IN ('submitted', 'late', 'replaced')
+        GROUP BY rater_id
+    ), raters AS (
+        SELECT p.rater_id FROM annotation_participation p LEFT JOIN answers a ON a.rater_id = p.rater_id
+        WHERE p.campaign_id = %(campaign)s AND p.excluded_at IS NULL AND p.stage <> 'failed'
+          AND (%(limit)s::int IS NULL OR coalesce(a.n, 0) < %(limit)s)
+    ), units AS (
+        SELECT id, %(k)s - done_slots AS open FROM annotation_unit
+        WHERE campaign_id = %(campaign)s AND NOT stopped AND done_slots < %(k)s
+    ), met AS (
+        SELECT p.unit_id, p.rater_id, bool_or(p.outcome IN ('submitted', 'late', 'replaced')) AS answered,
+               bool_or(p.outcome = 'returned') AS skipped
+        FROM annotation_presentation p JOIN raters USING (rater_id) JOIN units ON units.id = p.unit_id
+        WHERE p.campaign_id = %(campaign)s AND p.purpose = 'work'
+        GROUP BY p.unit_id, p.rater_id
+    ), counted AS (
+        SELECT units.open, (SELECT count(*) FROM raters) - count(met.rater_id) FILTER (WHERE met.answered) AS able,
+               count(met.rater_id) FILTER (WHERE met.skipped AND NOT met.answered) AS skipped
+        FROM units LEFT JOIN met ON met.unit_id = units.id
+        GROUP BY units.id, units.open
+    )
+    SELECT (SELECT count(*) FROM annotation_participation WHERE campaign_id = %(campaign)s),
+           coalesce(sum(open), 0), coalesce(sum(greatest(open - able, 0)), 0),
+           coalesce(sum(greatest(least(open, able) - (able - skipped), 0)), 0)
+    FROM counted
+"""
+
+
+@dataclass(frozen=True)
+class Unfilled:
+    """Slots that are not filled; ``new``: that none of the ``raters`` who joined may fill; ``skipped``: that only
+    raters who skipped them may fill."""
+
+    raters: int
+    slots: int
+    new: int
+    skipped: int
+
+    @property
+    def can_end(self) -> bool:
+        """Return whether the raters who joined can fill all, and not only what they skipped."""
+        return not self.raters or (not self.new and self.skipped < max(self.slots, 1))
+
+    @property
+    def sentences(self) -> list[str]:
+        """Say what the raters who joined will not fill by going on; nothing before any rater joined."""
+        sentences = []
+        if self.raters and self.new:
+            only = "can be filled only by a new rater: every rater here has rated the item, or may not rate more"
+            sentences.append(f"{counted(self.new, 'slot')} {only}.")
+        if self.raters and self.skipped:
+            was, it = ("was", "it") if self.skipped == 1 else ("were", "them")
+            skipped = f"{was} skipped by every rater here who may still fill {it}"
+            sentences.append(f"{counted(self.skipped, 'slot')} {skipped}; their last page offers skipped items again.")
+        return sentences
+
+
+def slots_unfilled(campaign: Campaign) -> int:
+    """Count the slots that are still to be filled, without those of stopped units."""
+    wanting = Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit)
+    return wanting.aggregate(n=Coalesce(Sum(campaign.ratings_per_unit - F("done_slots")), 0))["n"] or 0
+
+
+def unfilled(campaign: Campaign, n_slots: int) -> Unfilled | None:
+    """Return who could fill the ``n_slots`` that are left; None if these are very many."""
+    if n_slots > MOST_UNFILLED:
+        return None
+    parameters = {
+        "campaign": campaign.pk,
+        "k": campaign.ratings_per_unit,
+        "limit": campaign.max_units_per_rater,
+    }
+    return Unfilled(*map(int, sql.row(_UNFILLED, parameters)))
+
+
+def seconds_per_screen(campaign: Campaign) -> float:
+    """Estimate the time to read everything on a screen once and to answer each question."""
+    sources = rated_sources(campaign).order_by()
+    text = sources.aggregate(n=Avg(Length("response__text")))["n"] or 0.0
+    items = Item.objects.filter(pk__in=sources.values("item")).order_by()
+    context = items.aggregate(n=Avg(Length("message")))["n"] or 0.0
+    first = list(items.values_list("context", "meaning_representation")[:200])
+    around = sum(sum(map(len, turns)) + len(meaning) for turns, meaning in first) / max(len(first), 1)
+    shown = campaign.presentation_kind.shown(sources.values("response").distinct().count(), items.count())
+    answers = sum(criterion.scale.answers(shown) for criterion in campaign.criteria.all())
+    reading = (context + around + shown * text) / CHARACTERS_PER_SECOND
+    return SECONDS_PER_SCREEN + reading + SECONDS_PER_ANSWER * answers

@@ -5,12 +5,11 @@ is the page's element, or pixels. Colours and font are read from the page's styl
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
-from zlib import crc32
 
 import altair as alt
 import vl_convert
@@ -74,27 +73,6 @@ def _stylesheet() -> str:
 def _font() -> str:
     match = re.search(r"--assay-sans: (.+);", _stylesheet())
     return match[1].replace('"', "'") if match else "sans-serif"
-
-
-def metric_colours(names: Iterable[str], theme: str) -> dict[str, str]:
-    """Return the colour of each metric, the same in every chart unless two metrics of a chart would share it.
-
-    Examples
-    --------
-    >>> alone = metric_colours(["BLEU"], "light")
-    >>> metric_colours(["BLEU", "ΔBLEU"], "light")["BLEU"] == alone["BLEU"]
-    True
-    """
-    categories = palette(theme).categories
-    free: list[int] = []
-    chosen: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        free = free or list(range(len(categories)))
-        preferred = crc32(name.encode()) % len(categories)
-        index = min(free, key=lambda index: (index - preferred) % len(categories))
-        free.remove(index)
-        chosen[name] = categories[index]
-    return chosen
 
 
 def finish(

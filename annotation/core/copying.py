@@ -6,7 +6,7 @@ from django.db import connection, models
 
 from annotation.core import sql
 
-MANY = 5000
+MANY = 1000
 
 
 def allocate_ids(model: type[models.Model], count: int) -> list[int]:

@@ -21,6 +21,22 @@ class AnnotationError(Exception):
         return cls(message, fields={field: [message]})
 
 
+class Overtaken(AnnotationError):
+    """Another request changed what this one is based on; the message names the change. The API answers 409."""
+
+
+class LimitReached(Exception):
+    """Something was done too often; ``seconds`` later it is accepted again.
+
+    No form or button shows it as its own refusal: pages and the API answer 429.
+    """
+
+    def __init__(self, message: str, *, seconds: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.seconds = seconds
+
+
 class JobLost(AnnotationError):
     """Another worker holds the job, or it has ended: stop and write nothing."""
 

@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError, JobCancelled, JobLost
 from annotation.core.progress import Progress, noop
-from annotation.models import Heartbeat, Job, JobState
+from annotation.models import Job, JobState
 
 log = structlog.get_logger("assay.job")
 AnyJob = TypeVar("AnyJob", bound=Job)
@@ -173,8 +173,15 @@ def _run_and_record_failure(job: AnyJob, claim: Claim, work: Callable[[AnyJob, C
     except AnnotationError as error:
         claim.fail(error.message)
     except Exception as error:
-        claim.fail(f"Unexpected {type(error).__name__}: {error}")
+        claim.fail(f"Unexpected {type(error).__name__}{_without_paths(error)}")
         raise
+
+
+def _without_paths(error: Exception) -> str:
+    """Return what an error says, without folders and hosts of the server, which the log names."""
+    if isinstance(error, OSError):
+        return f": {error.strerror}" if error.strerror else ""
+    return "" if isinstance(error, DatabaseError) else f": {error}"
 
 
 def job_request_cancel(job: Job) -> None:
@@ -219,19 +226,3 @@ def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
     jobs_give_up(model)
     waiting = Q(state=JobState.QUEUED, created_at__lt=Now() - timedelta(seconds=queued_for_seconds))
     return list(model._default_manager.filter(waiting | _abandoned()).values_list("pk", flat=True)[:100])
-
-
-def worker_age_seconds() -> float | None:
-    """Return the seconds since a worker was last seen, by the database's clock; None if never."""
-    age = models.ExpressionWrapper(Now() - F("seen_at"), output_field=models.DurationField())
-    beat = Heartbeat.objects.filter(name="worker").annotate(age=age).first()
-    return None if beat is None else beat.age.total_seconds()
-
-
-def heartbeat(name: str) -> None:
-    Heartbeat.objects.update_or_create(name=name, defaults={"seen_at": Now()})
-
-
-def heartbeat_forget(name: str) -> None:
-    """Forget the heartbeat of an earlier start."""
-    Heartbeat.objects.filter(name=name).delete()

@@ -1,5 +1,6 @@
-"""Markdown as safe HTML."""
+"""Markdown as safe HTML, and texts as Markdown that shows them as they are."""
 
+import re
 from functools import cache, lru_cache
 
 import nh3
@@ -45,3 +46,19 @@ def markdown(text: str) -> SafeString:
         html, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer"
     )
     return mark_safe(clean)  # noqa: S308 - cleaned in the line above
+
+
+# "[a](b)", "[a][b]" and "[a]: b" are links, "[0.1, 0.9]" is an interval; "&lt;" is a character, "A & B" is none.
+SIGNS = re.compile(r"[\\`*_<>|~$]|\](?=[(\[:])|&(?=[#a-zA-Z])")
+LINE_START = re.compile(r"(\d{1,9})(?=[.)])|(?=[#+=-])")
+
+
+def plain(text: str) -> str:
+    """Return Markdown of which any reader makes the text itself, line by line: no HTML, link, heading or list."""
+    return "\n".join(_plain_line(line) for line in text.splitlines())
+
+
+def _plain_line(line: str) -> str:
+    escaped = SIGNS.sub(r"\\\g<0>", line.lstrip())
+    start = LINE_START.match(escaped)
+    return f"{start[1] or ''}\\{escaped[start.end() :]}" if start else escaped

@@ -1,13 +1,17 @@
 """The row errors of a file, the first hundred in full."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from annotation.core.errors import ImportRefused
+from annotation.core.file_limits import TooLarge, check
 
 IN_FULL = 100
 FOUND_CHARACTERS = 120
+FIELD_CHARACTERS = 300
+ACCEPTED_CHARACTERS = 2000
+LISTED = 20
 
 
 def storable(text: str) -> str:
@@ -28,10 +32,51 @@ def storable_json(value: Any) -> Any:
 
 def shown(value: object) -> str:
     """Return a value shortened for a table cell; ``nothing`` for an empty text."""
-    text = storable(value) if isinstance(value, str) else repr(value)
-    if text == "":
-        return "nothing"
-    return text if len(text) <= FOUND_CHARACTERS else text[: FOUND_CHARACTERS - 1] + "…"
+    if not isinstance(value, str):
+        value = _beginning(value)
+    return shortened(value, FOUND_CHARACTERS) or "nothing"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text that can be stored, with an ellipsis if it is longer than ``most`` characters."""
+    text = storable(text[: most + 1])
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names with commas between them, and how many more there are after the first."""
+    names = list(names)
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def _beginning(value: object) -> str:
+    """Return the first characters of a value's representation, however large or deeply nested the value is."""
+    text = ""
+    for part in _parts(value):
+        text += part
+        if len(text) > FOUND_CHARACTERS:
+            break
+    return text
+
+
+def _parts(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield "{"
+        for number, (name, part) in enumerate(value.items()):
+            yield ", " if number else ""
+            yield from _parts(name)
+            yield ": "
+            yield from _parts(part)
+        yield "}"
+    elif isinstance(value, list):
+        yield "["
+        for number, part in enumerate(value):
+            yield ", " if number else ""
+            yield from _parts(part)
+        yield "]"
+    else:
+        yield repr(value[: FOUND_CHARACTERS + 1] if isinstance(value, str) else value)
 
 
 class Problems:
@@ -47,13 +92,21 @@ class Problems:
         if len(self.rows) < IN_FULL:
             self.rows.append(
                 {
-                    "file": storable(self.filename),
+                    "file": shortened(self.filename, FIELD_CHARACTERS),
                     "line": line,
-                    "field": storable(field),
+                    "field": shortened(field, FIELD_CHARACTERS),
                     "found": shown(found),
-                    "accepted": storable(accepted),
+                    "accepted": shortened(accepted, ACCEPTED_CHARACTERS),
                 }
             )
+
+    def check_limit(self, line: int | None, field: str, found: int, most: int, unit: str = "") -> None:
+        """Refuse the file at once, with all errors so far, if a number exceeds a limit."""
+        try:
+            check(field, found, most, unit)
+        except TooLarge as limit:
+            self.add(line, limit.field, limit.found, limit.accepted)
+            self.refuse()
 
     def include(self, within: "Problems") -> None:
         """Add the errors of a file within this file, under its name."""

@@ -6,29 +6,33 @@ JSON is read strictly: unknown constants and repeated names are errors.
 import csv
 import io
 import json
+import re
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+from annotation.core import file_limits
+from annotation.core.file_limits import TableLimits, TooLarge
 from annotation.core.problems import Problems
-from annotation.core.progress import Beat, noop
+from annotation.core.progress import INTERVAL_SECONDS, Beat, noop
 
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 FORMATS = {"jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV"}
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
 OTHER_ENDINGS = (".ndjson", ".tab")  # known, not named in messages
-CSV_FIELD_LIMIT = 16 * 1024 * 1024
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
-BEAT_ROWS = 20_000
+EXAMPLE = '{"id": "1", "message": "Hi"}'
 ACCEPTED_ENCODING = "UTF-8 text; save the file again as UTF-8"
 
 AnyRow = TypeVar("AnyRow")
 
 # The module's own limit, 128 KiB a cell, is below what a context document may need.
-csv.field_size_limit(CSV_FIELD_LIMIT)
+csv.field_size_limit(file_limits.LINE_CHARACTERS)
 
 
 @dataclass
@@ -59,13 +63,20 @@ class Table:
     header_line: int
     rows: list[Row]
     oddities: Oddities = field(default_factory=Oddities)
+    beat: Beat = noop
+
+    def each(self) -> Iterator[Row]:
+        """Yield the rows, and regularly call ``beat``."""
+        return beating(self.rows, self.beat)
 
 
 def beating(rows: Iterable[AnyRow], beat: Beat) -> Iterator[AnyRow]:
-    """Yield the rows and regularly call ``beat``, by which a worker keeps its job or learns that it lost it."""
-    for number, row in enumerate(rows, start=1):
-        if number % BEAT_ROWS == 0:
+    """Yield the rows and regularly call ``beat``, by which a worker keeps its job or learns that it must stop."""
+    last = time.monotonic()
+    for row in rows:
+        if time.monotonic() - last > INTERVAL_SECONDS:
             beat()
+            last = time.monotonic()
         yield row
 
 
@@ -85,7 +96,7 @@ def decode(content: bytes, problems: Problems, oddities: Oddities) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        for number, line in enumerate(content.split(b"\n"), start=1):
+        for number, line in enumerate(io.BytesIO(content), start=1):
             decoded_line(line, number, problems)
         problems.refuse()
         raise
@@ -109,66 +120,108 @@ def decoded_line(line: bytes, number: int, problems: Problems) -> str | None:
         return None
 
 
-def lines_of(text: str) -> list[str]:
-    """Split at LF and CRLF only: U+2028 and form feeds are text."""
-    lines = text.split("\n")
-    if lines and lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+def lines_of(text: str) -> Iterator[str]:
+    """Yield lines, split at LF and CRLF only: U+2028 and form feeds are text."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end].removesuffix("\r")
+        start = end + 1
+    if start < len(text):
+        yield text[start:].removesuffix("\r")
 
 
-def read_tsv(content: bytes, problems: Problems, beat: Beat = noop) -> Table:
+def read_tsv(content: bytes, problems: Problems, beat: Beat = noop, accepted: TableLimits | None = None) -> Table:
     """Read tab-separated rows: no quoting, so a quote character is text, and cells have no tab or line break."""
-    oddities = Oddities()
-    rows = []
+    oddities, rows = Oddities(), _Rows(problems, accepted)
     for number, line in enumerate(beating(lines_of(decode(content, problems, oddities)), beat), start=1):
         if not line.strip():
             oddities.blank_lines += 1
             continue
+        problems.check_limit(number, "line", len(line), file_limits.LINE_CHARACTERS, " characters")
         cells = line.split("\t")
         oddities.quote_cells += sum('"' in cell for cell in cells)
-        rows.append(Row(number, cells))
-    return _with_header(rows, oddities, problems)
+        rows.add(number, cells)
+    return _with_header(rows.rows, oddities, problems, beat)
 
 
-def read_csv(content: bytes, problems: Problems, beat: Beat = noop) -> Table:
+def read_csv(content: bytes, problems: Problems, beat: Beat = noop, accepted: TableLimits | None = None) -> Table:
     """Read CSV as in RFC 4180: a cell in double quotes may hold commas, line breaks and doubled quotes."""
-    oddities = Oddities()
-    reader = csv.reader(io.StringIO(decode(content, problems, oddities), newline=""), strict=True)
-    rows = []
-    begins = 1
+    oddities, rows = Oddities(), _Rows(problems, accepted)
+    lines = _RecordLines(decode(content, problems, oddities), problems)
+    reader = csv.reader(lines, strict=True)
     try:
         for cells in beating(reader, beat):
             if any(cell.strip() for cell in cells):
-                rows.append(Row(begins, cells))
+                rows.add(lines.begins, cells)
             else:
                 oddities.blank_lines += 1
-            begins = reader.line_num + 1
+            lines.begins, lines.waiting = reader.line_num + 1, 0
     except csv.Error as error:
-        accepted = (
+        quoting = (
             'quoting as in RFC 4180: "a cell", with a quote inside written twice; or upload TSV, which has no quoting'
         )
-        problems.add(begins, "quoting", f"{error} (the row begins here)", accepted)
+        problems.add(lines.begins, "quoting", f"{error} (the row begins here)", quoting)
     problems.refuse()
-    return _with_header(rows, oddities, problems)
+    return _with_header(rows.rows, oddities, problems, beat)
 
 
-def _with_header(rows: list[Row], oddities: Oddities, problems: Problems) -> Table:
+class _Rows:
+    """The rows of a table, as many as are accepted."""
+
+    def __init__(self, problems: Problems, accepted: TableLimits | None) -> None:
+        self.problems, self.accepted = problems, accepted or file_limits.WORKER
+        self.rows: list[Row] = []
+        self.cells = 0
+
+    def add(self, line: int, cells: list[str]) -> None:
+        self.rows.append(Row(line, cells))
+        self.cells += len(cells)
+        self.problems.check_limit(line, "rows", len(self.rows), self.accepted.rows)
+        self.problems.check_limit(line, "cells", self.cells, self.accepted.cells)
+
+
+class _RecordLines:
+    """The lines of CSV; a record with line breaks in its cells may be as long as a line."""
+
+    def __init__(self, text: str, problems: Problems) -> None:
+        self._lines = LINE.finditer(text)
+        self._problems = problems
+        self.begins, self.waiting = 1, 0  # the line and the length of the record that is read
+
+    def __iter__(self) -> "_RecordLines":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines).group()
+        if not line:
+            raise StopIteration
+        self.waiting += len(line)
+        self._problems.check_limit(self.begins, "row", self.waiting, file_limits.LINE_CHARACTERS, " characters")
+        return line
+
+
+def _with_header(rows: list[Row], oddities: Oddities, problems: Problems, beat: Beat) -> Table:
     if not rows:
         problems.add(1, "header", "", "a first line with the names of the columns")
         problems.refuse()
     line, names = rows[0]
     header = [name.strip() for name in names]
-    oddities.ragged_rows = sum(len(row.cells) != len(header) for row in rows[1:])
-    return Table(header, line, rows[1:], oddities)
+    problems.check_limit(line, "columns", len(header), file_limits.COLUMNS)
+    longest = max(map(len, header))
+    problems.check_limit(line, "name of a column", longest, file_limits.NAME_CHARACTERS, " characters")
+    del rows[0]
+    oddities.ragged_rows = sum(len(row.cells) != len(header) for row in rows)
+    return Table(header, line, rows, oddities, beat)
 
 
 def square(table: Table, problems: Problems) -> None:
     """Pad short rows with empty cells (counted); report rows that are too long."""
-    width = len(table.header)
-    for line, cells in table.rows:
+    width, filled = len(table.header), 0
+    for line, cells in table.each():
         if len(cells) < width:
             table.oddities.short_rows += 1
+            filled += width - len(cells)
+            problems.check_limit(line, "empty cells added to short rows", filled, file_limits.FILLED_CELLS)
             cells.extend([""] * (width - len(cells)))
         elif len(cells) > width:
             check_width(cells, width, line, problems)
@@ -186,33 +239,47 @@ def check_width(cells: Sequence[str], width: int, line: int, problems: Problems)
 
 def check_header(table: Table, problems: Problems, *, required: Sequence[str], known: Sequence[str] | None) -> None:
     """Check that names are unique, required columns exist and no column is unknown (``known=None``: any is allowed)."""
+    names: set[str] = set()
     for position, name in enumerate(table.header, start=1):
-        if name in table.header[: position - 1]:
+        if name in names:
             problems.add(table.header_line, f"column {position}", name, "each column once")
         elif known is not None and name not in known:
             problems.add(table.header_line, f"column {position}", name, f"one of {', '.join(known)}")
+        names.add(name)
     for name in required:
-        if name not in table.header:
+        if name not in names:
             problems.add(table.header_line, name, "no such column", f"a column named {name}")
     problems.refuse()
 
 
-def read_table(content: bytes, file_format: str, problems: Problems, beat: Beat = noop) -> Table:
-    return (read_csv if file_format == "csv" else read_tsv)(content, problems, beat)
+def read_table(
+    content: bytes,
+    file_format: str,
+    problems: Problems,
+    beat: Beat = noop,
+    accepted: TableLimits | None = None,
+) -> Table:
+    """Return a table of at most so many rows and cells as are accepted: by default, what a worker keeps in memory."""
+    return (read_csv if file_format == "csv" else read_tsv)(content, problems, beat, accepted)
 
 
-def read_jsonl(content: bytes, problems: Problems, oddities: Oddities) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the JSON object of each line; blank lines are skipped and counted."""
+def read_jsonl(
+    content: bytes, problems: Problems, oddities: Oddities, *, example: str = EXAMPLE, rows: int | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the JSON object of each line, at most so many ``rows``; blank lines are skipped and counted."""
+    n_rows, most = 0, rows or file_limits.WORKER.rows
     for number, line in enumerate(lines_of(decode(content, problems, oddities)), start=1):
         if not line.strip():
             oddities.blank_lines += 1
             continue
-        value = json_object(line, number, problems)
+        n_rows += 1
+        problems.check_limit(number, "rows", n_rows, most)
+        value = json_object(line, number, problems, example=example)
         if value is not None:
             yield number, value
 
 
-# --- One line of JSON -------------------------------------------------------------------------------------------------
+# --- JSON -------------------------------------------------------------------------------------------------------------
 
 
 class _RepeatedName(ValueError): ...
@@ -223,6 +290,9 @@ class _NotJson(ValueError): ...
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
+    file_limits.check("names of an object", len(pairs), file_limits.COLUMNS)
+    for name in values:
+        file_limits.check("name of a field", len(name), file_limits.NAME_CHARACTERS, " characters")
     if len(values) < len(pairs):  # counting takes a while, so only if a name is repeated
         times = Counter(name for name, _ in pairs)
         raise _RepeatedName(next(name for name in values if times[name] > 1))
@@ -233,26 +303,44 @@ def _constant(name: str) -> Any:
     raise _NotJson(name)
 
 
-EXAMPLE = '{"id": "1", "message": "Hi"}'
-
-
 def json_object(line: str, number: int, problems: Problems, *, example: str = EXAMPLE) -> dict[str, Any] | None:
     """Return the object on a line; None, with an error in ``problems``, if there is none."""
+    problems.check_limit(number, "line", len(line), file_limits.LINE_CHARACTERS, " characters")
+    value = _json_value(line, number, problems)
+    if value is None or isinstance(value, dict):
+        return value
+    problems.add(number, "line", type(value).__name__, f"an object, such as {example}")
+    return None
+
+
+def json_document(text: str, problems: Problems) -> Any:
+    """Return the value of a whole file of JSON; refuse the file if there is none."""
+    value = _json_value(text, None, problems)
+    problems.refuse()
+    return value
+
+
+def _json_value(text: str, line: int | None, problems: Problems) -> Any:
+    """Return the value; None, with an error, if there is none. ``null`` is an error, too."""
+    field_name = "file" if line is None else "line"
     try:
-        value = json.loads(line, object_pairs_hook=_object, parse_constant=_constant)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
     except _RepeatedName as error:
-        problems.add(number, str(error), "the name twice in one object", "each name once")
+        problems.add(line, str(error), "the name twice in one object", "each name once")
     except json.JSONDecodeError as error:
-        problems.add(number, f"column {error.colno}", f"{error.msg}: {line[error.pos : error.pos + 40]!r}", "JSON")
+        found = f"{error.msg}: {text[error.pos : error.pos + 40]!r}"
+        problems.add(error.lineno if line is None else line, f"column {error.colno}", found, "JSON")
     except _NotJson as error:
-        problems.add(number, "line", str(error), "JSON")
+        problems.add(line, field_name, str(error), "JSON")
+    except TooLarge as limit:
+        problems.add(line, limit.field, limit.found, limit.accepted)
     except ValueError:  # Python limits the digits of whole numbers
         found = f"a whole number of more than {sys.get_int_max_str_digits():,} digits"
-        problems.add(number, "line", found, "a shorter number, or text in quotes")
+        problems.add(line, field_name, found, "a shorter number, or text in quotes")
     except RecursionError:
-        problems.add(number, "line", "lists or objects nested too deep to read", "less deep nesting")
+        problems.add(line, field_name, "lists or objects nested too deep to read", "less deep nesting")
     else:
-        if isinstance(value, dict):
-            return value
-        problems.add(number, "line", type(value).__name__, f"an object, such as {example}")
+        if value is None:
+            problems.add(line, field_name, "null", "an object")
+        return value
     return None

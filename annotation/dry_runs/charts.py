@@ -49,7 +49,7 @@ def widths_by_ratings(
     ]
     encoded = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("ratings:Q", title="Ratings of each item", axis=alt.Axis(tickMinStep=1, format="d")),
-        y=alt.Y("half:Q", title="Half-width of weights", scale=alt.Scale(zero=True)),
+        y=alt.Y("half:Q", title="Margin of error of weights", scale=alt.Scale(zero=True)),
         color=alt.Color(
             "who:N",
             legend=alt.Legend(title=None) if len(names) > 1 else None,

@@ -81,7 +81,7 @@ def _tiles(result: dict[str, Any]) -> list[Tile]:
         raters = f"95 % between {duration['raters_low']:.0f} and {duration['raters_high']:.0f}"
         tiles.append(Tile("Raters needed", f"{duration['raters']:.0f}", raters))
     if first and first["half_width"] is not None:
-        tiles.append(Tile("Half-width of weights", f"{first['half_width']:.2f}", f"target: {first['target']:.2f}"))
+        tiles.append(Tile("Margin of error of weights", f"{first['half_width']:.2f}", f"target: {first['target']:.2f}"))
     if detection["spammers"]:
         caught = f"{detection['struck_spammers']} of {detection['spammers']}"
         tiles.append(

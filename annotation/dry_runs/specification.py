@@ -80,9 +80,9 @@ SETTINGS: dict[str, Setting] = {
         Bounds(0, 2, "a number from 0 to 2"),
     ),
     "target": Setting(
-        "Target half-width",
+        "Target margin of error",
         "Of a weight's 95 % interval, on weights from −1 to +1: the certainty you need.",
-        Bounds(0.01, 1, "a half-width from 0.01 to 1"),
+        Bounds(0.01, 1, "a margin of error from 0.01 to 1"),
     ),
     "seed": Setting(
         "Random seed",

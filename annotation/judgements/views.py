@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.job_views import cancel_view
+from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.services.report import report_rows
@@ -36,6 +37,7 @@ def _to_import(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
 
 @require_http_methods(["GET", "POST"])
 @object_view(dataset_or_404, Role.MANAGER)
+@takes_uploads
 def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     form = RatingUploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST":

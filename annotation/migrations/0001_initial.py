@@ -74,6 +74,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('-id',),
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'running', 'paused', 'closed'])), name='campaign_state_known'), models.CheckConstraint(condition=models.Q(('presentation__regex', '^[a-z][a-z_]*$')), name='campaign_presentation_is_a_key'), models.CheckConstraint(condition=models.Q(('target__in', [annotation.campaigns.fields.choices.Target['REFERENCES'], annotation.campaigns.fields.choices.Target['OUTPUTS'], annotation.campaigns.fields.choices.Target['CHOSEN'], annotation.campaigns.fields.choices.Target['LISTED']])), name='campaign_target_known'), models.CheckConstraint(condition=models.Q(('ratings_per_unit__gte', 1)), name='campaign_rates_each_unit'), models.CheckConstraint(condition=models.Q(('admission__in', [annotation.campaigns.fields.choices.Admission['OPEN'], annotation.campaigns.fields.choices.Admission['NAMED'], annotation.campaigns.fields.choices.Admission['ACCOUNT'], annotation.campaigns.fields.choices.Admission['PROVIDER']])), name='campaign_admission_known'), models.CheckConstraint(condition=models.Q(('comment__in', [annotation.campaigns.fields.choices.CommentField['OFF'], annotation.campaigns.fields.choices.CommentField['OPTIONAL'], annotation.campaigns.fields.choices.CommentField['REQUIRED']])), name='campaign_comment_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_max_seconds__isnull', True), ('lease_min_seconds__isnull', True)), models.Q(('lease_max_seconds__gte', models.F('lease_min_seconds')), ('lease_min_seconds__gte', 5)), _connector='OR'), name='campaign_lease_bounds_in_order'), models.CheckConstraint(condition=models.Q(('payment_fee_percent__gte', 0), ('payment_per_unit__gte', 0)), name='campaign_payment_not_negative'), models.CheckConstraint(condition=models.Q(models.Q(('design_hash', ''), ('launched_at__isnull', True), ('state', 'draft')), models.Q(models.Q(('state', 'draft'), _negated=True), ('launched_at__isnull', False), models.Q(('design_hash', ''), _negated=True)), _connector='OR'), name='campaign_design_frozen_at_launch'), models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', False), ('state', 'closed')), models.Q(models.Q(('state', 'closed'), _negated=True), ('closed_at__isnull', True)), _connector='OR'), name='campaign_closed_has_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -97,8 +98,17 @@ class Migration(migrations.Migration):
             name='Heartbeat',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=40, unique=True)),
+                ('name', models.CharField(max_length=100, unique=True)),
                 ('seen_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('busy', models.BooleanField(default=False)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='LimitCount',
+            fields=[
+                ('key', models.CharField(max_length=100, primary_key=True, serialize=False)),
+                ('uses', models.PositiveIntegerField()),
+                ('ends_at', models.DateTimeField(db_index=True)),
             ],
         ),
         migrations.CreateModel(
@@ -168,6 +178,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'criteria',
                 'ordering': ('campaign', 'position', 'id'),
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'name'), name='criterion_name_once_per_campaign'), models.CheckConstraint(condition=models.Q(('scale_max__gt', models.F('scale_min'))), name='criterion_scale_has_two_points'), models.CheckConstraint(condition=models.Q(('kind__regex', '^[a-z][a-z_]*$')), name='criterion_kind_is_a_key'), models.CheckConstraint(condition=models.Q(models.Q(('standard_source', ''), ('standard_value__isnull', True)), models.Q(models.Q(('standard_source', ''), _negated=True), ('standard_value__gt', 0)), _connector='OR'), name='criterion_standard_has_a_value')],
             },
         ),
         migrations.CreateModel(
@@ -208,6 +219,7 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'corpora',
                 'ordering': ('-id',),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='corpus_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='corpus_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='corpus_finished_has_a_time'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), models.Q(('content_hash', ''), _negated=True), _connector='OR'), name='corpus_done_is_hashed')],
             },
         ),
         migrations.AddField(
@@ -239,6 +251,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('dataset', 'position'),
+                'indexes': [django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.search.SearchVector(django.db.models.functions.text.Left('message', 100000), config='simple'), name='item_search')],
+                'constraints': [models.UniqueConstraint(fields=('dataset', 'external_id'), name='item_external_id_once_per_dataset'), models.UniqueConstraint(fields=('dataset', 'position'), name='item_position_once_per_dataset')],
             },
         ),
         migrations.CreateModel(
@@ -258,6 +272,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('campaign', 'kind', 'number'),
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'kind', 'number'), name='check_unit_number_once_per_kind'), models.CheckConstraint(condition=models.Q(('kind__in', ['gold', 'attention', 'degraded', 'anchor', 'training', 'test'])), name='check_unit_kind_known')],
             },
         ),
         migrations.CreateModel(
@@ -268,6 +283,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'manager', 'viewer'])), name='membership_role_known')],
+            },
         ),
         migrations.CreateModel(
             name='MiningRun',
@@ -296,6 +314,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='miningrun_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='miningrun_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='miningrun_finished_has_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -322,6 +341,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('run', 'number'),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='miningshard_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='miningshard_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='miningshard_finished_has_a_time'), models.UniqueConstraint(fields=('run', 'number'), name='shard_number_once_per_run')],
             },
         ),
         migrations.CreateModel(
@@ -349,6 +369,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('item__position', 'kind', 'rank'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'item', 'kind', 'rank'), name='candidate_rank_once_per_item'), models.CheckConstraint(condition=models.Q(('fate__in', ['kept', 'duplicate', 'dropped'])), name='candidate_fate_known'), models.CheckConstraint(condition=models.Q(('left_out', False), models.Q(('fate', 'kept'), models.Q(('near_duplicate', ''), _negated=True)), _connector='OR'), name='candidate_left_out_is_near_duplicate')],
             },
         ),
         migrations.CreateModel(
@@ -370,6 +391,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'constraints': [models.CheckConstraint(condition=models.Q(('outcome__in', ['shown', 'submitted', 'late', 'returned', 'lapsed', 'replaced', 'imported'])), name='presentation_outcome_known')],
             },
         ),
         migrations.CreateModel(
@@ -431,6 +453,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='dryrun_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='dryrun_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='dryrun_finished_has_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -462,6 +485,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='datasetimport_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='datasetimport_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='datasetimport_finished_has_a_time')],
             },
         ),
         migrations.AddField(
@@ -493,6 +517,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('name', 'id'),
+                'constraints': [models.UniqueConstraint(fields=('project', 'name'), name='provider_account_name_once_per_project')],
             },
         ),
         migrations.CreateModel(
@@ -509,6 +534,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'constraints': [models.UniqueConstraint(fields=('account', 'event_id'), name='provider_event_once')],
             },
         ),
         migrations.CreateModel(
@@ -525,6 +551,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'quality rules',
                 'ordering': ('campaign', 'version'),
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'version'), name='rules_version_once_per_campaign')],
             },
         ),
         migrations.CreateModel(
@@ -538,6 +565,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'constraints': [models.UniqueConstraint(fields=('project', 'pseudonym'), name='rater_pseudonym_once_per_project')],
             },
         ),
         migrations.AddField(
@@ -556,6 +584,7 @@ class Migration(migrations.Migration):
                 ('attempt', models.PositiveSmallIntegerField(default=0, help_text='At the qualification test, from 1.')),
                 ('qualified_at', models.DateTimeField(blank=True, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('skips_offered_at', models.DateTimeField(blank=True, help_text='Units skipped before this moment are handed out again, after all others.', null=True)),
                 ('excluded_at', models.DateTimeField(blank=True, help_text='Why stands in the rater decisions.', null=True)),
                 ('flagged_at', models.DateTimeField(blank=True, null=True)),
                 ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participations', to='annotation.campaign')),
@@ -563,6 +592,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'rater'), name='participation_once_per_campaign'), models.CheckConstraint(condition=models.Q(('stage__in', ['training', 'test', 'work', 'failed'])), name='participation_stage_known')],
             },
         ),
         migrations.CreateModel(
@@ -578,6 +608,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'constraints': [models.UniqueConstraint(fields=('presentation', 'revision'), name='comment_once_per_revision')],
             },
         ),
         migrations.CreateModel(
@@ -597,6 +628,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'indexes': [models.Index(fields=['campaign', 'rater'], name='check_answer_by_rater'), models.Index(fields=['campaign', 'id'], name='check_answer_by_campaign')],
+                'constraints': [models.UniqueConstraint(fields=('presentation', 'number', 'criterion', 'revision'), name='check_answer_once_per_revision'), models.CheckConstraint(condition=models.Q(models.Q(('cannot_judge', ''), ('value__gt', -1000000000.0), ('value__lt', 1000000000.0)), models.Q(('value__isnull', True), models.Q(('cannot_judge', ''), _negated=True)), _connector='OR'), name='check_answer_value_or_reason')],
             },
         ),
         migrations.CreateModel(
@@ -615,6 +648,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'audit entries',
                 'ordering': ('-id',),
+                'indexes': [models.Index(fields=['campaign', '-id'], name='audit_by_campaign')],
             },
         ),
         migrations.CreateModel(
@@ -633,6 +667,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'constraints': [models.CheckConstraint(condition=models.Q(('action__in', ['exclude', 'include', 'flag', 'unflag'])), name='decision_known')],
             },
         ),
         migrations.CreateModel(
@@ -641,11 +676,13 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('provider', models.CharField(help_text='Key of a provider; or account, import, aggregate.', max_length=20)),
                 ('external_id', models.CharField(max_length=200)),
+                ('session', models.CharField(blank=True, help_text='The submission under which an unconfirmed id came; empty if confirmed.', max_length=100)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rater_identities', to='annotation.project')),
                 ('rater', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='identity', to='annotation.rater')),
             ],
             options={
                 'verbose_name_plural': 'rater identities',
+                'constraints': [models.UniqueConstraint(fields=('project', 'provider', 'external_id', 'session'), name='identity_once_per_project_and_provider')],
             },
         ),
         migrations.CreateModel(
@@ -678,6 +715,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='ratingimport_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='ratingimport_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='ratingimport_finished_has_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -699,6 +737,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('-id',),
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'published', 'paused', 'completed'])), name='recruitment_state_known'), models.UniqueConstraint(condition=models.Q(('external_id', ''), _negated=True), fields=('provider', 'external_id'), name='recruitment_external_id_once')],
             },
         ),
         migrations.CreateModel(
@@ -718,6 +757,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('name', 'id'),
+                'constraints': [models.UniqueConstraint(fields=('project', 'slug'), name='reference_set_slug_once_per_project')],
             },
         ),
         migrations.CreateModel(
@@ -743,7 +783,7 @@ class Migration(migrations.Migration):
                 ('signature', models.CharField(blank=True, max_length=400)),
                 ('content_hash', models.CharField(blank=True, help_text='SHA-256 over the sorted content.', max_length=64)),
                 ('report', models.JSONField(blank=True, default=dict, help_text='Counts: ratings used and left out, items without a positive weight.')),
-                ('code_version', models.CharField(blank=True, editable=False, help_text='Of Assay, when it was built; told, not hashed.', max_length=60)),
+                ('code_version', models.CharField(blank=True, editable=False, help_text='Of Assay, when it was built; not part of the hash.', max_length=60)),
                 ('deprecated_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('deprecation_reason', models.TextField(blank=True)),
                 ('deprecated_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -753,6 +793,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('reference_set', '-number'),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='release_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='release_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='release_finished_has_a_time'), models.UniqueConstraint(fields=('reference_set', 'number'), name='release_number_once_per_set'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), models.Q(('content_hash', ''), _negated=True), _connector='OR'), name='release_done_is_hashed'), models.CheckConstraint(condition=models.Q(models.Q(('deprecated_at__isnull', True), ('deprecation_reason', '')), models.Q(('deprecated_at__isnull', False), ('state', 'done'), models.Q(('deprecation_reason', ''), _negated=True)), _connector='OR'), name='release_deprecated_with_a_reason')],
             },
         ),
         migrations.CreateModel(
@@ -781,6 +822,7 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'release figures',
                 'ordering': ('release', 'part', 'id'),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='releasefigures_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='releasefigures_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='releasefigures_finished_has_a_time'), models.CheckConstraint(condition=models.Q(('part__in', ['attention', 'sensitivity', 'influence', 'texts'])), name='release_figures_part_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), ('content__isnull', False), _connector='OR'), name='release_figures_done_are_there'), models.UniqueConstraint(fields=('release', 'part', 'key'), name='release_figures_once_per_key')],
             },
         ),
         migrations.CreateModel(
@@ -793,6 +835,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('item', 'id'),
+                'indexes': [django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.search.SearchVector(django.db.models.functions.text.Left('text', 100000), config='simple'), name='response_search')],
+                'constraints': [models.UniqueConstraint(fields=('item', 'text_key'), name='response_text_once_per_item')],
             },
         ),
         migrations.CreateModel(
@@ -815,6 +859,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('release', '-weight', 'response'),
+                'indexes': [models.Index(fields=['release', 'weight', 'id'], name='weight_browse'), models.Index(fields=['release', 'item_position', '-weight', 'id'], name='weight_by_item'), models.Index(models.F('release'), django.db.models.functions.comparison.Coalesce(django.db.models.expressions.CombinedExpression(models.F('high'), '-', models.F('low')), models.Value(-1.0)), models.F('id'), name='weight_by_width'), models.Index(models.F('release'), django.db.models.functions.comparison.Coalesce(models.F('rating_spread'), models.Value(-1.0)), models.F('id'), name='weight_by_spread'), models.Index(fields=['release', 'n_ratings', 'id'], name='weight_by_n')],
+                'constraints': [models.UniqueConstraint(fields=('release', 'response'), name='weight_once_per_release_and_response'), models.CheckConstraint(condition=models.Q(('weight__gte', -1), ('weight__lte', 1)), name='weight_within_one')],
             },
         ),
         migrations.CreateModel(
@@ -854,6 +900,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('-id',),
+                'constraints': [models.UniqueConstraint(fields=('dataset',), name='seeds_selected_once_per_dataset')],
             },
         ),
         migrations.CreateModel(
@@ -882,6 +929,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='seedselecting_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='seedselecting_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='seedselecting_finished_has_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -897,6 +945,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('selection', 'item__position'),
+                'constraints': [models.UniqueConstraint(fields=('selection', 'item'), name='seed_once_per_selection')],
             },
         ),
         migrations.CreateModel(
@@ -912,6 +961,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('unit', 'number'),
+                'indexes': [models.Index(condition=models.Q(('rater__isnull', False)), fields=['campaign', 'rater'], name='slot_held_by_rater'), models.Index(condition=models.Q(('state', 'leased')), fields=['campaign', 'expires_at'], name='slot_leased')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['open', 'leased', 'done', 'returned'])), name='slot_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('expires_at__isnull', True), ('rater__isnull', True), ('state__in', ['open', 'returned']), ('token__isnull', True)), models.Q(('expires_at__isnull', False), ('rater__isnull', False), ('state', 'leased'), ('token__isnull', False)), models.Q(('expires_at__isnull', True), ('rater__isnull', False), ('state', 'done'), ('token__isnull', False)), _connector='OR'), name='slot_fields_match_state')],
             },
         ),
         migrations.AddField(
@@ -939,6 +990,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'constraints': [models.UniqueConstraint(fields=('recruitment', 'external_id'), name='submission_once_per_recruitment'), models.CheckConstraint(condition=models.Q(('status__in', ['active', 'awaiting', 'approved', 'rejected', 'returned', 'timed_out', 'screened_out'])), name='submission_status_known')],
             },
         ),
         migrations.CreateModel(
@@ -951,6 +1003,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('name',),
+                'constraints': [models.UniqueConstraint(fields=('dataset', 'name'), name='system_name_once_per_dataset')],
             },
         ),
         migrations.CreateModel(
@@ -970,6 +1023,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('response', 'id'),
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['seed', 'mined', 'parrot', 'human', 'random', 'system'])), name='source_kind_known'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'system'), ('system__isnull', False)), models.Q(models.Q(('kind', 'system'), _negated=True), ('system__isnull', True)), _connector='OR'), name='source_names_a_system_iff_system_output'), models.UniqueConstraint(condition=models.Q(('system__isnull', False)), fields=('system', 'item'), name='source_one_output_per_system_and_item')],
             },
         ),
         migrations.CreateModel(
@@ -992,6 +1046,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('id',),
+                'indexes': [models.Index(fields=['campaign', 'created_at'], name='rating_campaign_time'), models.Index(fields=['campaign', 'id'], name='rating_by_campaign')],
+                'constraints': [models.UniqueConstraint(fields=('presentation', 'response', 'criterion', 'revision'), name='rating_once_per_revision'), models.CheckConstraint(condition=models.Q(models.Q(('cannot_judge', ''), ('value__gt', -1000000000.0), ('value__lt', 1000000000.0)), models.Q(('value__isnull', True), models.Q(('cannot_judge', ''), _negated=True)), _connector='OR'), name='rating_value_or_reason')],
             },
         ),
         migrations.AddField(
@@ -1014,6 +1070,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('campaign', 'position'),
+                'indexes': [models.Index(condition=models.Q(('stopped', False)), fields=['campaign', 'done_slots', 'position'], name='unit_by_fill')],
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'position'), name='unit_position_once_per_campaign')],
             },
         ),
         migrations.AddField(
@@ -1036,6 +1094,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('unit', 'number'),
+                'constraints': [models.UniqueConstraint(fields=('unit', 'response'), name='unit_shows_a_response_once'), models.UniqueConstraint(fields=('unit', 'number'), name='unit_response_number_once')],
             },
         ),
         migrations.AddField(
@@ -1072,6 +1131,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='weightsimport_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='weightsimport_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='weightsimport_finished_has_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -1092,112 +1152,8 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.UniqueConstraint(fields=('campaign', 'name'), name='criterion_name_once_per_campaign'),
-        ),
-        migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.CheckConstraint(condition=models.Q(('scale_max__gt', models.F('scale_min'))), name='criterion_scale_has_two_points'),
-        ),
-        migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__regex', '^[a-z][a-z_]*$')), name='criterion_kind_is_a_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'magnitude'), ('standard_value__gt', 0)), models.Q(models.Q(('kind', 'magnitude'), _negated=True), ('standard_value__isnull', True)), _connector='OR'), name='criterion_standard_iff_magnitude'),
-        ),
-        migrations.AddIndex(
-            model_name='item',
-            index=django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.search.SearchVector(django.db.models.functions.text.Left('message', 100000), config='simple'), name='item_search'),
-        ),
-        migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('dataset', 'external_id'), name='item_external_id_once_per_dataset'),
-        ),
-        migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('dataset', 'position'), name='item_position_once_per_dataset'),
-        ),
-        migrations.AddConstraint(
-            model_name='checkunit',
-            constraint=models.UniqueConstraint(fields=('campaign', 'kind', 'number'), name='check_unit_number_once_per_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='checkunit',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['gold', 'attention', 'degraded', 'anchor', 'training', 'test'])), name='check_unit_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='miningshard',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='miningshard_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='miningshard',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='miningshard_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='miningshard',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='miningshard_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='miningshard',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='shard_number_once_per_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='minedcandidate',
-            constraint=models.UniqueConstraint(fields=('run', 'item', 'kind', 'rank'), name='candidate_rank_once_per_item'),
-        ),
-        migrations.AddConstraint(
-            model_name='minedcandidate',
-            constraint=models.CheckConstraint(condition=models.Q(('fate__in', ['kept', 'duplicate', 'dropped'])), name='candidate_fate_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='minedcandidate',
-            constraint=models.CheckConstraint(condition=models.Q(('left_out', False), models.Q(('fate', 'kept'), models.Q(('near_duplicate', ''), _negated=True)), _connector='OR'), name='candidate_left_out_is_near_duplicate'),
-        ),
-        migrations.AddConstraint(
-            model_name='miningrun',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='miningrun_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='miningrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='miningrun_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='miningrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='miningrun_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
             model_name='membership',
             constraint=models.UniqueConstraint(fields=('project', 'user'), name='membership_once_per_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'manager', 'viewer'])), name='membership_role_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='dryrun',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='dryrun_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='dryrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='dryrun_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='dryrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='dryrun_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='datasetimport',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='datasetimport_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='datasetimport',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='datasetimport_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='datasetimport',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='datasetimport_finished_has_a_time'),
         ),
         migrations.AddConstraint(
             model_name='dataset',
@@ -1205,247 +1161,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='corpus',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='corpus_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='corpus',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='corpus_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='corpus',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='corpus_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='corpus',
             constraint=models.UniqueConstraint(fields=('project', 'slug'), name='corpus_slug_once_per_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='corpus',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), models.Q(('content_hash', ''), _negated=True), _connector='OR'), name='corpus_done_is_hashed'),
-        ),
-        migrations.AddConstraint(
-            model_name='provideraccount',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='provider_account_name_once_per_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='providerevent',
-            constraint=models.UniqueConstraint(fields=('account', 'event_id'), name='provider_event_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='qualityrules',
-            constraint=models.UniqueConstraint(fields=('campaign', 'version'), name='rules_version_once_per_campaign'),
-        ),
-        migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.UniqueConstraint(fields=('project', 'pseudonym'), name='rater_pseudonym_once_per_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='participation',
-            constraint=models.UniqueConstraint(fields=('campaign', 'rater'), name='participation_once_per_campaign'),
-        ),
-        migrations.AddConstraint(
-            model_name='participation',
-            constraint=models.CheckConstraint(condition=models.Q(('stage__in', ['training', 'test', 'work', 'failed'])), name='participation_stage_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.UniqueConstraint(fields=('presentation', 'revision'), name='comment_once_per_revision'),
-        ),
-        migrations.AddIndex(
-            model_name='checkanswer',
-            index=models.Index(fields=['campaign', 'rater'], name='check_answer_by_rater'),
-        ),
-        migrations.AddIndex(
-            model_name='checkanswer',
-            index=models.Index(fields=['campaign', 'id'], name='check_answer_by_campaign'),
-        ),
-        migrations.AddConstraint(
-            model_name='checkanswer',
-            constraint=models.UniqueConstraint(fields=('presentation', 'number', 'criterion', 'revision'), name='check_answer_once_per_revision'),
-        ),
-        migrations.AddConstraint(
-            model_name='checkanswer',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('cannot_judge', ''), ('value__gt', -1000000000.0), ('value__lt', 1000000000.0)), models.Q(('value__isnull', True), models.Q(('cannot_judge', ''), _negated=True)), _connector='OR'), name='check_answer_value_or_reason'),
-        ),
-        migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['campaign', '-id'], name='audit_by_campaign'),
-        ),
-        migrations.AddConstraint(
-            model_name='raterdecision',
-            constraint=models.CheckConstraint(condition=models.Q(('action__in', ['exclude', 'include', 'flag', 'unflag'])), name='decision_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='rateridentity',
-            constraint=models.UniqueConstraint(fields=('project', 'provider', 'external_id'), name='identity_once_per_project_and_provider'),
-        ),
-        migrations.AddConstraint(
-            model_name='ratingimport',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='ratingimport_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='ratingimport',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='ratingimport_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='ratingimport',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='ratingimport_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='recruitment',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'published', 'paused', 'completed'])), name='recruitment_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='recruitment',
-            constraint=models.UniqueConstraint(condition=models.Q(('external_id', ''), _negated=True), fields=('provider', 'external_id'), name='recruitment_external_id_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='referenceset',
-            constraint=models.UniqueConstraint(fields=('project', 'slug'), name='reference_set_slug_once_per_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='release_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='release_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='release_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('reference_set', 'number'), name='release_number_once_per_set'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), models.Q(('content_hash', ''), _negated=True), _connector='OR'), name='release_done_is_hashed'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('deprecated_at__isnull', True), ('deprecation_reason', '')), models.Q(('deprecated_at__isnull', False), ('state', 'done'), models.Q(('deprecation_reason', ''), _negated=True)), _connector='OR'), name='release_deprecated_with_a_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasefigures',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='releasefigures_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasefigures',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='releasefigures_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasefigures',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='releasefigures_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasefigures',
-            constraint=models.CheckConstraint(condition=models.Q(('part__in', ['attention', 'sensitivity', 'influence', 'texts'])), name='release_figures_part_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasefigures',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), ('content__isnull', False), _connector='OR'), name='release_figures_done_are_there'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasefigures',
-            constraint=models.UniqueConstraint(fields=('release', 'part', 'key'), name='release_figures_once_per_key'),
-        ),
-        migrations.AddIndex(
-            model_name='response',
-            index=django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.search.SearchVector(django.db.models.functions.text.Left('text', 100000), config='simple'), name='response_search'),
-        ),
-        migrations.AddConstraint(
-            model_name='response',
-            constraint=models.UniqueConstraint(fields=('item', 'text_key'), name='response_text_once_per_item'),
-        ),
-        migrations.AddIndex(
-            model_name='releaseweight',
-            index=models.Index(fields=['release', 'weight', 'id'], name='weight_browse'),
-        ),
-        migrations.AddIndex(
-            model_name='releaseweight',
-            index=models.Index(fields=['release', 'item_position', '-weight', 'id'], name='weight_by_item'),
-        ),
-        migrations.AddIndex(
-            model_name='releaseweight',
-            index=models.Index(models.F('release'), django.db.models.functions.comparison.Coalesce(django.db.models.expressions.CombinedExpression(models.F('high'), '-', models.F('low')), models.Value(-1.0)), models.F('id'), name='weight_by_width'),
-        ),
-        migrations.AddIndex(
-            model_name='releaseweight',
-            index=models.Index(models.F('release'), django.db.models.functions.comparison.Coalesce(models.F('rating_spread'), models.Value(-1.0)), models.F('id'), name='weight_by_spread'),
-        ),
-        migrations.AddIndex(
-            model_name='releaseweight',
-            index=models.Index(fields=['release', 'n_ratings', 'id'], name='weight_by_n'),
-        ),
-        migrations.AddConstraint(
-            model_name='releaseweight',
-            constraint=models.UniqueConstraint(fields=('release', 'response'), name='weight_once_per_release_and_response'),
-        ),
-        migrations.AddConstraint(
-            model_name='releaseweight',
-            constraint=models.CheckConstraint(condition=models.Q(('weight__gte', -1), ('weight__lte', 1)), name='weight_within_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='seedselection',
-            constraint=models.UniqueConstraint(fields=('dataset',), name='seeds_selected_once_per_dataset'),
-        ),
-        migrations.AddConstraint(
-            model_name='seedselecting',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='seedselecting_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='seedselecting',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='seedselecting_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='seedselecting',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='seedselecting_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='seedmember',
-            constraint=models.UniqueConstraint(fields=('selection', 'item'), name='seed_once_per_selection'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(fields=('recruitment', 'external_id'), name='submission_once_per_recruitment'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['active', 'awaiting', 'approved', 'rejected', 'returned', 'timed_out', 'screened_out'])), name='submission_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='system',
-            constraint=models.UniqueConstraint(fields=('dataset', 'name'), name='system_name_once_per_dataset'),
-        ),
-        migrations.AddConstraint(
-            model_name='responsesource',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['seed', 'mined', 'parrot', 'human', 'random', 'system'])), name='source_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='responsesource',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'system'), ('system__isnull', False)), models.Q(models.Q(('kind', 'system'), _negated=True), ('system__isnull', True)), _connector='OR'), name='source_names_a_system_iff_system_output'),
-        ),
-        migrations.AddConstraint(
-            model_name='responsesource',
-            constraint=models.UniqueConstraint(condition=models.Q(('system__isnull', False)), fields=('system', 'item'), name='source_one_output_per_system_and_item'),
-        ),
-        migrations.AddIndex(
-            model_name='rating',
-            index=models.Index(fields=['campaign', 'created_at'], name='rating_campaign_time'),
-        ),
-        migrations.AddIndex(
-            model_name='rating',
-            index=models.Index(fields=['campaign', 'id'], name='rating_by_campaign'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.UniqueConstraint(fields=('presentation', 'response', 'criterion', 'revision'), name='rating_once_per_revision'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('cannot_judge', ''), ('value__gt', -1000000000.0), ('value__lt', 1000000000.0)), models.Q(('value__isnull', True), models.Q(('cannot_judge', ''), _negated=True)), _connector='OR'), name='rating_value_or_reason'),
         ),
         migrations.AddConstraint(
             model_name='campaign',
@@ -1453,55 +1169,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'running', 'paused', 'closed'])), name='campaign_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('presentation__regex', '^[a-z][a-z_]*$')), name='campaign_presentation_is_a_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('target__in', [annotation.campaigns.fields.choices.Target['REFERENCES'], annotation.campaigns.fields.choices.Target['OUTPUTS'], annotation.campaigns.fields.choices.Target['CHOSEN'], annotation.campaigns.fields.choices.Target['LISTED']])), name='campaign_target_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('response_list__isnull', False), ('target', annotation.campaigns.fields.choices.Target['LISTED'])), models.Q(models.Q(('target', annotation.campaigns.fields.choices.Target['LISTED']), _negated=True), ('response_list__isnull', True)), _connector='OR'), name='campaign_names_a_list_iff_listed'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('ratings_per_unit__gte', 1)), name='campaign_rates_each_unit'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('admission__in', [annotation.campaigns.fields.choices.Admission['OPEN'], annotation.campaigns.fields.choices.Admission['NAMED'], annotation.campaigns.fields.choices.Admission['ACCOUNT'], annotation.campaigns.fields.choices.Admission['PROVIDER']])), name='campaign_admission_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('comment__in', [annotation.campaigns.fields.choices.CommentField['OFF'], annotation.campaigns.fields.choices.CommentField['OPTIONAL'], annotation.campaigns.fields.choices.CommentField['REQUIRED']])), name='campaign_comment_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_max_seconds__isnull', True), ('lease_min_seconds__isnull', True)), models.Q(('lease_max_seconds__gte', models.F('lease_min_seconds')), ('lease_min_seconds__gte', 5)), _connector='OR'), name='campaign_lease_bounds_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('payment_fee_percent__gte', 0), ('payment_per_unit__gte', 0)), name='campaign_payment_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('design_hash', ''), ('launched_at__isnull', True), ('state', 'draft')), models.Q(models.Q(('state', 'draft'), _negated=True), ('launched_at__isnull', False), models.Q(('design_hash', ''), _negated=True)), _connector='OR'), name='campaign_design_frozen_at_launch'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', False), ('state', 'closed')), models.Q(models.Q(('state', 'closed'), _negated=True), ('closed_at__isnull', True)), _connector='OR'), name='campaign_closed_has_a_time'),
-        ),
-        migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(condition=models.Q(('rater__isnull', False)), fields=['campaign', 'rater'], name='slot_held_by_rater'),
-        ),
-        migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(condition=models.Q(('state', 'leased')), fields=['campaign', 'expires_at'], name='slot_leased'),
         ),
         migrations.AddConstraint(
             model_name='slot',
@@ -1511,21 +1179,9 @@ class Migration(migrations.Migration):
             model_name='slot',
             constraint=models.UniqueConstraint(condition=models.Q(('rater__isnull', False)), fields=('unit', 'rater'), name='slot_one_per_rater_and_unit'),
         ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['open', 'leased', 'done', 'returned'])), name='slot_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('expires_at__isnull', True), ('rater__isnull', True), ('state__in', ['open', 'returned']), ('token__isnull', True)), models.Q(('expires_at__isnull', False), ('rater__isnull', False), ('state', 'leased'), ('token__isnull', False)), models.Q(('expires_at__isnull', True), ('rater__isnull', False), ('state', 'done'), ('token__isnull', False)), _connector='OR'), name='slot_fields_match_state'),
-        ),
         migrations.AddIndex(
             model_name='presentation',
             index=models.Index(fields=['campaign', 'rater', '-id'], name='presentation_rater_latest'),
-        ),
-        migrations.AddConstraint(
-            model_name='presentation',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['shown', 'submitted', 'late', 'returned', 'lapsed', 'replaced', 'imported'])), name='presentation_outcome_known'),
         ),
         migrations.AddConstraint(
             model_name='presentation',
@@ -1538,34 +1194,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='presentation',
             constraint=models.UniqueConstraint(condition=models.Q(('outcome', 'shown'), models.Q(('purpose', 'work'), _negated=True)), fields=('campaign', 'rater'), name='presentation_one_check_on_screen'),
-        ),
-        migrations.AddConstraint(
-            model_name='unitresponse',
-            constraint=models.UniqueConstraint(fields=('unit', 'response'), name='unit_shows_a_response_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='unitresponse',
-            constraint=models.UniqueConstraint(fields=('unit', 'number'), name='unit_response_number_once'),
-        ),
-        migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(condition=models.Q(('stopped', False)), fields=['campaign', 'done_slots', 'position'], name='unit_by_fill'),
-        ),
-        migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(fields=('campaign', 'position'), name='unit_position_once_per_campaign'),
-        ),
-        migrations.AddConstraint(
-            model_name='weightsimport',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='weightsimport_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='weightsimport',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='weightsimport_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='weightsimport',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='weightsimport_finished_has_a_time'),
         ),
         migrations.RunSQL(CREATE, DROP),
     ]

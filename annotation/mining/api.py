@@ -1,6 +1,5 @@
 """Corpora of conversations, and references mined from them."""
 
-import json
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -8,12 +7,13 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, AnswerSerializer, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
+from annotation.core.json_bodies import StrictJSONParser, json_read
 from annotation.core.uploads import in_bytes, upload_limit
 from annotation.datasets.api.imports import RowErrorSerializer
 from annotation.mining.opening import COMPRESSIONS, FORMATS
@@ -42,7 +42,7 @@ class JsonTextField(serializers.JSONField):
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, str):
             try:
-                data = json.loads(data)
+                data = json_read(data)
             except ValueError as error:
                 raise serializers.ValidationError(f"Found text that is not JSON: {error}.") from error
         if not isinstance(data, dict):
@@ -206,7 +206,7 @@ class StoredSerializer(serializers.Serializer[Any]):
 class CorporaViewSet(JobViewSet):
     queryset = Corpus.objects.all()
     serializer_class = CorpusSerializer
-    parser_classes = (MultiPartParser, JSONParser)
+    parser_classes = (MultiPartParser, StrictJSONParser)
     lookup_field = "slug"
     lookup_url_kwarg = "corpus_slug"
     lookup_value_converter = "slug"

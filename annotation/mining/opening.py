@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import zstandard
 
+from annotation.core.file_limits import Allowance, Counted
 from annotation.core.rows import UTF8_MARK, format_of
 from annotation.hygiene.refusal import refuse
 
@@ -25,7 +26,8 @@ GZIP_MAGIC, ZSTD_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1
 HEAD_BYTES = 256 * 1024  # more than a block of zstd, so that something can be decompressed
 CHUNK_BYTES = 1024 * 1024
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError)  # raised by decompression
-ZSTD_PART_BYTES = 4096  # small, to bound the decompressed size of a part
+ZSTD_PART_BYTES = 1024  # small, to bound the decompressed size of a part: 32 MiB
+UPLOAD_WINDOW = 2**27  # memory that decompressing an upload may take: what the program zstd allows by itself
 ZSTD_WINDOW = 2**31  # for files written with --long=31, such as large public collections
 
 
@@ -134,8 +136,9 @@ class _Plain(io.RawIOBase):
 class _Zstd(_Plain):
     """Decompress frame after frame. The library's reader does not notice that a file was cut off."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, window: int) -> None:
         super().__init__(stream)
+        self._window = window
         self._frame: Any = None  # None between two frames
 
     def _more(self, size: int) -> bytes:
@@ -149,13 +152,35 @@ class _Zstd(_Plain):
             if not part:
                 raise EOFError("the file ends inside a zstd frame")
             if self._frame is None:
-                self._frame = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW).decompressobj()
+                self._frame = zstandard.ZstdDecompressor(max_window_size=self._window).decompressobj()
             content: bytes = self._frame.decompress(part)
             if content:
                 return content
 
 
-def decompressed(stream: BinaryIO, compression: str) -> io.BufferedReader:
+class _Allowed(_Plain):
+    """Content that is unpacked piece by piece, as far as is allowed."""
+
+    def __init__(self, content: BinaryIO, packed: Counted, allowance: Allowance) -> None:
+        super().__init__(content)
+        self._packed, self._allowance = packed, allowance
+
+    def _more(self, size: int) -> bytes:
+        part = self._stream.read(size)
+        self._allowance.take(len(part), self._packed.count)
+        return part
+
+
+def decompressed(stream: BinaryIO, compression: str, allowance: Allowance | None = None) -> io.BufferedReader:
+    """Return the content of a stream; TooLarge is raised if it unpacks to more than is allowed."""
+    if compression and allowance is not None:
+        packed = Counted(stream)
+        content = _raw(cast(BinaryIO, packed), compression, UPLOAD_WINDOW)
+        return io.BufferedReader(_Allowed(cast(BinaryIO, content), packed, allowance), CHUNK_BYTES)
+    return io.BufferedReader(_raw(stream, compression, ZSTD_WINDOW), CHUNK_BYTES)
+
+
+def _raw(stream: BinaryIO, compression: str, window: int) -> io.RawIOBase:
     if compression == "gz":
-        return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=stream)), CHUNK_BYTES)
-    return io.BufferedReader((_Zstd if compression == "zst" else _Plain)(stream), CHUNK_BYTES)
+        return cast(io.RawIOBase, gzip.GzipFile(fileobj=stream))
+    return _Zstd(stream, window) if compression == "zst" else _Plain(stream)

@@ -7,28 +7,27 @@ row error is refused as a whole, after all of it was read, with every row error.
 import io
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field
-from itertools import count
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from annotation.core import file_limits
+from annotation.core.file_limits import Allowance, TooLarge
 from annotation.core.problems import Problems, storable
 from annotation.core.progress import Beat, noop
-from annotation.core.rows import UTF8_MARK, check_width, decoded_line, is_utf16, json_object
+from annotation.core.rows import UTF8_MARK, beating, check_width, decoded_line, is_utf16, json_object
 from annotation.hygiene.refusal import refuse
 from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, DAMAGED, FORMATS, decompressed
+from annotation.mining.parquet import ColumnType, ParquetRefused, parquet_batches
 from annotation.mining.triples import Triple
 
 PARTS = ("context", "message", "response")
 TURN_SEPARATOR = "|||"
 EXAMPLE = '{"context": ["Hi."], "message": "How are you?", "response": "Fine."}'
-LINE_BYTES = 16 * 1024 * 1024
-BATCH_ROWS = 4096
-BEAT_CHUNKS = 64
-BEAT_LINES = 20_000
+LINE_BYTES = file_limits.LINE_CHARACTERS
 MAX_NAMES = 20  # of other columns in the report
 
 Column = str | int | None
@@ -92,6 +91,7 @@ class ReadReport:
         return {"counts": self.counts()} | ({"other_columns": self.other_columns} if self.other_columns else {})
 
     def add_other_column(self, name: str) -> None:
+        name = storable(name)
         if len(self.other_columns) < MAX_NAMES and name not in self.other_columns:
             self.other_columns.append(name)
 
@@ -109,14 +109,15 @@ def read_triples(
     turn_separator: str = TURN_SEPARATOR,
     report: ReadReport,
     beat: Beat = noop,
+    allowance: Allowance | None = None,
 ) -> Iterator[Triple]:
     """Yield the triples of a file in order.
 
     Parameters
     ----------
     stream : binary file
-        Read from its position; it need not be seekable. Parquet has its index at the end: a compressed or unseekable
-        file is copied to a temporary file.
+        Read from its position; it need not be seekable. Parquet has its index at the end: what is not a file of the
+        operating system is copied to a temporary one.
     file_format : str
         One of ``FORMATS``; see ``opening.recognise``.
     compression : str
@@ -130,7 +131,9 @@ def read_triples(
     report : ReadReport
         Filled while the triples are read.
     beat : callable
-        Called every ``BEAT_LINES`` lines; an exception stops the reading.
+        Called regularly; an exception stops the reading.
+    allowance : Allowance, optional
+        How much a compressed file may unpack to; by default any amount.
 
     Raises
     ------
@@ -144,9 +147,10 @@ def read_triples(
     with ExitStack() as stack:
         rows: Iterator[tuple[int, _Row]]
         if file_format == "parquet":
-            rows = _parquet_rows(stack.enter_context(_seekable(stream, compression, report, beat)), reader, beat)
+            file = stack.enter_context(_on_disk(stream, compression, report, beat, allowance))
+            rows = _parquet_rows(file, reader, beat, allowance)
         else:
-            content = stack.enter_context(decompressed(stream, compression))
+            content = stack.enter_context(decompressed(stream, compression, allowance))
             lines = _text_lines(content, report, beat)
             rows = _json_rows(lines, reader) if file_format == "jsonl" else _table_rows(lines, reader, header=header)
         for line, row in _whole(rows, report):
@@ -207,6 +211,10 @@ class _Reader:
         context = self._context(line, row.context)
         message = self._text(line, self.name("message"), row.message, "the message that is answered")
         response = self._text(line, self.name("response"), row.response, "the response")
+        size = len(message) + len(response) + sum(map(len, context))
+        if size > file_limits.TRIPLE_CHARACTERS:
+            found, most = f"a triple of {size:,} characters", f"at most {file_limits.TRIPLE_CHARACTERS:,}"
+            self.problems.add(line, "context, message and response", found, most)
         if self.problems.total > before:
             return None
         self.report.empty_messages += not message.strip()
@@ -258,7 +266,9 @@ def _whole(rows: Iterator[tuple[int, _Row]], report: ReadReport) -> Iterator[tup
         problem = ("compression", "the end of the file inside compressed data", "a whole file")
     except DAMAGED as error:
         problem = ("compression", f"damaged data ({error})", "a whole file, as it was written")
-    except pa.ArrowException as error:
+    except TooLarge as limit:
+        problem = (limit.field, limit.found, limit.accepted)
+    except ParquetRefused as error:
         problem = ("file", str(error), "a Parquet file")
     else:
         return
@@ -270,19 +280,20 @@ def _whole(rows: Iterator[tuple[int, _Row]], report: ReadReport) -> Iterator[tup
 
 def _text_lines(content: io.BufferedReader, report: ReadReport, beat: Beat) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, decoded. Only LF and CR LF end a line."""
-    while raw := content.readline(LINE_BYTES + 2):
+    for read in beating(iter(partial(content.readline, LINE_BYTES + 2), b""), beat):
+        raw = read
         report.lines += 1
-        if report.lines % BEAT_LINES == 0:
-            beat()
         if report.lines == 1:
             if is_utf16(raw, report.problems):
                 return
             report.byte_order_mark = int(raw.startswith(UTF8_MARK))
             raw = raw.removeprefix(UTF8_MARK)
         if len(raw) > LINE_BYTES and not raw.endswith(b"\n"):
-            report.problems.add(report.lines, "line", "more than 16 MiB", "a triple, of 16 MiB at most")
-            while (rest := content.readline(CHUNK_BYTES)) and not rest.endswith(b"\n"):
-                pass
+            most = f"{LINE_BYTES // file_limits.MIB} MiB"
+            report.problems.add(report.lines, "line", f"more than {most}", f"a triple, of {most} at most")
+            for rest in beating(iter(partial(content.readline, CHUNK_BYTES), b""), beat):
+                if rest.endswith(b"\n"):
+                    break
             continue
         report.windows_line_ends += raw.endswith(b"\r\n")
         line = decoded_line(raw.removesuffix(b"\n").removesuffix(b"\r"), report.lines, report.problems)
@@ -337,8 +348,9 @@ def _cell(cells: Sequence[str], position: int | None) -> Any:
 def _header_positions(names: Sequence[str], line: int, reader: _Reader) -> list[int | None] | None:
     """Return the positions of the three parts in a row; None, with errors, if the header lacks one."""
     problems = reader.problems
+    problems.check_limit(line, "columns", len(names), file_limits.COLUMNS)
     for index, name in enumerate(names):
-        if name in names[:index]:
+        if names.index(name) < index:
             problems.add(line, f"column {index + 1}", name, "each column once")
     positions: list[int | None] = []
     for part in PARTS:
@@ -362,76 +374,65 @@ def _header_positions(names: Sequence[str], line: int, reader: _Reader) -> list[
 # --- Parquet ----------------------------------------------------------------------------------------------------------
 
 
-def _seekable(stream: BinaryIO, compression: str, report: ReadReport, beat: Beat) -> AbstractContextManager[BinaryIO]:
-    """Return the stream itself if its end can be read first, else a copy on disk."""
-    if not compression and stream.seekable():
+def _on_disk(
+    stream: BinaryIO, compression: str, report: ReadReport, beat: Beat, allowance: Allowance | None
+) -> AbstractContextManager[BinaryIO]:
+    """Return the stream itself if it is a file, else a copy on disk."""
+    if not compression and stream.seekable() and not isinstance(stream, io.BytesIO):
         return nullcontext(stream)
     spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the caller closes it
     try:
-        with decompressed(stream, compression) as content:
-            for number in count(1):
-                part = content.read(CHUNK_BYTES)
-                if not part:
-                    break
+        with decompressed(stream, compression, allowance) as content:
+            for part in beating(iter(partial(content.read, CHUNK_BYTES), b""), beat):
                 spool.write(part)
-                if number % BEAT_CHUNKS == 0:
-                    beat()
+    except TooLarge:
+        spool.close()
+        raise
     except DAMAGED as error:
         spool.close()
         report.problems.add(None, "compression", f"damaged or cut off ({error})", "a whole file, as it was written")
         report.problems.refuse()
+    spool.flush()
     spool.seek(0)
     return spool
 
 
-def _parquet_rows(stream: BinaryIO, reader: _Reader, beat: Beat) -> Iterator[tuple[int, _Row]]:
-    """Read batch by batch; memory holds the three compressed columns of one row group."""
-    with pq.ParquetFile(stream, buffer_size=CHUNK_BYTES) as file:
-        names = _parquet_columns(file.schema_arrow, reader)
+def _parquet_rows(
+    stream: BinaryIO, reader: _Reader, beat: Beat, allowance: Allowance | None
+) -> Iterator[tuple[int, _Row]]:
+    """Read batch by batch, each of a few megabytes."""
+    wanted = [name for part in PARTS if (name := getattr(reader.columns, part)) is not None]
+    columns, batches = parquet_batches(stream, wanted, beat=beat, allowance=allowance)
+    with closing(batches):
+        names = _parquet_columns(columns, reader)
         if names is None:
             return
-        columns = [name for name in names if name is not None]
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns):
-            beat()
+        for batch in beating(batches, beat):
             parts = [[ABSENT] * batch.num_rows if name is None else _values(batch.column(name)) for name in names]
             for values in zip(*parts, strict=True):
                 reader.report.lines += 1
                 yield reader.report.lines, _Row(*values)
 
 
-def _parquet_columns(schema: pa.Schema, reader: _Reader) -> list[str | None] | None:
+def _parquet_columns(columns: Sequence[ColumnType], reader: _Reader) -> list[str | None] | None:
     """Return the columns of the three parts; None, with errors, if one is missing or has another type."""
-    problems, names = reader.problems, []
+    problems, names = reader.problems, list[str | None]()
     for part in PARTS:
         name = getattr(reader.columns, part)
-        indices = [] if name is None else schema.get_all_field_indices(name)
-        if len(indices) > 1:
-            problems.add(None, name, f"{len(indices)} columns of this name", "each column once")
-        elif indices:
-            kind = schema.field(indices[0]).type
+        named = [column for column in columns if column.name == name]
+        if len(named) > 1:
+            problems.add(None, name, f"{len(named)} columns of this name", "each column once")
+        elif named:
             accepted = "text, or a list of text" if part == "context" else "text"
-            if not _is_text(kind) and not (part == "context" and _is_texts(kind)):
-                problems.add(None, name, f"a column of type {kind}", accepted)
+            if not named[0].is_text and not (part == "context" and named[0].is_texts):
+                problems.add(None, name, f"a column of type {named[0].kind}", accepted)
         elif name is not None and (part != "context" or reader.context_named):
             problems.add(None, name, "no such column", f"a column named {name}, for the {part}")
-        names.append(name if indices else None)
-    for name in schema.names:
-        if name not in names:
-            reader.report.add_other_column(name)
+        names.append(name if named else None)
+    for column in columns:
+        if column.name not in names:
+            reader.report.add_other_column(column.name)
     return None if problems.total else names
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def _is_texts(kind: pa.DataType) -> bool:
-    if pa.types.is_null(kind):
-        return True
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return bool(is_list and (_is_text(kind.value_type) or pa.types.is_null(kind.value_type)))
 
 
 def _values(column: pa.Array) -> list[Any]:

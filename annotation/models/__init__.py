@@ -34,6 +34,7 @@ from annotation.models.datasheets import Datasheet as Datasheet
 from annotation.models.jobs import Heartbeat as Heartbeat
 from annotation.models.jobs import Job as Job
 from annotation.models.jobs import JobState as JobState
+from annotation.models.limits import LimitCount as LimitCount
 from annotation.models.mining import CandidateFate as CandidateFate
 from annotation.models.mining import Corpus as Corpus
 from annotation.models.mining import MinedCandidate as MinedCandidate
@@ -56,6 +57,7 @@ from annotation.models.ratings import RaterIdentity as RaterIdentity
 from annotation.models.ratings import Rating as Rating
 from annotation.models.ratings import RatingImport as RatingImport
 from annotation.models.ratings import Stage as Stage
+from annotation.models.recruitment import Offer as Offer
 from annotation.models.recruitment import ProviderAccount as ProviderAccount
 from annotation.models.recruitment import ProviderEvent as ProviderEvent
 from annotation.models.recruitment import Recruitment as Recruitment

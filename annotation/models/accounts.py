@@ -1,14 +1,26 @@
 """Who may see what: users, projects, roles."""
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 from django.contrib.auth.models import AbstractUser
-from django.db import models
+from django.db import models, transaction
 from django.db.models.functions import Now
+from rest_framework.authtoken.models import Token
 
 
 class User(AbstractUser):
     """An account of the product. Raters are not users: see ``Rater``."""
+
+    @transaction.atomic
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
+        """Save the account. A new password, wherever it is set, ends the API token, as it ends the sessions."""
+        stored = update_fields is None or "password" in update_fields
+        # Django forgets the raw password when it only stores the old one under a newer algorithm.
+        is_new = getattr(self, "_password", None) is not None or not self.has_usable_password()
+        super().save(*args, update_fields=update_fields, **kwargs)
+        if stored and is_new:
+            Token.objects.filter(user=self).delete()
 
 
 class Role(models.TextChoices):

@@ -14,7 +14,7 @@ from annotation.campaigns.fields.choices import Admission, CommentField, Target
 from annotation.campaigns.fields.kinds import REQUIRED, Amount, Field, Object, Pairs, Text, Texts
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.campaigns.presentations import PRESENTATIONS, PresentationKind, presentation_choices
-from annotation.campaigns.scales import SCALES, Magnitude, Scale, scale_choices
+from annotation.campaigns.scales import SCALES, Scale, scale_choices
 from annotation.models.accounts import Project
 from annotation.models.datasets import Dataset, Item, Response, ResponseList, System
 
@@ -85,6 +85,11 @@ class Campaign(models.Model):
     completion_code = models.CharField(**_column("completion_code"))
     seed = models.BigIntegerField(**_column("seed"))
     link_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    draft_version = models.PositiveIntegerField(
+        default=1,
+        editable=False,
+        help_text="Grows with each change of the draft; a change names the one it is based on.",
+    )
     design = models.JSONField(null=True, blank=True, editable=False, help_text="The frozen design, from launch on.")
     design_hash = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -164,9 +169,9 @@ class Criterion(models.Model):
             models.CheckConstraint(condition=Q(scale_max__gt=F("scale_min")), name="criterion_scale_has_two_points"),
             models.CheckConstraint(condition=Q(kind__regex=KEY), name="criterion_kind_is_a_key"),
             models.CheckConstraint(
-                condition=Q(kind=Magnitude.key, standard_value__gt=0)
-                | (~Q(kind=Magnitude.key) & Q(standard_value__isnull=True)),
-                name="criterion_standard_iff_magnitude",
+                condition=Q(standard_source="", standard_value__isnull=True)
+                | (~Q(standard_source="") & Q(standard_value__gt=0)),
+                name="criterion_standard_has_a_value",
             ),
         ]
 

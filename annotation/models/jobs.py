@@ -67,8 +67,9 @@ class Job(models.Model):
 class Heartbeat(models.Model):
     """When a part of the system was last seen alive, by the database's clock."""
 
-    name = models.CharField(max_length=40, unique=True)
+    name = models.CharField(max_length=100, unique=True)
     seen_at = models.DateTimeField(db_default=Now())
+    busy = models.BooleanField(default=False)  # a worker with a task in progress
 
     def __str__(self) -> str:
         return f"{self.name} at {self.seen_at:%Y-%m-%d %H:%M:%S}"

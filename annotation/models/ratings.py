@@ -39,12 +39,15 @@ class RaterIdentity(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rater_identities")
     provider = models.CharField(max_length=20, help_text="Key of a provider; or account, import, aggregate.")
     external_id = models.CharField(max_length=200)
+    session = models.CharField(
+        max_length=100, blank=True, help_text="The submission under which an unconfirmed id came; empty if confirmed."
+    )
 
     class Meta:
         verbose_name_plural = "rater identities"
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "provider", "external_id"], name="identity_once_per_project_and_provider"
+                fields=["project", "provider", "external_id", "session"], name="identity_once_per_project_and_provider"
             )
         ]
 
@@ -71,6 +74,9 @@ class Participation(models.Model):
     attempt = models.PositiveSmallIntegerField(default=0, help_text="At the qualification test, from 1.")
     qualified_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    skips_offered_at = models.DateTimeField(
+        null=True, blank=True, help_text="Units skipped before this moment are handed out again, after all others."
+    )
     excluded_at = models.DateTimeField(null=True, blank=True, help_text="Why stands in the rater decisions.")
     flagged_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,6 +1,8 @@
 """Raters from a provider: provider accounts, the recruitments of campaigns, submissions, events."""
 
 import uuid
+from decimal import Decimal
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import models
@@ -52,6 +54,14 @@ class RecruitmentState(models.TextChoices):
     COMPLETED = "completed", "Completed"
 
 
+class Offer(NamedTuple):
+    """What one rater gets for taking part, and the minutes that it takes; 0 if unknown."""
+
+    reward: Decimal
+    currency: str
+    minutes: int
+
+
 class Recruitment(models.Model):
     """A study at a provider that sends raters to one campaign."""
 
@@ -86,6 +96,12 @@ class Recruitment(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def offer(self) -> Offer | None:
+        """Return what raters were offered; None if the terms name no reward yet."""
+        reward, minutes = Decimal(self.options.get("reward") or 0), int(self.options.get("minutes") or 0)
+        return Offer(reward, self.options.get("currency", ""), minutes) if reward else None
 
 
 class SubmissionStatus(models.TextChoices):

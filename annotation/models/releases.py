@@ -57,7 +57,7 @@ class Release(Job):
         default=dict, blank=True, help_text="Counts: ratings used and left out, items without a positive weight."
     )
     code_version = models.CharField(
-        max_length=60, blank=True, editable=False, help_text="Of Assay, when it was built; told, not hashed."
+        max_length=60, blank=True, editable=False, help_text="Of Assay, when it was built; not part of the hash."
     )
     deprecated_at = models.DateTimeField(null=True, blank=True, editable=False)
     deprecated_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **SURVIVES_USER)
@@ -99,7 +99,7 @@ class ReleaseWeight(models.Model):
     rating_mean = models.FloatField(null=True, blank=True, help_text="None of a weight made elsewhere without it.")
     n_ratings = models.PositiveIntegerField(default=0)
     standard_error = models.FloatField(null=True, blank=True)
-    low = models.FloatField(null=True, blank=True, help_text="95% interval, bootstrap over raters.")
+    low = models.FloatField(null=True, blank=True, help_text="95% interval over other raters.")
     high = models.FloatField(null=True, blank=True)
     is_original = models.BooleanField(default=False)
     # Evidence: follows from the judgements, so it is not hashed; may be filled in later, once.

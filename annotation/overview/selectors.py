@@ -141,7 +141,7 @@ STEPS = (  # name, count and its words, what to do if it is zero, and where
         "Score",
         ("runs", "finished score run", "finished score runs"),
         "Score the systems with metrics that use the weights.",
-        ("Score runs", "metrics:run-list"),
+        ("Scores", "metrics:run-list"),
     ),
     (
         "Correlate",

@@ -8,9 +8,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.selectors import slots_unfilled, unfilled
 from annotation.campaigns.services.readiness import launch_report
 from annotation.campaigns.views.campaigns import CLOSE_TEXT
 from annotation.core.access import may_manage
+from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role
 from annotation.overview.selectors import project_overview
@@ -32,7 +34,7 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "project": request.project,
         "campaign": campaign,
         "may_manage": may_manage(request.project),
-        "close_text": CLOSE_TEXT,
+        "close_text": _close_text(campaign),
         "operations": [(name, operation) for name, operation in OPERATIONS.items() if operation.is_offered(campaign)],
     }
     if campaign.state == CampaignState.DRAFT:
@@ -42,3 +44,13 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         context["rater_link"] = request.build_absolute_uri(landing)
         context["set_to_join"] = set_to_join(campaign)
     return render(request, "annotation/campaigns/campaign_detail.html", context)
+
+
+def _close_text(campaign: Campaign) -> str:
+    """Return what closing means, and first what would stay unfilled."""
+    if campaign.state not in (CampaignState.RUNNING, CampaignState.PAUSED) or campaign.imported:
+        return CLOSE_TEXT
+    n = slots_unfilled(campaign)
+    left = unfilled(campaign, n)
+    stays = [f"{counted(n, 'slot')} {'is' if n == 1 else 'are'} not filled."] if n else []
+    return " ".join([*stays, *(left.sentences if left else []), CLOSE_TEXT])

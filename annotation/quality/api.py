@@ -313,7 +313,7 @@ class CriterionStatisticsSerializer(serializers.Serializer[Any]):
     icc_k_low = FiniteField(source="icc.icc_k_low", help_text=INTERVAL)
     icc_k_high = FiniteField(source="icc.icc_k_high")
     icc_reason = serializers.CharField(source="icc.reason", help_text=REASON)
-    kappa = FiniteField(source="kappa.kappa", help_text="Pairwise quadratic weighted, averaged.")
+    kappa = FiniteField(source="kappa.kappa", help_text="Quadratic weighted, of all pairs of raters together.")
     kappa_low = FiniteField(source="kappa.low", help_text=INTERVAL)
     kappa_high = FiniteField(source="kappa.high")
     kappa_reason = serializers.CharField(source="kappa.reason", help_text=REASON)

@@ -12,7 +12,7 @@ from annotation.core.charts import Spec, Theme, finish, palette
 from annotation.core.numbers import finite_or_none
 
 if TYPE_CHECKING:
-    from annotation.quality.selectors.monitoring.biases import Stretch
+    from annotation.weighting.sequence import Stretch
 
 
 BIN = 0.1  # of weights: the difference that five ratings on five points can show

@@ -49,7 +49,9 @@ _ROWS = """
     LEFT JOIN annotation_rater r ON r.id = b.rater_id
     LEFT JOIN annotation_participation p ON p.rater_id = b.rater_id AND p.campaign_id = %(campaign)s
     LEFT JOIN LATERAL (
-        SELECT count(*) AS n, extract(epoch FROM max(ended_at) - min(shown_at))::float8 AS seconds
+        SELECT count(DISTINCT s.unit_id) FILTER (WHERE s.purpose = 'work')
+                   + count(*) FILTER (WHERE s.purpose <> 'work') AS n,
+               extract(epoch FROM max(ended_at) - min(shown_at))::float8 AS seconds
         FROM annotation_presentation s
         WHERE s.campaign_id = %(campaign)s AND s.rater_id = b.rater_id AND b.outcome <> 'screened_out'
           AND s.outcome IN ('submitted', 'late', 'replaced') AND s.purpose NOT IN ('training', 'test')
@@ -62,7 +64,7 @@ _ROWS = """
 
 @dataclass(frozen=True)
 class SubmissionRow:
-    """A submission and the rater's work. ``screens`` counts work and checks, including late answers."""
+    """A submission and the rater's work. ``screens`` counts answered work and checks, also late, each unit once."""
 
     pk: int
     external_id: str

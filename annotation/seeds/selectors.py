@@ -114,7 +114,7 @@ def exact_means(
     """
     if not campaigns or not response_ids:
         return {}
-    campaign_of = {criterion.pk: criterion.campaign_id for criterion in campaign_criteria(campaigns)}
+    campaign_of = {criterion.pk: criterion.campaign_id for criterion in campaign_criteria(campaigns, on_one_scale=True)}
     n_criteria = Counter(campaign_of.values())
     ratings = rating_columns(campaigns, response_ids, up_to=up_to)
     ratings = ratings.select(

@@ -6,12 +6,15 @@ cumulative sum for medians.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import ndtr
 
 from annotation.weighting.groups import TextArray, reasons
+from annotation.weighting.intervals import student_quantile
 from annotation.weighting.result import WeightResult
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, ratio
 
@@ -19,6 +22,8 @@ Centre = Literal["mean", "median"]
 
 INTERVAL = 0.95
 BLOCK_CELLS = 4_000_000  # replicates x rows held at once: 32 MB of float64
+NO_SPREAD = 1e-12  # in units of the weight: rounding of ratings that all agree
+MANY = 100  # from here on the variance of a median is that of many ratings
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,38 +40,74 @@ class Contributions:
     unusable: str = ""  # why ratings were left out, for responses none of whose ratings counts
 
 
+class Spread(NamedTuple):
+    """Standard deviation of the scores of ratings of precision 1 about their response's weight, and its freedom.
+
+    Pooled over responses, in units of the weight; NaN where no response has ratings of two raters.
+    """
+
+    value: float
+    df: int
+
+
 def weigh(
-    everything: RatingTable,
-    parts: Contributions,
-    centre: Centre,
-    *,
-    signature: str,
-    n_bootstrap: int,
-    rng: np.random.Generator | None,
+    everything: RatingTable, parts: Contributions, centre: Centre, *, signature: str, spread: Spread | None = None
 ) -> WeightResult:
-    """Compute weights, errors and intervals of all responses of ``everything`` from the ratings that count."""
-    if n_bootstrap < 0:
-        raise ValueError(f"n_bootstrap is {n_bootstrap}; accepted: 0 (no interval) or more")
+    """Compute weights, errors and intervals of all responses of ``everything`` from the ratings that count.
+
+    A weight of k ratings of precision 1 has the interval ``weight +- t(df) s / sqrt(k)``, cut to [-1, +1], with the
+    spread s of all responses: three ratings say little about their own spread [1]. By default it is that of
+    :func:`pooled_spread`. A second rating by the same rater adds no independent evidence. For medians of k ratings, see
+    :func:`_median_errors`.
+
+    References
+    ----------
+    [1] Cochran, Sampling Techniques, 3rd edition 1977, section 4.6, with the within-group mean square of the analysis
+    of variance.
+    """
     table = parts.table
     n = table.counts()
-    n_raters = np.bincount(_clusters(table)[0] // max(table.n_raters, 1), minlength=table.n_responses)
-    centred = _means(parts) if centre == "mean" else _medians(parts)
-    low, high, spread = _intervals(parts, centre, n_bootstrap, rng or np.random.default_rng(0))
-    error = _mean_errors(parts, centred) if centre == "mean" else spread
-    few = n_raters < 2
-    for column in (low, high, error):
-        column[few] = np.nan
+    pairs, _ = _clusters(table)
+    n_raters = np.bincount(pairs // max(table.n_raters, 1), minlength=table.n_responses)
+    weights = centres(parts, centre)
+    pooled = pooled_spread(parts) if spread is None else spread
+    varies = pooled.value > NO_SPREAD
+    error = _mean_errors(parts, pooled) if centre == "mean" else _median_errors(parts, pooled, n_raters)
+    error[(n_raters < 2) | (not varies)] = np.nan
+    half = student_quantile(pooled.df, INTERVAL) * error
     return WeightResult(
-        weights=np.clip(centred, -1.0, 1.0),
+        weights=weights,
         n=n,
         n_raters=n_raters,
         mean=everything.means(),
         standard_error=error,
-        low=low,
-        high=high,
-        reasons=_reasons(everything, parts.unusable, n, n_raters, n_bootstrap),
-        signature=f"{signature}|interval:{INTERVAL}-percentile-bootstrap-{n_bootstrap}-over-raters|version:1",
+        low=np.maximum(weights - half, -1.0),
+        high=np.minimum(weights + half, 1.0),
+        reasons=_reasons(everything, parts.unusable, n, n_raters, varies=varies),
+        signature=f"{signature}|interval:{INTERVAL}-student-pooled|version:2",
     )
+
+
+def centres(parts: Contributions, centre: Centre) -> FloatArray:
+    """Return the weights alone, shape (R,); NaN where no rating counts."""
+    centred = _means(parts) if centre == "mean" else _medians(parts)
+    return np.clip(centred, -1.0, 1.0)
+
+
+def pooled_spread(parts: Contributions) -> Spread:
+    """Pool the squared distances of raters' scores from their response's mean: the mean square within responses."""
+    table = parts.table
+    pairs, pair_of = _clusters(table)
+    size = np.bincount(pair_of, minlength=len(pairs))
+    score = np.bincount(pair_of, parts.score, minlength=len(pairs)) / (parts.unit * np.maximum(size, 1))
+    precision = np.bincount(pair_of, parts.precision, minlength=len(pairs)) / np.maximum(size, 1)
+    response = pairs // max(table.n_raters, 1)
+    mass = np.bincount(response, precision, minlength=table.n_responses)
+    mean = ratio(np.bincount(response, precision * score, minlength=table.n_responses), mass)
+    df = len(pairs) - int(np.count_nonzero(mass))
+    if df < 1:
+        return Spread(np.nan, 0)
+    return Spread(float(np.sqrt((precision * (score - mean[response]) ** 2).sum() / df)), df)
 
 
 def replicate_weights(parts: Contributions, centre: Centre, drawn: FloatArray) -> FloatArray:
@@ -97,22 +138,14 @@ def _means(parts: Contributions) -> FloatArray:
     return ratio(total, parts.unit * mass)
 
 
-def _mean_errors(parts: Contributions, means: FloatArray) -> FloatArray:
-    """Return standard errors of precision-weighted means with the rater as the independent unit.
-
-    sqrt(m / (m - 1) * sum_raters (sum p (s - mean))^2) / sum p, for m raters: s / sqrt(n) when every rater rated once
-    and precisions are equal (Cameron & Miller, A practitioner's guide to cluster-robust inference, 2015, eq. 11-12).
-    """
+def _mean_errors(parts: Contributions, spread: Spread) -> FloatArray:
+    """Return standard errors of precision-weighted means, a rater's ratings of a response taken as one observation."""
     table = parts.table
+    _, pair_of = _clusters(table)
+    of_same_rater = np.bincount(pair_of)[pair_of]
     mass = table.sums(parts.precision)
-    deviation = parts.precision * (parts.score / parts.unit - means[table.response])
-    pairs, pair_of = _clusters(table)
-    response_of_pair = pairs // max(table.n_raters, 1)
-    squares = np.bincount(
-        response_of_pair, np.bincount(pair_of, deviation, minlength=len(pairs)) ** 2, minlength=table.n_responses
-    )
-    m = np.bincount(response_of_pair, minlength=table.n_responses)
-    return ratio(np.sqrt(ratio(m * squares, m - 1)), mass)
+    errors: FloatArray = spread.value * np.sqrt(ratio(table.sums(parts.precision * of_same_rater), mass**2))
+    return errors
 
 
 def _medians(parts: Contributions) -> FloatArray:
@@ -120,33 +153,52 @@ def _medians(parts: Contributions) -> FloatArray:
     return replicate_weights(parts, "median", alone)[:, 0]
 
 
-def _intervals(
-    parts: Contributions, centre: Centre, n_bootstrap: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    size = parts.table.n_responses
-    low, high, spread = np.full((3, size), np.nan)
-    if n_bootstrap == 0:
-        return low, high, spread
-    drawn = draw_raters(parts.table.n_raters, n_bootstrap, rng)
-    for rows, block in _replicate_blocks(parts, centre, drawn):
-        block.sort(axis=1)  # NaN goes last
-        valid = np.count_nonzero(~np.isnan(block), axis=1)
-        low[rows] = _sorted_quantile(block, valid, (1 - INTERVAL) / 2)
-        high[rows] = _sorted_quantile(block, valid, (1 + INTERVAL) / 2)
-        average = ratio(np.nansum(block, axis=1), valid)
-        spread[rows] = np.sqrt(ratio(np.nansum((block - average[:, None]) ** 2, axis=1), valid - 1))
-    return low, high, spread
+def _median_errors(parts: Contributions, spread: Spread, n_raters: IntArray) -> FloatArray:
+    """Return standard errors of medians of normal ratings, widened where ratings come in steps.
+
+    Ratings on points move a median of three or more by whole or half steps. Half a step is taken as the reach of that
+    rounding beside the spread of the raters, the two as independent.
+    """
+    counts, where = np.unique(n_raters, return_inverse=True)
+    variance = np.array([median_variance(int(count)) for count in counts])[where]
+    gaps = np.diff(np.unique(parts.score))
+    gaps = gaps[gaps > NO_SPREAD * parts.unit]
+    step = float(gaps.min()) / parts.unit if gaps.size else 0.0
+    rounding = step / 2 / float(student_quantile(max(spread.df, 1), INTERVAL))
+    errors: FloatArray = np.hypot(spread.value * np.sqrt(variance), np.where(n_raters > 2, rounding, 0.0))
+    return errors
 
 
-def _sorted_quantile(block: FloatArray, valid: IntArray, q: float) -> FloatArray:
-    """Return the quantile (linear between order statistics) of the first ``valid`` entries of each sorted row."""
-    position = q * np.maximum(valid - 1, 0)
-    below = np.floor(position).astype(np.int64)
-    above = np.minimum(below + 1, np.maximum(valid - 1, 0))
-    rows = np.arange(len(block))
-    start = block[rows, below]
-    quantile: FloatArray = start + (position - below) * (block[rows, above] - start)
-    return quantile
+@cache
+def median_variance(k: int) -> float:
+    """Return the variance of the median of k independent standard normal values; NaN for none.
+
+    By quadrature over the density of the middle value, or over the joint density of the middle two; from ``MANY``
+    values on it is ``pi / (2 k)``.
+
+    References
+    ----------
+    David and Nagaraja, Order Statistics, 3rd edition 2003, eq. 2.1.6 and 2.2.1.
+
+    Examples
+    --------
+    >>> [round(median_variance(k), 3) for k in (1, 2, 3)]
+    [1.0, 0.5, 0.449]
+    """
+    if k < 1:
+        return float("nan")
+    if k >= MANY:
+        return float(np.pi / 2 / k)
+    z = np.linspace(-8, 8, 1601)
+    below, density = ndtr(z), np.exp(-(z**2) / 2)
+    m = (k - 1) // 2
+    if k % 2:
+        mass = (below * ndtr(-z)) ** m * density
+        return float((z**2 * mass).sum() / mass.sum())
+    x, y = z[:, None], z[None, :]
+    joint = (below**m * density)[:, None] * (ndtr(-z) ** m * density)[None, :]
+    joint *= (x < y) + 0.5 * (x == y)
+    return float((((x + y) / 2) ** 2 * joint).sum() / joint.sum())
 
 
 def _replicate_blocks(parts: Contributions, centre: Centre, drawn: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
@@ -195,13 +247,13 @@ def _median_block(parts: Contributions, rows: IntArray, offsets: IntArray, drawn
     return result
 
 
-def _reasons(everything: RatingTable, unusable: str, n: IntArray, n_raters: IntArray, n_bootstrap: int) -> TextArray:
+def _reasons(everything: RatingTable, unusable: str, n: IntArray, n_raters: IntArray, *, varies: bool) -> TextArray:
     return reasons(
         [
             (everything.counts() == 0, "no rating"),
             (n == 0, f"no usable rating: {unusable}"),
             (n_raters < 2, "one rater: no standard error, no interval"),
-            (np.full(len(n), n_bootstrap == 0), "no interval asked for"),
+            (np.full(len(n), not varies), "raters agree on every response: no standard error, no interval"),
         ],
         len(n),
     )

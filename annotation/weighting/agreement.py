@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.stats import f as f_distribution
 
-from annotation.weighting.intervals import check_confidence
+from annotation.weighting.intervals import check_confidence, student_quantile
 from annotation.weighting.table import FloatArray, IntArray, Ratings, RatingTable, as_table, ratio, value_counts
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -61,7 +61,7 @@ def krippendorff_alpha(
     level : {"nominal", "ordinal", "interval"}
         How far apart two values are.
     n_bootstrap : int
-        Resamples of the responses for the percentile interval; 0 is none.
+        Resamples of the responses for the interval; 0 is none.
     confidence : float
         Of that interval, in (0, 1).
     rng : numpy.random.Generator, optional
@@ -105,24 +105,35 @@ def krippendorff_alpha(
     alpha = np.nan if reason else _alpha(values, rated, level, np.ones(len(rated)))
     low, high = np.nan, np.nan
     if n_bootstrap and not reason:
-        low, high = _bootstrap_ends(values, rated, level, n_bootstrap, rng or np.random.default_rng(0), confidence)
+        low, high = _bootstrap_ends(
+            alpha, values, rated, level, n_bootstrap, rng or np.random.default_rng(0), confidence
+        )
     return AlphaResult(alpha, level, n_responses, len(table), n_repeats, reason, low, high)
 
 
 def _bootstrap_ends(
-    values: FloatArray, rated: FloatArray, level: Level, n_bootstrap: int, rng: np.random.Generator, confidence: float
+    alpha: float,
+    values: FloatArray,
+    rated: FloatArray,
+    level: Level,
+    n_bootstrap: int,
+    rng: np.random.Generator,
+    confidence: float,
 ) -> tuple[float, float]:
-    """Return the percentile interval of alpha over resampled responses; NaN if no sample has an alpha."""
+    """Return the interval from resampled responses: Student's on Fisher's z; NaN where alpha is 1."""
     draws = rng.multinomial(len(rated), np.full(len(rated), 1 / len(rated)), size=n_bootstrap).astype(np.float64)
     if level == "interval":
         alphas = _interval_alphas(values, rated, draws)
     else:
         alphas = np.array([_alpha(values, rated, level, times) for times in draws])
-    if np.isnan(alphas).all():
+    alphas = alphas[~np.isnan(alphas)]
+    n = len(rated)
+    if len(alphas) < 2 or n < 2 or not abs(alpha) < 1 - 1e-12:
         return np.nan, np.nan
-    tail = 50 * (1 - confidence)
-    low, high = np.nanpercentile(alphas, [tail, 100 - tail])
-    return float(low), float(high)
+    # On z = atanh(alpha) the error is that of alpha over 1 - alpha^2; a resample of n varies less than n new ones.
+    error = alphas.std(ddof=1) * np.sqrt(n / (n - 1)) / (1 - alpha**2)
+    reach = float(student_quantile(n - 1, confidence)) * error
+    return float(np.tanh(np.arctanh(alpha) - reach)), float(np.tanh(np.arctanh(alpha) + reach))
 
 
 def _rated(table: RatingTable) -> tuple[FloatArray, FloatArray, str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.weighting.intervals import check_confidence, student_quantile
-from annotation.weighting.result import WeightResult
 from annotation.weighting.schemes import get_scheme
 from annotation.weighting.table import FloatArray, IntArray, Ratings, as_table, ratio
 
@@ -26,7 +25,6 @@ class Sufficiency:
     half_width : mean over rated responses of the half-width that ``spread`` and the response's own ratings give.
     half_widths : float array, shape (R,)
         The same, response by response; NaN where unrated.
-    interval_half_width : mean half-width of the intervals of the argument ``weights``; NaN without it.
     expected : ((k', half-width with k' ratings per response), ...).
     needed : ratings per response that reach the target; None where undefined.
     more : int array, shape (R,)
@@ -39,7 +37,6 @@ class Sufficiency:
     target: float
     df: int
     half_widths: FloatArray
-    interval_half_width: float
     expected: tuple[tuple[int, float], ...]
     more: IntArray
     spread: float = np.nan
@@ -58,7 +55,6 @@ def sufficiency(
     target: float,
     k: Sequence[int] = (),
     scheme: str = "linear",
-    weights: WeightResult | None = None,
     confidence: float = 0.95,
 ) -> Sufficiency:
     """Compute how wide the weights' intervals are, and how many more ratings reach a half-width.
@@ -79,10 +75,8 @@ def sufficiency(
         Ratings per response to compute the half-width for, each >= 1.
     scheme : str
         A key of ``SCHEMES``, with its default parameters. Under ``reliability`` further raters are taken to be as
-        precise as those seen, on average.
-    weights : WeightResult, optional
-        For ``interval_half_width``. Its percentile bootstrap is narrower than ``half_width`` for few ratings: a
-        resample of k raters varies less than k new ones, by the factor sqrt((k - 1) / k).
+        precise as those seen, on average. Under ``median`` the factor is that of many ratings, and the half step
+        that a release's intervals of ratings on points hold is left out: more ratings do not reduce it.
     confidence : float
         In (0, 1).
 
@@ -114,23 +108,19 @@ def sufficiency(
     chosen = get_scheme(scheme)
     parts = chosen.contributions(as_table(ratings).latest_per_rater(), low, high)
     table = parts.table
-    score, mass = parts.score / parts.unit, table.sums(parts.precision)
-    mean = ratio(table.sums(parts.precision * score), mass)
-    squares = float((parts.precision * (score - mean[table.response]) ** 2).sum())
-    df = len(table) - int(np.count_nonzero(mass))
-    observed = _mean_half_width(weights)
+    mass = table.sums(parts.precision)
+    spread, df = chosen.spread(parts)
     if df < 1:
         return Sufficiency(
             target=target,
             df=df,
             half_widths=np.full(table.n_responses, np.nan),
-            interval_half_width=observed,
             expected=tuple((int(count), np.nan) for count in k),
             more=np.zeros(table.n_responses, dtype=np.int64),
             reason="no response has ratings of two raters",
         )
     # [1] s pooled within responses; [2] for a median
-    unit_spread = float(np.sqrt(squares / df)) * (_MEDIAN_FACTOR if chosen.centre == "median" else 1.0)
+    unit_spread = spread * (_MEDIAN_FACTOR if chosen.centre == "median" else 1.0)
     precision = float(parts.precision.mean())
     reach = float(student_quantile(float(df), confidence)) * unit_spread
     half_widths = reach * np.sqrt(ratio(np.ones(table.n_responses), mass))
@@ -142,7 +132,6 @@ def sufficiency(
         df=df,
         half_width=float(half_widths[mass > 0].mean()),
         half_widths=half_widths,
-        interval_half_width=observed,
         expected=tuple((int(count), reach / float(np.sqrt(count * precision))) for count in k),
         needed=max(int(_ceil(np.asarray(needed / precision))), FEWEST),
         more=np.maximum(more, 0),
@@ -163,11 +152,3 @@ def _ceil(ratings: FloatArray) -> IntArray:
     # A count that is whole but for rounding is that count.
     whole: IntArray = np.ceil(ratings - 1e-9).astype(np.int64)
     return whole
-
-
-def _mean_half_width(weights: WeightResult | None) -> float:
-    if weights is None:
-        return float("nan")
-    half = (weights.high - weights.low) / 2
-    known = half[~np.isnan(half)]
-    return float(known.mean()) if known.size else float("nan")

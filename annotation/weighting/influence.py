@@ -76,8 +76,8 @@ def leave_one_rater_out(
 
     Exact for ``linear`` and ``median``: the same weights as weighing again without the rater's ratings. Exact for
     ``zscore``, too: a rater is standardised by that rater's own ratings, which others' absence does not change. For
-    ``reliability`` the biases and the precisions of the other raters are held at what all ratings say, as the
-    intervals of that scheme hold them: the model is not fitted again without the rater.
+    ``reliability`` the biases and the precisions of the other raters are held at what all ratings say: the model is
+    not fitted again without the rater.
 
     Parameters
     ----------

@@ -11,14 +11,7 @@ from annotation.weighting.table import Ratings, RatingTable, as_table, check_sca
 from annotation.weighting.zscore import check_ends
 
 
-def linear_weights(
-    ratings: Ratings,
-    low: float,
-    high: float,
-    *,
-    n_bootstrap: int = 1000,
-    rng: np.random.Generator | None = None,
-) -> WeightResult:
+def linear_weights(ratings: Ratings, low: float, high: float) -> WeightResult:
     """Weigh each response by its mean rating, mapped linearly from its scale to [-1, +1].
 
     ``w = 2 (m - low) / (high - low) - 1`` for the mean rating m, computed from the sum of the ratings with a single
@@ -30,16 +23,11 @@ def linear_weights(
         Nested ratings hold a row per response and a column per rater; rows may differ in length.
     low, high : float
         Ends of the rating scale, ``low < high``.
-    n_bootstrap : int
-        Resamples of the raters behind the interval; 0 for none.
-    rng : numpy.random.Generator, optional
-        Draws the resamples; by default one seeded with 0, so that the same ratings give the same interval.
 
     Returns
     -------
     WeightResult
-        A response without ratings has weight NaN, a response with a single rater no interval; ``reasons`` says so. A
-        resample that holds none of a response's raters is left out of that response's interval.
+        A response without ratings has weight NaN, a response with a single rater no interval; ``reasons`` says so.
 
     Raises
     ------
@@ -63,21 +51,14 @@ def linear_weights(
     table = as_table(ratings)
     parts = scale_contributions(table, low, high)
     signature = f"weights:linear|scale:{low:g}..{high:g}"
-    return weigh(table, parts, "mean", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
+    return weigh(table, parts, "mean", signature=signature)
 
 
-def median_weights(
-    ratings: Ratings,
-    low: float,
-    high: float,
-    *,
-    n_bootstrap: int = 1000,
-    rng: np.random.Generator | None = None,
-) -> WeightResult:
+def median_weights(ratings: Ratings, low: float, high: float) -> WeightResult:
     """Weigh each response by its median rating, mapped linearly from its scale to [-1, +1].
 
-    An even number of ratings has the mean of the two middle ones as its median. The standard error is the standard
-    deviation of the bootstrap replicates. Parameters, result and errors as in :func:`linear_weights`.
+    An even number of ratings has the mean of the two middle ones as its median. The interval takes ratings for normal
+    and adds half a step of the scale. Parameters, result and errors as in :func:`linear_weights`.
 
     Examples
     --------
@@ -87,7 +68,7 @@ def median_weights(
     table = as_table(ratings)
     parts = scale_contributions(table, low, high, scheme="median")
     signature = f"weights:median|scale:{low:g}..{high:g}"
-    return weigh(table, parts, "median", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
+    return weigh(table, parts, "median", signature=signature)
 
 
 def scale_contributions(table: RatingTable, low: float, high: float, *, scheme: str = "linear") -> Contributions:

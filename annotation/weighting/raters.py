@@ -16,7 +16,7 @@ from annotation.weighting.intervals import (
 )
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, ratio
 
-MIN_ENTROPY = 10  # answers for an interval of the entropy
+MIN_ENTROPY = 30  # answers for an interval of the entropy
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class RaterSummary:
     agreement_reason : why ``agreement`` is NaN; empty where it is not.
     mean_low, mean_high : interval of the mean (Student); NaN below two ratings and where all are equal.
     agreement_low, agreement_high : interval of ``agreement`` (Fisher); NaN below four ratings, and at -1 and 1.
-    entropy_low, entropy_high : interval of ``entropy`` (jackknife); NaN below ten ratings, and where all answers are
+    entropy_low, entropy_high : interval of ``entropy`` (jackknife); NaN below thirty ratings, and where all answers are
         equal or equally frequent, for which the method has no spread.
     n_timed : ratings whose time is known.
     seconds_low, seconds_high : interval of ``median_seconds`` (order statistics); NaN below six times.
@@ -93,7 +93,7 @@ def summarise_raters(
     References
     ----------
     Intervals: see :mod:`annotation.weighting.intervals`. Error of the entropy: Zahl, Jackknifing an index of diversity,
-    Ecology 1977; in simulations its interval holds the true entropy in 86 to 99 of 100 cases from ten ratings on.
+    Ecology 1977.
 
     Examples
     --------
@@ -207,7 +207,11 @@ def _entropy(
     error = jackknife_error(without, rater, n, times)
     usable = (n >= MIN_ENTROPY) & (error > 1e-9)
     half = student_quantile(n - 1, confidence) * np.where(usable, error, np.nan)
-    return entropy, Intervals(np.maximum(entropy - half, 0.0), entropy + half)
+    # Few answers show too few of the values that a rater uses. The jackknife's estimate has little of that bias, but is
+    # less steady: the interval reaches from the lower of the two to the higher, with the error on each side.
+    middle = n * entropy - (n - 1) * ratio(np.bincount(rater, times * without, minlength=k), n)
+    low, high = np.minimum(entropy, middle) - half, np.maximum(entropy, middle) + half
+    return entropy, Intervals(np.maximum(low, 0.0), high)
 
 
 def _n_log_n(n: npt.NDArray[Any]) -> FloatArray:

@@ -4,14 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.weighting.aggregation import Contributions, weigh
+from annotation.weighting.aggregation import Contributions, Spread, weigh
 from annotation.weighting.result import WeightResult
 from annotation.weighting.scheme import Scheme, SchemeParameter, WeighedResponse, two_decimals
-from annotation.weighting.table import FloatArray, Ratings, RatingTable, as_table, check_scale, ratio
+from annotation.weighting.table import FloatArray, IntArray, Ratings, RatingTable, as_table, check_scale, ratio
 from annotation.weighting.zscore import check_ends
 
 MAX_ITERATIONS = 1000
 TOLERANCE = 1e-8  # of the rating scale's own unit
+COARSE = 1e-4  # likewise, for how far weights move without some raters
+GROUPS = 10  # of raters, each left out in turn
 PRIOR_RATINGS = SchemeParameter("prior_ratings", 5.0, "Prior ratings per rater")
 
 
@@ -32,8 +34,6 @@ def reliability_weights(
     high: float,
     *,
     prior_ratings: float = PRIOR_RATINGS.default,
-    n_bootstrap: int = 1000,
-    rng: np.random.Generator | None = None,
 ) -> WeightResult:
     """Weigh each response by the mean of its bias-corrected ratings, weighted by their raters' precision.
 
@@ -44,9 +44,8 @@ def reliability_weights(
     ----------
     prior_ratings : float
         See :func:`fit_rater_model`.
-    ratings, low, high, n_bootstrap, rng
-        As in ``linear_weights``. A resampled rater keeps the bias and noise estimated from
-        all ratings, so the interval holds the choice of raters, not the estimation of their parameters.
+    ratings, low, high
+        As in ``linear_weights``. The interval holds the choice of raters and the estimation of their bias and noise.
 
     Raises
     ------
@@ -64,7 +63,8 @@ def reliability_weights(
     table = as_table(ratings)
     parts = reliability_contributions(table, low, high, prior_ratings=prior_ratings)
     signature = f"weights:reliability|scale:{low:g}..{high:g}|prior:{prior_ratings:g}"
-    return weigh(table, parts, "mean", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
+    spread = reliability_spread(parts, prior_ratings=prior_ratings)
+    return weigh(table, parts, "mean", signature=signature, spread=spread)
 
 
 def reliability_contributions(
@@ -79,6 +79,49 @@ def reliability_contributions(
     relative = np.ones(table.n_raters) if not 0 < smallest < np.inf else (smallest / model.noise) ** 2
     score = 2 * (table.value - model.bias[table.rater]) - (low + high)
     return Contributions(table, score, relative[table.rater], float(high - low))
+
+
+def reliability_spread(parts: Contributions, *, prior_ratings: float = PRIOR_RATINGS.default) -> Spread:
+    """Estimate the spread of ratings from the model fitted again without each of some groups of raters.
+
+    Distances of ratings from their response's weight are too small, because bias and precision were fitted to these
+    very ratings. How far a weight moves without a rater holds what the fit adds. With m groups among a response's
+    raters, ``(m - 1) / m`` times the sum of squared movements is the jackknife's variance of its weight [1]; times the
+    response's precision, and pooled over responses by m - 1, it is the spread of a rating of precision 1.
+
+    Returns
+    -------
+    Spread
+        In units of the weight; NaN where no response has raters of two groups.
+
+    References
+    ----------
+    [1] Efron and Tibshirani, An Introduction to the Bootstrap, 1993, eq. 11.5, about the estimate from all raters.
+    """
+    table = parts.table
+    everyone = _fit(table, prior_ratings).quality
+    mass = table.sums(parts.precision)
+    group = _rater_groups(table)
+    squares, n_groups = np.zeros((2, table.n_responses))
+    for left_out in range(int(group.max(initial=-1)) + 1):
+        keep = group[table.rater] != left_out
+        touched = np.bincount(table.response[~keep], minlength=table.n_responses) > 0
+        quality = _fit(table.select(keep), prior_ratings, everyone, tolerance=COARSE).quality
+        moved = touched & np.isfinite(quality)
+        squares[moved] += (2 * (quality - everyone)[moved] / parts.unit) ** 2
+        n_groups += moved
+    several = n_groups >= 2
+    df = int((n_groups - 1)[several].sum())
+    if df < 1:
+        return Spread(np.nan, 0)
+    variance = squares * (n_groups - 1) / np.maximum(n_groups, 1)
+    return Spread(float(np.sqrt((variance * mass * (n_groups - 1))[several].sum() / df)), df)
+
+
+def _rater_groups(table: RatingTable) -> IntArray:
+    """Deal raters into at most ``GROUPS`` groups at random, the same for the same raters."""
+    dealt: IntArray = np.random.default_rng(0).permutation(table.n_raters) % GROUPS
+    return dealt
 
 
 def fit_rater_model(ratings: Ratings, *, prior_ratings: float = PRIOR_RATINGS.default) -> RaterModel:
@@ -115,12 +158,18 @@ def fit_rater_model(ratings: Ratings, *, prior_ratings: float = PRIOR_RATINGS.de
     [-0.333, -0.333, 0.667]
     """
     PRIOR_RATINGS.check(prior_ratings)
-    table = as_table(ratings)
+    return _fit(as_table(ratings), prior_ratings)
+
+
+def _fit(
+    table: RatingTable, prior_ratings: float, start: FloatArray | None = None, *, tolerance: float = TOLERANCE
+) -> RaterModel:
+    """Fit the model, from qualities to start with if they are known; they must be finite where there are ratings."""
     response, rater, value = table.response, table.rater, table.value
     n_rater = np.bincount(rater, minlength=table.n_raters)
     bias = np.zeros(table.n_raters)
     variance = np.ones(table.n_raters)
-    quality = _weighted_quality(table, bias, variance)
+    quality = _weighted_quality(table, bias, variance) if start is None else start
     converged, iterations = len(table) == 0, 0
     while not converged and iterations < MAX_ITERATIONS:
         iterations += 1
@@ -133,7 +182,7 @@ def fit_rater_model(ratings: Ratings, *, prior_ratings: float = PRIOR_RATINGS.de
             by_rater = np.bincount(rater, squares, minlength=table.n_raters)
             variance = (by_rater + prior_ratings * pooled) / (n_rater + prior_ratings)
         previous, quality = quality, _weighted_quality(table, bias, variance)
-        converged = bool(np.nanmax(np.abs(quality - previous)) <= TOLERANCE)
+        converged = bool(np.nanmax(np.abs(quality - previous)) <= tolerance)
     rated = n_rater > 0
     noise = np.sqrt(variance) if len(table) and pooled > 0 else np.zeros(table.n_raters)
     return RaterModel(quality, np.where(rated, bias, np.nan), np.where(rated, noise, np.nan), iterations, converged)
@@ -163,7 +212,7 @@ RELIABILITY = Scheme(
     contributions=reliability_contributions,
     centre="mean",
     explain=_explain,
-    influence="The other raters' bias and precision are held at what all ratings say, as the intervals of this release "
-    "hold them.",
+    influence="The other raters' bias and precision are held at what all ratings say.",
+    spread=reliability_spread,
     parameters=(PRIOR_RATINGS,),
 )

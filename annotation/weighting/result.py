@@ -23,9 +23,10 @@ class WeightResult:
     mean : float array, shape (R,)
         Mean rating on the original scale, whatever the scheme.
     standard_error : float array, shape (R,)
-        Of the weight, raters taken as the independent units; NaN below two raters.
+        Of the weight, from the spread of raters about a response, pooled over responses; NaN below two raters, or
+        where all raters agree on every response.
     low, high : float array, shape (R,)
-        95% interval of the weight, percentile bootstrap over raters; NaN below two raters.
+        95% interval of the weight over other raters, Student's t; within [-1, +1], NaN where the error is.
     reasons : str array, shape (R,)
         Why something is NaN; empty where nothing is.
     signature : str

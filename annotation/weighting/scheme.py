@@ -6,9 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from annotation.weighting.aggregation import Centre, Contributions
+from annotation.weighting.aggregation import Centre, Contributions, Spread, centres, pooled_spread
 from annotation.weighting.result import WeightResult
-from annotation.weighting.table import FloatArray, Ratings, scale_is_open
+from annotation.weighting.table import FloatArray, Ratings, as_table, scale_is_open
 
 MAX_PARAMETER = 1e9
 
@@ -16,15 +16,7 @@ MAX_PARAMETER = 1e9
 class WeightScheme(Protocol):
     """The arguments of every scheme; each may have further parameters with defaults."""
 
-    def __call__(
-        self,
-        ratings: Ratings,
-        low: float,
-        high: float,
-        *,
-        n_bootstrap: int = 1000,
-        rng: np.random.Generator | None = None,
-    ) -> WeightResult: ...
+    def __call__(self, ratings: Ratings, low: float, high: float) -> WeightResult: ...
 
 
 @dataclass(frozen=True)
@@ -83,6 +75,7 @@ class Scheme:
     centre : mean or median of a response's contributions.
     explain : the steps from a response's judgements to its weight, a line each.
     influence : how exact the weights without a rater are.
+    spread : of the ratings about their response's weight, from their contributions and the parameters.
     histograms : what histograms hold beyond the judgements that weigh; empty if nothing.
     parameters : what may be chosen, in the order of the form.
     needs_ends : whether the scale must have two ends.
@@ -98,6 +91,7 @@ class Scheme:
     centre: Centre
     explain: Callable[[WeighedResponse], list[str]]
     influence: str
+    spread: Callable[..., Spread] = pooled_spread
     histograms: str = ""
     parameters: tuple[SchemeParameter, ...] = ()
     needs_ends: bool = True
@@ -105,6 +99,10 @@ class Scheme:
     @property
     def defaults(self) -> dict[str, float]:
         return {parameter.name: parameter.default for parameter in self.parameters}
+
+    def centres(self, ratings: Ratings, low: float, high: float) -> FloatArray:
+        """Return the weights alone, with default parameters, shape (R,)."""
+        return centres(self.contributions(as_table(ratings), low, high), self.centre)
 
     def chosen(self, stored: Mapping[str, float]) -> dict[str, float]:
         """Return this scheme's parameters out of all those of a release."""

@@ -221,7 +221,7 @@ def movement(
 
 def _scheme_weights(scheme: Scheme, table: RatingTable, low: float, high: float) -> Alternative:
     try:
-        weights = scheme.weights(table, low, high, n_bootstrap=0).weights
+        weights = scheme.centres(table, low, high)
     except ValueError as error:
         return Alternative(scheme.key, scheme.defaults, np.full(table.n_responses, np.nan), str(error))
     reason = "" if np.isfinite(weights).any() else "no rating counts under this scheme"

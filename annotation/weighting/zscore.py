@@ -17,8 +17,6 @@ def zscore_weights(
     high: float,
     *,
     clip: float = CLIP.default,
-    n_bootstrap: int = 1000,
-    rng: np.random.Generator | None = None,
 ) -> WeightResult:
     """Weigh each response by the mean of its per-rater z-scores, clipped to [-clip, +clip] and divided by ``clip``.
 
@@ -29,10 +27,9 @@ def zscore_weights(
     ----------
     clip : float
         Largest |z| kept, in standard deviations (n - 1 in the denominator) of a rater's ratings; > 0.
-    ratings, low, high, n_bootstrap, rng
+    ratings, low, high
         As in ``linear_weights``; both ends NaN for a scale without ends, such as magnitudes relative to
-        a standard, whose logarithms are the ratings: log(value / standard). A resampled rater keeps the
-        mean and standard deviation estimated from all of that rater's ratings.
+        a standard, whose logarithms are the ratings: log(value / standard).
 
     Returns
     -------
@@ -59,7 +56,7 @@ def zscore_weights(
     parts = zscore_contributions(table, low, high, clip=clip)
     scale = "none" if scale_is_open(low, high) else f"{low:g}..{high:g}"
     signature = f"weights:zscore|scale:{scale}|clip:{clip:g}"
-    return weigh(table, parts, "mean", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
+    return weigh(table, parts, "mean", signature=signature)
 
 
 def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: float = CLIP.default) -> Contributions:

@@ -58,7 +58,9 @@ class SpecificationSerializer(StudySpecificationSerializer):
     order = serializers.IntegerField(required=False, help_text="Longest n-gram, of every metric.")
     tokenize = serializers.CharField(required=False)
     lowercase = serializers.BooleanField(required=False)
-    unit_size = serializers.IntegerField(required=False, help_text="Items of an observation unit.")
+    unit_size = serializers.IntegerField(
+        required=False, help_text="Items of an observation unit; by default 100, or fewer if the items are few."
+    )
     assignments = serializers.IntegerField(required=False, help_text="Random assignments of items to units.")
     orientation = serializers.CharField(required=False, help_text="both, fixed or random.")
     remainder = serializers.CharField(required=False, help_text="keep or drop.")
@@ -95,7 +97,7 @@ class CoefficientSerializer(serializers.Serializer[Any]):
     )
     over_items = IntervalField(allow_null=True, required=False, help_text="95%, bootstrap over items.")
     over_items_and_raters = IntervalField(
-        allow_null=True, required=False, help_text="95%, bootstrap over items and raters."
+        allow_null=True, required=False, help_text="Range of 95% of resamples of items and raters."
     )
 
 
@@ -108,7 +110,7 @@ class StudyRowSerializer(serializers.Serializer[Any]):
     n_observations = serializers.FloatField()
     items = serializers.IntegerField()
     signature = serializers.CharField()
-    run = serializers.IntegerField(help_text="Id of the score run behind it.")
+    run = serializers.IntegerField(help_text="Number of the score run behind it.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add each coefficient under its short name; a row has those that the study computed."""

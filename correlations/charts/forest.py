@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from annotation.core.charts import Spec, Theme, Width, finish, metric_colours, palette
+from annotation.core.charts import Spec, Theme, Width, finish, palette
 from correlations.charts.data import inline, layers, records, signed, tooltips
+from metrics.scoring.colours import metric_colours
 
 _NOWHERE = (math.nan, math.nan)
 _LINE_HEIGHT, _TIGHT_HEIGHT, _MANY_LINES = 32, 24, 24

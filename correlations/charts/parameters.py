@@ -93,7 +93,7 @@ def parameter_chart(
         drawn.append(band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"))
     drawn += _marked(axis, x, domain, colours)
     tooltip = data.tooltips(
-        {"coefficient": "Coefficient", "name": axis.label, "shown": "Value", "interval": "95% interval"}
+        {"coefficient": "Coefficient", "name": axis.label, "shown": "Value", "interval": "Range of resamples"}
     )
     drawn += [
         base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash),
@@ -103,7 +103,7 @@ def parameter_chart(
         data.layers(*drawn),
         theme,
         title=title,
-        subtitle="Band: bootstrap over items, 95%" if intervals else "No interval",
+        subtitle="Band: the middle 95% of resamples of the items" if intervals else "No interval",
         description=_in_words(axis, values),
         width=width,
         height=_HEIGHT,

@@ -11,9 +11,10 @@ import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annotation.core.charts import DASHES, SHAPES, Spec, Theme, Width, finish, metric_colours, palette
+from annotation.core.charts import DASHES, SHAPES, Spec, Theme, Width, finish, palette
 from correlations.charts import data
 from correlations.charts.data import Floats, signed
+from metrics.scoring.colours import metric_colours
 
 Kind = Literal["threshold", "unit_size", "order"]
 _HEIGHT = 300

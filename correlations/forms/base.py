@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 from django import forms
 
 from annotation.core.forms import RefusableForm, offer_choices
-from annotation.datasets.selectors.datasets import other_names
-from annotation.models import Campaign, CampaignState, Release
+from annotation.models import Campaign, CampaignState, Criterion, Release
+from annotation.rating.selectors.ratings import scale_groups
 from annotation.references.releases.selectors.releases import release_campaigns
+from annotation.references.sets.selectors import reasons_not_to_score
 
 
 class StudyBaseForm(RefusableForm):
@@ -16,6 +17,9 @@ class StudyBaseForm(RefusableForm):
         label="Ratings of the systems",
         widget=forms.CheckboxSelectMultiple,
         help_text="The rating of an output is the mean over these campaigns' judgements and their criteria.",
+    )
+    criteria = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: the mean of all."
     )
     systems = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
 
@@ -27,14 +31,32 @@ class StudyBaseForm(RefusableForm):
         campaigns = _rated_campaigns(release)
         systems = list(release.reference_set.dataset.systems.values_list("name", flat=True))
         offer_choices(self, "campaigns", [(campaign.name, campaign.name) for campaign in campaigns])
-        offer_choices(self, "systems", [(name, name) for name in systems])
+        self._offer_criteria(campaigns)
+        notes = reasons_not_to_score(release.reference_set.dataset, release.reference_set)
+        labels = {name: f"{name} ({notes[name]})" if name in notes else name for name in systems}
+        offer_choices(self, "systems", list(labels.items()))
         if not self.is_bound:
             self.initial["campaigns"] = _usual_campaigns(release, campaigns)
-            self.initial["systems"] = _usual_systems(release, systems)
+            self.initial["systems"] = [name for name in systems if name not in notes]
+
+    def _offer_criteria(self, campaigns: list[Campaign]) -> None:
+        """Offer the criteria of all campaigns, with their scales; no choice if there is one."""
+        by_name: dict[str, list[Criterion]] = {}
+        for criterion in Criterion.objects.filter(campaign__in=campaigns).order_by("campaign", "position"):
+            by_name.setdefault(criterion.name, []).append(criterion)
+        if len(by_name) < 2:
+            del self.fields["criteria"]
+            return
+        scales = {name: " or ".join(scale_groups(same)) for name, same in by_name.items()}
+        offer_choices(self, "criteria", [(name, f"{name} ({scale})") for name, scale in scales.items()])
+        if len(set(scales.values())) > 1:
+            self.fields[
+                "criteria"
+            ].help_text = "None ticked: the mean of all. Where scales differ, the ends of each become −1 and +1 first."
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.MAIN]
+        return [self[name] for name in self.MAIN if name in self.fields]
 
     @property
     def design_fields(self) -> list[forms.BoundField]:
@@ -64,9 +86,3 @@ def _usual_campaigns(release: Release, campaigns: list[Campaign]) -> list[str]:
     """Return the campaigns chosen at first: imported ratings that the weights do not use."""
     weighing = {campaign.pk for campaign in release_campaigns(release)}
     return [campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported]
-
-
-def _usual_systems(release: Release, names: list[str]) -> list[str]:
-    """Return the systems that are neither references nor another name of a listed system."""
-    left_out = {*release.reference_set.source_systems, *other_names(release.reference_set.dataset)}
-    return [name for name in names if name not in left_out]

@@ -16,11 +16,11 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.models import beyond_limit, beyond_words, finished_models, model_choices, model_limits
+from metrics.selectors.scripts import proposed_tokenizer
 
 IN_USE, SWEEP = "own_", "sweep_"  # before a parameter's name, in the names of fields
 # Parameters whose values to try are filled in at first; the others begin empty.
 FIRST = ("k", "order", "balance", "max_order", "beta", "alpha", "sigma", "char_order")
-TEXT = {"tokenize": "whitespace", "lowercase": True}  # as studies split texts, if the metric has such parameters
 
 
 class MetricStepForm(forms.Form):
@@ -71,7 +71,7 @@ class ParameterStudyForm(StudyBaseForm):
     )
     seed = forms.IntegerField(initial=20190501, min_value=0, help_text="Every random choice follows from it.")
 
-    MAIN = ("name", "campaigns", "systems", "subset")
+    MAIN = ("name", "campaigns", "criteria", "systems", "subset")
     DESIGN = ("coefficient", "choose_on", "judge_on", "bootstrap", "halves", "seed")
 
     def __init__(self, *args: Any, release: Release, metric: str, **kwargs: Any) -> None:
@@ -90,7 +90,8 @@ class ParameterStudyForm(StudyBaseForm):
 
     def _usual_metric(self, name: str) -> Metric:
         known = {parameter.name for parameter in METRICS[name].parameter_list()}
-        return get_metric(name, **{key: value for key, value in TEXT.items() if key in known})
+        text = {"tokenize": proposed_tokenizer(self.release.reference_set.dataset), "lowercase": True}
+        return get_metric(name, **{key: value for key, value in text.items() if key in known})
 
     def _add(self, parameter: Parameter) -> None:
         in_use = getattr(self.metric, parameter.name)
@@ -188,7 +189,7 @@ class ParameterStudyForm(StudyBaseForm):
 
     def specification(self) -> dict[str, Any]:
         data = self.cleaned_data
-        given = {name: data[name] for name in (*self.MAIN, *self.DESIGN) if name != "name"}
+        given = {name: data[name] for name in (*self.MAIN, *self.DESIGN) if name != "name" and name in data}
         parameters = {}
         for parameter in self.metric.parameter_list():
             value = data[IN_USE + parameter.name]

@@ -11,10 +11,11 @@ from correlations.forms.base import StudyBaseForm
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
-from correlations.stats.units import USUAL
+from correlations.stats.units import USUAL, USUAL_SIZE
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
+from metrics.selectors.scripts import dataset_script, proposed_tokenizer
 
 
 class StudyForm(StudyBaseForm):
@@ -35,7 +36,12 @@ class StudyForm(StudyBaseForm):
         initial="original, w>0, w>=0.6, all",
         help_text="One row each: <code>original</code>, <code>w>0</code>, <code>w>=0.6</code>, <code>all</code>",
     )
-    unit_size = forms.IntegerField(label="Unit size M", initial=100, min_value=1, help_text="Items in one observation.")
+    unit_size = forms.IntegerField(
+        label="Unit size M",
+        required=False,
+        min_value=1,
+        help_text=f"Items in one observation. Empty: {USUAL_SIZE}, or fewer if the items are too few for enough units.",
+    )
     assignments = forms.IntegerField(
         label="Assignments K", initial=1000, min_value=1, max_value=10_000, help_text="Random cuts into units."
     )
@@ -64,7 +70,7 @@ class StudyForm(StudyBaseForm):
     seed = forms.IntegerField(initial=20150726, min_value=0, help_text="Every random choice follows from it.")
     sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)
 
-    MAIN = ("name", "campaigns", "systems")
+    MAIN = ("name", "campaigns", "criteria", "systems")
     METRICS = ("metrics", "metric_lines", "subsets")
 
     def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
@@ -74,6 +80,10 @@ class StudyForm(StudyBaseForm):
         self.offered = offered_metrics(self.project, release.reference_set.dataset)
         metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
         offer_choices(self, "metrics", metrics)
+        script = dataset_script(release.reference_set.dataset)
+        self.fields["tokenize"].initial = proposed_tokenizer(release.reference_set.dataset)
+        if script:
+            self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
 
     @property
     def design_fields(self) -> list[forms.BoundField]:
@@ -102,6 +112,8 @@ class StudyForm(StudyBaseForm):
 
     def specification(self) -> dict[str, Any]:
         given = {name: value for name, value in self.cleaned_data.items() if name not in ("name", "metric_lines")}
+        if given["unit_size"] is None:
+            del given["unit_size"]
         subsets = [part.strip() for part in self.cleaned_data["subsets"].split(",") if part.strip()]
         metrics = [
             {"run": int(value.removeprefix(RUN))} if value.startswith(RUN) else value

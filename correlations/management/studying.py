@@ -12,6 +12,7 @@ from django.core.management import CommandError
 
 from annotation.core.jobs import job_requeue
 from annotation.management.base import AssayCommand, check_done, progress_bar, project_by_slug
+from correlations.selectors.tokenizers import study_warning
 
 Flags = dict[str, dict[str, Any]]  # of the fields of a specification; "flag" names it if the field does not
 
@@ -55,6 +56,8 @@ class StudyCommand(AssayCommand, ABC):
             return
         result = study.read_result()
         self.stdout.write(f"{study.name}: {result.items.used:,} items, signature {study.signature[:16]}")
+        if warning := study_warning(study):
+            self.stdout.write(warning)
         self.report(result)
 
     def specification(self, given: dict[str, Any]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class RowSystem:
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A metric under one choice of references. ``run`` is the id of the score run behind it."""
+    """A metric under one choice of references. ``run`` is the number of the score run behind it."""
 
     metric: str
     label: str

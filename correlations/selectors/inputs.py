@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.db.models import Count, Max
 
 from annotation.judgements.stand_ins import by_stand_ins
-from annotation.models import Campaign, Rating, Release
+from annotation.models import Campaign, Rating, Release, ResponseSource
 from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
 from annotation.references.releases.selectors.releases import release_judgements
 from correlations.results.study import Circularity, SameText
@@ -23,6 +23,23 @@ def rating_marks(campaigns: Sequence[Campaign]) -> dict[str, Any]:
     """Return each campaign's number of ratings and last id, which identify the ratings of an append-only log."""
     rows = Rating.objects.filter(campaign__in=campaigns).values_list("campaign__name").order_by("campaign__name")
     return {name: {"count": n, "last": last} for name, n, last in rows.annotate(n=Count("pk"), last=Max("pk"))}
+
+
+def fewest_shared_items(release: Release, campaigns: Sequence[Campaign], pairs: Sequence[tuple[str, str]]) -> int:
+    """Return the smallest number of items that count for a pair: with ratings of both outputs and a positive weight."""
+    rated = Rating.objects.filter(campaign__in=campaigns, value__isnull=False, extra=False).values("response_id")
+    weighted = release.weights.filter(weight__gt=0).order_by().values("item_id")
+    names = {name for pair in pairs for name in pair}
+    outputs = ResponseSource.objects.filter(
+        system__dataset=release.reference_set.dataset_id,
+        system__name__in=names,
+        response__in=rated,
+        item__in=weighted,
+    )
+    items: dict[str, set[int]] = {name: set() for name in names}
+    for name, item in outputs.order_by().values_list("system__name", "item_id").iterator():
+        items[name].add(item)
+    return min((len(items[a] & items[b]) for a, b in pairs), default=0)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from annotation.models import Criterion
+from annotation.rating.selectors.ratings import scale_groups
 from correlations.models import ParameterStudy, Study
 from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
@@ -17,7 +19,7 @@ def study_methods(study: Study, result: StudyResult) -> str:
     any_order = any("max_order" in entry.get("parameters", {}) for entry in spec["metrics"])
     text = (
         f"Metrics were correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters{excluded} "
-        f"(mean of {' and '.join(spec['criteria'])}) over sampled observation units (Galley et al., 2015, section 5). "
+        f"(mean of {averaged_criteria(study)}) over sampled observation units (Galley et al., 2015, section 5). "
         f"For each of {counts.pairs} pairs of {counts.systems} systems, the shared items were shuffled and cut into "
         f"units of {spec['unit_size']} ({REMAINDERS[spec['remainder']].sentence}); an observation is a unit's "
         f"difference in metric score and its difference in mean rating{ORIENTATIONS[spec['orientation']].sentence}. "
@@ -50,7 +52,7 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
     named = [f"{entry.name} with its two-sided p" if entry.has_pvalue else entry.name for entry in result.entries]
     text = (
         f"{metric_label} was correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters"
-        f"{excluded} (mean of {' and '.join(spec['criteria'])}), one parameter varied at a time and all others as in "
+        f"{excluded} (mean of {averaged_criteria(study)}), one parameter varied at a time and all others as in "
         f"use. Over systems: the score of each of {len(spec['systems'])} systems against the mean rating of its rated "
         f"outputs, both over the items that every system has a score for at every value; {_joined(named)}. "
         "Over rated outputs: each output's score against its mean rating, all systems together."
@@ -63,8 +65,7 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
         )
     if spec["bootstrap"] >= 2:
         sentences.append(
-            f"Intervals are 95% percentile intervals over {spec['bootstrap']:,} resamples of whole items, the same for "
-            "every value."
+            f"Ranges hold the middle 95% of {spec['bootstrap']:,} resamples of whole items, the same for every value."
         )
     if spec["halves"]:
         sentences.append(
@@ -74,6 +75,17 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
     sentences.append(f"References: {spec['subset']} of release {spec['release']}.")
     sentences.append(_provenance(study, spec["seed"], result.versions.assay))
     return " ".join(sentences)
+
+
+def averaged_criteria(study: Study | ParameterStudy) -> str:
+    """Return the names of the criteria, with their scales if these differ."""
+    names = study.specification["criteria"]
+    criteria = list(Criterion.objects.filter(campaign__in=study.campaigns.all(), name__in=names))
+    if len(scale_groups(criteria)) < 2:
+        return " and ".join(names)
+    scales = {name: scale_groups(criterion for criterion in criteria if criterion.name == name) for name in names}
+    each = " and ".join(f"{name} ({' or '.join(scales[name])})" for name in names)
+    return f"{each}, the ends of each scale set to -1 and +1"
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.models import lacking_kind, trained_kinds
 
-RUN = "run:"  # before the id of a run of imported scores, where metrics are chosen by name
+RUN = "run:"  # before the number of a run of imported scores, where metrics are chosen by name
 
 
 class Offered(NamedTuple):
@@ -41,7 +41,7 @@ def offered_metrics(project: Project, dataset: Dataset, *, pools: bool = False) 
     for run in imported_runs(project, dataset):
         built = get_metric(run.metric, **run.parameters)
         summary = f"Imported scores of segments, {run.created_at:%Y-%m-%d}."
-        offered.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.pk}", built.label, summary, ""))
+        offered.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.number}", built.label, summary, ""))
     return offered
 
 

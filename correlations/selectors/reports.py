@@ -16,11 +16,12 @@ from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import NO_REFERENCES, Comparison, RowEstimate, StudyResult, StudyRow, Sweep, SystemShare
 from correlations.stats.coefficients.coefficient import Coefficient
+from correlations.stats.units import too_few_units
+from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
 FOREST_CAPTION = "Band: bootstrap over items. Line: the paper's interval."
 SIGNIFICANT = 0.05
-FEW_UNITS = 30
 FEW_COMPARISONS = 30  # that a page can show
 MOST_RIVALS = 4  # before the lead sentence counts them
 IN_COLOUR = 6  # lines that differ enough to be read in one chart
@@ -45,6 +46,11 @@ class BestRow:
         return named.get(self.row.subset, f"references of {self.row.subset_label}")
 
     @property
+    def is_baseline(self) -> bool:
+        """Return whether the metric describes outputs without judging them, such as their length."""
+        return self.row.metric in METRICS and not METRICS[self.row.metric].judges_quality
+
+    @property
     def rivals_text(self) -> str:
         if len(self.rivals) > MOST_RIVALS:
             return f"{len(self.rivals)} others: {', '.join(self.rivals)}"
@@ -52,7 +58,9 @@ class BestRow:
 
 
 def best_row(result: StudyResult) -> BestRow | None:
-    """Return the row with the highest leading coefficient; None if no row's is defined."""
+    """Return the row with the highest leading coefficient; None if no row's is defined, or with too few units."""
+    if few_units(result):
+        return None
     values = [result.lead_value(row) for row in result.rows]
     defined = [index for index, value in enumerate(values) if value is not None]
     if not defined:
@@ -78,10 +86,11 @@ def _lead(row: StudyRow, entry: Comparison) -> float:
     return difference if entry.first == row.label else -difference
 
 
-def few_units(result: StudyResult) -> int | None:
-    """Return the number of units of all pairs if it is too small for stable coefficients; else None."""
-    units = sum(pair.units for pair in result.pairs)
-    return units if units < FEW_UNITS else None
+def few_units(result: StudyResult) -> str:
+    """Return why units are too few for a conclusion; empty if they are not, or if no coefficient is defined."""
+    if all(result.lead_value(row) is None for row in result.rows):
+        return ""
+    return too_few_units([pair.units for pair in result.pairs])
 
 
 def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:

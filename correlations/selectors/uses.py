@@ -13,7 +13,7 @@ from metrics.subsets import Subset
 class Use(NamedTuple):
     release: Release
     kind: str  # score run | study | parameter study
-    pk: int
+    pk: int  # of a score run: its number
     name: str
     state: str
     created_at: datetime
@@ -25,7 +25,9 @@ def response_uses(response: Response) -> list[Use]:
     ordered = list(releases.order_by("-finished_at", "-pk"))
     by_pk: dict[int | None, Release] = {release.pk: release for release in ordered}
     runs = ScoreRun.objects.filter(release__in=ordered).defer("report")
-    uses = [Use(by_pk[run.release_id], "score run", run.pk, _run_name(run), run.state, run.created_at) for run in runs]
+    uses = [
+        Use(by_pk[run.release_id], "score run", run.number, _run_name(run), run.state, run.created_at) for run in runs
+    ]
     for model in (Study, ParameterStudy):
         kind = str(model._meta.verbose_name)
         studies = model.objects.filter(release__in=ordered).defer("result", "specification")

@@ -17,11 +17,11 @@ from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
 from correlations.specification import Specification
-from metrics.models import ScoreRun
+from metrics.models import RunOrigin, ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric, MetricStatistics, metric_labels
 from metrics.selectors.corpus import Corpus
-from metrics.services.runs import score_run_compute, score_run_statistics, score_runs_create
+from metrics.services.runs import GroupOf, score_run_compute, score_run_statistics, score_runs_create
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 
@@ -115,6 +115,7 @@ def _rows(study: Study, spec: Specification, scorer: Scorer, progress: StagedPro
             systems=scorer.corpus.systems,
             rows=[(metric, subset) for metric, subset in table_rows if metric.name != External.name],
             by=study.requested_by,
+            group=GroupOf(RunOrigin.STUDY, study.pk, study.name),
         )
     )
     report = progress.stage("Scoring")

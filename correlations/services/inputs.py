@@ -13,7 +13,7 @@ from correlations.results.study import NO_REFERENCES
 from correlations.selectors.inputs import FloatArray, HumanSide, human_side
 from correlations.services.studies import study_systems
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification
-from correlations.stats.units import StudyMetric, UnitSampling
+from correlations.stats.units import USUAL_SIZE, StudyMetric, UnitSampling
 from metrics.models import ScoreRun
 from metrics.scoring import VERSION
 from metrics.scoring.metric import Metric, MetricStatistics
@@ -60,7 +60,7 @@ class StudyInputs:
         spec = self.specification
         return UnitSampling(
             seed=spec.seed,
-            unit_size=spec.unit_size,
+            unit_size=spec.unit_size or USUAL_SIZE,
             n_assignments=spec.assignments,
             remainder=spec.remainder,
             orientation=spec.orientation,

@@ -21,7 +21,7 @@ def with_runs_named(project: Project, entries: Sequence[Any]) -> list[Any]:
 
 
 def _of_run(project: Project, entry: Mapping[str, Any]) -> dict[str, Any]:
-    runs = {run.pk: run for run in imported_runs(project)}
+    runs = {run.number: run for run in imported_runs(project)}
     run = runs.get(entry["run"]) if isinstance(entry["run"], int) else None
     if run is None or set(entry) != {"run"}:
         accepted = ", ".join(map(str, sorted(runs))) or "none yet"

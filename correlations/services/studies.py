@@ -15,10 +15,11 @@ from annotation.rating.services.ratings import ratings_await
 from annotation.references.releases.selectors import releases
 from correlations.errors import StudyRefused
 from correlations.models import Study
-from correlations.selectors.inputs import rating_marks
+from correlations.selectors.inputs import fewest_shared_items, rating_marks
 from correlations.selectors.lists import AnyStudy
 from correlations.services.stored import imported_run, with_runs_named
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification, StudySpecification
+from correlations.stats.units import fitting_unit_size
 from metrics.errors import ScoreRunRefused
 from metrics.scoring import VERSION
 from metrics.scoring.external import External
@@ -38,6 +39,9 @@ def study_create(
     named, requested = NamedInputs.read(project, Specification.from_mapping(specification))
     metrics = (_row_metric(named, metric, requested.systems) for metric in requested.built_metrics())
     settled = replace(requested, metrics=tuple(metrics))
+    if settled.unit_size is None:
+        n_items = fewest_shared_items(named.release, named.campaigns, settled.pairs)
+        settled = replace(settled, unit_size=fitting_unit_size(n_items, len(settled.pairs)))
     # Built again, this refuses two names of one trained model: one metric twice.
     sources = any(metric.needs_sources for metric in settled.built_metrics())
     return study_store(Study, named, settled, sources=sources, name=name, by=by)

@@ -16,10 +16,10 @@ from correlations.services.progress import StagedProgress
 from correlations.stats import sampled_units
 from correlations.stats.intervals import NOWHERE, Interval
 from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference, study_bootstrap
-from correlations.stats.sampled_units import MetricResult, sampled_unit_correlation
+from correlations.stats.sampled_units import MetricResult, StudyResult, sampled_unit_correlation
 from correlations.stats.shared_segments import on_shared_segments
 from correlations.stats.significance import holm_correction
-from correlations.stats.units import StudyMetric, UnitSampling
+from correlations.stats.units import StudyMetric, UnitSampling, too_few_units
 from metrics.services.scoring import unusable_reason
 
 NO_BOOTSTRAP = "no bootstrap was requested"
@@ -43,7 +43,7 @@ def study_table(inputs: StudyInputs, progress: StagedProgress) -> results.Table:
             _row(inputs, row, result, study.units_per_pair, over_items[index], over_raters[index])
             for index, (row, result) in enumerate(zip(inputs.rows, study.rows, strict=True))
         ),
-        comparisons=_comparisons(inputs, metrics, study.rows, over_items, progress),
+        comparisons=_comparisons(inputs, metrics, study, over_items, progress),
         observations=_observations(first_assignment),
     )
 
@@ -94,7 +94,7 @@ def _row(
         subset=row.subset_name,
         subset_label=row.subset_label,
         signature=row.run.signature,
-        run=row.run.pk,
+        run=row.run.number,
         coefficients={key: _row_estimate(result, key, over_items, over_raters) for key in result.coefficients},
         n_observations=result.n_observations,
         undefined_units=result.undefined_units,
@@ -174,11 +174,15 @@ def _observations(observations: sampled_units.Observations) -> results.Observati
 def _comparisons(
     inputs: StudyInputs,
     metrics: list[StudyMetric],
-    rows: Sequence[MetricResult],
+    study: StudyResult,
     over_items: list[RowBootstrap | None],
     progress: StagedProgress,
 ) -> tuple[results.Comparison, ...]:
-    """Compare metrics under one subset, on the same items, units and resamples; correct p-values by Holm's method."""
+    """Compare metrics under one subset, on the same items, units and resamples; correct p-values by Holm's method.
+
+    With too few units no difference is tested.
+    """
+    rows: Sequence[MetricResult] = study.rows
     sampling = replace(inputs.sampling, coefficients=inputs.sampling.coefficients[:1])
     compared = list(_compared(inputs))
     shared, indices = on_shared_segments(metrics, [(a, b) for _, a, b in compared])
@@ -192,6 +196,8 @@ def _comparisons(
         _comparison(inputs, each, sampling.coefficients[0], (rows[a], rows[b]), (over_items[a], over_items[b]))
         for each, (a, b) in zip(compared, indices, strict=True)
     ]
+    if reason := too_few_units(study.units_per_pair):
+        return tuple(replace(each, interval=None, p=None, reason=each.reason or reason) for each in comparisons)
     adjusted = holm_correction([np.nan if entry.p is None else entry.p for entry in comparisons]).adjusted
     return tuple(
         replace(entry, p_holm=finite_or_none(float(p))) for entry, p in zip(comparisons, adjusted, strict=True)

@@ -21,9 +21,33 @@ from correlations.stats.ranks import Bools, Floats, Ints
 Remainder = Literal["keep", "drop"]
 Orientation = Literal["both", "fixed", "random"]
 USUAL = ("spearman", "kendall")
+USUAL_SIZE = 100  # items of a unit in ΔBLEU, section 5
+FEW_UNITS = 30  # of all pairs: with fewer, coefficients are unstable and their intervals too narrow
+FEW_UNITS_OF_PAIR = 5
+FITTING_UNITS_OF_PAIR = 10
 _CHUNK_BYTES = 16 << 20  # of unit sums held at once
 # Where ratings are means of a few integers, a common denominator makes their sums exact, so that ties are real ties.
 _DENOMINATORS: tuple[int, ...] = (*range(1, 61), 100, 420, 840, 1000, 2520, 10_000, 27_720, 360_360)
+
+
+def fitting_unit_size(n_items: int, n_pairs: int) -> int:
+    """Return the usual size, or less where pairs share too few items for enough units.
+
+    >>> fitting_unit_size(2114, 12), fitting_unit_size(200, 3), fitting_unit_size(20, 6), fitting_unit_size(1000, 1)
+    (100, 20, 2, 33)
+    """
+    units = max(FITTING_UNITS_OF_PAIR, -(-FEW_UNITS // max(n_pairs, 1)))
+    return max(1, min(USUAL_SIZE, n_items // units))
+
+
+def too_few_units(units_per_pair: Sequence[int]) -> str:
+    """Return why units are too few for a conclusion; empty if they are not."""
+    total, least = sum(units_per_pair), min(units_per_pair, default=0)
+    if total < FEW_UNITS:
+        return f"all pairs together have {total} unit{'' if total == 1 else 's'}; {FEW_UNITS} are needed"
+    if least < FEW_UNITS_OF_PAIR:
+        return f"a pair has {least} unit{'' if least == 1 else 's'}; {FEW_UNITS_OF_PAIR} are needed"
+    return ""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
 from annotation.references.releases.selectors.releases import finished_releases
 from correlations.selectors.lists import study_page
+from correlations.selectors.tokenizers import study_warning
 from correlations.views.kinds import Kind, study_or_404
 from metrics.views.runs import chosen_release
 
@@ -92,7 +93,7 @@ def study_detail(request: MemberRequest, study: Any) -> HttpResponse:
         "spec": study.specification,
     }
     if study.state == JobState.DONE:
-        context |= kind.report(study)
+        context |= kind.report(study) | {"tokenizer_warning": study_warning(study)}
     return render(request, "correlations/study_detail.html", context)
 
 

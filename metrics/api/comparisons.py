@@ -22,7 +22,7 @@ class PairSerializer(serializers.Serializer[Any]):
     better_score = serializers.FloatField(allow_null=True)
     worse_score = serializers.FloatField(allow_null=True)
     difference = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True, help_text="Of the difference's 95% interval.")
+    low = serializers.FloatField(allow_null=True, help_text="Of the range of 95% of resamples of the difference.")
     high = serializers.FloatField(allow_null=True)
     p_value = serializers.FloatField(allow_null=True, help_text="Paired bootstrap, two-sided, of this pair alone.")
     p_holm = serializers.FloatField(allow_null=True, help_text="The same among all pairs of the run, by Holm.")

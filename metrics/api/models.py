@@ -7,11 +7,12 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
+from annotation.core.json_bodies import StrictJSONParser
 from annotation.core.uploads import in_bytes, upload_limit
 from annotation.mining.api import JsonTextField
 from annotation.models import Corpus, Dataset
@@ -101,7 +102,7 @@ class TrainedModelDetailSerializer(TrainedModelSerializer):
 
 class TrainedModelsViewSet(JobViewSet):
     queryset = TrainedModel.objects.all()
-    parser_classes = (MultiPartParser, JSONParser)
+    parser_classes = (MultiPartParser, StrictJSONParser)
     lookup_url_kwarg = "model_pk"
     task = train_model
 

@@ -23,7 +23,7 @@ from annotation.core.api import (
 )
 from annotation.core.numbers import finite_or_none
 from annotation.core.pagination import Pages
-from annotation.models import Dataset, Item, Release, System
+from annotation.models import Dataset, Item, Release, SourceKind, System
 from annotation.references.releases.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.external import External
@@ -52,12 +52,16 @@ class ScoreRunRequestSerializer(Strict, serializers.Serializer[Any]):
         required=False, help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`."
     )
     dataset = serializers.SlugField(
-        required=False, help_text="Instead of a release, for a metric that reads no references."
+        required=False,
+        help_text="Instead of a release: a metric that reads references then takes the data set's own, all alike.",
     )
     systems = serializers.ListField(child=serializers.CharField(), help_text="Names; all are scored on the same items.")
     metric = serializers.ChoiceField(choices=list(METRICS))
     parameters = serializers.DictField(required=False, default=dict, help_text=_parameters_help())
-    subset = serializers.CharField(default="all", help_text="References that count: all, original, w>0, w>=0.6, …")
+    subset = serializers.CharField(
+        default="all",
+        help_text="References that count: all, original, w>0, w>=0.6, …; of a data set's own also kinds: human+seed.",
+    )
     items = serializers.ChoiceField(
         choices=["referenced", "positive"], default="referenced", help_text="Items with a reference, or a positive one."
     )
@@ -66,7 +70,7 @@ class ScoreRunRequestSerializer(Strict, serializers.Serializer[Any]):
 class ScoreRunSerializer(JobSerializer):
     dataset: serializers.SlugRelatedField[Dataset] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     release = serializers.SerializerMethodField(
-        help_text="As `reference-set/v2`; null for a metric that reads no references."
+        help_text="As `reference-set/v2`; null for a metric that reads no references, or the data set's own."
     )
     parameters = serializers.DictField(read_only=True)
     subset = serializers.CharField(source="subset_text", read_only=True, help_text="As requests write it.")
@@ -78,6 +82,7 @@ class ScoreRunSerializer(JobSerializer):
         model = ScoreRun
         fields: tuple[str, ...] = (
             "id",
+            "number",
             *JOB_FIELDS,
             "dataset",
             "release",
@@ -110,7 +115,19 @@ class SystemScoreSerializer(AnswerSerializer):
 
     class Meta:
         model = SystemScore
-        fields = ("system", "score", "low", "high", "n_segments", "undefined_reason", "clamped_orders", "details")
+        fields = (
+            "system",
+            "score",
+            "low",
+            "high",
+            "first_place",
+            "last_place",
+            "p_best",
+            "n_segments",
+            "undefined_reason",
+            "clamped_orders",
+            "details",
+        )
 
 
 class SegmentSerializer(serializers.Serializer[Any]):
@@ -144,7 +161,9 @@ class ScoreRunsViewSet(JobViewSet):
         dataset, release = self.texts(values.pop("dataset", ""), values.pop("release", ""))
         systems = find_named(dataset.systems.all(), values.pop("systems"), field="systems")
         try:
-            subset = Subset.parse(values.pop("subset"), items=values.pop("items"))
+            subset = Subset.parse(
+                values.pop("subset"), items=values.pop("items"), sources=() if release else SourceKind.of_references()
+            )
         except ValueError as error:
             raise ValidationError({"subset": [str(error).removeprefix("subset: ")]}) from error
         run, created = score_run_create(

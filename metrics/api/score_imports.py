@@ -15,6 +15,7 @@ from rest_framework.reverse import reverse
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ProjectViewSet, Strict
 from annotation.core.exports import zip_response
+from annotation.core.file_limits import SCORES_PAGE_BYTES
 from annotation.core.uploads import in_bytes, upload_limit
 from annotation.models import Dataset
 from metrics.models import ScoreRun
@@ -32,7 +33,7 @@ from metrics.services.score_imports import (
 class ScoreImportRequestSerializer(Strict, serializers.Serializer[Any]):
     file = serializers.FileField(
         help_text="A .csv, .tsv or .jsonl table; a .seg.score or .sys.score file; a .zip or .tar.gz of such files.",
-        validators=[upload_limit(", or any size by the command import_scores", write=in_bytes)],
+        validators=[upload_limit(", or any size by import_scores", max_bytes=SCORES_PAGE_BYTES, write=in_bytes)],
     )
     dataset = serializers.SlugField(help_text="Whose systems and items were scored.")
     name = serializers.CharField(

@@ -22,6 +22,7 @@ from metrics.selectors.models import models_of_run
 from metrics.selectors.playground_scores import Trial
 
 MOST_WORDS = 2000
+MOST_WORDS_TOGETHER = 2000  # in the hypothesis and its references: a request then takes up to two seconds
 MOST_CHARACTERS = 20_000
 MOST_REFERENCES = 20
 LONGEST_QUERY = 3500  # servers take about 4,000 characters of an address
@@ -172,6 +173,10 @@ class PlaygroundForm(forms.Form):
             row.text_errors, row.weight_errors = _row_errors(row, tokenize)
             if row.text_errors or row.weight_errors:
                 self.add_error(None, f"Reference {row.number} cannot be read: see its errors.")
+        texts = [data.get("h", ""), *(row.text for row in self.rows)]
+        n_words = sum(_n_words(text, tokenize) for text in texts if len(text) <= MOST_CHARACTERS)
+        if n_words > MOST_WORDS_TOGETHER:
+            self.add_error(None, f"Found {n_words:,} words in all texts; accepted: up to {MOST_WORDS_TOGETHER:,}.")
         if self.n_sent > MOST_REFERENCES:
             self.add_error(None, f"Found {self.n_sent} references; accepted: up to {MOST_REFERENCES}.")
         self._check_against_models(data)
@@ -249,7 +254,12 @@ def _too_long(text: str, tokenize: str) -> str:
         return "Found a null character; accepted: text without."
     if len(text) > MOST_CHARACTERS:
         return f"Found {len(text):,} characters; accepted: up to {MOST_CHARACTERS:,}."
-    n_words = len(text.split())
-    if n_words <= MOST_WORDS and tokenize in TOKENIZER_NAMES:
-        n_words = max(map(len, tokenize_texts([text], tokenize=tokenize)))
+    n_words = _n_words(text, tokenize)
     return f"Found {n_words:,} words; accepted: up to {MOST_WORDS:,}." if n_words > MOST_WORDS else ""
+
+
+def _n_words(text: str, tokenize: str) -> int:
+    n_words = len(text.split())
+    if n_words <= MOST_WORDS and tokenize in TOKENIZER_NAMES and text.strip():
+        return max(map(len, tokenize_texts([text], tokenize=tokenize)))
+    return n_words

@@ -1,24 +1,27 @@
 """Forms of a new score run and of how n-grams are counted."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django import forms
 
-from annotation.core.forms import RefusableForm, offer_rows
-from annotation.datasets.selectors.datasets import other_names
-from annotation.models import Dataset, Release, System
+from annotation.core.forms import RefusableForm, offer_choices, offer_rows
+from annotation.models import Dataset, Release, SourceKind, System
+from annotation.references.sets.selectors import reasons_not_to_score
 from metrics.models import TrainedModel
 from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
+from metrics.scoring.registry import METRICS, without_references
 from metrics.scoring.statistics import SEMANTICS
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import TRUE
-from metrics.selectors.catalogue import default_parameters
-from metrics.selectors.explanations import Reading, default_tokenizer
+from metrics.selectors.catalogue import Entry, default_parameters, usual_metrics
+from metrics.selectors.corpus import plain_kinds, reference_counts
+from metrics.selectors.explanations import Reading
 from metrics.selectors.models import model_choices
+from metrics.selectors.scripts import proposed_tokenizer
 from metrics.subsets import Subset
 
 TOKENIZER_NAMES = {
@@ -88,8 +91,31 @@ class SystemsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] # 
         return f"{system} ({note})" if note else str(system)
 
 
-class ScoreRunForm(RefusableForm):
-    """The parameters of a metric over chosen texts; ``values`` fill it in."""
+class PlainReferencesField(forms.MultipleChoiceField):
+    """Which of a data set's own references count, by their kind of source: a `Subset`."""
+
+    def __init__(self, counts: Mapping[str, int], **options: Any) -> None:
+        super().__init__(
+            choices=[(kind, f"{SourceKind(kind).label} ({n:,})") for kind, n in counts.items()],
+            widget=forms.CheckboxSelectMultiple,
+            initial=people_wrote(counts),
+            label="References",
+            help_text="All count alike: weights come from a release.",
+            error_messages={"required": "Choose at least one kind."},
+            **options,
+        )
+
+    def clean(self, value: Any) -> Subset:
+        return Subset("sources", sources=tuple(sorted(super().clean(value))))
+
+
+def people_wrote(kinds: Collection[str]) -> list[str]:
+    """Return the kinds of reference that people wrote, or all if there are none."""
+    return [kind for kind in kinds if kind in (SourceKind.SEED, SourceKind.HUMAN)] or list(kinds)
+
+
+class TextsForm(RefusableForm):
+    """Which systems are scored, and with which references of a release or of the data set itself."""
 
     systems = SystemsField(
         queryset=System.objects.none(),
@@ -98,6 +124,34 @@ class ScoreRunForm(RefusableForm):
     )
     subset = SubsetField()
     items = forms.ChoiceField(choices=ITEM_CHOICES, widget=forms.RadioSelect, initial="referenced")
+
+    def __init__(
+        self, *args: Any, dataset: Dataset, release: Release | None = None, reads_references: bool = True, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.release = release
+        systems = dataset.systems.all()
+        self.notes = reasons_not_to_score(dataset, release.reference_set if release else None)
+        self.fields["systems"].notes = self.notes  # type: ignore[attr-defined] # it is a SystemsField
+        offer_rows(self, "systems", systems)
+        self.initial["systems"] = [system.pk for system in systems if system.name not in self.notes]
+        self.reference_counts = reference_counts(dataset) if release is None and reads_references else {}
+        if len(self.reference_counts) > 1:
+            self.fields["subset"] = PlainReferencesField(self.reference_counts)
+        elif release is None or not reads_references:
+            del self.fields["subset"]
+        if release is None:
+            del self.fields["items"]
+
+    def texts(self) -> dict[str, Any]:
+        """Return the arguments of services that choose texts."""
+        data = self.cleaned_data
+        subset = replace(data.get("subset", Subset()), items=data.get("items", "referenced"))
+        return {"systems": list(data["systems"]), "subset": subset}
+
+
+class ScoreRunForm(TextsForm):
+    """The parameters of a metric over chosen texts; ``values`` fill it in."""
 
     def __init__(
         self,
@@ -109,17 +163,9 @@ class ScoreRunForm(RefusableForm):
         values: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(*args, **kwargs)
-        self.metric, self.release = metric, release
-        systems = dataset.systems.all()
-        notes = _system_notes(dataset, release)
-        self.fields["systems"].notes = notes  # type: ignore[attr-defined] # it is a SystemsField
-        offer_rows(self, "systems", systems)
-        if release is None or not metric.needs_references:
-            del self.fields["subset"]
-        if release is None:
-            del self.fields["items"]
-        defaults = default_parameters(metric, dataset.language)
+        super().__init__(*args, dataset=dataset, release=release, reads_references=metric.needs_references, **kwargs)
+        self.metric = metric
+        defaults = default_parameters(metric, proposed_tokenizer(dataset), plain=bool(self.reference_counts))
         self.names = {parameter.name: self._free_name(parameter.name) for parameter in metric.parameter_list()}
         for parameter in metric.parameter_list():
             name = self.names[parameter.name]
@@ -129,37 +175,68 @@ class ScoreRunForm(RefusableForm):
                 self.fields[name] = parameter_field(parameter)
                 self.initial[name] = defaults[parameter.name]
         if not self.is_bound:
-            self._prefill([system for system in systems if system.name not in notes], values or {})
+            self._prefill(values or {})
 
     def _free_name(self, parameter: str) -> str:
         """Return a name for the input: another package's parameter may have the name of one of this form's inputs."""
         return f"parameter_{parameter}" if parameter in self.fields else parameter
 
-    def _prefill(self, systems: Iterable[System], values: Mapping[str, str]) -> None:
-        self.initial["systems"] = [system.pk for system in systems]
+    def _prefill(self, values: Mapping[str, str]) -> None:
         for name in set(self.fields) & set(values) - {"systems"}:
-            is_flag = isinstance(self.fields[name], forms.BooleanField)
-            self.initial[name] = values[name].lower() in TRUE if is_flag else values[name]
+            field = self.fields[name]
+            if isinstance(field, PlainReferencesField):
+                self.initial[name] = self._plain_kinds(values[name])
+            else:
+                is_flag = isinstance(field, forms.BooleanField)
+                self.initial[name] = values[name].lower() in TRUE if is_flag else values[name]
+
+    def _plain_kinds(self, text: str) -> list[str]:
+        """Return the kinds of reference that an address names; the usual ones if it names none."""
+        try:
+            chosen = plain_kinds(Subset.parse(text, sources=SourceKind.of_references()))
+        except ValueError:
+            return people_wrote(self.reference_counts)
+        return [kind for kind in chosen if kind in self.reference_counts] or people_wrote(self.reference_counts)
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``score_run_create``."""
-        data = self.cleaned_data
-        return {
+        return self.texts() | {
             "metric": self.metric.name,
-            "systems": list(data["systems"]),
-            "parameters": {name: data[field] for name, field in self.names.items()},
-            "subset": replace(data.get("subset", Subset()), items=data.get("items", "referenced")),
+            "parameters": {name: self.cleaned_data[field] for name, field in self.names.items()},
         }
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         return super().input_of(self.names.get(path, path))
 
 
-def _system_notes(dataset: Dataset, release: Release | None) -> dict[str, str]:
-    """Return reasons against scoring systems, by name."""
-    references = release.reference_set.source_systems if release else ()
-    same = {name: f"same outputs as {first}" for name, first in other_names(dataset).items()}
-    return same | dict.fromkeys(references, "gave references")
+class ScoreRunsForm(TextsForm):
+    """Several metrics with their usual parameters over the same texts."""
+
+    metrics = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one metric."},
+    )
+
+    def __init__(self, *args: Any, entries: Sequence[Entry], dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, dataset=dataset, **kwargs)
+        self.dataset = dataset
+        offer_choices(self, "metrics", [(entry.name, entry.metric.label) for entry in entries if not entry.missing])
+        self.initial["metrics"] = usual_metrics(entries)
+
+    @property
+    def chosen(self) -> set[str]:
+        """Return the metrics that are ticked."""
+        return set(self["metrics"].value() or ())
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``score_runs_request``."""
+        tokenize, plain = proposed_tokenizer(self.dataset), bool(self.reference_counts)
+        parameters = {
+            name: default_parameters(METRICS[name], tokenize, plain=plain) for name in self.cleaned_data["metrics"]
+        }
+        if not plain and self.release is None:
+            parameters = {name: values | without_references(METRICS[name]) for name, values in parameters.items()}
+        return self.texts() | {"metrics": list(parameters.items())}
 
 
 class ReadingForm(forms.Form):
@@ -179,8 +256,8 @@ class ReadingForm(forms.Form):
         label="Capitals", choices=[("lower", "Lowercase first"), ("kept", "Kept")], initial="lower"
     )
 
-    def __init__(self, query: Mapping[str, str], *, language: str) -> None:
-        self.default = Reading(tokenize=default_tokenizer(language))
+    def __init__(self, query: Mapping[str, str], *, dataset: Dataset) -> None:
+        self.default = Reading(tokenize=proposed_tokenizer(dataset))
         fields = self.base_fields
         defaults = {name: fields[name].initial for name in fields} | {"tokenize": self.default.tokenize}
         super().__init__(defaults | {name: query[name] for name in fields if query.get(name)})

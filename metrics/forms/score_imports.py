@@ -7,13 +7,13 @@ from typing import Any
 
 from django import forms
 
+from annotation.core.file_limits import SCORES_PAGE_BYTES
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.core.uploads import upload_limit
 from annotation.models import Dataset, Project
 from metrics.scoring.external import NAME_CHARACTERS
 from metrics.services.score_imports import NOTE_CHARACTERS, ImportOptions
 
-PAGE_BYTES = 32 * 1024 * 1024  # largest file that a page carries from its preview to its import
 HIDDEN = ("lower", "carried", "filename")  # inputs that the page draws itself
 HIGHER, LOWER = "higher", "lower"
 
@@ -27,7 +27,7 @@ class ScoreImportForm(RefusableForm):
         label="File",
         error_messages={"required": "Found none; accepted: a file with scores."},
         help_text="A .csv, .tsv or .jsonl table, a .seg.score or .sys.score file, or an archive of such files.",
-        validators=[upload_limit(", or a larger one by the API or manage.py import_scores", max_bytes=PAGE_BYTES)],
+        validators=[upload_limit(", or a larger one by manage.py import_scores", max_bytes=SCORES_PAGE_BYTES)],
     )
     name = forms.CharField(
         label="Name of the metric",
@@ -100,9 +100,9 @@ def unpacked(carried: str) -> bytes:
     """Return the file of a hidden input; ValueError if the text is no file of an accepted size."""
     try:
         decompressor = zlib.decompressobj()
-        content = decompressor.decompress(base64.b64decode(carried, validate=True), PAGE_BYTES + 1)
+        content = decompressor.decompress(base64.b64decode(carried, validate=True), SCORES_PAGE_BYTES + 1)
     except (binascii.Error, zlib.error) as error:
         raise ValueError("no packed file") from error
-    if len(content) > PAGE_BYTES or not decompressor.eof:
+    if len(content) > SCORES_PAGE_BYTES or not decompressor.eof:
         raise ValueError("no whole file of an accepted size")
     return content

@@ -48,6 +48,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='scorerun_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='scorerun_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='scorerun_finished_has_a_time'), models.UniqueConstraint(fields=('project', 'signature_hash'), name='score_run_once_per_signature')],
             },
         ),
         migrations.CreateModel(
@@ -84,6 +85,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('run', 'step', 'number'),
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='scoreshard_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='scoreshard_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='scoreshard_finished_has_a_time'), models.UniqueConstraint(fields=('run', 'step', 'number'), name='score_shard_once_per_run'), models.CheckConstraint(condition=models.Q(('step__in', ['state', 'joined', 'scores'])), name='score_shard_step_known'), models.CheckConstraint(condition=models.Q(('start__lte', models.F('stop'))), name='score_shard_starts_before_it_stops')],
             },
         ),
         migrations.CreateModel(
@@ -103,6 +105,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('run', 'system'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'system'), name='score_once_per_run_and_system'), models.UniqueConstraint(fields=('run', 'position'), name='score_position_once_per_run')],
             },
         ),
         migrations.CreateModel(
@@ -140,79 +143,9 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
                 'abstract': False,
+                'indexes': [models.Index(fields=['project', 'kind', 'training_hash'], name='trainedmodel_by_training')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='trainedmodel_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='trainedmodel_leased_only_while_running'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='trainedmodel_finished_has_a_time'), models.UniqueConstraint(fields=('project', 'slug', 'version'), name='trainedmodel_version_once_per_name'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), models.Q(('digest', ''), _negated=True), _connector='OR'), name='trainedmodel_done_is_hashed')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='scorerun',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='scorerun_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='scorerun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='scorerun_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='scorerun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='scorerun_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='scorerun',
-            constraint=models.UniqueConstraint(fields=('project', 'signature_hash'), name='score_run_once_per_signature'),
-        ),
-        migrations.AddConstraint(
-            model_name='scoreshard',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='scoreshard_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='scoreshard',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='scoreshard_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='scoreshard',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='scoreshard_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='scoreshard',
-            constraint=models.UniqueConstraint(fields=('run', 'step', 'number'), name='score_shard_once_per_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='scoreshard',
-            constraint=models.CheckConstraint(condition=models.Q(('step__in', ['state', 'joined', 'scores'])), name='score_shard_step_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='scoreshard',
-            constraint=models.CheckConstraint(condition=models.Q(('start__lte', models.F('stop'))), name='score_shard_starts_before_it_stops'),
-        ),
-        migrations.AddConstraint(
-            model_name='systemscore',
-            constraint=models.UniqueConstraint(fields=('run', 'system'), name='score_once_per_run_and_system'),
-        ),
-        migrations.AddConstraint(
-            model_name='systemscore',
-            constraint=models.UniqueConstraint(fields=('run', 'position'), name='score_position_once_per_run'),
-        ),
-        migrations.AddIndex(
-            model_name='trainedmodel',
-            index=models.Index(fields=['project', 'kind', 'training_hash'], name='trainedmodel_by_training'),
-        ),
-        migrations.AddConstraint(
-            model_name='trainedmodel',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='trainedmodel_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='trainedmodel',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='trainedmodel_leased_only_while_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='trainedmodel',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('done', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('done', 'failed', 'cancelled')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='trainedmodel_finished_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='trainedmodel',
-            constraint=models.UniqueConstraint(fields=('project', 'slug', 'version'), name='trainedmodel_version_once_per_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='trainedmodel',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), models.Q(('digest', ''), _negated=True), _connector='OR'), name='trainedmodel_done_is_hashed'),
         ),
         migrations.RunSQL(
             "ALTER TABLE metrics_scoreshard ALTER COLUMN segment_scores SET STORAGE EXTERNAL", migrations.RunSQL.noop

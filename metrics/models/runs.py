@@ -3,9 +3,40 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 
 from annotation.models import Dataset, Job, Project, Release, System
 from metrics.subsets import Subset
+
+
+class RunOrigin(models.TextChoices):
+    REQUEST = "request", "Requested"
+    STUDY = "study", "Study"
+    IMPORT = "import", "Imported"
+
+
+class RunGroup(models.Model):
+    """Runs that were requested together: metrics of one click, the rows of a study, the scorers of a file."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="run_groups")
+    origin = models.CharField(max_length=20, choices=RunOrigin.choices, default=RunOrigin.REQUEST)
+    origin_pk = models.PositiveBigIntegerField(null=True, blank=True, help_text="Of the study.")
+    title = models.CharField(max_length=255, blank=True, help_text="The study's name, or the file's.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ("-id",)
+        constraints = [
+            models.CheckConstraint(condition=Q(origin__in=RunOrigin.values), name="run_group_origin_known"),
+            models.UniqueConstraint(
+                fields=["project", "origin", "origin_pk"],
+                condition=Q(origin_pk__isnull=False),
+                name="run_group_once_per_study",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.get_origin_display()
 
 
 class ScoreRunManager(models.Manager["ScoreRun"]):
@@ -19,6 +50,8 @@ class ScoreRun(Job):
     """Metric + parameters + data set + release + reference subset = a signature."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="score_runs")
+    number = models.PositiveIntegerField(help_text="From 1 in its project; it never changes.")
+    group = models.ForeignKey(RunGroup, on_delete=models.RESTRICT, related_name="runs")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="score_runs")
     release = models.ForeignKey(
         Release,
@@ -26,13 +59,14 @@ class ScoreRun(Job):
         blank=True,
         on_delete=models.PROTECT,
         related_name="score_runs",
-        help_text="None for a metric that reads no references.",
+        help_text="None for a metric that reads no references, or the data set's own.",
     )
     metric = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict, blank=True)
     subset = models.JSONField(
         default=dict,
-        help_text='{"kind": "all"}, {"kind": "original"} or {"kind": "threshold", "op": ">=", "value": 0.6}',
+        help_text='{"kind": "all"}, {"kind": "original"}, {"kind": "threshold", "op": ">=", "value": 0.6} or, of the '
+        'data set\'s own references, {"kind": "sources", "sources": ["human"]}',
     )
     systems = models.ManyToManyField(System, related_name="score_runs")
     signature = models.CharField(
@@ -54,6 +88,7 @@ class ScoreRun(Job):
         constraints = [
             *Job.Meta.constraints,
             models.UniqueConstraint(fields=["project", "signature_hash"], name="score_run_once_per_signature"),
+            models.UniqueConstraint(fields=["project", "number"], name="score_run_number_once_per_project"),
         ]
 
     def __str__(self) -> str:
@@ -113,6 +148,17 @@ class SystemScore(models.Model):
     score = models.FloatField(null=True, help_text="Null where undefined.")
     low = models.FloatField(null=True, blank=True, help_text="Of the 95% interval; null where there is none.")
     high = models.FloatField(null=True, blank=True)
+    first_place = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="One more than the systems that are significantly better; null: not tested."
+    )
+    last_place = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="All systems less those that are significantly worse; null: not tested."
+    )
+    p_best = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="Of the difference to the best score, by Holm over all pairs; null: the best, or not tested.",
+    )
     n_segments = models.PositiveIntegerField(default=0, help_text="Segments that count.")
     undefined_reason = models.CharField(max_length=200, blank=True)
     clamped_orders = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
@@ -127,3 +173,25 @@ class SystemScore(models.Model):
 
     def __str__(self) -> str:
         return "undefined" if self.score is None else f"{self.score:.4f}"
+
+
+class SystemRatings(Job):
+    """Mean ratings of a data set's systems, computed by a worker: resampling raters and items takes seconds.
+
+    ``key`` is a hash of everything they depend on. If that changes, they are computed anew under another key.
+    """
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="system_ratings")
+    key = models.CharField(max_length=64)
+    content = models.JSONField(default=dict, blank=True, help_text="See metrics.selectors.system_ratings.")
+
+    class Meta(Job.Meta):
+        ordering = ("-id",)
+        verbose_name_plural = "system ratings"
+        constraints = [
+            *Job.Meta.constraints,
+            models.UniqueConstraint(fields=["dataset", "key"], name="system_ratings_once_per_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Ratings of systems of {self.dataset}"

@@ -62,9 +62,12 @@ class BleuAggregate(Aggregate):
     smoothing : {"none", "exp", "add-one"}
         "none": an order whose numerator is <= 0 counts as precision 0, which makes the score 0. "exp": the k-th such
         order has precision 1 / (2^k denominator), as sacrebleu's `exp`; a negative numerator is clamped to 0 first,
-        and where no order matches at all the score is 0. "add-one": one added to numerator and denominator of n >= 2.
+        and where no order matches at all the score is 0, unless ``without_match``. "add-one": one added to numerator
+        and denominator of n >= 2.
     weight_scale : int
         Factor of the numerators and denominators (10 for weights in whole tenths).
+    without_match : bool
+        "exp" also smooths where no order matches, as sacrebleu did in 2018.
 
     Notes
     -----
@@ -84,6 +87,7 @@ class BleuAggregate(Aggregate):
     max_order: int = 2
     smoothing: str = "none"
     weight_scale: int = 1
+    without_match: bool = False
 
     def __post_init__(self) -> None:
         check_order(self.max_order)
@@ -130,8 +134,8 @@ class BleuAggregate(Aggregate):
         if self.smoothing == "exp":
             zero = (numerators <= 0) & (denominators > 0)
             halvings = np.where(zero, 0.5 ** np.cumsum(zero, axis=-1), 0.0) * self.weight_scale
-            any_match = (numerators > 0).any(axis=-1, keepdims=True)
-            numerators = np.where(zero & any_match, halvings, numerators)
+            smooths = self.without_match | (numerators > 0).any(axis=-1, keepdims=True)
+            numerators = np.where(zero & smooths, halvings, numerators)
         return numerators, denominators
 
 
@@ -371,7 +375,7 @@ def aggregate_from(parameters: Mapping[str, Any]) -> Aggregate:
     Examples
     --------
     >>> aggregate_from(BleuAggregate(max_order=4, weight_scale=10).parameters())
-    BleuAggregate(max_order=4, smoothing='none', weight_scale=10)
+    BleuAggregate(max_order=4, smoothing='none', weight_scale=10, without_match=False)
     """
     check_choice("kind", parameters.get("kind"), AGGREGATES)
     return AGGREGATES[parameters["kind"]](**{name: value for name, value in parameters.items() if name != "kind"})

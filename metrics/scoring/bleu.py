@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,6 +109,10 @@ class Bleu(NgramMetric):
     name: ClassVar[str] = "bleu"
     label: ClassVar[str] = "BLEU"
     summary: ClassVar[str] = "Clipped n-gram precision of the whole corpus, times the brevity penalty."
+    #: sacrebleu's defaults (Post, A Call for Clarity in Reporting BLEU Scores, WMT 2018).
+    published: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {"max_order": 4, "tokenize": "13a", "lowercase": False, "smoothing": "exp"}
+    )
 
     smoothing: str = choice("none", SMOOTHINGS, label="Smoothing of an order without a match", key="smooth")
 
@@ -188,10 +193,10 @@ def corpus_bleu(
     return BleuScore(**score_details(segments, smoothing), signature=signature)
 
 
-def score_details(segments: SegmentStatistics, smoothing: str) -> dict[str, Any]:
+def score_details(segments: SegmentStatistics, smoothing: str, *, without_match: bool = False) -> dict[str, Any]:
     """Return the fields of `BleuScore` from the statistics (S, ...) of one system."""
     sums = segments.packed.sum(axis=0)
-    aggregate = segments.aggregate(smoothing)
+    aggregate = segments.aggregate(smoothing, without_match=without_match)
     order, scale = aggregate.max_order, segments.weight_scale
     score = float(aggregate(sums))
     reason = ""

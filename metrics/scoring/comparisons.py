@@ -222,6 +222,24 @@ def place_ranges(n_systems: int, pairs: Sequence[PairOfSystems]) -> list[tuple[i
     return [(1 + above, n_systems - below) for above, below in zip(better, worse, strict=True)]
 
 
+def p_of_best(scores: ArrayLike, pairs: Sequence[PairOfSystems], *, higher_is_better: bool = True) -> Floats:
+    """Return the corrected p of each system's difference to the one with the best score; NaN for that one itself.
+
+    Examples
+    --------
+    >>> pairs = PairOfSystems(0, 1, 0.2, 0.1, 0.3, 0.001, 0.002), PairOfSystems(0, 2, 0.1, -0.1, 0.2, 0.4, 0.4)
+    >>> p_of_best([0.5, 0.3, 0.4], pairs)
+    array([  nan, 0.002, 0.4  ])
+    """
+    p_values = np.full(np.shape(scores), math.nan)
+    if p_values.size:
+        best = best_first(scores, higher_is_better=higher_is_better)[0]
+        for pair in pairs:
+            if best in (pair.first, pair.second):
+                p_values[pair.second if pair.first == best else pair.first] = pair.adjusted
+    return p_values
+
+
 def holm_adjusted(p_values: Sequence[float]) -> Floats:
     """Return Holm's step-down p-values; an undefined one (NaN) stays so and is not counted as a comparison.
 

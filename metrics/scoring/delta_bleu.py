@@ -92,6 +92,11 @@ class DeltaBleu(NgramMetric):
     def needs_weights(self) -> bool:
         return True
 
+    @property
+    def smooths_without_match(self) -> bool:
+        """Return whether "exp" smooths a corpus without any positive numerator, as sacrebleu did in 2018."""
+        return self.semantics == "sacrebleu2018"
+
     def signature_fields(self) -> list[tuple[str, object]]:
         order, tokenize, lowercase, semantics, smoothing = super().signature_fields()
         return [order, semantics, tokenize, lowercase, smoothing]
@@ -119,13 +124,17 @@ class DeltaBleu(NgramMetric):
             max_order=self.max_order,
             weight_scale=state,
         )
-        return SummedStatistics(segments, self.smoothing or "none")
+        return SummedStatistics(segments, self.smoothing or "none", without_match=self.smooths_without_match)
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
         sweep = threshold_sweep(self.preparation().checked(prepared), weights, thresholds, self.max_order)
-        return [SummedStatistics(level, self.smoothing or "none") for level in sweep.delta_bleu(self.semantics)]
+        without_match = self.smooths_without_match
+        return [
+            SummedStatistics(level, self.smoothing or "none", without_match=without_match)
+            for level in sweep.delta_bleu(self.semantics)
+        ]
 
 
 def corpus_delta_bleu(  # nine parameters: the settings that papers report, each by its name
@@ -158,6 +167,7 @@ def corpus_delta_bleu(  # nine parameters: the settings that papers report, each
     lowercase : bool
     smoothing : {"none", "exp"}, optional
         By default "none" for "galley2015" and "exp" for "sacrebleu2018". "exp" depends on the scale of the weights.
+        Where no order has a positive numerator, it smooths all with "sacrebleu2018" and none with "galley2015".
     on_no_positive : {"error", "drop"}
         For items whose highest weight is not above 0: ΔBLEU is not defined for them.
 
@@ -202,7 +212,8 @@ def corpus_delta_bleu(  # nine parameters: the settings that papers report, each
         weights=f"sha256-{weights_digest(flat)}",
         references=f"all|nrefs:{reference_counts(table)}|nopos:{on_no_positive}",
     )
-    return DeltaBleuScore(**score_details(segments, metric.smoothing or "none"), signature=signature, dropped=dropped)
+    details = score_details(segments, metric.smoothing or "none", without_match=metric.smooths_without_match)
+    return DeltaBleuScore(**details, signature=signature, dropped=dropped)
 
 
 def sentence_delta_bleu(

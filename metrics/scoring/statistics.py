@@ -102,9 +102,9 @@ class SegmentStatistics:
         fill_packed(packed, self.hyp_len, self.ref_len, self.numerators, self.denominators)
         return replace(self, packed=packed)
 
-    def aggregate(self, smoothing: str = "none") -> BleuAggregate:
+    def aggregate(self, smoothing: str = "none", *, without_match: bool = False) -> BleuAggregate:
         """Return the aggregate of these statistics."""
-        return BleuAggregate(self.max_order, smoothing, self.weight_scale)
+        return BleuAggregate(self.max_order, smoothing, self.weight_scale, without_match)
 
     def sentence_scores(self, *, smooth_brevity: bool = False) -> Floats:
         """Return BLEU+1, or its weighted form, of each segment, in [0, 1]; NaN if not valid or both sides are empty.
@@ -156,11 +156,11 @@ def _at(values: NDArray[Any], index: int | slice | NDArray[np.intp] | Bools) -> 
 class SummedStatistics(MetricStatistics):
     """Statistics of a corpus metric of the family; scores of segments are computed lazily."""
 
-    def __init__(self, segments: SegmentStatistics, smoothing: str) -> None:
+    def __init__(self, segments: SegmentStatistics, smoothing: str, *, without_match: bool = False) -> None:
         object.__setattr__(self, "segments", segments)
         object.__setattr__(self, "packed", segments.packed)
         object.__setattr__(self, "valid", segments.valid)
-        object.__setattr__(self, "aggregate", segments.aggregate(smoothing))
+        object.__setattr__(self, "aggregate", segments.aggregate(smoothing, without_match=without_match))
 
     segments: SegmentStatistics
 

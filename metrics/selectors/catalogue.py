@@ -1,10 +1,11 @@
 """The catalogue of metrics, with what a project lacks to compute them."""
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.models import Project
+from annotation.models import Project, ResponseSource, SourceKind
 from annotation.references.releases.selectors.releases import finished_releases
 from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS, Metric
@@ -14,6 +15,9 @@ from metrics.scoring.registry import METRICS, Registry, without_references
 from metrics.selectors.explanations import default_tokenizer
 from metrics.selectors.models import lacking_kind, model_parameters, trained_kinds
 from metrics.selectors.ranges import range_words
+
+USUAL_TOKENIZER = default_tokenizer("en")
+USUAL_GROUP = "overlap"
 
 
 @dataclass(frozen=True)
@@ -59,37 +63,81 @@ class Entry:
 
 def catalogue(project: Project, metrics: Registry = METRICS) -> dict[str, list[Entry]]:
     """Return all metrics that are computed here, by the labels of their groups."""
-    kinds = trained_kinds(project)
-    has_release = finished_releases(project).exists()
+    offered = _offered(project)
     groups: dict[str, list[Entry]] = {label: [] for label in GROUPS.values()}
     for name, metric in metrics.items():
         if name != External.name:
-            groups[GROUPS[metric.group]].append(_entry(metric, kinds, has_release=has_release))
+            groups[GROUPS[metric.group]].append(_entry(metric, offered))
     return {label: entries for label, entries in groups.items() if entries}
 
 
+def catalogue_of(project: Project, *, weighted: bool, plain: bool) -> dict[str, list[Entry]]:
+    """Return all metrics for texts with weighted references, with plain ones or with none."""
+    offered = Offered(trained_kinds(project), weighted, weighted or plain, of_project=False)
+    entries = [_entry(metric, offered) for name, metric in METRICS.items() if name != External.name]
+    groups = {label: [entry for entry in entries if GROUPS[entry.metric.group] == label] for label in GROUPS.values()}
+    return {label: of_group for label, of_group in groups.items() if of_group}
+
+
 def entry_of(project: Project, metric: type[Metric]) -> Entry:
-    return _entry(metric, trained_kinds(project), has_release=finished_releases(project).exists())
+    return _entry(metric, _offered(project))
 
 
-def _entry(metric: type[Metric], kinds: set[str], *, has_release: bool) -> Entry:
+@dataclass(frozen=True)
+class Offered:
+    """What a project, or the texts that were chosen, offer to metrics."""
+
+    kinds: set[str]  # of trained models
+    has_weights: bool
+    has_references: bool
+    of_project: bool = True
+
+
+def _offered(project: Project) -> Offered:
+    has_release = finished_releases(project).exists()
+    has_plain = (
+        not has_release
+        and ResponseSource.objects.filter(item__dataset__project=project, kind__in=SourceKind.of_references()).exists()
+    )
+    return Offered(trained_kinds(project), has_release, has_release or has_plain)
+
+
+def _entry(metric: type[Metric], offered: Offered) -> Entry:
     if reason := metric.unavailable():
         return Entry(metric, reason)
-    if kind := lacking_kind(metric.name, kinds):
+    if kind := lacking_kind(metric.name, offered.kinds):
         return Entry(metric, f"This project has no {KINDS[kind].label} yet.", missing_kind=kind)
-    if metric.needs_references and not has_release and not without_references(metric):
-        return Entry(metric, "This project has no release of references yet.", is_release_missing=True)
+    where = "This project has" if offered.of_project else "These texts have"
+    if metric().needs_weights and not offered.has_weights:
+        missing = f"{where} no release of weights yet." if offered.of_project else "It needs weights: choose a release."
+        return Entry(metric, missing, is_release_missing=True)
+    if metric.needs_references and not offered.has_references and not without_references(metric):
+        return Entry(metric, f"{where} no references yet.", is_release_missing=True)
     return Entry(metric)
 
 
-def default_parameters(metric: type[Metric], language: str) -> dict[str, Any]:
-    """Return the metric's defaults, with a tokeniser for the language.
+def default_parameters(metric: type[Metric], tokenize: str, *, plain: bool = False) -> dict[str, Any]:
+    """Return the metric's defaults, with this tokeniser.
 
-    Metrics of words read them in lowercase, unless a trained model decides.
+    Metrics of words read them in lowercase, unless a trained model decides. On ``plain`` references, without weights,
+    they are those with which the metric is usually published; a tokeniser for texts without spaces stays.
     """
     defaults: dict[str, Any] = {parameter.name: parameter.default for parameter in metric.parameter_list()}
     if "tokenize" in defaults:
-        defaults["tokenize"] = default_tokenizer(language)
+        defaults["tokenize"] = tokenize
         if "lowercase" in defaults and not model_parameters(metric.name):
             defaults["lowercase"] = True
+    if plain:
+        defaults |= metric.published
+        if tokenize != USUAL_TOKENIZER and "tokenize" in defaults:
+            defaults["tokenize"] = tokenize
     return defaults
+
+
+def usual_metrics(entries: Iterable[Entry]) -> list[str]:
+    """Return the metrics to compute unless others are chosen: fast ones of overlap with references, without a model."""
+    return [
+        entry.name
+        for entry in entries
+        if entry.metric.group == USUAL_GROUP and not (entry.missing or entry.metric.slow or entry.metric.needs_sources)
+    ]

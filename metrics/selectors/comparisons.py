@@ -1,13 +1,15 @@
 """Pairs of a run's systems, compared on the same resamples of its segments."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from django.core.cache import cache
 
 from metrics.models import ScoreRun, SystemScore
-from metrics.scoring.aggregates import MeanAggregate
+from metrics.scoring.aggregates import MeanAggregate, aggregate_from
 from metrics.scoring.comparisons import (
     LEVEL,
     PairOfSystems,
@@ -16,8 +18,8 @@ from metrics.scoring.comparisons import (
     compare_systems,
     place_ranges,
 )
-from metrics.selectors.arrays import run_aggregate, run_arrays, run_replicates
-from metrics.selectors.runs import run_metric
+from metrics.selectors.arrays import run_arrays, run_replicates
+from metrics.selectors.runs import is_higher_better, run_metric
 
 MOST_IN_MATRIX = 14
 CACHE_SECONDS = 24 * 3600
@@ -56,6 +58,7 @@ class Comparisons:
     ranks: list[tuple[int, int]]  # first and last possible, in the order of ``scores``
     reason: str = ""
     n_resamples: int = 0
+    judges_quality: bool = True  # of the metric; if not, a better score is only a higher one
 
     @property
     def too_many(self) -> bool:
@@ -102,7 +105,7 @@ def why_no_intervals(run: ScoreRun) -> str:
 def comparisons_of(run: ScoreRun) -> Comparisons:
     """Test every pair of the run's systems on its resamples."""
     metric = run_metric(run)
-    higher_is_better = metric is None or metric.higher_is_better
+    higher_is_better = is_higher_better(run)
     scores = list(run.scores.select_related("system").order_by("position"))
     values = [np.nan if score.score is None else score.score for score in scores]
     ordered = [scores[i] for i in best_first(values, higher_is_better=higher_is_better)]
@@ -111,18 +114,24 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
         return Comparisons(ordered, [], [(1, len(scores))] * len(scores), why_no_intervals(run))
     if len(scores) < 2:
         return Comparisons(ordered, [], [(1, 1)] * len(scores), "there is one system")
-    if lacks_scores(run):
+    if compares_shared_segments(run.report):
         tests = _on_shared_segments(run, higher_is_better=higher_is_better)
     else:
         tests = compare_systems(values, replicates, higher_is_better=higher_is_better)
     ranks = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
     pairs = [Pair(scores[test.first], scores[test.second], test) for test in tests]
-    return Comparisons(ordered, pairs, [ranks[score.pk] for score in ordered], n_resamples=len(replicates))
+    return Comparisons(
+        ordered,
+        pairs,
+        [ranks[score.pk] for score in ordered],
+        n_resamples=len(replicates),
+        judges_quality=metric is None or metric.judges_quality,
+    )
 
 
-def lacks_scores(run: ScoreRun) -> bool:
-    """Return whether systems' scores are means over different segments: pairs are then compared on shared segments."""
-    return bool(run.report.get("items_partly")) and isinstance(run_aggregate(run), MeanAggregate)
+def compares_shared_segments(report: Mapping[str, Any]) -> bool:
+    """Return whether systems' scores are means over different segments, so that pairs are compared on shared ones."""
+    return bool(report.get("items_partly")) and isinstance(aggregate_from(report["aggregate"]), MeanAggregate)
 
 
 def _on_shared_segments(run: ScoreRun, *, higher_is_better: bool) -> list[PairOfSystems]:

@@ -1,22 +1,25 @@
-"""The texts of a score run: hypotheses of systems and weighted references of a release."""
+"""The texts of a score run: hypotheses of systems, and weighted references of a release or a data set's own."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from annotation.core.canonical import canonical_json
-from annotation.models import Item, Release, ReleaseWeight, ResponseSource, System
+from annotation.models import Dataset, Item, Release, ReleaseWeight, Response, ResponseSource, SourceKind, System
+from metrics.subsets import Subset
 
 IntArray = npt.NDArray[np.int64]
 Reference = tuple[int, str, float, bool]  # response id, text, weight, whether it is the original
 DIGESTED_AT_ONCE = 10_000
+REFERENCE_TEXT = ("item__external_id", "response__text")
 NO_REFERENCE = "no reference in the release"
+NO_PLAIN_REFERENCE = "no reference in the data set"
 NO_POSITIVE = "no reference with a positive weight"
 NO_OUTPUT = "not every system has an output"
 
@@ -48,26 +51,34 @@ def load_corpus(
     systems: Sequence[System],
     *,
     items: str = "referenced",
+    reference_kinds: Sequence[str] = (),
     start: int = 0,
     stop: int | None = None,
 ) -> Corpus:
     """Load items that have a reference (``items="positive"``: a positive one) and an output of every system.
 
-    Without a release load all items with an output of every system, and no references. Only items at positions from
+    Without a release the references are the data set's own from sources of ``reference_kinds``, each of weight 1.
+    Without kinds load all items with an output of every system, and no references. Only items at positions from
     ``start`` to before ``stop`` are loaded.
     """
     dataset_id = systems[0].dataset_id if release is None else release.reference_set.dataset_id
+    needs_reference = release is not None or bool(reference_kinds)
+    no_reference = NO_PLAIN_REFERENCE if release is None else NO_REFERENCE
     dataset_items = Item.objects.filter(dataset=dataset_id, position__gte=start)
     if stop is not None:
         dataset_items = dataset_items.filter(position__lt=stop)
-    references = {} if release is None else _references(release, start, stop)
+    references: dict[int, list[Reference]] = {}
+    if release is not None:
+        references = _references(release, start, stop)
+    elif reference_kinds:
+        references = _plain_references(dataset_id, reference_kinds, start, stop)
     outputs = _outputs(systems, dataset_id, start, stop)
     rows: list[tuple[int, str, str]] = []
     dropped: dict[str, list[str]] = {}
     for item_id, external_id, message in dataset_items.order_by("position").values_list("id", "external_id", "message"):
         of_item = references.get(item_id)
-        if release is not None and not of_item:
-            reason = NO_REFERENCE
+        if needs_reference and not of_item:
+            reason = no_reference
         elif of_item and items == "positive" and max(weight for _, _, weight, _ in of_item) <= 0:
             reason = NO_POSITIVE
         elif any((system.pk, item_id) not in outputs for system in systems):
@@ -105,6 +116,51 @@ def _references(release: Release, start: int, stop: int | None) -> dict[int, lis
     return by_item
 
 
+def plain_kinds(subset: Subset) -> list[str]:
+    """Return the kinds of source that a subset chooses from a data set's own references.
+
+    Examples
+    --------
+    >>> plain_kinds(Subset("original")), plain_kinds(Subset("sources", sources=("human", "seed")))
+    (['seed'], ['human', 'seed'])
+    """
+    if subset.kind == "sources":
+        return list(subset.sources)
+    return [SourceKind.SEED.value] if subset.kind == "original" else SourceKind.of_references()
+
+
+def plain_sources(dataset_id: int, kinds: Sequence[str]) -> QuerySet[ResponseSource]:
+    """Return the sources that make a response of the data set a plain reference."""
+    return ResponseSource.objects.filter(item__dataset=dataset_id, kind__in=kinds)
+
+
+def plain_responses(item_ids: Collection[int], kinds: Sequence[str]) -> QuerySet[Response]:
+    """Return these items' own references; those of an item in the order in which runs read them."""
+    of_items = ResponseSource.objects.filter(item__in=item_ids, kind__in=kinds)
+    return Response.objects.filter(pk__in=of_items.values("response_id")).order_by("item_id", "text_key")
+
+
+def reference_counts(dataset: Dataset) -> dict[str, int]:
+    """Return how many references the data set has of each kind of source, in the order of kinds."""
+    of_kind = plain_sources(dataset.pk, SourceKind.of_references()).order_by().values_list("kind")
+    counts = dict(of_kind.annotate(n=Count("response", distinct=True)))
+    return {kind: counts[kind] for kind in SourceKind.of_references() if kind in counts}
+
+
+def _plain_references(
+    dataset_id: int, kinds: Sequence[str], start: int, stop: int | None
+) -> dict[int, list[Reference]]:
+    """Return the data set's references of each item, in the same order everywhere; a text of several sources once."""
+    sources = plain_sources(dataset_id, kinds).filter(item__position__gte=start)
+    if stop is not None:
+        sources = sources.filter(item__position__lt=stop)
+    columns = ("response__text_key", "item_id", "response_id", "response__text")
+    by_item: dict[int, list[Reference]] = {}
+    for _, item_id, response_id, text in sources.order_by("response__text_key").values_list(*columns).distinct():
+        by_item.setdefault(item_id, []).append((response_id, text, 1.0, True))
+    return by_item
+
+
 def _outputs(
     systems: Sequence[System], dataset_id: int, start: int, stop: int | None
 ) -> dict[tuple[int, int], tuple[int, str]]:
@@ -118,22 +174,30 @@ def _outputs(
     return {(system_id, item_id): (response_id, text) for system_id, item_id, response_id, text in rows}
 
 
-def texts_digests(systems: Sequence[System], *, sources: bool) -> dict[str, str]:
-    """Return the SHA-256 of the systems' outputs and, if requested, of the messages that they answer.
+def texts_digests(systems: Sequence[System], *, sources: bool, reference_kinds: Sequence[str] = ()) -> dict[str, str]:
+    """Return the SHA-256 of the systems' outputs and, if requested, of the messages that they answer and of the data
+    set's own references from sources of these kinds.
 
     Any change of a text or of the order changes it, and so every signature that names it.
     """
     outputs = ResponseSource.objects.filter(system__in=systems)
     rows = outputs.order_by("system__name", "item__position", "item_id")
-    digests = {"outputs": _digest(rows.values_list("system__name", "item__external_id", "response__text"))}
+    texts = rows.values_list("system__name", "item__external_id", "response__text")
+    digests = {"outputs": _digest(texts.iterator(DIGESTED_AT_ONCE))}
     if sources:
-        messages = Item.objects.filter(pk__in=outputs.values("item")).order_by("position", "pk")
-        digests["sources"] = _digest(messages.values_list("external_id", "message"))
+        items = Item.objects.filter(pk__in=outputs.values("item")).order_by("position", "pk")
+        messages = items.values_list("external_id", "message")
+        digests["sources"] = _digest(messages.iterator(DIGESTED_AT_ONCE))
+    if reference_kinds:
+        references = plain_sources(systems[0].dataset_id, reference_kinds)
+        in_order = references.order_by("item__position", "item_id", "response__text_key").distinct()
+        of_items = in_order.values_list("item__position", "item_id", "response__text_key", *REFERENCE_TEXT)
+        digests["references"] = _digest(row[-len(REFERENCE_TEXT) :] for row in of_items.iterator(DIGESTED_AT_ONCE))
     return digests
 
 
-def _digest(rows: QuerySet[Any, tuple[Any, ...]]) -> str:
+def _digest(rows: Iterable[tuple[Any, ...]]) -> str:
     digest = hashlib.sha256()
-    for row in rows.iterator(DIGESTED_AT_ONCE):
+    for row in rows:
         digest.update(canonical_json(row) + b"\n")  # its strings hold no line break, so that rows stay apart
     return digest.hexdigest()

@@ -3,7 +3,7 @@
 As in D'Haro et al. (2019), Table 4: the metric high and the raters low, and the other way round.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,12 +14,14 @@ from scipy.stats import rankdata
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import Column
 from annotation.models import Campaign, Item, Rating, ReleaseWeight, Response, ResponseSource
-from annotation.rating.selectors.ratings import campaign_criteria, judgements, rating_columns
+from annotation.rating.selectors.ratings import campaign_criteria, judgements, rating_columns, scale_groups
 from annotation.weighting.evidence import Bins, Evidence, histogram_bins, response_evidence
 from annotation.weighting.table import RatingTable
 from metrics.models import ScoreRun
 from metrics.selectors.arrays import FLOAT, INTEGER, shards_of
-from metrics.selectors.runs import run_metric
+from metrics.selectors.corpus import plain_responses
+from metrics.selectors.explanations import plain_row
+from metrics.selectors.runs import plain_kinds_of, run_metric
 from metrics.subsets import Subset
 
 Floats = npt.NDArray[np.float64]
@@ -123,7 +125,7 @@ def disagreements_of(
     width = OPEN_RANGE if np.isnan(table.high) else table.high - table.low
     result.spreads = [share * width for share in SHARES]
     result.spread = DEFAULT_SHARE * width if spread is None else spread
-    has_points = all(criterion.scale.has_points for criterion in criteria)
+    has_points = len(scale_groups(criteria)) == 1 and criteria[0].scale.has_points
     result.bins = histogram_bins(table.low, table.high, has_points=has_points)
     outputs = _outputs(run)
     is_output = np.isin(table.response_id, list(outputs))
@@ -198,9 +200,8 @@ def load_texts(run: ScoreRun, disagreements: Disagreements) -> None:
     outputs = disagreements.outputs
     items = Item.objects.in_bulk([output.item_id for output in outputs])
     responses = Response.objects.in_bulk([output.response_id for output in outputs])
-    weights = ReleaseWeight.objects.filter(release=run.release_id, item__in=items).select_related("response")
     by_item: dict[int, list[ReleaseWeight]] = {}
-    for weight in weights.order_by("-weight", "response_id") if run.release_id else ():
+    for weight in _references(run, items):
         by_item.setdefault(weight.item_id, []).append(weight)
     subset = Subset.from_mapping(run.subset)
     labels = disagreements.bins.labels if disagreements.bins else ()
@@ -211,6 +212,14 @@ def load_texts(run: ScoreRun, disagreements: Disagreements) -> None:
         output.references, output.n_more = used[:SHOWN_REFERENCES], max(0, len(used) - SHOWN_REFERENCES)
         tallest = max(output.counts) or 1
         output.bars = [Bar(label, n, 100 * n // tallest) for label, n in zip(labels, output.counts, strict=True)]
+
+
+def _references(run: ScoreRun, item_ids: Collection[int]) -> Iterable[ReleaseWeight]:
+    """Return the references of these items, the heaviest of each first."""
+    if run.release_id is None:
+        return map(plain_row, plain_responses(item_ids, plain_kinds_of(run)).prefetch_related("sources"))
+    weights = ReleaseWeight.objects.filter(release=run.release_id, item__in=item_ids).select_related("response")
+    return weights.order_by("-weight", "response_id")
 
 
 DISAGREEMENT_COLUMNS: dict[str, Column] = {

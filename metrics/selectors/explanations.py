@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from annotation.core.numbers import finite_or_none
-from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
+from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource, SourceKind
 from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.explain.ngrams import NgramContribution, NgramExplanation, OrderTotal, explain_hypothesis
 from metrics.scoring.texts import tokenize_texts
+from metrics.selectors.corpus import plain_responses
 from metrics.selectors.lanes import Token, with_lines
 from metrics.selectors.ngrams import Holder, Ngram, Reference, Text, Weighed, written
-from metrics.selectors.runs import mean_ratings
+from metrics.selectors.runs import mean_ratings, plain_kinds_of
 from metrics.subsets import Subset
 
 # Languages without spaces between words, and their tokenisers.
@@ -191,8 +192,21 @@ def explain_item(release: Release, item: Item, reading: Reading) -> Explanation:
 
 def explain_segment_of_run(run: ScoreRun, item: Item, system: str, hypothesis: Response) -> Explanation:
     """Explain a hypothesis as a run scored it; BLEU is ΔBLEU with every weight 1."""
-    rows = release_rows(run.release, item) if run.release else []
-    return explain([([system], hypothesis)], rows, Reading.of_run(run))
+    return explain([([system], hypothesis)], run_references(run, item), Reading.of_run(run))
+
+
+def run_references(run: ScoreRun, item: Item) -> list[ReleaseWeight]:
+    """Return the item's references that the run read; the data set's own are rows of weight 1 that are not stored."""
+    if run.release is not None:
+        return release_rows(run.release, item)
+    responses = plain_responses([item.pk], plain_kinds_of(run)).prefetch_related("sources__system")
+    return [plain_row(response) for response in responses]
+
+
+def plain_row(response: Response) -> ReleaseWeight:
+    """Return a reference of the data set itself as a row of a release; its sources should be prefetched."""
+    is_original = any(source.kind == SourceKind.SEED for source in response.sources.all())
+    return ReleaseWeight(item_id=response.item_id, response=response, weight=1.0, is_original=is_original)
 
 
 def release_rows(release: Release, item: Item) -> list[ReleaseWeight]:

@@ -9,19 +9,11 @@ from annotation.models import Dataset, Item, Project, Release, ResponseSource
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore
+from metrics.scoring.scripts import Script, script_of
 from metrics.selectors.explanations import Explanation, explain, release_rows
 from metrics.selectors.ngrams import TypedReference, TypedText
 from metrics.selectors.playground_parts import Adequacy, Combined, Fluency, adequacy, combined, fluency
 from metrics.selectors.playground_scores import Group, Trial, score_groups
-
-# Scripts without spaces between words.
-UNSPACED = (
-    ("\u0e00", "\u0eff"),
-    ("\u1000", "\u109f"),
-    ("\u1780", "\u17ff"),
-    ("\u3040", "\u30ff"),
-    ("\u3400", "\u9fff"),
-)
 
 
 @dataclass(frozen=True)
@@ -32,7 +24,7 @@ class PlaygroundResult:
     fluency: Fluency
     am_fm: Combined | None
     groups: list[Group]
-    lacks_spaces: bool
+    script: Script | None  # of the texts, if the tokeniser does not separate its words or marks
 
 
 def play(trial: Trial, models: ModelStore) -> PlaygroundResult:
@@ -52,14 +44,14 @@ def play(trial: Trial, models: ModelStore) -> PlaygroundResult:
         fm,
         combined(am, fm, trial.balance),
         score_groups(trial, models),
-        trial.reading.tokenize in ("whitespace", "none")
-        and any(_lacks_spaces(text) for text in (trial.hypothesis, *trial.references)),
+        _script(trial),
     )
 
 
-def _lacks_spaces(text: str) -> bool:
-    unspaced = sum(any(low <= character <= high for low, high in UNSPACED) for character in text)
-    return unspaced > 3 * len(text.split())
+def _script(trial: Trial) -> Script | None:
+    """Return the script of any text that the tokeniser does not split, however short the others are."""
+    scripts = (script_of([text]) for text in (trial.hypothesis, *trial.references))
+    return next((script for script in scripts if script and script.warning(trial.reading.tokenize)), None)
 
 
 # --- Stored texts -----------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from metrics.models import TrainedModel
 from metrics.scoring.explain.case import combined_by
+from metrics.scoring.meteor_jar import MeteorFailed, answers_within
 from metrics.scoring.metric import GROUPS, Metric, Workspace
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.models.store import ModelStore
@@ -24,6 +25,7 @@ from metrics.selectors.ranges import range_words
 
 # TER tries shifts: pairs of words that it compares between two key presses, and in seconds.
 TER_AT_ONCE, TER_AT_ALL = 2_000, 50_000
+PATIENCE = 30.0  # seconds for METEOR's program, which takes some to start
 
 
 @dataclass(frozen=True)
@@ -186,10 +188,11 @@ def _score(line: MetricLine, metric: Metric, trial: Trial, workspace: Workspace)
 
     n = len(trial.references)
     try:
-        prepared = workspace.prepared(metric)
+        with answers_within(PATIENCE):
+            prepared = workspace.prepared(metric)
         whole = score(prepared)
         each = np.array([score(prepared, np.arange(n) == i) for i in range(n if metric.needs_references else 0)])
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MeteorFailed) as error:
         line.reason = str(error)
         return
     line.score = None if math.isnan(whole) else whole

@@ -17,7 +17,7 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.registry import METRICS
 from metrics.scoring.rouge_l import RougeL
-from metrics.selectors.explanations import release_rows
+from metrics.selectors.explanations import run_references
 from metrics.selectors.runs import run_metric
 from metrics.subsets import Subset
 
@@ -108,7 +108,7 @@ def reference_scores(
     Slow metrics are computed if ``requested``; ``marked`` is the number of the reference whose shared words are marked.
     """
     metric = run_metric(run)
-    rows = release_rows(run.release, item) if run.release else []
+    rows = run_references(run, item)
     counts = Subset.from_mapping(run.subset).row_mask(rows)
     references = [
         ScoredReference(number, row, used)

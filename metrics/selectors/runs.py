@@ -15,9 +15,21 @@ from annotation.core.errors import AnnotationError
 from annotation.core.exports import Column
 from annotation.core.numbers import finite_or_none
 from annotation.core.pages import newest_page
-from annotation.models import Campaign, Item, JobState, Project, ReleaseWeight, Response, ResponseSource, System
+from annotation.models import (
+    Campaign,
+    Dataset,
+    Item,
+    JobState,
+    Project,
+    ReleaseWeight,
+    Response,
+    ResponseSource,
+    SourceKind,
+    System,
+)
+from annotation.models.jobs import FINISHED_STATES
 from annotation.rating.selectors.ratings import campaign_criteria, current_ratings
-from metrics.models import ScoreRun, SystemScore
+from metrics.models import RunGroup, ScoreRun, SystemScore
 from metrics.scoring.external import NOT_IN_FILE, External
 from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, get_metric
@@ -30,6 +42,7 @@ from metrics.selectors.arrays import (
     segments_at,
     shards_of,
 )
+from metrics.selectors.corpus import plain_kinds
 from metrics.selectors.ranges import range_words
 from metrics.subsets import Subset
 
@@ -40,15 +53,71 @@ HIDDEN_PARAMETERS = ("scorer", "lowest", "highest", "content")
 SHOWN_PARAMETERS = ("max_order", "order", "k", "balance", "unit")  # even with their defaults
 
 
-def run_page(
-    project: Project, *, before: int | None = None, metric: str = "", state: str = ""
-) -> tuple[list[ScoreRun], int | None]:
-    """Return a page of runs, newest first, of a metric or in a state if given; and the id to continue from."""
+@dataclass(frozen=True)
+class Group:
+    """Runs that were requested together, newest first: those of a larger group have a page of their own."""
+
+    group: RunGroup
+    runs: list[ScoreRun]
+    is_open: bool
+
+    @property
+    def is_single(self) -> bool:
+        return len(self.runs) == 1
+
+    @property
+    def shown(self) -> list[ScoreRun]:
+        """Return the runs that are listed one by one."""
+        return self.runs if self.is_open or self.is_single else []
+
+    @property
+    def first(self) -> int:
+        return min(run.number for run in self.runs)
+
+    @property
+    def last(self) -> int:
+        return max(run.number for run in self.runs)
+
+    @property
+    def metrics(self) -> list[str]:
+        return sorted({metric_label(run) for run in self.runs}, key=str.casefold)
+
+    @property
+    def states(self) -> dict[str, int]:
+        counts = Counter(run.state for run in self.runs)
+        return {state: counts[state] for state in JobState.values if counts[state]}
+
+
+def run_group(project: Project, pk: int | None) -> RunGroup | None:
+    return None if pk is None else RunGroup.objects.filter(project=project, pk=pk).first()
+
+
+def n_waiting(project: Project) -> int:
+    """Return how many runs of the project are not finished."""
+    return ScoreRun.objects.filter(project=project).exclude(state__in=FINISHED_STATES).count()
+
+
+def group_page(
+    project: Project, *, before: int | None = None, group: RunGroup | None = None, metric: str = "", state: str = ""
+) -> tuple[list[Group], int | None]:
+    """Return a page of groups, newest first, with their runs of a metric or in a state; the id to continue from.
+
+    With ``group`` the page has that one alone, run by run.
+    """
     filters = {name: value for name, value in (("metric", metric), ("state", state)) if value}
-    runs = ScoreRun.objects.filter(project=project, **filters).select_related("release__reference_set", "dataset")
+    runs = ScoreRun.objects.filter(project=project, **filters)
+    groups, older = RunGroup.objects.filter(Exists(runs.filter(group=OuterRef("pk"))), project=project), None
+    if group is None:
+        page, older = newest_page(groups.order_by("-pk"), before=before, size=RUNS_PAGE)
+    else:
+        page = list(groups.filter(pk=group.pk))
+    of_page = runs.filter(group__in=page).select_related("release__reference_set", "dataset")
     # A query that groups ignores the model's default order.
-    runs = runs.annotate(n_systems=Count("systems")).defer("report", "release__report").order_by("-pk")
-    return newest_page(runs, before=before, size=RUNS_PAGE)
+    of_page = of_page.annotate(n_systems=Count("systems")).defer("report", "release__report").order_by("-number")
+    by_group: dict[int, list[ScoreRun]] = {}
+    for run in of_page:
+        by_group.setdefault(run.group_id, []).append(run)
+    return [Group(each, by_group[each.pk], group is not None) for each in page if each.pk in by_group], older
 
 
 def run_kinds(project: Project) -> tuple[dict[str, str], list[str]]:
@@ -58,6 +127,13 @@ def run_kinds(project: Project) -> tuple[dict[str, str], list[str]]:
     labels |= {External.name: "Scores made elsewhere"} if External.name in labels else {}
     metrics = dict(sorted(labels.items(), key=lambda pair: pair[1].casefold()))
     return metrics, [state for state in JobState.values if state in {state for _, state in kinds}]
+
+
+def datasets_to_score(project: Project, most: int) -> list[tuple[Dataset, bool]]:
+    """Return the newest data sets with outputs of systems, and whether each has references of its own."""
+    datasets = Dataset.objects.filter(project=project, systems__isnull=False).distinct().order_by("-pk")[:most]
+    own = ResponseSource.objects.filter(kind__in=SourceKind.of_references())
+    return [(dataset, own.filter(item__dataset=dataset).exists()) for dataset in datasets]
 
 
 def ordered_systems(run: ScoreRun) -> list[System]:
@@ -87,10 +163,26 @@ def run_metric(run: ScoreRun) -> Metric | None:
         return None
 
 
-def reads_references(run: ScoreRun) -> bool:
-    """Return whether the run's metric compares with references; if not, a release may still choose the items."""
+def is_higher_better(run: ScoreRun) -> bool:
+    """Return whether higher scores of the run are the better ones, or come first if it does not judge quality."""
     metric = run_metric(run)
-    return run.release_id is not None and (metric is None or metric.needs_references)
+    return metric is None or metric.higher_is_better
+
+
+def reads_references(run: ScoreRun) -> bool:
+    """Return whether the run's metric compares with references; if not, a release may still choose the items.
+
+    The references are a release's or, without one, the data set's own.
+    """
+    metric = run_metric(run)
+    return run.release_id is not None if metric is None else metric.needs_references
+
+
+def plain_kinds_of(run: ScoreRun) -> list[str]:
+    """Return the kinds of source of the data set's own references that the run reads; none if it reads a release's."""
+    if run.release_id is not None or not reads_references(run):
+        return []
+    return plain_kinds(Subset.from_mapping(run.subset))
 
 
 def unscored_reason(run: ScoreRun) -> str:
@@ -132,9 +224,8 @@ def parameter_summary(run: ScoreRun, models: Mapping[str, str]) -> str:
 
 def system_scores(run: ScoreRun) -> QuerySet[SystemScore]:
     """Return the scores, best first; undefined ones last."""
-    metric = run_metric(run)
-    lower = metric is not None and not metric.higher_is_better
-    best = F("score").asc(nulls_last=True) if lower else F("score").desc(nulls_last=True)
+    score = F("score")
+    best = score.desc(nulls_last=True) if is_higher_better(run) else score.asc(nulls_last=True)
     return SystemScore.objects.filter(run=run).select_related("system").order_by(best, "system__name")
 
 
@@ -157,7 +248,7 @@ def self_references(run: ScoreRun) -> list[tuple[str, int]]:
 
 
 SCORE_COLUMNS: dict[str, Column] = {
-    "run": "run_id",
+    "run": "run.number",
     "metric": "run.metric",
     "references": "run.subset_text",
     "system": "system.name",
@@ -281,7 +372,7 @@ def mean_ratings(dataset_id: int, response_ids: Sequence[int]) -> dict[int, tupl
     """Return mean and number of the responses' ratings; nothing if the data set's campaigns differ in scale."""
     campaigns = list(Campaign.objects.filter(dataset=dataset_id, ratings__response__in=response_ids).distinct())
     try:
-        campaign_criteria(campaigns)
+        campaign_criteria(campaigns, on_one_scale=True)
     except AnnotationError:
         return {}
     ratings = current_ratings(campaigns).filter(response__in=response_ids).order_by()

@@ -1,12 +1,14 @@
 """Texts that a model is trained on, and texts that metrics compare with its help."""
 
 from collections.abc import Callable, Iterable, Iterator, Set
+from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
 
 from django.db.models import QuerySet
 
 from annotation.core.errors import AnnotationError
+from annotation.core.file_limits import LINE_CHARACTERS, Allowance, TooLarge, check
 from annotation.core.rows import UTF8_MARK
 from annotation.mining.opening import DAMAGED, compression_of, decompressed
 from annotation.mining.selectors import corpus_index, damage_reported, named_sources
@@ -55,14 +57,21 @@ def corpus_texts(corpus: Corpus, parts: Iterable[str]) -> Iterator[str]:
                 yield triple.response
 
 
-def file_texts(open_file: Callable[[], BinaryIO], filename: str) -> Iterator[str]:
-    """Yield one text per line, in UTF-8; the first bytes show whether the file is compressed."""
+def file_texts(open_file: Callable[[], BinaryIO], filename: str, most_bytes: int | None = None) -> Iterator[str]:
+    """Yield one text per line, in UTF-8; the first bytes show whether the file is compressed.
+
+    A compressed file may unpack to ``most_bytes``, or to any size that texts may have.
+    """
     with open_file() as stream:
         compression = compression_of(stream.read(MAGIC_BYTES))
         stream.seek(0)
         try:
-            for number, line in enumerate(decompressed(stream, compression), start=1):
+            content = decompressed(stream, compression, Allowance(most_bytes))
+            for number, line in enumerate(iter(partial(content.readline, LINE_CHARACTERS + 1), b""), start=1):
+                check(f"line {number}", len(line), LINE_CHARACTERS, " bytes")
                 yield _decoded(line.removeprefix(UTF8_MARK) if number == 1 else line, filename, number)
+        except TooLarge as limit:
+            raise AnnotationError.at("file", f"{filename}, {limit}.") from limit
         except DAMAGED as error:
             message = f"{filename}: found a damaged {compression} file ({error}); accepted: a whole one."
             raise AnnotationError.at("file", message) from error

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.numbers import finite_or_none
 from annotation.core.progress import noop
 from annotation.models import System
 from metrics.errors import MetricsError
 from metrics.models import ScoreRun, ScoreShard, ShardStep, SystemScore
 from metrics.scoring.aggregates import aggregate_from
+from metrics.scoring.comparisons import compare_on_shared_segments, compare_systems, p_of_best, place_ranges
 from metrics.scoring.resampling import (
     BLOCK,
     REPEATED,
@@ -22,7 +24,8 @@ from metrics.scoring.resampling import (
     percentile_interval,
 )
 from metrics.selectors.arrays import iter_shards, shards_of
-from metrics.selectors.runs import ordered_systems
+from metrics.selectors.comparisons import compares_shared_segments
+from metrics.selectors.runs import is_higher_better, ordered_systems
 from metrics.services.scoring import little_endian, system_score_fields
 
 FloatArray = npt.NDArray[np.float64]
@@ -70,6 +73,9 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
     intervals: list[Interval | None] = [None] * len(systems)
     if replicates is not None:
         intervals = [percentile_interval(column) for column in replicates.T]
+    standings: list[dict[str, Any]] = [{}] * len(systems)
+    if replicates is not None and len(systems) > 1:
+        standings = _standings(run, report, scores, replicates)
     return RunResult(
         report | {"pooled": is_pool},
         bootstrap | _undefined(systems, intervals),
@@ -80,10 +86,31 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
                 system=system,
                 position=i,
                 **system_score_fields(aggregate, sums[i], by_system[i], float(scores[i]), intervals[i]),
+                **standings[i],
             )
             for i, system in enumerate(systems)
         ],
     )
+
+
+def _standings(
+    run: ScoreRun, report: dict[str, Any], scores: FloatArray, replicates: FloatArray
+) -> list[dict[str, Any]]:
+    """Return what is stored of all pairs of systems for each system, so that no page has to test them."""
+    higher_is_better = is_higher_better(run)
+    if compares_shared_segments(report):
+        of_segments = np.concatenate([shard.scores for shard in iter_shards(run) if shard.item_ids.size], axis=1)
+        pairs = compare_on_shared_segments(
+            of_segments, higher_is_better=higher_is_better, replicates=REPLICATES, seed=SEED
+        )
+    else:
+        pairs = compare_systems(scores.tolist(), replicates, higher_is_better=higher_is_better)
+    places = place_ranges(scores.size, pairs)
+    p_values = p_of_best(scores, pairs, higher_is_better=higher_is_better).tolist()
+    return [
+        {"first_place": first, "last_place": last, "p_best": finite_or_none(p)}
+        for (first, last), p in zip(places, p_values, strict=True)
+    ]
 
 
 def run_store(run: ScoreRun, result: RunResult) -> dict[str, Any]:

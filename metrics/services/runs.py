@@ -9,21 +9,23 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
+from django.db.models import Max
 
 from annotation.core.canonical import canonical_json
 from annotation.core.jobs import Claim, job_claim, job_requeue, job_run
 from annotation.core.progress import Progress, Throttle, noop
 from annotation.core.shards import Enqueue, is_going_on, shards_help
-from annotation.models import Dataset, JobState, Project, Release, System, User
+from annotation.models import Dataset, JobState, Project, Release, SourceKind, System, User
 from annotation.references.releases.selectors.releases import release_name
 from metrics.errors import MetricsError, ScoreRunRefused
-from metrics.models import ScoreRun
+from metrics.models import RunGroup, RunOrigin, ScoreRun, TrainedModel
 from metrics.scoring.metric import Metric, MetricStatistics, signature_line
 from metrics.scoring.models.files import SHOWN
 from metrics.scoring.registry import get_metric
 from metrics.selectors.arrays import run_arrays, segment_items
-from metrics.selectors.corpus import IntArray, texts_digests
-from metrics.selectors.runs import ordered_systems
+from metrics.selectors.corpus import IntArray, plain_kinds, reference_counts, texts_digests
+from metrics.selectors.models import PREFIX, model_parameters
+from metrics.selectors.runs import ordered_systems, plain_kinds_of
 from metrics.services.models import parameters_with_models
 from metrics.services.results import run_result, run_store
 from metrics.services.scoring import Scorer, shard_fields
@@ -31,19 +33,35 @@ from metrics.services.shards import run_finish, shard_work, shards_done, shards_
 from metrics.subsets import Subset
 
 ALL = Subset()
+TITLE = 255  # characters of a group's title
 HASHED = ("model", "text")  # kinds of parameters of which a signature may show only the first digits of a hash
 # In a signature. Older runs, whose hashes have fewer digits, are not checked.
-TEXTS = re.compile(rf"\|(outputs|sources):(?:\d+-)?([0-9a-f]{{{SHOWN}}})(?=\|)")
+TEXTS = re.compile(rf"\|(outputs|sources|references):(?:\d+-)?([0-9a-f]{{{SHOWN}}})(?=\|)")
 RESAMPLING_FROM = 90  # percent of a run when its shards are scored
 
 
 @dataclass(frozen=True)
 class RunTexts:
-    """The texts of a run: outputs of systems, in the order of their names, and a release's references."""
+    """The texts of a run: outputs of systems, in the order of their names, and references.
+
+    Without a release the references are the data set's own.
+    """
 
     dataset: Dataset
     release: Release | None
     systems: Sequence[System]
+
+
+@dataclass(frozen=True)
+class GroupOf:
+    """What a run is created for: runs of the same study, or of one request, are one group."""
+
+    origin: RunOrigin = RunOrigin.REQUEST
+    pk: int | None = None  # of the study
+    title: str = ""
+
+
+REQUESTED = GroupOf()
 
 
 def metric_from(name: str, parameters: Mapping[str, Any]) -> Metric:
@@ -70,6 +88,9 @@ def run_signature(texts: RunTexts, metric: Metric, subset: Subset, digests: Mapp
     fields.append(("data", texts.dataset.slug))
     if release is not None:
         fields.append(("items", subset.items))
+    plain = digests["references"] if release is None and metric.needs_references else ""
+    if plain:
+        fields.append(("references", plain[:SHOWN]))
     fields.append(("outputs", f"{len(texts.systems)}-{digests['outputs'][:SHOWN]}"))
     if metric.needs_sources:
         fields.append(("sources", digests["sources"][:SHOWN]))
@@ -85,6 +106,8 @@ def run_signature(texts: RunTexts, metric: Metric, subset: Subset, digests: Mapp
         "outputs": digests["outputs"],
         "sources": digests["sources"] if metric.needs_sources else "",
     }
+    if plain:
+        full["references"] = plain
     return line, hashlib.sha256(canonical_json(full)).hexdigest()
 
 
@@ -101,14 +124,46 @@ def score_run_create(
 ) -> tuple[ScoreRun, bool]:
     """Return the run with this signature, and whether it is new. A new run is queued; the caller enqueues its task.
 
-    With a release the items are the release's. Without one, for a metric that reads no references, they are the items
-    of ``dataset`` that have an output of every system.
+    With a release the items are the release's. Without one they are the items of ``dataset`` that have an output of
+    every system and, for a metric that reads references, one of the data set's own, which all count alike.
     """
     built = metric_from(metric, parameters_with_models(project, metric, parameters))
-    if built.group == "external":
-        raise ScoreRunRefused.at("metric", f"{built.label}: {built.unavailable()}")
+    _check_computable(built)
     texts = _checked_texts(project, release, dataset, systems)
-    return get_or_create_run(texts, built, subset, texts_digests(systems, sources=built.needs_sources), by)
+    subset = _checked_subset(texts, built, subset)
+    return get_or_create_run(texts, built, subset, run_digests(texts, built, subset), by)
+
+
+@transaction.atomic
+def score_runs_request(
+    *,
+    project: Project,
+    systems: Sequence[System],
+    metrics: Sequence[tuple[str, Mapping[str, Any]]],
+    by: User | None,
+    release: Release | None = None,
+    dataset: Dataset | None = None,
+    subset: Subset = ALL,
+) -> list[tuple[ScoreRun, bool]]:
+    """Return the run of each metric over the same texts, and whether it is new: one group, all of it or nothing."""
+    if not metrics:
+        raise ScoreRunRefused.at("metrics", "Choose at least one metric.")
+    texts = _checked_texts(project, release, dataset, systems)
+    digests: dict[tuple[bool, bool], dict[str, str]] = {}
+    group: RunGroup | None = None
+    runs = []
+    for name, parameters in metrics:
+        built = metric_from(name, parameters_with_models(project, name, parameters))
+        _check_computable(built)
+        checked = _checked_subset(texts, built, subset)
+        reads = (built.needs_sources, built.needs_references)
+        if reads not in digests:
+            digests[reads] = run_digests(texts, built, checked)
+        run, created = get_or_create_run(texts, built, checked, digests[reads], by, group or REQUESTED)
+        if created:
+            group = run.group
+        runs.append((run, created))
+    return runs
 
 
 def score_runs_create(
@@ -118,11 +173,18 @@ def score_runs_create(
     systems: Sequence[System],
     rows: Sequence[tuple[Metric, Subset]],
     by: User | None,
+    group: GroupOf,
 ) -> list[ScoreRun]:
     """Return runs of many metrics and subsets over the same texts, in the order of ``rows``."""
     texts = _checked_texts(project, release, None, systems)
     digests = texts_digests(systems, sources=any(metric.needs_sources for metric, _ in rows))
-    return [get_or_create_run(texts, metric, subset, digests, by)[0] for metric, subset in rows]
+    return [get_or_create_run(texts, metric, subset, digests, by, group)[0] for metric, subset in rows]
+
+
+def run_digests(texts: RunTexts, metric: Metric, subset: Subset) -> dict[str, str]:
+    """Return the hashes of all texts that the metric reads, but for a release's references: that has its own."""
+    kinds = plain_kinds(subset) if texts.release is None and metric.needs_references else []
+    return texts_digests(texts.systems, sources=metric.needs_sources, reference_kinds=kinds)
 
 
 def _checked_texts(
@@ -143,6 +205,48 @@ def _checked_texts(
     return RunTexts(dataset, release, sorted(set(systems), key=lambda system: system.name))
 
 
+def _check_computable(metric: Metric) -> None:
+    if metric.group == "external":
+        raise ScoreRunRefused.at("metric", f"{metric.label}: {metric.unavailable()}")
+
+
+def _checked_subset(texts: RunTexts, metric: Metric, subset: Subset) -> Subset:
+    """Return the subset of the references; refuse what only a release, or only a data set's own references, can give.
+
+    A data set's own references that are all of it, or all originals, have one name, so that they are scored once.
+    """
+    if texts.release is not None:
+        if subset.kind == "sources":
+            accepted = "all, original or a threshold of the weight, such as w>0"
+            raise ScoreRunRefused.at("subset", f"References: found {subset}; accepted for a release: {accepted}.")
+        return subset
+    if not metric.needs_references:
+        return ALL
+    if metric.needs_weights:
+        message = f"{metric.label} reads the weights of references; accepted: a finished release of them."
+        raise ScoreRunRefused.at("release", message)
+    if subset.kind == "threshold":
+        message = f"References: found {subset}; the data set's own references have no weights. Choose a release."
+        raise ScoreRunRefused.at("subset", message)
+    counts, chosen = reference_counts(texts.dataset), set(plain_kinds(subset))
+    unknown = sorted(chosen - set(SourceKind.of_references()))
+    if unknown:
+        accepted = ", ".join(SourceKind.of_references())
+        raise ScoreRunRefused.at("subset", f"References: found {unknown[0]!r}; accepted: {accepted}.")
+    if not chosen & set(counts):
+        has = ", ".join(f"{kind} ({n:,})" for kind, n in counts.items())
+        message = (
+            f"{metric.label} reads references. Data set {texts.dataset} has of its own: {has or 'none'}; "
+            f"found {subset}; accepted: some of these, or a finished release."
+        )
+        raise ScoreRunRefused.at("subset", message)
+    if chosen >= set(counts):
+        return ALL
+    if chosen == {SourceKind.SEED}:
+        return Subset("original")
+    return Subset("sources", sources=tuple(sorted(chosen & set(counts))))
+
+
 def _check_release(project: Project, release: Release) -> None:
     if release.reference_set.project_id != project.pk:
         raise ScoreRunRefused.at("release", "This release belongs to another project.")
@@ -153,32 +257,69 @@ def _check_release(project: Project, release: Release) -> None:
 
 @transaction.atomic
 def get_or_create_run(
-    texts: RunTexts, metric: Metric, subset: Subset, digests: Mapping[str, str], by: User | None
+    texts: RunTexts,
+    metric: Metric,
+    subset: Subset,
+    digests: Mapping[str, str],
+    by: User | None,
+    group: RunGroup | GroupOf = REQUESTED,
 ) -> tuple[ScoreRun, bool]:
-    """Return the run with this signature, and whether it is new."""
-    if texts.release is None and (metric.needs_references or metric.needs_weights):
-        message = f"{metric.label} reads references; accepted: a finished release of them."
-        raise ScoreRunRefused.at("release", message)
+    """Return the run with this signature, and whether it is new.
+
+    A run of a study that is requested by itself leaves the study's group: it is a result that someone wanted.
+    """
     if not metric.needs_references:  # the scores are the same whatever the subset: one run for all
         subset = Subset(items=subset.items) if texts.release else ALL
     signature, signature_hash = run_signature(texts, metric, subset, digests)
-    # The unique constraint decides a race: the loser reads the winner's row once that is committed.
-    run, created = ScoreRun.objects.get_or_create(
-        project_id=texts.dataset.project_id,
+    project_id = texts.dataset.project_id
+    runs = ScoreRun.objects.filter(project=project_id, signature_hash=signature_hash).select_related("group")
+    run = runs.first()
+    if run is None:
+        # Numbers follow each other: one run of a project is created at a time, and the loser of a race reads the
+        # winner's row.
+        Project.objects.select_for_update(no_key=True).get(pk=project_id)
+        run = runs.first()
+    if run is not None:
+        if group.origin == RunOrigin.REQUEST and run.group.origin != RunOrigin.REQUEST:
+            run.group = _group(project_id, group)
+            run.save(update_fields=["group"])
+        return run, False
+    run = ScoreRun.objects.create(
+        project_id=project_id,
+        number=1 + (ScoreRun.objects.filter(project=project_id).aggregate(last=Max("number"))["last"] or 0),
+        group=_group(project_id, group),
+        dataset=texts.dataset,
+        release=texts.release,
+        metric=metric.name,
+        parameters=metric.parameters(),
+        subset=subset.as_dict(),
+        signature=signature,
         signature_hash=signature_hash,
-        defaults={
-            "dataset": texts.dataset,
-            "release": texts.release,
-            "metric": metric.name,
-            "parameters": metric.parameters(),
-            "subset": subset.as_dict(),
-            "signature": signature,
-            "requested_by": by,
-        },
+        requested_by=by,
     )
-    if created:
-        run.systems.set(texts.systems)
-    return run, created
+    _check_models(run)
+    run.systems.set(texts.systems)
+    return run, True
+
+
+def _group(project_id: int, group: RunGroup | GroupOf) -> RunGroup:
+    if isinstance(group, RunGroup):
+        return group
+    title = group.title[:TITLE]
+    if group.pk is None:
+        return RunGroup.objects.create(project_id=project_id, origin=group.origin, title=title)
+    return RunGroup.objects.get_or_create(
+        project_id=project_id, origin=group.origin, origin_pk=group.pk, defaults={"title": title}
+    )[0]
+
+
+def _check_models(run: ScoreRun) -> None:
+    """Refuse a run whose model was deleted meanwhile; a deletion that waits for the lock then sees the run."""
+    for parameter in model_parameters(run.metric):
+        digest = str(run.parameters.get(parameter.name, "")).removeprefix(PREFIX)
+        models = TrainedModel.objects.filter(project=run.project_id, kind=parameter.choices[0], digest=digest)
+        if digest and not list(models.select_for_update(of=("self",)).values_list("pk", flat=True)):
+            raise ScoreRunRefused.at(parameter.name, f"{parameter.name}: the model was deleted just now.")
 
 
 def score_run_execute(*, run_id: int, progress: Progress = noop, enqueue: Enqueue = noop) -> None:
@@ -213,7 +354,8 @@ def _score(run: ScoreRun, claim: Claim, enqueue: Enqueue) -> None:
 def _check_outputs(run: ScoreRun) -> None:
     """Fail the run if its texts are no longer those that its signature names."""
     named = dict(TEXTS.findall(run.signature))
-    current = texts_digests(ordered_systems(run), sources="sources" in named)
+    systems = ordered_systems(run)
+    current = texts_digests(systems, sources="sources" in named, reference_kinds=plain_kinds_of(run))
     for texts, digits in named.items():
         if not current[texts].startswith(digits):
             raise MetricsError(f"The {texts} were changed while they were scored. Start the run again.")

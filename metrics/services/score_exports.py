@@ -23,8 +23,9 @@ from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
 from metrics.selectors.arrays import segment_items, segment_scores
-from metrics.selectors.runs import metric_label, reads_references, run_metric
-from metrics.services.score_files import DESCRIPTION
+from metrics.selectors.corpus import plain_responses
+from metrics.selectors.runs import metric_label, plain_kinds_of, reads_references, run_metric
+from metrics.services.score_archives import DESCRIPTION
 from metrics.subsets import Subset
 
 Floats = npt.NDArray[np.float64]
@@ -120,11 +121,20 @@ class _Layout:
         return (_line(texts.get(pk, "")) for pk in self.index)
 
     def _references(self) -> Iterator[tuple[str, Pieces]]:
-        """Yield the newest release used by a run: a file of each item's first reference, one of its second, ..."""
+        """Yield the newest release used by a run, or the data set's own references if runs used no release.
+
+        One file has each item's first reference, one its second, ...
+        """
         release = max((run.release_id for run in self.runs if run.release_id), default=None)
-        rows = ReleaseWeight.objects.filter(release=release).order_by("response_id")
+        plain = [kinds for run in self.runs if (kinds := plain_kinds_of(run))]
+        rows: Iterable[tuple[int, str]] = ()
+        if release is not None:
+            of_release = ReleaseWeight.objects.filter(release=release).order_by("response_id")
+            rows = of_release.values_list("item_id", "response__text")
+        elif plain:
+            rows = plain_responses(list(self.index), plain[-1]).values_list("item_id", "text")
         texts: dict[int, list[str]] = {}
-        for item, text in rows.values_list("item_id", "response__text"):
+        for item, text in rows:
             texts.setdefault(item, []).append(_line(text))
         for number in range(max(map(len, texts.values()), default=0)):
             column = ((texts.get(pk, [])[number : number + 1] or [""])[0] for pk in self.index)
@@ -170,7 +180,7 @@ class _Layout:
 
 def _metric_description(run: ScoreRun) -> dict[str, Any]:
     metric = run_metric(run)
-    description = {"label": metric_label(run), "run": run.pk, "metric": run.metric, "signature": run.signature}
+    description = {"label": metric_label(run), "run": run.number, "metric": run.metric, "signature": run.signature}
     if metric is None:  # of a package that is gone, or takes other parameters now
         return description
     description |= {"lowest": finite_or_none(metric.low), "highest": finite_or_none(metric.high)}

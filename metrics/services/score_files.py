@@ -3,12 +3,9 @@
 All errors of a file are reported. Nothing here reads or writes the database.
 """
 
-import io
 import json
 import math
 import re
-import tarfile
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,10 +18,11 @@ import numpy.typing as npt
 
 from annotation.core import rows as tables
 from annotation.core.errors import ImportRefused
-from annotation.core.problems import Problems
+from annotation.core.file_limits import TableLimits, TooLarge
+from annotation.core.problems import Problems, listed
 from annotation.core.rows import ENDINGS, Oddities, decode, format_of, json_object, lines_of
-from annotation.core.zips import DAMAGED
 from metrics.scoring.external import SEGMENT, SYSTEM
+from metrics.services.score_archives import DAMAGED, DESCRIPTION, members
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,8 +35,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 JSON_NAN = re.compile(r'(":\s*)NaN(?=\s*[,}])')
 A_SCORE = "a finite number such as 0.8125, or None where there is no score"
 EXAMPLE = '{"system": "A", "item": "1", "score": 0.8125}'
-DESCRIPTION = "metrics.json"  # in exported archives, beside the scores
-MAX_FILES = 1000
+SPARE_ROWS = 1000  # that are read although they are more than the data set has scores
+WIDEST = ("system", "item", "score")  # columns of the format with the most cells for each score
 NAMED = 20
 NAMED_ITEMS = 3  # ids are often long hashes, and there are thousands
 
@@ -49,6 +47,12 @@ class Known:
 
     systems: Sequence[str]
     items: Sequence[str]
+
+    @property
+    def limits(self) -> TableLimits:
+        """Return how large a table of their scores may be, with some repeated and unknown rows to report."""
+        rows = 2 * len(self.systems) * len(self.items) + SPARE_ROWS
+        return TableLimits(rows=rows, cells=len(WIDEST) * rows)
 
 
 @dataclass(eq=False)
@@ -188,7 +192,7 @@ AnyRows = Iterator[tuple[int, Mapping[str, object]]]
 
 def _read_rows(content: bytes, filename: str, known: Known, problems: Problems) -> FileScores:
     """Read columns system, item, score; or system, score; or item and a column for each system."""
-    header, header_line, rows = _rows(content, filename, problems)
+    header, header_line, rows = _rows(content, filename, known, problems)
     if "score" in header and "system" in header:
         names = [name for name in ("system", "item", "score") if name in header]
         for name in header:
@@ -209,12 +213,12 @@ def _refuse(problems: Problems, line: int | None, field_name: str, found: object
     raise ImportRefused(accepted)
 
 
-def _rows(content: bytes, filename: str, problems: Problems) -> tuple[list[str], int, AnyRows]:
+def _rows(content: bytes, filename: str, known: Known, problems: Problems) -> tuple[list[str], int, AnyRows]:
     """Return the names of the columns, their line, and each further line by column."""
     file_format = format_of(filename, ENDINGS) or ""
     if file_format == "jsonl":
-        return _json_rows(content, problems)
-    table = tables.read_table(content, file_format, problems)
+        return _json_rows(content, problems, known.limits)
+    table = tables.read_table(content, file_format, problems, accepted=known.limits)
     tables.check_header(table, problems, required=(), known=None)
     tables.square(table, problems)
     problems.refuse()
@@ -222,25 +226,30 @@ def _rows(content: bytes, filename: str, problems: Problems) -> tuple[list[str],
     return table.header, table.header_line, rows
 
 
-def _json_rows(content: bytes, problems: Problems) -> tuple[list[str], int, AnyRows]:
+def _json_rows(content: bytes, problems: Problems, accepted: TableLimits) -> tuple[list[str], int, AnyRows]:
     """Read JSON Lines: the first object names the columns; NaN, which is not JSON, is a missing score."""
-    numbered = list(enumerate(lines_of(decode(content, problems, Oddities())), start=1))
-    objects = [
-        (number, json_object(JSON_NAN.sub(r"\1null", line), number, problems, example=EXAMPLE))
-        for number, line in numbered
-        if line.strip()
-    ]
+    rows: list[tuple[int, dict[str, Any]]] = []
+    n_cells = 0
+    for number, line in enumerate(lines_of(decode(content, problems, Oddities())), start=1):
+        if not line.strip():
+            continue
+        row = json_object(JSON_NAN.sub(r"\1null", line), number, problems, example=EXAMPLE)
+        if row is not None:
+            rows.append((number, row))
+            n_cells += len(row)
+            problems.check_limit(number, "rows", len(rows), accepted.rows)
+            problems.check_limit(number, "cells", n_cells, accepted.cells)
     problems.refuse()
-    rows = [(number, row) for number, row in objects if row is not None]
     if not rows:
         _refuse(problems, 1, "line", "", f"a JSON object on each line, such as {EXAMPLE}")
-    header = list(rows[0][1])
+    header = rows[0][1]
+    names = listed(header)
     for number, row in rows:
         for name in row:
             if name not in header:
-                problems.add(number, "names", name, f"those of the first object: {', '.join(header)}")
+                problems.add(number, "names", name, f"those of the first object: {names}")
     problems.refuse()
-    return header, rows[0][0], iter(rows)
+    return list(header), rows[0][0], iter(rows)
 
 
 def _read_long(rows: AnyRows, known: Known, problems: Problems, *, of_segments: bool) -> FileScores:
@@ -285,9 +294,12 @@ def _read_score_file(
     renamed = {str(key): str(value) for key, value in _object(description, "systems").items()}
     grid = _Grid(known, level, problems, renamed=renamed)
     n_lines: Counter[str] = Counter()
+    n_rows, most = 0, known.limits.rows
     for line, text in enumerate(lines_of(decode(content, problems, Oddities())), start=1):
         if not text.strip():
             continue
+        n_rows += 1
+        problems.check_limit(line, "lines", n_rows, most)
         cells = text.rstrip().rsplit("\t", 1) if "\t" in text.strip() else text.rstrip().rsplit(None, 1)
         if len(cells) != 2:
             problems.add(line, "line", text, "the name of a system, a tab, and a score")
@@ -314,11 +326,13 @@ def _object(document: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _read_archive(content: bytes, filename: str, known: Known, problems: Problems, max_bytes: int) -> list[FileScores]:
+    files: dict[str, bytes] = {}
     try:
-        files = dict(_members(content, filename, problems, max_bytes))
-    except (*DAMAGED, tarfile.TarError) as error:
+        files = dict(members(content, filename, max_bytes))
+    except TooLarge as limit:
+        problems.add(None, limit.field, limit.found, limit.accepted)
+    except DAMAGED as error:
         problems.add(None, "archive", str(error) or type(error).__name__, "a whole .zip or .tar.gz without a password")
-        files = {}
     problems.refuse()
     description = _description(files, problems)
     names = _score_files(files)
@@ -331,8 +345,10 @@ def _read_archive(content: bytes, filename: str, known: Known, problems: Problem
     read = []
     for name in sorted(names):
         of_file = Problems(name)
-        read.append(_read_score_file(files[name], name, known, of_file, description))
+        scores = _read_score_file(files.pop(name), name, known, of_file, description)
         problems.include(of_file)
+        if not problems.total:  # a file of one line has as large an array as a whole one
+            read.append(scores)
     problems.refuse()
     return read
 
@@ -357,37 +373,3 @@ def _description(files: Mapping[str, bytes], problems: Problems) -> dict[str, An
         problems.add(None, name, "no JSON object", "the description as it was exported, or none")
         return {}
     return document
-
-
-def _members(content: bytes, filename: str, problems: Problems, max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the relevant files; nothing is unpacked to disk, nor beyond ``max_bytes``."""
-    remaining = max_bytes
-    for number, (name, file) in enumerate(_entries(content, filename)):
-        if number >= MAX_FILES:
-            problems.add(None, "archive", f"more than {MAX_FILES:,} files of scores", f"up to {MAX_FILES:,}")
-            return
-        with file as stream:
-            data = stream.read(remaining + 1)
-        remaining -= len(data)
-        if remaining < 0:
-            problems.add(None, "archive", f"more than {max_bytes:,} bytes, unpacked", f"up to {max_bytes:,}")
-            return
-        yield name, data
-
-
-def _entries(content: bytes, filename: str) -> Iterator[tuple[str, Any]]:
-    if filename.lower().endswith(".zip"):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for entry in archive.infolist():
-                if _is_relevant(entry.filename):
-                    yield entry.filename, archive.open(entry)
-        return
-    with tarfile.open(fileobj=io.BytesIO(content), mode="r:*") as archive:
-        for member in archive:
-            if member.isfile() and _is_relevant(member.name):
-                yield member.name, archive.extractfile(member)
-
-
-def _is_relevant(name: str) -> bool:
-    base = PurePosixPath(name).name
-    return not base.startswith(".") and (base.endswith(".score") or base == DESCRIPTION)

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.conf import settings
 from django.db import transaction
 
+from annotation.core.file_limits import SCORES_PAGE_BYTES
 from annotation.core.jobs import job_claim
 from annotation.core.numbers import finite_or_none
 from annotation.core.problems import Problems, storable
 from annotation.models import Dataset, Item, System, User
 from annotation.projects.services.audit import audit_record
 from metrics.errors import ScoreRunRefused
-from metrics.models import ScoreRun, SystemScore
+from metrics.models import RunGroup, RunOrigin, ScoreRun, SystemScore
 from metrics.scoring.aggregates import MeanAggregate
 from metrics.scoring.external import NAME_CHARACTERS, NOT_IN_FILE, SEGMENT, External
 from metrics.scoring.metric import mean_statistics
 from metrics.selectors.corpus import texts_digests
-from metrics.services.runs import ALL, RunTexts, get_or_create_run
+from metrics.services.runs import ALL, GroupOf, RunTexts, get_or_create_run
 from metrics.services.score_files import FileScores, Known, read_scores
 from metrics.services.scoring import array_fields, little_endian, partly_scored
 from metrics.services.shards import run_finish, whole_run_store
@@ -122,16 +122,19 @@ def import_summary(run: ScoreRun) -> dict[str, Any]:
 
 
 def score_file_preview(
-    *, dataset: Dataset, filename: str, content: bytes, options: ImportOptions
+    *, dataset: Dataset, filename: str, content: bytes, options: ImportOptions, max_bytes: int = SCORES_PAGE_BYTES
 ) -> list[ScorePreview]:
-    """Read a file and match it with the data set. Write nothing; report all errors at once."""
+    """Read a file and match it with the data set. Write nothing; report all errors at once.
+
+    The files of scores in an archive may have ``max_bytes`` in all.
+    """
     if len(options.note) > NOTE_CHARACTERS:
         message = f"note: found {len(options.note):,} characters; accepted: up to {NOTE_CHARACTERS:,}."
         raise ScoreRunRefused.at("note", message)
     systems = sorted(dataset.systems.values_list("name", flat=True))
     items = list(Item.objects.filter(dataset=dataset).order_by("position").values_list("external_id", flat=True))
     problems = Problems(filename)
-    tables = read_scores(content, filename, Known(systems, items), problems, max_bytes=settings.UPLOAD_MAX_BYTES)
+    tables = read_scores(content, filename, Known(systems, items), problems, max_bytes=max_bytes)
     for table in tables:
         _check_range(table, *_range(options, table), problems)
     problems.refuse()
@@ -211,10 +214,18 @@ def _check_range(table: FileScores, lowest: float | None, highest: float | None,
 
 
 def score_file_import(
-    *, dataset: Dataset, by: User | None, filename: str, content: bytes, options: ImportOptions
+    *,
+    dataset: Dataset,
+    by: User | None,
+    filename: str,
+    content: bytes,
+    options: ImportOptions,
+    max_bytes: int = SCORES_PAGE_BYTES,
 ) -> list[tuple[ScoreRun, bool]]:
     """Return a run for each metric and level in the file, and whether it is new. The same scores are imported once."""
-    previews = score_file_preview(dataset=dataset, filename=filename, content=content, options=options)
+    previews = score_file_preview(
+        dataset=dataset, filename=filename, content=content, options=options, max_bytes=max_bytes
+    )
     provenance = {
         "file": storable(filename)[:255],
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -222,9 +233,13 @@ def score_file_import(
         "note": storable(options.note.strip()),
     }
     with transaction.atomic():
-        runs = [
-            _store(dataset, by, preview, provenance | {"member": storable(preview.filename)}) for preview in previews
-        ]
+        runs: list[tuple[ScoreRun, bool]] = []
+        group: RunGroup | GroupOf = GroupOf(RunOrigin.IMPORT, title=provenance["file"])
+        for preview in previews:
+            member = provenance | {"member": storable(preview.filename)}
+            run, is_new = _store(dataset, by, preview, member, group)
+            group = run.group if is_new else group
+            runs.append((run, is_new))
         created = [run for run, is_new in runs if is_new]
         if created:
             names = ", ".join(dict.fromkeys(preview.metric.scorer for preview in previews))
@@ -239,16 +254,16 @@ def score_file_import(
 
 
 def _store(
-    dataset: Dataset, by: User | None, preview: ScorePreview, provenance: dict[str, Any]
+    dataset: Dataset, by: User | None, preview: ScorePreview, provenance: dict[str, Any], group: RunGroup | GroupOf
 ) -> tuple[ScoreRun, bool]:
     systems = list(System.objects.filter(dataset=dataset, name__in=preview.systems))
     texts = RunTexts(dataset, None, sorted(systems, key=lambda system: system.name))
-    run, created = get_or_create_run(texts, preview.metric, ALL, texts_digests(systems, sources=False), by)
+    run, created = get_or_create_run(texts, preview.metric, ALL, texts_digests(systems, sources=False), by, group)
     if not created:
         return run, False
     claim = job_claim(ScoreRun, run.pk)
     if claim is None:  # no other process can see a row of this transaction
-        raise ScoreRunRefused(f"Run {run.pk} is being worked on; try again.")
+        raise ScoreRunRefused(f"Run {run.number} is being worked on; try again.")
     report = _store_segments(run, preview) if preview.of_segments else _store_systems(run, preview, texts.systems)
     report |= {"missing": preview.n_missing, "imported": provenance}
     claim.finish(report=report, progress_total=1)

@@ -19,7 +19,7 @@ from metrics.models import ScoreRun, ScoreShard, ShardStep
 from metrics.scoring.metric import CorpusState, Metric
 from metrics.scoring.states import state_from_bytes, state_to_bytes
 from metrics.selectors.corpus import Corpus, load_corpus
-from metrics.selectors.runs import ordered_systems
+from metrics.selectors.runs import ordered_systems, plain_kinds_of
 from metrics.services.results import run_result, run_store
 from metrics.services.scoring import Scorer, empty_shard_fields, model_store, shard_fields
 from metrics.subsets import Subset
@@ -42,13 +42,22 @@ SELECT item_position::bigint AS position, count(*) AS n_references
  GROUP BY item_position
  ORDER BY position
 """
+WITH_PLAIN_REFERENCES = """
+SELECT i.position::bigint AS position, count(DISTINCT s.response_id) AS n_references
+  FROM annotation_item i JOIN annotation_responsesource s ON s.item_id = i.id
+ WHERE i.dataset_id = %(dataset)s AND s.kind = ANY(%(kinds)s)
+ GROUP BY i.position
+ ORDER BY position
+"""
 ALL_ITEMS = "SELECT position::bigint, 0::bigint FROM annotation_item WHERE dataset_id = %(dataset)s ORDER BY 1"
 
 
 def ranges(run: ScoreRun, metric: Metric) -> list[tuple[int, int]]:
     """Return where each shard starts and stops. Small runs, and pools without a state, are one shard."""
-    query = ALL_ITEMS if run.release_id is None else WITH_REFERENCES
-    parameters = {"release": run.release_id, "dataset": run.dataset_id}
+    kinds = plain_kinds_of(run)
+    without_release = WITH_PLAIN_REFERENCES if kinds else ALL_ITEMS
+    query = without_release if run.release_id is None else WITH_REFERENCES
+    parameters = {"release": run.release_id, "dataset": run.dataset_id, "kinds": kinds}
     positions, n_references = number_columns(query, parameters, ["bigint", "bigint"])
     n_systems = run.systems.count()
     if metric.pools and not has_state(metric):
@@ -168,7 +177,14 @@ def shard_work(run: ScoreRun, metric: Metric) -> Work[ScoreShard]:
 
 def shard_corpus(run: ScoreRun, shard: ScoreShard, subset: Subset) -> Corpus:
     stop = None if shard.stop == LAST_POSITION else shard.stop
-    return load_corpus(run.release, ordered_systems(run), items=subset.items, start=shard.start, stop=stop)
+    return load_corpus(
+        run.release,
+        ordered_systems(run),
+        items=subset.items,
+        reference_kinds=plain_kinds_of(run),
+        start=shard.start,
+        stop=stop,
+    )
 
 
 def _corpus_state(run: ScoreRun, scorer: Scorer, metric: Metric) -> CorpusState | None:

@@ -10,10 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import structlog
 from django.conf import settings
 from django.db import transaction
 
 from annotation.core.canonical import canonical_json
+from annotation.core.file_limits import UNPACKED_BYTES
 from annotation.core.jobs import Claim, job_run
 from annotation.core.names import slug_of
 from annotation.core.progress import Progress, noop
@@ -32,6 +34,7 @@ from metrics.selectors.training_texts import OUTPUTS, PARTS, REFERENCES, Texts
 from metrics.services.model_files import load_model, temporary_file
 from metrics.services.scoring import model_store
 
+log = structlog.get_logger("assay.model")
 LISTED = 20
 OpenFile = Callable[[], BinaryIO]
 
@@ -147,7 +150,7 @@ def _create(request: ModelRequest, source: dict[str, Any], **fields: Any) -> Tra
     project, name, kind = request.project, request.name.strip(), request.kind
     slug = slug_of(name)
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)  # versions are counted one request at a time
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # versions are counted one request at a time
         newest = project.trained_models.filter(slug=slug).order_by("-version").values_list("version", "kind").first()
         if newest is not None and newest[1] != kind:
             message = f"Name: {slug!r} is a model of kind {newest[1]} already; choose another name."
@@ -280,8 +283,8 @@ def _store(model: TrainedModel, kind: Kind, made: Model, report: dict[str, Any])
     try:
         model_store().add(made)
     except OSError as error:
-        message = f"The model cannot be written to {settings.MODELS_DIR}: {error.strerror or error}."
-        raise MetricsError(message) from error
+        log.error("model not written", folder=str(settings.MODELS_DIR), error=str(error))
+        raise MetricsError(f"The model cannot be written: {error.strerror or type(error).__name__}.") from error
     model.digest = made.digest
     size = sum(file.stat().st_size for file in folder_of(model).rglob("*") if file.is_file())
     return {"digest": made.digest, "size": size, "report": report | {"model": made.facts}, "training_hash": ""}
@@ -290,7 +293,8 @@ def _store(model: TrainedModel, kind: Kind, made: Model, report: dict[str, Any])
 def _texts(model: TrainedModel, open_file: OpenFile) -> Texts:
     source = model.source
     if "file" in source:
-        return partial(training_texts.file_texts, open_file, source["file"])
+        most = None if source.get("here") else UNPACKED_BYTES
+        return partial(training_texts.file_texts, open_file, source["file"], most)
     if model.dataset is not None:
         choice = source["texts"], source["source_kinds"], source["source_systems"]
         return partial(training_texts.dataset_texts, model.dataset, *choice)
@@ -350,7 +354,7 @@ def model_delete(*, model: TrainedModel, by: User | None) -> None:
     if model.state == JobState.RUNNING:
         raise MetricsError(f"“{model}” is being trained; cancel that first.")
     others = TrainedModel.objects.filter(kind=model.kind, digest=model.digest, state=JobState.DONE).exclude(pk=model.pk)
-    runs = list(runs_using(model).values_list("pk", flat=True)[:LISTED])
+    runs = list(runs_using(model).values_list("number", flat=True)[:LISTED])
     if runs and not others.filter(project=model.project_id).exists():
         listed = ", ".join(map(str, runs))
         plural = "s" if len(runs) > 1 else ""

@@ -41,6 +41,12 @@ def number(value: float | None, decimals: int | str = -1) -> str:
 
 
 @register.filter
+def css(value: float) -> str:
+    """Return a number as style sheets read it, whatever the language of the page."""
+    return f"{value:g}"
+
+
+@register.filter
 def p_value(value: float | None) -> str:
     """Return three decimals; a non-zero value is never shown as 0."""
     if value is None or value != value:

@@ -22,7 +22,7 @@ def run_comparisons(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
     """Show every pair, and the pair that the address names."""
     pairs = comparisons.comparisons_of(run)
     if file_format := request.GET.get("format"):
-        filename = f"{request.project.slug}-run-{run.pk}-pairs"
+        filename = f"{request.project.slug}-run-{run.number}-pairs"
         return objects_response(file_format, filename, pairs.pairs, comparisons.PAIR_FIELDS, comparisons.PAIR_TYPES)
     first, second = _chosen_systems(request, pairs)
     context = {
@@ -59,7 +59,7 @@ def run_disagreements(request: MemberRequest, run: ScoreRun) -> HttpResponseBase
         raise Http404("No such campaign with ratings of outputs of this run.")
     disagreements.load_texts(run, result)
     if file_format:
-        filename = f"{request.project.slug}-run-{run.pk}-disagreements"
+        filename = f"{request.project.slug}-run-{run.number}-disagreements"
         return objects_response(file_format, filename, result.outputs, disagreements.DISAGREEMENT_COLUMNS)
     context: dict[str, Any] = {
         "project": request.project,

@@ -74,7 +74,7 @@ def release_item(request: MemberRequest, release: Release, pk: int) -> HttpRespo
     """Explain an item; the address holds the reading and the chosen reference, so that it can be shared."""
     dataset = release.reference_set.dataset
     item = get_object_or_404(Item, dataset=dataset, pk=pk)
-    form = ReadingForm(request.GET, language=dataset.language)
+    form = ReadingForm(request.GET, dataset=dataset)
     reading = form.reading()
     explanation = explanations.explain_item(release, item, reading)
     if file_format := request.GET.get("format"):
@@ -120,7 +120,7 @@ def response_matches(request: MemberRequest, response: Response) -> HttpResponse
     dataset = response.item.dataset
     releases = matches.weighing_releases(response)
     release = _chosen_release(request, releases)
-    form = ReadingForm(request.GET, language=dataset.language)
+    form = ReadingForm(request.GET, dataset=dataset)
     reading = form.reading()
     given = matches.response_matches(release, response, reading) if release else None
     if file_format := request.GET.get("format"):

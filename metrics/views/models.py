@@ -16,6 +16,7 @@ from annotation.core.charts import MEDIA_TYPES
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response, zip_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
+from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.models import JobState, Project, Role
 from metrics import charts_models, tasks
@@ -96,6 +97,7 @@ def origins_for(project: Project, kind: Kind) -> list[Origin]:
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
+@takes_uploads
 def model_create(request: MemberRequest) -> HttpResponse:
     """Show the choice of kind and origin, which decide what the form asks."""
     project = request.project
@@ -136,10 +138,17 @@ def _chosen_kind(request: HttpRequest) -> Kind:
     return KINDS[name]
 
 
-def _chosen_origin(request: HttpRequest, origins: list[Origin]) -> Origin | None:
-    """Return the requested origin, else the first: another kind may lack the one chosen before."""
+def _chosen_origin(request: MemberRequest, origins: list[Origin]) -> Origin | None:
+    """Return the requested origin; the first if none is requested, or for a kind that lacks the one chosen before."""
     value = request.GET.get("from", "")
-    return next((origin for origin in origins if origin.value == value), origins[0] if origins else None)
+    chosen = next((origin for origin in origins if origin.value == value), None)
+    if chosen is None and value and (request.method == "POST" or not _is_of_another_kind(request.project, value)):
+        raise Http404(f"Nothing to train on is called {value!r}: it was deleted or never existed.")
+    return chosen or next(iter(origins), None)
+
+
+def _is_of_another_kind(project: Project, value: str) -> bool:
+    return any(origin.value == value for kind in KINDS.values() for origin in origins_for(project, kind))
 
 
 def _usual_name(kind: Kind, origin: Origin) -> str:

@@ -15,9 +15,9 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, project_view
 from annotation.models import Project, Role
 from metrics.forms.playground import MOST_REFERENCES, PlaygroundForm
-from metrics.selectors.explanations import default_tokenizer
 from metrics.selectors.models import finished_models
 from metrics.selectors.playground import Stored, play, stored_trial
+from metrics.selectors.scripts import proposed_tokenizer
 from metrics.services.scoring import model_store
 
 BODY = "playground"  # the part of the page with form and result
@@ -152,7 +152,7 @@ def _stored_data(stored: Stored, sent: QueryDict) -> QueryDict:
     settings = (*PlaygroundForm.ngram_fields, *PlaygroundForm.model_fields)
     data = QueryDict(mutable=True)
     data["h"], data["s"] = stored.hypothesis, stored.source
-    data["tokenize"] = default_tokenizer(stored.dataset.language)
+    data["tokenize"] = proposed_tokenizer(stored.dataset)
     data.update({name: sent.get(name, "") for name in settings if sent.get(name)})
     data.setlist("r", [text for text, _ in stored.references])
     data.setlist("w", [f"{weight:.12g}" for _, weight in stored.references])

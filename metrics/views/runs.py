@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.access import get_in_project_or_404, may_manage
@@ -20,8 +21,9 @@ from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Dataset, JobState, Project, Release, Role
 from annotation.references.releases.selectors.releases import finished_releases
 from metrics import charts, tasks
-from metrics.forms.runs import ScoreRunForm
+from metrics.forms.runs import ScoreRunForm, ScoreRunsForm
 from metrics.models import ScoreRun
+from metrics.scoring.colours import metric_colour
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, without_references
@@ -30,26 +32,28 @@ from metrics.selectors import runs as selectors
 from metrics.selectors.comparisons import comparisons_of, why_no_intervals
 from metrics.selectors.models import finished_models, model_names_of, model_parameters, models_of_run
 from metrics.selectors.reference_scores import is_bleu
-from metrics.services.runs import score_run_create
+from metrics.selectors.scripts import run_warning
+from metrics.services.runs import score_run_create, score_runs_request
 from metrics.subsets import Subset
+from metrics.views.leaderboard import board_context
 
 MOST_CHOICES = 50
 AnyModel = TypeVar("AnyModel", bound=models.Model)
 SMOOTHED = (
-    "Sentence-level scores, smoothed where the metric is not; a system's score is not their mean unless the metric "
-    "says so."
+    "Scores of single segments, smoothed even if the metric's system score is not. A system's score is their mean only "
+    "if the metric says so."
 )
 
 
-def get_run_or_404(project: Project, pk: int) -> ScoreRun:
+def get_run_or_404(project: Project, number: int) -> ScoreRun:
     runs: models.QuerySet[ScoreRun] = ScoreRun.objects.select_related(
         "release__reference_set", "dataset", "requested_by"
     )
-    return get_in_project_or_404(runs, project, pk=pk)
+    return get_in_project_or_404(runs, project, number=number)
 
 
-def finished_run_or_404(project: Project, pk: int) -> ScoreRun:
-    return _finished_or_404(get_run_or_404(project, pk))
+def finished_run_or_404(project: Project, number: int) -> ScoreRun:
+    return _finished_or_404(get_run_or_404(project, number))
 
 
 def _finished_or_404(run: ScoreRun) -> ScoreRun:
@@ -61,25 +65,41 @@ def _finished_or_404(run: ScoreRun) -> ScoreRun:
 @require_GET
 @project_view(Role.VIEWER)
 def run_list(request: MemberRequest) -> HttpResponse:
+    """Show the leaderboard of a data set, then all runs; those requested together, or made by a study, in one row."""
     project = request.project
     before = whole_number(request, "before")
     metrics, states = selectors.run_kinds(project)
     filters = _filters(request)
     known = _is_known(filters, metrics, states)
-    runs, older = selectors.run_page(project, before=before, **filters) if known else ([], None)
-    names = model_names_of(runs)
+    group = selectors.run_group(project, whole_number(request, "group"))
+    if group is not None:
+        filters |= {"group": str(group.pk)}
+    elif "group" in request.GET:
+        raise Http404("No such group of runs in this project.")
+    groups: list[selectors.Group] = []
+    older = None
+    if known:
+        groups, older = selectors.group_page(project, before=before, group=group, **_run_filters(filters))
+    names = model_names_of([run for each in groups for run in each.runs])
     context = {
         "project": project,
-        "rows": [described(run, names) for run in runs],
-        "older_url": f"?{urlencode(filters | {'before': older})}" if older else "",
-        "newest_url": "" if before is None else f"?{urlencode(filters)}",
+        **board_context(request),
+        "group": group,
+        "n_waiting": selectors.n_waiting(project),
+        "groups": [(each, [described(run, names) for run in each.shown]) for each in groups],
+        "older_url": f"?{urlencode(filters | {'before': older})}#runs" if older else "",
+        "newest_url": "" if before is None else f"?{urlencode(filters)}#runs",
         "may_create": may_manage(project),
         "metrics": metrics,
         "states": [(state, JobState(state).label) for state in states],
         "filters": filters,
-        "filters_query": f"?{urlencode(filters)}" if filters else "",
+        "filters_query": f"?{urlencode(_run_filters(filters))}" if _run_filters(filters) else "",
     }
     return render(request, "metrics/run_list.html", context)
+
+
+def _run_filters(filters: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in filters.items() if name != "group"}
 
 
 def _filters(request: HttpRequest) -> dict[str, str]:
@@ -106,24 +126,45 @@ def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def run_create(request: MemberRequest) -> HttpResponse:
-    """Show the choice of a metric, then of a release or data set, which decide what the form asks."""
-    project = request.project
+    """Show the choice of texts and metrics; with ``?metric=`` one metric with its parameters."""
     metric = _chosen_metric(request)
-    if metric is None:
-        groups = catalogue.catalogue(project)
-        context = {
-            "project": project,
-            "groups": groups,
-            "has_release": not any(entry.is_release_missing for entries in groups.values() for entry in entries),
-        }
-        return render(request, "metrics/run_create.html", context)
+    return _many_create(request) if metric is None else _one_create(request, metric)
+
+
+def _many_create(request: MemberRequest) -> HttpResponse:
+    project = request.project
+    texts = _chosen_texts(request, None)
+    context: dict[str, Any] = {"project": project, "texts": texts, "dataset": texts.dataset, "release": texts.release}
+    if texts.dataset is None:
+        return render(request, "metrics/runs_create.html", context)
+    groups = catalogue.catalogue_of(project, weighted=texts.release is not None, plain=texts.is_plain)
+    entries = [entry for of_group in groups.values() for entry in of_group]
+    form = ScoreRunsForm(
+        request.POST or None, entries=entries, dataset=texts.dataset, release=texts.release, initial=request.GET.dict()
+    )
+    arguments = {"project": project, "release": texts.release, "dataset": texts.dataset, "by": request.user}
+    if runs := form.submit(score_runs_request, **arguments):
+        new = [run for run, created in runs if created]
+        for run in new:
+            tasks.execute.delay_on_commit(run.pk)
+        if not new:
+            messages.info(request, "All these runs exist already, with the same signatures.")
+        if len(runs) == 1:
+            return redirect("metrics:run-detail", project.slug, runs[0][0].number)
+        return redirect(f"{reverse('metrics:run-list', args=[project.slug])}?dataset={texts.dataset.slug}")
+    return render(request, "metrics/runs_create.html", context | {"form": form, "groups": groups})
+
+
+def _one_create(request: MemberRequest, metric: type[Metric]) -> HttpResponse:
+    project = request.project
     entry = catalogue.entry_of(project, metric)
-    release, dataset, choices = _chosen_texts(request, metric)
+    texts = _chosen_texts(request, metric)
+    release, dataset = texts.release, texts.dataset
     alone = without_references(metric)  # parameters with which a metric that compares with references reads none
     context = {
         "project": project,
         "entry": entry,
-        "choices": choices,
+        "texts": texts,
         "release": release,
         "dataset": dataset,
         "alone": alone,
@@ -136,7 +177,7 @@ def run_create(request: MemberRequest) -> HttpResponse:
         metric=metric,
         dataset=dataset,
         release=release,
-        values=(alone if release is None else {}) | request.GET.dict(),
+        values=(alone if release is None and not texts.is_plain else {}) | request.GET.dict(),
         models={kind: list(finished_models(project, kind)) for kind in model_kinds},
     )
     if result := form.submit(score_run_create, project=project, release=release, dataset=dataset, by=request.user):
@@ -145,7 +186,7 @@ def run_create(request: MemberRequest) -> HttpResponse:
             tasks.execute.delay_on_commit(run.pk)
         else:
             messages.info(request, "Opened the existing run with this signature.")
-        return redirect("metrics:run-detail", project.slug, run.pk)
+        return redirect("metrics:run-detail", project.slug, run.number)
     return render(request, "metrics/run_create.html", context | {"form": form})
 
 
@@ -160,30 +201,57 @@ def _chosen_metric(request: HttpRequest) -> type[Metric] | None:
 
 
 @dataclass(frozen=True)
-class TextChoice:
-    """The choice of a release or of a data set."""
+class Texts:
+    """A release or a data set whose texts are scored, and those that could be chosen instead."""
 
-    field: str
-    label: str
-    options: list[tuple[int, str]]
-    chosen: int | None
+    options: list[tuple[str, str]]  # value and label, as the select has them
+    release: Release | None = None
+    dataset: Dataset | None = None
+    is_plain: bool = False  # the data set has references of its own
+
+    @property
+    def value(self) -> str:
+        return _text_value("release", self.release) if self.release else _text_value("dataset", self.dataset)
 
 
-def _chosen_texts(request: MemberRequest, metric: type[Metric]) -> tuple[Release | None, Dataset | None, TextChoice]:
-    """Return the requested release, else the newest; a data set alone for a metric without references."""
-    releases = list(finished_releases(request.project)[:MOST_CHOICES])
-    of_dataset = "dataset" in request.POST or "dataset" in request.GET or not releases
-    if metric.needs_references and not (of_dataset and without_references(metric)):
-        release = chosen_release(request, releases)
-        label = "Release of reference weights"
-        options = [(each.pk, _release_label(each)) for each in releases]
-        texts = TextChoice("release", label, options, release.pk if release else None)
-        return release, release.reference_set.dataset if release else None, texts
-    datasets = list(request.project.datasets.filter(systems__isnull=False).distinct().order_by("-pk")[:MOST_CHOICES])
-    dataset = _requested(request, "dataset", datasets)
-    options = [(each.pk, each.name) for each in datasets]
-    texts = TextChoice("dataset", "Data set", options, dataset.pk if dataset else None)
-    return None, dataset, texts
+def _text_value(kind: str, row: models.Model | None) -> str:
+    return f"{kind}-{row.pk}" if row else ""
+
+
+def _chosen_texts(request: MemberRequest, metric: type[Metric] | None) -> Texts:
+    """Return the requested release or data set that this metric, or any, can read; else the newest release."""
+    reads_references = metric is None or metric.needs_references
+    releases = list(finished_releases(request.project)[:MOST_CHOICES]) if reads_references else []
+    datasets = selectors.datasets_to_score(request.project, MOST_CHOICES)
+    if metric is not None and metric.needs_references:
+        if metric().needs_weights:
+            datasets = []
+        elif not without_references(metric):
+            datasets = [(dataset, is_plain) for dataset, is_plain in datasets if is_plain]
+    by_value: dict[str, Release | Dataset] = {_text_value("release", release): release for release in releases}
+    options = [(value, _release_label(release)) for value, release in zip(by_value, releases, strict=True)]
+    for dataset, is_plain in datasets:
+        by_value[_text_value("dataset", dataset)] = dataset
+        own = " · its own references" if is_plain else " · outputs alone"
+        own = own if reads_references else ""
+        options.append((_text_value("dataset", dataset), f"{dataset}{own}"))
+    chosen = by_value.get(_requested_text(request)) if _requested_text(request) else next(iter(by_value.values()), None)
+    if chosen is None and by_value:
+        raise Http404("No such release or data set in this project that a run could be made of.")
+    if isinstance(chosen, Release):
+        return Texts(options, chosen, chosen.reference_set.dataset)
+    return Texts(options, None, chosen, (chosen, True) in datasets)
+
+
+def _requested_text(request: HttpRequest) -> str:
+    """Return the text that is requested, as the select writes it; addresses may also say ``release`` or ``dataset``."""
+    for sent in (request.POST, request.GET):
+        if sent.get("texts"):
+            return sent["texts"]
+        for kind in ("release", "dataset"):
+            if sent.get(kind):
+                return f"{kind}-{sent[kind]}"
+    return ""
 
 
 def chosen_release(request: HttpRequest, releases: Sequence[Release]) -> Release | None:
@@ -211,7 +279,7 @@ def again_query(run: ScoreRun) -> str:
     """Return the query of a new run's form with the values of this run."""
     values: dict[str, Any] = {"metric": run.metric, **run.parameters}
     if run.release_id is None:
-        values["dataset"] = run.dataset_id
+        values |= {"dataset": run.dataset_id, "subset": str(Subset.from_mapping(run.subset))}
     else:
         subset = Subset.from_mapping(run.subset)
         values |= {"release": run.release_id, "subset": str(subset), "items": subset.items}
@@ -231,6 +299,7 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "self_references": selectors.self_references(run),
             "models": models_of_run(run),
             "range": selectors.run_range(run),
+            "tokenizer_warning": run_warning(run),
             "no_intervals": why_no_intervals(run),
             "again_query": "" if run.metric == External.name else again_query(run),
             "is_bleu": is_bleu(run),
@@ -255,7 +324,7 @@ def run_list_download(request: MemberRequest, file_format: str) -> HttpResponseB
 @require_GET
 @object_view(get_run_or_404, Role.VIEWER)
 def run_download(request: MemberRequest, run: ScoreRun, table: str, file_format: str) -> HttpResponseBase:
-    name = f"{request.project.slug}-run-{run.pk}-{table}"
+    name = f"{request.project.slug}-run-{run.number}-{table}"
     if table == "systems":
         return _scores_as_table(name, file_format, ScoreRun.objects.filter(pk=run.pk))
     if table == "dropped":
@@ -284,7 +353,7 @@ def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
 @object_view(finished_run_or_404, Role.VIEWER)
 def run_figure(request: MemberRequest, run: ScoreRun, file_format: str = "json") -> HttpResponse:
     specification = charts.segment_distribution(_histogram(run), theme=chart_theme(request))
-    return chart_response(specification, file_format, f"{request.project.slug}-run-{run.pk}-segments")
+    return chart_response(specification, file_format, f"{request.project.slug}-run-{run.number}-segments")
 
 
 @require_GET
@@ -295,5 +364,6 @@ def run_scores_figure(request: MemberRequest, run: ScoreRun, file_format: str = 
         for score in selectors.system_scores(run)
         if score.score is not None
     ]
-    specification = charts.system_scores(rows, title=selectors.metric_label(run), theme=chart_theme(request))
-    return chart_response(specification, file_format, f"{request.project.slug}-run-{run.pk}-scores")
+    label, theme = selectors.metric_label(run), chart_theme(request)
+    specification = charts.system_scores(rows, title=label, colour=metric_colour(label, theme), theme=theme)
+    return chart_response(specification, file_format, f"{request.project.slug}-run-{run.number}-scores")

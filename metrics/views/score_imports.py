@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.exports import zip_response
 from annotation.core.numbers import counted
+from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.models import Dataset, Role
@@ -23,6 +24,7 @@ STORE = "store"
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
+@takes_uploads
 def run_import(request: MemberRequest) -> HttpResponse:
     """Show the form; then the same form beside a preview of the file, and a button that stores it."""
     project = request.project
@@ -58,7 +60,7 @@ def _stored(request: MemberRequest, runs: list[tuple[ScoreRun, bool]]) -> HttpRe
     if not new:
         messages.info(request, "Opened the existing runs with these scores.")
     if len(runs) == 1:
-        return redirect("metrics:run-detail", request.project.slug, runs[0][0].pk)
+        return redirect("metrics:run-detail", request.project.slug, runs[0][0].number)
     if new:
         existing = f" {len(runs) - new} had been imported before." if new < len(runs) else ""
         messages.success(request, f"{counted(new, 'score run')} imported.{existing}")

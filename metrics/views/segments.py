@@ -53,7 +53,7 @@ def run_system_detail(request: MemberRequest, run: ScoreRun, system_pk: int) -> 
 @object_view(get_run_or_404, Role.VIEWER)
 def run_system_download(request: MemberRequest, run: ScoreRun, system_pk: int, file_format: str) -> HttpResponseBase:
     score = _score(run, system_pk)
-    name = f"{request.project.slug}-run-{run.pk}-{score.system.name}"
+    name = f"{request.project.slug}-run-{run.number}-{score.system.name}"
     return table_response(format=file_format, filename=name, columns=SEGMENT_COLUMNS, rows=_segment_rows(run, score))
 
 
@@ -113,7 +113,7 @@ def run_segment_download(
     """Send every n-gram of the hypothesis, or every reference with the metric's numbers."""
     score = _score(run, system_pk)
     item, hypothesis, index = _item_and_hypothesis(run, system_pk, item_pk)
-    name = f"{request.project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
+    name = f"{request.project.slug}-run-{run.number}-{score.system.name}-{item.external_id[:40]}"
     if reference_scores.is_bleu(run):
         (explained,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
         ngrams = map(matches.match_row, explained.ngrams)

@@ -57,6 +57,8 @@
     element.setAttribute("aria-busy", "true");
     try {
       const [spec] = await Promise.all([specification(element), loadBundle()]);
+      // Vega measures words before it places them. A font that does not load is no reason to draw nothing.
+      if (spec.config?.font) await Promise.allSettled(["12px", "600 12px"].map((font) => document.fonts.load(`${font} ${spec.config.font}`)));
       if (drawn.get(element).theme !== wanted) return; // the theme changed meanwhile: the later call draws
       const result = await window.vegaEmbed(element, spec, { mode: "vega-lite", ast: true, actions: false, renderer: "svg", config: pageConfig(element) });
       drawn.set(element, { theme: wanted, view: result });

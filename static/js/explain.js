@@ -1,20 +1,20 @@
-/* The metric explained, pointed at: an n-gram lights up where the references hold it, and a reference's number shows all
-   that it won. Every mark is a link to its row in the tables below, which say the same without this script. */
+/* Explain the metric interactively: an n-gram is highlighted in the references that hold it, and a reference's number
+   shows all n-grams that it won. Every mark is a link to its row in the tables below, which work without this script. */
 (() => {
   "use strict";
 
-  /* `chooses`: whether the address names the first choice; not if only a part of the page was loaded again. */
+  /* `chooses`: whether the URL holds the first choice; false if only a fragment of the page was loaded. */
   function start(root, chooses) {
     const tray = root.querySelector("[data-tray]");
     const body = root.querySelector("[data-tray-body]");
-    let pinned = null; // {gram} or {reference}: what stays until something else is chosen or Esc is pressed
+    let pinned = null; // {gram} or {reference}: shown until another choice is made or Esc is pressed
 
     const all = (selector, within = root) => Array.from(within.querySelectorAll(selector));
     const row = (gram) => document.getElementById(gram);
     const marks = (gram) => all(`.gram-text [data-gram="${gram}"]`);
     const referenceOf = (number) => root.querySelector(`[data-ref="${number}"]`);
 
-    function made(name, className, ...content) {
+    function makeElement(name, className, ...content) {
       const element = document.createElement(name);
       if (className) element.className = className;
       element.append(...content);
@@ -23,7 +23,7 @@
 
     const copyOf = (element) => {
       const copy = element.cloneNode(true);
-      for (const one of [copy, ...copy.querySelectorAll("[id]")]) one.removeAttribute("id");
+      for (const part of [copy, ...copy.querySelectorAll("[id]")]) part.removeAttribute("id");
       return copy;
     };
 
@@ -52,28 +52,28 @@
       for (const start of starts) tokens.slice(start, start + order).forEach((token) => token.classList.add("is-lit"));
     }
 
-    const heldBy = (found) => found.dataset.held.split(" ").map((held) => {
+    const heldBy = (gramRow) => gramRow.dataset.held.split(" ").map((held) => {
       const [number, starts] = held.split(":");
       return [number, starts.split(",").map(Number)];
     });
 
     function showGram(gram) {
-      const found = row(gram);
-      if (!found) return;
+      const gramRow = row(gram);
+      if (!gramRow) return;
       clear();
       root.classList.add("is-choosing");
       light(gram);
-      const order = Number(found.dataset.order);
-      for (const [number, starts] of heldBy(found)) {
+      const order = Number(gramRow.dataset.order);
+      for (const [number, starts] of heldBy(gramRow)) {
         const reference = referenceOf(number);
-        const wins = number === found.dataset.won;
+        const wins = number === gramRow.dataset.won;
         reference.classList.add(wins ? "is-winner" : "is-holder");
-        const other = found.querySelector(`[data-reference="${number}"]`);
+        const other = gramRow.querySelector(`[data-reference="${number}"]`);
         reference.querySelector("[data-note]").textContent = wins ? "wins" : `would give ${other.dataset.gives}`;
         lightTokens(reference, starts, order);
         if (wins) reveal(reference);
       }
-      tellGram(found, gram);
+      describeGram(gramRow, gram);
     }
 
     /* Scroll the list, not the page, to the winner. */
@@ -86,45 +86,45 @@
       }
     }
 
-    function tellGram(found, gram) {
-      const winner = referenceOf(found.dataset.won);
-      const first = made("p", "tray-line");
-      const cell = (part) => found.querySelector(`[data-part="${part}"]`);
+    function describeGram(gramRow, gram) {
+      const winner = referenceOf(gramRow.dataset.won);
+      const first = makeElement("p", "tray-line");
+      const cell = (part) => gramRow.querySelector(`[data-part="${part}"]`);
       first.append(
-        made("span", "gram-chip", copyOf(found.querySelector("th bdi"))),
-        made("span", "muted", `${found.dataset.order}-gram of ${root.querySelector(`#${gram.split("-")[0]}-name`).firstElementChild.textContent}`),
-        made("span", "", copyOf(cell("winner")), " wins with ", copyOf(winner.querySelector(".weight") ?? made("span"))),
-        made("span", "num", ...Array.from(copyOf(cell("adds")).childNodes), ` of at most ${cell("ceiling").textContent.trim()}`),
+        makeElement("span", "gram-chip", copyOf(gramRow.querySelector("th bdi"))),
+        makeElement("span", "muted", `${gramRow.dataset.order}-gram of ${root.querySelector(`#${gram.split("-")[0]}-name`).firstElementChild.textContent}`),
+        makeElement("span", "", copyOf(cell("winner")), " wins with ", copyOf(winner.querySelector(".weight") ?? makeElement("span"))),
+        makeElement("span", "num", ...Array.from(copyOf(cell("adds")).childNodes), ` of at most ${cell("ceiling").textContent.trim()}`),
       );
-      const second = made("p", "tray-line tray-small");
-      const others = copyOf(found.querySelector(".others"));
-      second.append(made("span", "muted", "Also held by: ", ...others.childNodes));
-      const longer = around(gram);
-      if (longer.length) {
-        const part = made("span", "muted", "Same words: ");
-        for (const other of longer) {
-          const chip = made("button", "tray-chip", row(other).querySelector("th bdi").textContent);
+      const second = makeElement("p", "tray-line tray-small");
+      const others = copyOf(gramRow.querySelector(".others"));
+      second.append(makeElement("span", "muted", "Also held by: ", ...others.childNodes));
+      const overlapping = gramsAround(gram);
+      if (overlapping.length) {
+        const part = makeElement("span", "muted", "Same words: ");
+        for (const other of overlapping) {
+          const chip = makeElement("button", "tray-chip", row(other).querySelector("th bdi").textContent);
           chip.type = "button";
           chip.dataset.gram = other;
           part.append(chip, " ");
         }
         second.append(part);
       }
-      tell(first, second);
+      fillTray(first, second);
     }
 
-    function tell(...lines) {
+    function fillTray(...lines) {
       body.replaceChildren(...lines);
       tray.hidden = false;
     }
 
     /* Other n-grams that share a word with this one. */
-    function around(gram) {
+    function gramsAround(gram) {
       const tokens = new Set(marks(gram).map((mark) => mark.closest(".tok")).filter(Boolean));
-      const found = new Set();
-      for (const token of tokens) for (const mark of all("[data-gram]", token)) found.add(mark.dataset.gram);
-      found.delete(gram);
-      return Array.from(found);
+      const grams = new Set();
+      for (const token of tokens) for (const mark of all("[data-gram]", token)) grams.add(mark.dataset.gram);
+      grams.delete(gram);
+      return Array.from(grams);
     }
 
     function showReference(number) {
@@ -134,23 +134,23 @@
       root.classList.add("is-choosing");
       reference.classList.add("is-chosen");
       reference.querySelector("[data-choose]").setAttribute("aria-current", "true");
-      for (const found of won) {
-        light(found.id);
-        const starts = heldBy(found).find(([holder]) => holder === number)[1];
-        lightTokens(reference, starts, Number(found.dataset.order));
+      for (const gramRow of won) {
+        light(gramRow.id);
+        const starts = heldBy(gramRow).find(([holder]) => holder === number)[1];
+        lightTokens(reference, starts, Number(gramRow.dataset.order));
       }
-      const line = made("p", "tray-line");
-      line.append(made("strong", "", `Reference ${number}`), copyOf(reference.querySelector(".weight") ?? made("span")),
-        made("span", "", reference.querySelector(".ref-won").firstChild.textContent.replace(/\s*·\s*$/, "")));
-      const texts = new Set(won.map((found) => found.id.split("-")[0]));
-      const second = made("p", "tray-line tray-small");
-      second.append(made("span", "muted", texts.size ? `in ${texts.size} of ${all(".hypothesis").length} hypotheses: ` : "Nothing to show."));
+      const line = makeElement("p", "tray-line");
+      line.append(makeElement("strong", "", `Reference ${number}`), copyOf(reference.querySelector(".weight") ?? makeElement("span")),
+        makeElement("span", "", reference.querySelector(".ref-won").firstChild.textContent.replace(/\s*·\s*$/, "")));
+      const texts = new Set(won.map((gramRow) => gramRow.id.split("-")[0]));
+      const second = makeElement("p", "tray-line tray-small");
+      second.append(makeElement("span", "muted", texts.size ? `in ${texts.size} of ${all(".hypothesis").length} hypotheses: ` : "Nothing to show."));
       for (const key of texts) {
-        const link = made("a", "", root.querySelector(`#${key}-name`).firstElementChild.textContent);
+        const link = makeElement("a", "", root.querySelector(`#${key}-name`).firstElementChild.textContent);
         link.href = `#${key}`;
         second.append(link);
       }
-      tell(line, second);
+      fillTray(line, second);
     }
 
     function show(choice) {
@@ -159,11 +159,12 @@
       else showReference(choice.reference);
     }
 
-    const same = (one, other) => Boolean(one && other) && one.gram === other.gram && one.reference === other.reference;
+    const isSame = (first, second) => Boolean(first && second)
+      && first.gram === second.gram && first.reference === second.reference;
 
-    /* The address holds the choice, so that it can be shared: an n-gram in the fragment, a reference in the query. */
+    /* Keep the choice in the URL, so that it can be shared: an n-gram in the fragment, a reference in the query. */
     function pin(choice) {
-      pinned = same(pinned, choice) ? null : choice;
+      pinned = isSame(pinned, choice) ? null : choice;
       const address = new URL(location.href);
       address.hash = pinned?.gram ?? pinned?.reference ? `#${pinned.gram ?? `r${pinned.reference}`}` : "";
       if (pinned?.reference) address.searchParams.set("reference", pinned.reference);
@@ -199,7 +200,7 @@
       } else if (event.target.closest("[data-tray-close]")) pin(null);
     });
 
-    /* Tab stops once per text; arrow keys move within it, left and right along a line, up and down between lines. */
+    /* Each text is one tab stop; arrow keys move within it: left and right along a line, up and down between lines. */
     const links = (text) => all("a[data-gram]", text);
     const level = (link) => (link.classList.contains("bar") ? 1 + Number(link.style.getPropertyValue("--lane")) : 0);
 
@@ -208,28 +209,30 @@
       if (link) link.tabIndex = 0;
     }
 
-    function next(text, here, key) {
-      const found = links(text);
+    function next(text, current, key) {
+      const candidates = links(text);
       const forward = getComputedStyle(text).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
-      if (key === "Home") return found[0];
-      if (key === "End") return found.at(-1);
+      if (key === "Home") return candidates[0];
+      if (key === "End") return candidates.at(-1);
       if (key === "ArrowDown" || key === "ArrowUp") {
-        const x = here.getBoundingClientRect().left;
-        const wanted = found.filter((link) => (key === "ArrowDown" ? level(link) > level(here) : level(link) < level(here)));
-        const distance = (link) => Math.abs(level(link) - level(here)) * 1e5 + Math.abs(link.getBoundingClientRect().left - x)
-          + Math.abs(link.getBoundingClientRect().top - here.getBoundingClientRect().top) * 4;
-        return wanted.sort((one, other) => distance(one) - distance(other))[0];
+        const x = current.getBoundingClientRect().left;
+        const inDirection = candidates.filter(
+          (link) => (key === "ArrowDown" ? level(link) > level(current) : level(link) < level(current)),
+        );
+        const distance = (link) => Math.abs(level(link) - level(current)) * 1e5 + Math.abs(link.getBoundingClientRect().left - x)
+          + Math.abs(link.getBoundingClientRect().top - current.getBoundingClientRect().top) * 4;
+        return inDirection.sort((first, second) => distance(first) - distance(second))[0];
       }
-      const line = found.filter((link) => level(link) === level(here));
-      return line[line.indexOf(here) + (key === forward ? 1 : -1)];
+      const line = candidates.filter((link) => level(link) === level(current));
+      return line[line.indexOf(current) + (key === forward ? 1 : -1)];
     }
 
     for (const text of all("[data-grams]")) {
       stop(text, links(text)[0]);
       text.addEventListener("keydown", (event) => {
         if (!/^(Arrow(Left|Right|Up|Down)|Home|End)$/.test(event.key) || event.altKey || event.ctrlKey || event.metaKey) return;
-        const here = event.target.closest("a[data-gram]");
-        const link = here && next(text, here, event.key);
+        const current = event.target.closest("a[data-gram]");
+        const link = current && next(text, current, event.key);
         if (!link) return;
         event.preventDefault();
         stop(text, link);
@@ -241,25 +244,25 @@
       else if (event.key === "Escape" && root.classList.contains("is-choosing") && !document.querySelector("dialog[open]")) pin(null);
     });
 
-    /* Choose what the address names. */
+    /* Show the choice in the URL. */
     if (!chooses) return;
-    const asked = location.hash.slice(1);
+    const fragment = location.hash.slice(1);
     const reference = new URLSearchParams(location.search).get("reference");
     if (reference && referenceOf(reference)) {
       pinned = { reference };
       show(pinned);
-    } else if (/^h\d+-g\d+$/.test(asked) && row(asked)) {
-      pinned = { gram: asked };
+    } else if (/^h\d+-g\d+$/.test(fragment) && row(fragment)) {
+      pinned = { gram: fragment };
       show(pinned);
-      document.getElementById(asked.split("-")[0]).scrollIntoView({ block: "center" });
+      document.getElementById(fragment.split("-")[0]).scrollIntoView({ block: "center" });
     }
   }
 
-  const isTold = new WeakSet();
+  const started = new WeakSet();
   function startAll(within, chooses) {
     for (const root of within.querySelectorAll("[data-explain]")) {
-      if (isTold.has(root)) continue;
-      isTold.add(root);
+      if (started.has(root)) continue;
+      started.add(root);
       start(root, chooses);
     }
   }

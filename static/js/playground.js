@@ -3,31 +3,31 @@
   "use strict";
 
   let states = new Map();
-  let changing = 0; // requests under way for the rows, whose answer has the scores, too
-  let sent = null; // fields as they were when the rows were asked to change
-  let typed = null; // what became of them before the answer
-  const told = (root) => root.querySelectorAll("details[id]");
+  let changing = 0; // pending requests that change rows; their responses hold the scores, too
+  let sent = null; // the fields when the row change was requested
+  let typed = null; // the fields edited before the response
+  const detailsIn = (root) => root.querySelectorAll("details[id]");
   const form = () => document.getElementById("play-form");
   const named = (name) => form().querySelectorAll(`[name="${name}"]`);
   const changesRows = (event) => event.detail.target?.id === "playground";
 
   /* The page's texts and settings; fields of rows are identified by their position. */
-  const fields = () => Array.from(form().querySelectorAll("textarea, select, input:not([type=hidden])"), (one) => (
-    { one, name: one.name, place: Array.from(named(one.name)).indexOf(one), value: one.value }
+  const fields = () => Array.from(form().querySelectorAll("textarea, select, input:not([type=hidden])"), (input) => (
+    { input, name: input.name, index: Array.from(named(input.name)).indexOf(input), value: input.value }
   ));
 
-  /* Add an empty row at once, so that one can type before the answer arrives. */
+  /* Add an empty row at once, so that typing need not wait for the response. */
   const addRow = (button) => {
     const last = Array.from(document.querySelectorAll(".play-row")).at(-1);
     const number = Number(last.querySelector(".play-number").textContent) + 1;
     const row = last.cloneNode(true);
     row.querySelector(".play-number").textContent = number;
     const [text, weight] = [row.querySelector("textarea"), row.querySelector("input")];
-    for (const one of row.querySelectorAll("[id]")) one.id = one.id.replace(/\d+/, number);
-    for (const one of row.querySelectorAll("[for]")) one.htmlFor = one.htmlFor.replace(/\d+/, number);
-    for (const one of [text, weight]) one.setAttribute("aria-describedby", `${one.id}-errors`);
-    for (const one of row.querySelectorAll("label")) one.textContent = one.textContent.replace(/\d+/, number);
-    for (const one of row.querySelectorAll(".play-errors")) one.replaceChildren();
+    for (const element of row.querySelectorAll("[id]")) element.id = element.id.replace(/\d+/, number);
+    for (const label of row.querySelectorAll("[for]")) label.htmlFor = label.htmlFor.replace(/\d+/, number);
+    for (const input of [text, weight]) input.setAttribute("aria-describedby", `${input.id}-errors`);
+    for (const label of row.querySelectorAll("label")) label.textContent = label.textContent.replace(/\d+/, number);
+    for (const errors of row.querySelectorAll(".play-errors")) errors.replaceChildren();
     row.querySelector("button").setAttribute("aria-label", `Remove reference ${number}`);
     row.querySelector("button").value = number;
     text.placeholder = `Reference ${number}`;
@@ -37,28 +37,28 @@
     text.focus();
   };
 
-  const whatChanged = () => {
-    const before = new Map(sent.fields.map((field) => [field.one, field.value]));
-    return fields().filter((field) => field.value !== (before.get(field.one) ?? (field.name === "w" ? "1" : "")));
+  const changedFields = () => {
+    const before = new Map(sent.fields.map((field) => [field.input, field.value]));
+    return fields().filter((field) => field.value !== (before.get(field.input) ?? (field.name === "w" ? "1" : "")));
   };
 
-  /* The position of a field in the answer: rows after a removed one move up. */
-  const nowAt = ({ name, place }) => {
-    if (!sent.removes || !["r", "w"].includes(name)) return named(name)[place];
-    return place + 1 === sent.removes ? undefined : named(name)[place + 1 > sent.removes ? place - 1 : place];
+  /* Return the input of a field in the new form, where rows after a removed one have moved up. */
+  const inputNow = ({ name, index }) => {
+    if (!sent.removes || !["r", "w"].includes(name)) return named(name)[index];
+    return index + 1 === sent.removes ? undefined : named(name)[index + 1 > sent.removes ? index - 1 : index];
   };
 
-  /* Copy what was typed meanwhile into the new form. */
-  const putBack = ({ changed, focused }) => {
+  /* Copy text typed in the meantime into the new form. */
+  const restoreTyped = ({ changed, focused }) => {
     for (const field of changed) {
-      const one = nowAt(field);
-      if (one) one.value = field.value;
+      const input = inputNow(field);
+      if (input) input.value = field.value;
     }
-    const one = focused && nowAt(focused);
-    if (one) {
-      for (const other of form().querySelectorAll("[autofocus]")) other.removeAttribute("autofocus");
-      one.focus({ preventScroll: true });
-      if (one.matches("textarea")) one.setSelectionRange(focused.start, focused.end);
+    const input = focused && inputNow(focused);
+    if (input) {
+      for (const element of form().querySelectorAll("[autofocus]")) element.removeAttribute("autofocus");
+      input.focus({ preventScroll: true });
+      if (input.matches("textarea")) input.setSelectionRange(focused.start, focused.end);
     }
   };
 
@@ -75,18 +75,20 @@
   document.addEventListener("htmx:afterRequest", (event) => { if (changesRows(event)) changing -= 1; });
 
   document.addEventListener("htmx:beforeSwap", (event) => {
-    states = new Map(Array.from(told(document), (one) => [one.id, one.open]));
+    states = new Map(Array.from(detailsIn(document), (details) => [details.id, details.open]));
     if (!changesRows(event) || !event.detail.shouldSwap) return;
-    const at = document.activeElement;
-    const focused = fields().find((field) => field.one === at);
-    typed = { changed: whatChanged(), focused: focused && { ...focused, start: at.selectionStart, end: at.selectionEnd } };
+    const active = document.activeElement;
+    const focused = fields().find((field) => field.input === active);
+    typed = { changed: changedFields(), focused: focused && { ...focused, start: active.selectionStart, end: active.selectionEnd } };
   });
   document.addEventListener("htmx:afterSwap", () => {
-    for (const one of told(document)) if (states.has(one.id) && !one.querySelector(".errorlist")) one.open = states.get(one.id);
-    if (typed) putBack(typed);
+    for (const details of detailsIn(document)) {
+      if (states.has(details.id) && !details.querySelector(".errorlist")) details.open = states.get(details.id);
+    }
+    if (typed) restoreTyped(typed);
   });
   document.addEventListener("htmx:afterSettle", () => {
-    if (typed?.changed.length) form().dispatchEvent(new Event("input")); // scored only now: the new form listens
+    if (typed?.changed.length) form().dispatchEvent(new Event("input")); // score now: the new form has its listeners
     typed = null;
   });
 })();

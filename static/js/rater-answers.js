@@ -5,6 +5,7 @@
   const PREFIX = "assay-unsent-";
   const STORED = /^(r\d+-|cannot-\d|comment)/;
   const DRAFT_AFTER = 1500; // milliseconds without a change
+  const UNSENT_FOR = 7 * 24 * 3600 * 1000; // milliseconds
   const words = JSON.parse(document.getElementById("rater-words")?.textContent || "{}");
   let draftTimer = 0;
 
@@ -12,7 +13,8 @@
   const questions = () => Array.from(form()?.querySelectorAll("[data-question]") ?? []);
   const radios = (question) => Array.from(question.querySelectorAll("input[type=radio]"));
   const number = (question) => question.querySelector("input[type=number]");
-  const legend = (question) => question.querySelector("legend").textContent.trim().replace(/\s+/g, " ");
+  const wording = (element) => element.textContent.trim().replace(/\s+/g, " ");
+  const legend = (field) => wording(field.querySelector("legend") ?? field.labels[0]);
 
   function isSetAside(question) {
     const within = question.closest("[data-response]") ?? form();
@@ -34,17 +36,47 @@
     return field.value !== "" && field.validity.valid && Number(field.value) > above;
   }
 
-  /* The first question that is still open, or the comment where one is required. */
-  function missing() {
+  /* The questions that are still open, and the comment where one is required. */
+  function open() {
     const comment = form()?.querySelector("textarea[data-comment][required]");
-    return questions().find((question) => !isAnswered(question)) ?? (comment && !comment.value.trim() ? comment : null);
+    return [...questions().filter((question) => !isAnswered(question)), ...(comment && !comment.value.trim() ? [comment] : [])];
+  }
+  const missing = () => open()[0] ?? null;
+
+  /* Where messages of a question or comment go; the server puts its own there, too. */
+  const problem = (field) => (field.matches("textarea") ? field.parentElement : field).querySelector(":scope > .errorlist");
+
+  /* Say beside each open question that its answer is missing. */
+  function complain() {
+    for (const field of open()) {
+      if (problem(field)) continue;
+      const message = document.createElement("p");
+      message.className = "errorlist";
+      message.id = `missing-${Array.from(form().querySelectorAll("[data-question], textarea")).indexOf(field)}`;
+      message.textContent = field.dataset.missing;
+      if (field.matches("textarea")) field.after(message);
+      else field.querySelector("legend").after(message);
+      field.setAttribute("aria-describedby", message.id);
+      field.setAttribute("aria-invalid", "true");
+    }
+  }
+
+  function settleComplaints() {
+    const still = open();
+    for (const field of form().querySelectorAll("[data-question][aria-invalid], textarea[aria-invalid]")) {
+      if (still.includes(field)) continue;
+      problem(field)?.remove();
+      field.removeAttribute("aria-invalid");
+      field.removeAttribute("aria-describedby");
+    }
   }
 
   const filled = () => Array.from(new FormData(form())).filter(([name, value]) => STORED.test(name) && value !== "");
 
   function remember() {
     try {
-      localStorage.setItem(PREFIX + form().dataset.rating, JSON.stringify(Object.fromEntries(filled())));
+      const unsent = { at: Date.now(), fields: Object.fromEntries(filled()) };
+      localStorage.setItem(PREFIX + form().dataset.rating, JSON.stringify(unsent));
     } catch {
       // Private windows may refuse; then a reload starts this screen afresh.
     }
@@ -67,12 +99,15 @@
     }
   }
 
+  /* What is old goes; the rest may be another tab's. */
   function recall() {
     if (!form()) return;
-    const store = PREFIX + form().dataset.rating;
     try {
-      for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX) && key !== store) localStorage.removeItem(key);
-      if (!("keepServer" in form().dataset)) fill(JSON.parse(localStorage.getItem(store) ?? "{}"));
+      for (const key of Object.keys(localStorage).filter((key) => key.startsWith(PREFIX))) {
+        if (!(JSON.parse(localStorage.getItem(key)).at > Date.now() - UNSENT_FOR)) localStorage.removeItem(key);
+      }
+      const unsent = localStorage.getItem(PREFIX + form().dataset.rating);
+      if (unsent && !("keepServer" in form().dataset)) fill(JSON.parse(unsent).fields);
     } catch {
       // Nothing usable was stored.
     }
@@ -97,6 +132,7 @@
   /* Show what follows from the answers: texts set aside, and how many steps of a long screen are done. */
   function refresh() {
     if (!form()) return;
+    settleComplaints();
     for (const card of form().querySelectorAll("[data-response]")) {
       card.classList.toggle("is-set-aside", Array.from(card.querySelectorAll("[data-cannot-judge]")).some((select) => select.value));
     }
@@ -107,5 +143,5 @@
     }
   }
 
-  window.assayRater = { words, form, questions, radios, number, legend, isSetAside, isAnswered, missing, remember, recall, forget, refresh };
+  window.assayRater = { words, form, questions, radios, number, legend, isSetAside, isAnswered, missing, complain, remember, recall, forget, refresh };
 })();

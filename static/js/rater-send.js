@@ -5,26 +5,29 @@
   const rater = window.assayRater;
   const OUTBOX = "assay-outbox-";
   const PATIENCE = 20000; // milliseconds until a request counts as failed
+  const tabs = "BroadcastChannel" in window ? new BroadcastChannel("assay-rater") : null;
   const LONGEST_PAUSE = 15000;
   let pending = null;
 
   const state = () => document.getElementById("rater-state");
 
-  function say(text, { retry = null } = {}) {
+  function say(text, { label = "", act = null } = {}) {
     if (!state()) return;
     state().replaceChildren(text);
-    if (!retry) return;
+    if (!act) return;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn-secondary btn-sm";
-    button.textContent = rater.words.retry;
-    button.addEventListener("click", retry);
+    button.textContent = label;
+    button.addEventListener("click", act);
     state().append(" ", button);
   }
 
+  const outbox = (parcel) => `${OUTBOX}${parcel.campaign}-${parcel.token}`; // each tab may have one under way
+
   function keep(parcel) {
     try {
-      localStorage.setItem(OUTBOX + parcel.campaign, JSON.stringify(parcel));
+      localStorage.setItem(outbox(parcel), JSON.stringify(parcel));
     } catch {
       // Then it is stored only while this page is open.
     }
@@ -32,7 +35,7 @@
 
   function drop(parcel) {
     try {
-      localStorage.removeItem(OUTBOX + parcel.campaign);
+      localStorage.removeItem(outbox(parcel));
     } catch {
       // It was never stored.
     }
@@ -63,7 +66,7 @@
       };
       const timer = setTimeout(done, milliseconds);
       window.addEventListener("online", done);
-      if (visibly) say(rater.words.offline, { retry: done });
+      if (visibly) say(rater.words.offline, { label: rater.words.retry, act: done });
     });
   }
 
@@ -105,10 +108,11 @@
   async function take(response, parcel, form) {
     const elsewhere = response.headers.get("X-Rater-Go");
     const shownAt = response.headers.get("X-Rater-Url");
+    if (response.ok) tabs?.postMessage(parcel.token);
     if (elsewhere) {
       rater.forget(parcel.token);
       location.assign(elsewhere);
-    } else if (shownAt && (response.ok || response.status === 400)) {
+    } else if (shownAt && (response.ok || response.status === 400 || response.status === 409)) {
       const html = await response.text();
       if (response.ok) {
         rater.forget(parcel.token);
@@ -129,7 +133,9 @@
     document.getElementById("rater-view").replaceWith(page.getElementById("rater-view"));
     window.scrollTo(0, 0);
     document.dispatchEvent(new CustomEvent("rater:screen"));
-    (document.querySelector("[role=alert]") ?? document.getElementById("rater-title"))?.focus({ preventScroll: true });
+    const wrong = rater.form()?.querySelector("[aria-invalid]");
+    if (wrong) rater.goTo(wrong);
+    else (document.getElementById("rater-alert") ?? document.getElementById("rater-title"))?.focus({ preventScroll: true });
   }
 
   /* Answers that an earlier page could not deliver. */
@@ -147,6 +153,13 @@
       else deliver(parcel, { visibly: false }).then(() => pending?.token !== parcel.token && drop(parcel));
     }
   }
+
+  /* The same screen in two tabs: the other one learns at once that it has been answered. What it holds stays there. */
+  tabs?.addEventListener("message", (event) => {
+    const form = rater.form();
+    if (form?.dataset.rating !== event.data || !form.elements.first || pending) return;
+    say(rater.words.elsewhere, { label: rater.words.onward, act: () => location.reload() });
+  });
 
   window.addEventListener("beforeunload", (event) => pending && event.preventDefault());
   window.addEventListener("popstate", () => location.reload());

@@ -10,7 +10,7 @@
 
   const status = (text) => (document.getElementById("rater-status").textContent = text);
   const control = (question) => {
-    if (question.matches("textarea")) return question;
+    if (question.matches("textarea, select")) return question;
     const choices = rater.radios(question);
     return choices.find((radio) => radio.checked) ?? choices[0] ?? question.querySelector("[data-slider]") ?? rater.number(question);
   };
@@ -19,8 +19,42 @@
     current?.classList.remove("is-current");
     current = question?.matches("[data-question]") ? question : null;
     current?.classList.add("is-current");
-    if (question && scroll) question.scrollIntoView({ block: "nearest" });
+    if (question && scroll) bring(question);
   }
+
+  /* Scroll as little as needed until the question is in sight between the bars, with the text it is about if there is room. */
+  function bring(question) {
+    const box = question.getBoundingClientRect();
+    const text = question.closest("[data-response]")?.querySelector("blockquote");
+    const stays = text && getComputedStyle(text).position === "sticky"; // then it is right above the question, wherever that is
+    const context = document.querySelector(".rater-long .rater-context");
+    const above = Math.max(...[document.querySelector(".rater-bar"), context].map((bar) => (bar ? bottomWhenStuck(bar) : 0))) + 8;
+    const actions = rater.form().querySelector(".rater-actions");
+    const below = (getComputedStyle(actions).position === "sticky" ? innerHeight - actions.offsetHeight : innerHeight) - 8;
+    const head = !text ? 0 : stays ? text.offsetHeight : box.top - text.getBoundingClientRect().top;
+    const top = box.top - (head + box.height <= below - above || stays ? head : 0);
+    const by = box.bottom > below ? Math.min(box.bottom - below, top - above) : Math.min(top - above, 0);
+    if (by) window.scrollBy(0, by);
+  }
+
+  function bottomWhenStuck(bar) {
+    const style = getComputedStyle(bar);
+    return style.position === "sticky" ? parseFloat(style.top) + bar.offsetHeight : 0;
+  }
+
+  /* Browsers scroll what gets the focus out from under the bars, if they know how high these are. */
+  const STICKY = {
+    "--bar": ".rater-bar", "--held": ".rater-long .rater-context", "--text": "[data-response] > blockquote",
+    "--send": "form[data-rating] .rater-actions",
+  };
+  function measure() {
+    const root = document.documentElement;
+    for (const [name, selector] of Object.entries(STICKY)) {
+      const stuck = Array.from(document.querySelectorAll(selector)).filter((part) => getComputedStyle(part).position === "sticky");
+      root.style.setProperty(name, `${Math.max(0, ...stuck.map((part) => part.offsetHeight))}px`);
+    }
+  }
+  const heights = new ResizeObserver(measure);
 
   function goTo(question) {
     mark(question);
@@ -34,7 +68,7 @@
     const after = [...questions.slice(at + 1), ...questions.slice(0, at)].find((question) => !rater.isAnswered(question));
     if (after) return rater.number(after) && !matchMedia("(hover: none)").matches ? goTo(after) : mark(after);
     mark(questions[Math.min(at + 1, questions.length - 1)], { scroll: false });
-    if (rater.missing()) return rater.missing().focus();
+    if (rater.missing()) return goTo(rater.missing());
     rater.form().querySelector(".rater-send").focus({ preventScroll: true });
     status(words.complete);
   }
@@ -74,10 +108,11 @@
   }
 
   function sendNow() {
-    const open = rater.missing();
-    if (open) {
-      status(open.matches("textarea") ? words.missing : `${words.missing} ${rater.legend(open)}`);
-      goTo(open);
+    const missing = rater.missing();
+    if (missing) {
+      rater.complain();
+      goTo(missing);
+      status(`${words.missing} ${rater.legend(missing)}`);
     } else rater.form().requestSubmit(rater.form().querySelector(".rater-send"));
     return true;
   }
@@ -103,9 +138,15 @@
     return Boolean(select);
   }
 
+  /* Keys that do nothing on this screen are not explained. */
+  function open(dialog) {
+    for (const part of dialog.querySelectorAll("[data-needs]")) part.hidden = !document.querySelector(part.dataset.needs);
+    dialog.showModal();
+  }
+
   function instructions() {
     const dialog = document.getElementById("instructions");
-    dialog?.showModal();
+    if (dialog) open(dialog);
     return Boolean(dialog);
   }
 
@@ -151,6 +192,7 @@
   });
   document.addEventListener("change", (event) => {
     if (!event.target.closest("form[data-rating]")) return;
+    report();
     rater.remember();
     const question = event.target.closest("[data-question]");
     const isChoice = event.target.matches("input[type=radio]");
@@ -159,6 +201,10 @@
   document.addEventListener("focusin", (event) => {
     const question = event.target.closest("[data-question]");
     if (question && question !== current) mark(question, { scroll: false });
+  });
+
+  document.addEventListener("keyup", (event) => {
+    if (event.key === "Tab" && event.target.matches("form[data-rating] textarea")) bring(event.target); // browsers care for its first line only
   });
 
   document.addEventListener("submit", (event) => {
@@ -186,7 +232,7 @@
     const dialog = opener && document.getElementById(opener.dataset.dialogOpen);
     if (dialog) {
       event.preventDefault(); // the link serves without script
-      dialog.showModal();
+      open(dialog);
     }
     if (event.target.closest("[data-dialog-close]")) event.target.closest("dialog").close();
     const copier = event.target.closest("[data-rater-copy]");
@@ -206,18 +252,44 @@
     tick();
   }
 
+  /* The first screen is held for a minute until the server knows that a browser shows it. */
+  async function report() {
+    const form = rater.form();
+    const url = form?.dataset.begin;
+    if (!url) return;
+    delete form.dataset.begin;
+    const token = form.elements.csrfmiddlewaretoken.value;
+    try {
+      await fetch(url, { method: "POST", body: new URLSearchParams({ token: form.dataset.rating, csrfmiddlewaretoken: token }) });
+    } catch {
+      form.dataset.begin = url; // the first answer tries again
+    }
+  }
+
+  /* The last message is what a list answers. */
+  function showLastMessage() {
+    const context = document.querySelector(".rater-long .rater-context");
+    if (context) context.scrollTop = context.scrollHeight;
+  }
+
   function begin() {
     current = null;
+    if (rater.form()) rater.form().noValidate = true; // messages stand at the questions
+    heights.disconnect();
+    for (const part of document.querySelectorAll(Object.values(STICKY).join())) heights.observe(part);
+    measure();
+    report();
     rater.recall();
     for (const slider of document.querySelectorAll("[data-slider]")) settle(slider);
-    const context = document.querySelector(".rater-long .rater-context");
-    if (context) context.scrollTop = context.scrollHeight; // the last message is what the list answers
+    showLastMessage();
+    document.fonts?.ready.then(showLastMessage); // with its typeface the conversation may be longer
     rater.refresh();
     countDown();
     const questions = rater.questions();
     mark(questions.find((question) => !rater.isAnswered(question)) ?? questions[0], { scroll: false });
   }
 
+  rater.goTo = goTo;
   document.addEventListener("rater:screen", begin);
   window.addEventListener("pageshow", (event) => event.persisted && location.reload()); // a cached page may be out of date
   begin();

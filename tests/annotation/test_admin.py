@@ -1,6 +1,7 @@
 import pytest
 from django.contrib import admin
 from django.urls import reverse
+from rest_framework.authtoken.models import Token
 
 from annotation.campaigns.services.rules import rules_register
 from annotation.models import (
@@ -89,6 +90,20 @@ def test_what_the_project_wrote_down_about_itself_can_be_looked_at(
         page = client.get(reverse(f"{name}_change", args=[row.pk]))
         assert (page.status_code, "hush-hush" in page.text) == (200, False), model
         assert client.post(reverse(f"{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403, model
+
+
+def test_no_page_shows_an_api_token(as_user, superuser: User, manager: User) -> None:
+    key = Token.objects.create(user=manager).key
+    client = as_user(superuser)
+    assert not [model for model in admin.site._registry if issubclass(model, Token)]
+    user = ["admin:annotation_user_change", "admin:annotation_user_delete", "admin:annotation_user_history"]
+    pages = [reverse(name, args=[manager.pk]) for name in user]
+    pages += [reverse("admin:index"), reverse("admin:annotation_user_changelist")]
+    answers = [client.get(page) for page in pages]
+    chosen = {"action": "delete_selected", "_selected_action": [manager.pk]}
+    answers.append(client.post(reverse("admin:annotation_user_changelist"), chosen))
+    assert [(answer.status_code, key in answer.text) for answer in answers] == [(200, False)] * 6
+    assert "API token" in answers[1].text
 
 
 def test_it_is_for_staff_alone(as_user, owner: User) -> None:

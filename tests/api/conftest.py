@@ -1,4 +1,4 @@
-"""The world that all tests of one module share, and signed-in clients of the API."""
+"""Shared data for the tests of a module, and authenticated API clients."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def built_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
-    """Built once a process, copied in for each module, in a transaction that its tests' own transactions nest in."""
+    """Build the data once per process, and copy it for each module in a transaction around its tests."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield World(*recalled_world("api", build_world))
         transaction.set_rollback(True)
@@ -33,7 +33,7 @@ def world(built_world: World, db: None) -> World:
 
 @pytest.fixture
 def api(db: None) -> Callable[[User | None], APIClient]:
-    """A client with somebody's token, or with none."""
+    """Return a function that makes a client with a user's token, or without one."""
 
     def client_of(user: User | None = None) -> APIClient:
         client = APIClient()

@@ -1,4 +1,4 @@
-"""Enough of sh, curl and jq to run what docs/api.md says, on machines that have none of them."""
+"""Enough of sh, curl and jq to run the examples of docs/api.md where they are not installed."""
 
 import json
 import re
@@ -16,7 +16,7 @@ BOUNDARY = "tour"
 
 
 def blocks(markdown: str) -> Iterator[str]:
-    """The text of every ``sh`` block, in order."""
+    """Yield the text of every ``sh`` block, in order."""
     yield from re.findall(r"^```sh\n(.*?)^```$", markdown, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -36,12 +36,12 @@ class Shell:
     def run(self, script: str) -> None:
         lines = iter(script.splitlines())
         for line in lines:
-            if made := re.fullmatch(r"cat > (\S+) <<'END'", line):
-                self._write(made[1], lines)
+            if here_document := re.fullmatch(r"cat > (\S+) <<'END'", line):
+                self._write(here_document[1], lines)
             elif assigned := re.fullmatch(r"(\w+)=\$\((curl .*) \| jq -r \.(\w+)\)", line):
                 self.variables[assigned[1]] = str(self._curl(assigned[2])[assigned[3]])
             elif assigned := re.fullmatch(r"(\w+)=(.*)", line):
-                # What the test was given (its server, its account) stands for what the reader would type.
+                # Variables given by the test, such as the server, replace what a reader would type.
                 self.variables.setdefault(assigned[1], self._words(assigned[2])[0])
             elif waited := re.fullmatch(r"until (curl .*) \| jq -e \.finished_at; do sleep 1; done", line):
                 self._wait(waited[1])
@@ -62,8 +62,8 @@ class Shell:
         assert job["state"] == "done", job
 
     def _words(self, text: str) -> list[str]:
-        """Variables first: none of the quoted JSON has a dollar sign in it."""
-        return shlex.split(re.sub(r"\$\{?(\w+)\}?", lambda found: self.variables[found[1]], text))
+        """Substitute variables before splitting: no quoted JSON contains a dollar sign."""
+        return shlex.split(re.sub(r"\$\{?(\w+)\}?", lambda match: self.variables[match[1]], text))
 
     def _curl(self, command: str) -> Any:
         words = iter(self._words(command)[1:])
@@ -75,8 +75,8 @@ class Shell:
             elif word == "-X":
                 method = next(words)
             elif word == "-d":
-                given = next(words)
-                data.append(self._path(given[1:]).read_text() if given.startswith("@") else given)
+                argument = next(words)
+                data.append(self._path(argument[1:]).read_text() if argument.startswith("@") else argument)
             elif word == "-F":
                 name, _, value = next(words).partition("=")
                 form[name] = self._file(value[1:]) if value.startswith("@") else value
@@ -92,8 +92,8 @@ class Shell:
         return self.answers[-1].body
 
     def _path(self, name: str) -> Path:
-        own = self.folder / name
-        return own if own.exists() else self.root / name
+        written = self.folder / name
+        return written if written.exists() else self.root / name
 
     def _file(self, name: str) -> SimpleUploadedFile:
         return SimpleUploadedFile(name, self._path(name).read_bytes())

@@ -1,13 +1,16 @@
 """Every route of the router, for every kind of caller: a new endpoint is tested by being registered."""
 
 from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, reverse
+from rest_framework.pagination import Cursor
 from rest_framework.test import APIClient
 
+from annotation.core.pagination import Pages
 from config.api import router, urlpatterns
 from tests.api.conftest import World
 
@@ -18,10 +21,10 @@ OPERATIONS = [
     for route in router.urls
     for method in sorted(route.callback.actions)
 ]
-READS = [each for each in OPERATIONS if each.values[1] == "get"]
-WRITES = [each for each in OPERATIONS if each.values[1] != "get"]
-LISTS = [each for each in READS if each.values[0].callback.actions["get"] == "list"]
-# A list of projects shows an outsider their own.
+READS = [operation for operation in OPERATIONS if operation.values[1] == "get"]
+WRITES = [operation for operation in OPERATIONS if operation.values[1] != "get"]
+LISTS = [operation for operation in READS if operation.values[0].callback.actions["get"] == "list"]
+# The list of projects is every user's own.
 BELONGS_TO_NO_PROJECT = {("project-list", "get"), ("project-list", "post")}
 
 
@@ -38,14 +41,16 @@ def test_only_the_token_is_served_outside_the_router() -> None:
 
 
 @pytest.mark.parametrize(("route", "method"), OPERATIONS)
-def test_without_a_token_it_answers_401(route: URLPattern, method: str, world: World, api: Api) -> None:
+def test_requests_without_a_token_get_401(route: URLPattern, method: str, world: World, api: Api) -> None:
     answer = getattr(api(), method)(address(route, world))
     assert answer.status_code == 401
     assert answer["WWW-Authenticate"] == "Token"
 
 
-@pytest.mark.parametrize(("route", "method"), [each for each in OPERATIONS if is_inside_a_project(*each.values)])
-def test_to_an_outsider_it_does_not_exist(route: URLPattern, method: str, world: World, api: Api) -> None:
+@pytest.mark.parametrize(
+    ("route", "method"), [operation for operation in OPERATIONS if is_inside_a_project(*operation.values)]
+)
+def test_outsiders_get_404(route: URLPattern, method: str, world: World, api: Api) -> None:
     answer = getattr(api(world.people["outsider"]), method)(address(route, world), {}, format="json")
     assert answer.status_code == 404
 
@@ -56,7 +61,9 @@ def test_a_viewer_may_read(route: URLPattern, method: str, world: World, api: Ap
     assert answer.status_code == 200, answer.content
 
 
-@pytest.mark.parametrize(("route", "method"), [each for each in WRITES if is_inside_a_project(*each.values)])
+@pytest.mark.parametrize(
+    ("route", "method"), [operation for operation in WRITES if is_inside_a_project(*operation.values)]
+)
 def test_a_viewer_may_not_write(route: URLPattern, method: str, world: World, api: Api) -> None:
     answer = getattr(api(world.people["viewer"]), method)(address(route, world), {}, format="json")
     assert answer.status_code == 403
@@ -64,31 +71,44 @@ def test_a_viewer_may_not_write(route: URLPattern, method: str, world: World, ap
 
 
 @pytest.mark.parametrize(("route", "method"), LISTS)
-def test_a_longer_page_costs_no_more_queries(route: URLPattern, method: str, world: World, api: Api) -> None:
+def test_a_longer_page_takes_no_more_queries(route: URLPattern, method: str, world: World, api: Api) -> None:
     client, where = api(world.people["manager"]), address(route, world)
     with CaptureQueriesContext(connection) as short:
         first = client.get(where, {"page_size": 1}).json()
-    with CaptureQueriesContext(connection) as whole:
+    with CaptureQueriesContext(connection) as full_queries:
         everything = client.get(where).json()
     assert len(first["results"]) == 1
     assert len(everything["results"]) > 1
-    assert len(whole) <= len(short) <= 12
+    assert len(full_queries) <= len(short) <= 12
 
 
 @pytest.mark.parametrize(("route", "method"), LISTS)
-def test_pages_one_by_one_are_the_whole_list(route: URLPattern, method: str, world: World, api: Api) -> None:
+def test_single_row_pages_add_up_to_the_full_list(route: URLPattern, method: str, world: World, api: Api) -> None:
     client, where = api(world.people["manager"]), address(route, world)
-    whole = client.get(where).json()["results"]
+    full_list = client.get(where).json()["results"]
     pages, following = [], f"{where}?page_size=1"
-    while following and len(pages) <= len(whole):
+    while following and len(pages) <= len(full_list):
         page = client.get(following).json()
         pages += page["results"]
         following = page["next"]
-    assert pages == whole
+    assert pages == full_list
+
+
+@pytest.mark.parametrize(("route", "method"), LISTS)
+def test_a_cursor_of_another_list_or_an_invented_one_names_no_page(
+    route: URLPattern, method: str, world: World, api: Api
+) -> None:
+    client = api(world.people["manager"])
+    page, address_of_other = Pages(), "/api/v1/another/"
+    page.base_url, page.address = address_of_other, address_of_other
+    foreign = parse_qs(urlsplit(page.encode_cursor(Cursor(0, False, "zebra"))).query)["cursor"][0]
+    for cursor in (foreign, "cD16ZWJyYQ==", "zebra", ""):
+        answer = client.get(address(route, world), {"cursor": cursor})
+        assert (answer.status_code, "not of this list" in answer.json()["detail"]) == (404, True)
 
 
 @pytest.mark.parametrize(("route", "method"), READS)
-def test_options_and_a_method_it_does_not_know_are_answered_in_words(
+def test_options_is_answered_and_unknown_methods_get_405_with_a_detail(
     route: URLPattern, method: str, world: World, api: Api
 ) -> None:
     client, where = api(world.people["owner"]), address(route, world)

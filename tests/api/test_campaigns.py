@@ -24,12 +24,14 @@ DRAFT = {
 
 def test_a_campaign_is_drafted_changed_launched_paused_resumed_and_closed(world: World, api: Api) -> None:
     client = api(world.people["manager"])
-    made = client.post(CAMPAIGNS, DRAFT, format="json")
-    assert (made.status_code, made.json()["state"], made.json()["rater_link"]) == (201, "draft", None)
-    where = made["Location"]
+    created = client.post(CAMPAIGNS, DRAFT, format="json")
+    assert (created.status_code, created.json()["state"], created.json()["rater_link"]) == (201, "draft", None)
+    where = created["Location"]
 
-    changed = client.put(where, {**DRAFT, "ratings_per_unit": 3}, format="json").json()
+    change = {**DRAFT, "ratings_per_unit": 3, "draft_version": created.json()["draft_version"]}
+    changed = client.put(where, change, format="json").json()
     assert (changed["ratings_per_unit"], sorted(changed["systems"])) == (3, ["Alpha", "Beta"])
+    assert changed["draft_version"] == 2
 
     launched = client.post(f"{where}launch/").json()
     # Four items, one output of each of two systems: eight units of three slots.
@@ -48,9 +50,29 @@ def test_a_launched_campaign_can_be_neither_changed_nor_launched_again(world: Wo
     client = api(world.people["manager"])
     where = client.post(CAMPAIGNS, DRAFT, format="json")["Location"]
     client.post(f"{where}launch/")
-    for answer in (client.put(where, DRAFT, format="json"), client.post(f"{where}launch/")):
+    change = {**DRAFT, "draft_version": 1}
+    for answer in (client.put(where, change, format="json"), client.post(f"{where}launch/")):
         assert answer.status_code == 400
         assert "running" in answer.json()["detail"]
+
+
+def test_a_draft_that_was_changed_since_it_was_read_is_not_replaced(world: World, api: Api) -> None:
+    first, second = api(world.people["owner"]), api(world.people["manager"])
+    where = second.post(CAMPAIGNS, DRAFT, format="json")["Location"]
+    read = second.get(where).json()["draft_version"]
+    first.put(where, {**DRAFT, "ratings_per_unit": 3, "draft_version": read}, format="json")
+
+    overtaken = second.put(where, {**DRAFT, "ratings_per_unit": 4, "draft_version": read}, format="json")
+    assert overtaken.status_code == 409
+    detail = overtaken.json()["detail"]
+    assert "The draft has version 2; yours is based on version 1." in detail
+    assert f"{world.people['owner']} changed it last: Changed the draft “Crowd”: ratings per unit." in detail
+    unaware = second.put(where, DRAFT, format="json")
+    assert (unaware.status_code, list(unaware.json()["fields"])) == (400, ["draft_version"])
+    again = second.get(where).json()
+    assert again["ratings_per_unit"] == 3
+    last = {**DRAFT, "ratings_per_unit": 4, "draft_version": again["draft_version"]}
+    assert second.put(where, last, format="json").json()["ratings_per_unit"] == 4
 
 
 def test_the_rater_link_is_for_managers(world: World, api: Api) -> None:
@@ -78,7 +100,7 @@ def test_a_wrong_draft_is_refused_by_field(world: World, api: Api, change: dict,
     assert list(answer.json()["fields"]) == [field]
 
 
-def test_the_log_can_be_narrowed_to_a_rater_and_an_item(world: World, api: Api) -> None:
+def test_the_log_can_be_filtered_by_rater_and_item(world: World, api: Api) -> None:
     client, where = api(world.people["viewer"]), f"{CAMPAIGNS}{world.names['imported_campaign_pk']}/ratings/"
     everything = client.get(where).json()["results"]
     rater = everything[0]["rater"]
@@ -92,7 +114,7 @@ def test_agreement_comes_with_its_intervals(world: World, api: Api) -> None:
     (criterion,) = api(world.people["viewer"]).get(where).json()["criteria"]
     for name in ("icc_1", "icc_k"):
         assert criterion[f"{name}_low"] <= criterion[name] <= criterion[f"{name}_high"]
-    assert (criterion["kappa"] is None) == bool(criterion["kappa_reason"])
+    assert (criterion["kappa_low"] is None) == bool(criterion["kappa_reason"])
     assert criterion["cannot_judge"] == 0
 
 
@@ -120,15 +142,15 @@ def test_a_draft_holds_every_field_of_a_design(world: World, api: Api) -> None:
         if not field.related and not isinstance(field, Object) and name not in (*chosen, *NOT_HERE)
     }
     full = {**others, **chosen}
-    made = client.post(CAMPAIGNS, full, format="json")
-    assert made.status_code == 201
-    shown = made.json()
+    created = client.post(CAMPAIGNS, full, format="json")
+    assert created.status_code == 201
+    shown = created.json()
     assert (shown["quality"]["every"], shown["quality"]["mix"]) == (10, {"repeat": 1})
     plain = {name: value for name, value in full.items() if name not in ("criteria", "systems", "quality")}
     assert {name: shown[name] for name in plain} == plain
     assert (shown["criteria"][0]["scale_min"], shown["criteria"][0]["ties"]) == (-2, True)
-    seen = api(world.people["viewer"]).get(made["Location"]).json()
-    assert (seen["quality"], seen["qualification"], seen["completion_code"]) == (None, None, None)
+    viewed = api(world.people["viewer"]).get(created["Location"]).json()
+    assert (viewed["quality"], viewed["qualification"], viewed["completion_code"]) == (None, None, None)
     refused = client.post(CAMPAIGNS, {**full, "name": "No", "quality": {"every": 1}}, format="json").json()["fields"]
     assert set(refused) == {"quality.every", "quality.mix"}
 
@@ -141,9 +163,9 @@ def test_a_campaign_is_started_cloned_exported_and_imported(world: World, api: A
     assert (clone.status_code, clone.json()["name"], clone.json()["state"]) == (201, "Twin", "draft")
     file = client.get(f"{started['Location']}export/").json()
     assert (file["assay_campaign"], file["presentation"]) == (1, "pair")
-    sent = {"dataset": "more-chats", "campaign": file, "name": "There"}
-    made = client.post(f"{CAMPAIGNS}import/", sent, format="json")
-    assert (made.status_code, made.json()["dataset"]) == (201, "more-chats")
-    refused = client.post(f"{CAMPAIGNS}import/", {**sent, "campaign": {"assay_campaign": 2}}, format="json")
+    body = {"dataset": "more-chats", "campaign": file, "name": "There"}
+    imported = client.post(f"{CAMPAIGNS}import/", body, format="json")
+    assert (imported.status_code, imported.json()["dataset"]) == (201, "more-chats")
+    refused = client.post(f"{CAMPAIGNS}import/", {**body, "campaign": {"assay_campaign": 2}}, format="json")
     assert list(refused.json()["fields"]) == ["assay_campaign"]
     assert api(world.people["viewer"]).post(f"{started['Location']}clone/").status_code == 403

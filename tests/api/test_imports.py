@@ -71,7 +71,7 @@ def test_a_name_that_is_taken_is_refused_with_the_field(
     assert list(answer.json()["fields"]) == ["name"]
 
 
-def test_a_cancelled_import_can_be_started_over_and_a_queued_one_cannot(
+def test_only_finished_imports_can_be_retried(
     imports: str, manager: User, api: Api, django_capture_on_commit_callbacks: Callable
 ) -> None:
     client = api(manager)
@@ -89,8 +89,8 @@ def test_a_cancelled_import_can_be_started_over_and_a_queued_one_cannot(
 
 def test_ratings_become_a_closed_campaign_whose_log_can_be_read_back(project: Project, manager: User, api: Api) -> None:
     client, where = api(manager), f"/api/v1/projects/{project.slug}"
-    made = client.post(f"{where}/dataset-imports/", {"name": "Chats", "items": ITEMS}, format="json").json()
-    dataset_import_execute(import_id=made["id"])
+    dataset_import = client.post(f"{where}/dataset-imports/", {"name": "Chats", "items": ITEMS}, format="json").json()
+    dataset_import_execute(import_id=dataset_import["id"])
     body = {"dataset": "chats", "name": "Crowd", "judgements": judgements(True), "options": {"scale_max": 7}}
     job = client.post(f"{where}/rating-imports/", body, format="json").json()
     assert job["options"]["scale_max"] == 7
@@ -101,8 +101,8 @@ def test_ratings_become_a_closed_campaign_whose_log_can_be_read_back(project: Pr
     assert (shown["state"], shown["imported"], shown["rater_link"]) == ("closed", True, None)
     assert [(c["name"], c["scale_min"], c["scale_max"]) for c in shown["criteria"]] == [("quality", 1, 7)]
     log = client.get(f"{where}/campaigns/{campaign}/ratings/").json()["results"]
-    sent = [(one["item"], one["ratings"]["quality"]) for one in judgements(True)]
-    assert [(row["item"], row["value"]) for row in log] == sent
+    expected = [(judgement["item"], judgement["ratings"]["quality"]) for judgement in judgements(True)]
+    assert [(row["item"], row["value"]) for row in log] == expected
     assert all(row["rater"] not in ("ann", "bob") for row in log)  # pseudonyms, never the ids of the file
 
 
@@ -116,7 +116,7 @@ def test_ratings_become_a_closed_campaign_whose_log_can_be_read_back(project: Pr
         ({"note": "hello"}, "note"),
     ],
 )
-def test_what_is_wrong_with_an_import_of_ratings_is_said_at_once(
+def test_invalid_rating_imports_are_refused_at_their_field(
     project: Project, manager: User, api: Api, change: dict, field: str
 ) -> None:
     project.datasets.create(name="Chats", slug="chats")
@@ -130,20 +130,22 @@ def example_file(name: str) -> SimpleUploadedFile:
     return SimpleUploadedFile(name, (EXAMPLES / name).read_bytes())
 
 
-def test_a_file_of_ratings_may_be_looked_at_before_it_is_sent(
-    project: Project, manager: User, viewer: User, api: Api
-) -> None:
+def test_a_rating_file_can_be_previewed(project: Project, manager: User, viewer: User, api: Api) -> None:
     example_dataset(project)
     where = f"/api/v1/projects/{project.slug}/rating-imports/"
     body = {"dataset": "small", "name": "Medians", "file": example_file("ratings-medians.csv")}
-    found = api(manager).post(f"{where}look/", body, format="multipart").json()
-    assert found["sentence"].startswith("This looks like medians only: 2 criteria, 5 medians of 5 responses")
-    assert (found["options"]["shape"], found["options"]["aggregate"], found["total"]) == ("aggregate", "median", 0)
+    preview = api(manager).post(f"{where}look/", body, format="multipart").json()
+    assert preview["sentence"].startswith("This looks like medians only: 2 criteria, 5 medians of 5 responses")
+    assert (preview["options"]["shape"], preview["options"]["aggregate"], preview["total"]) == (
+        "aggregate",
+        "median",
+        0,
+    )
     assert not project.rating_imports.exists()
     assert api(viewer).post(f"{where}look/", body, format="multipart").status_code == 403
 
 
-def test_exports_of_label_studio_are_sent_as_they_are(project: Project, manager: User, api: Api) -> None:
+def test_label_studio_exports_can_be_uploaded_unchanged(project: Project, manager: User, api: Api) -> None:
     example_dataset(project)
     body = {
         "dataset": "small",

@@ -13,7 +13,7 @@ Api = Callable[..., APIClient]
 
 
 @pytest.fixture(autouse=True)
-def own_folder(settings, tmp_path) -> None:
+def data_folder(settings, tmp_path) -> None:
     settings.DATA_DIR = tmp_path
 
 
@@ -31,33 +31,33 @@ def test_a_file_becomes_a_corpus_that_can_be_searched_and_deleted(
 ) -> None:
     client = api(manager)
     with django_capture_on_commit_callbacks() as enqueued:
-        made = client.post(
+        created = client.post(
             f"{where}/corpora/",
             {"name": "Pool", "file": pool(), "index": '{"k1": 1.5}', "licence": "CC0"},
             format="multipart",
         )
-    assert (made.status_code, len(enqueued)) == (202, 1)
-    assert made["Location"] == made.json()["url"]
+    assert (created.status_code, len(enqueued)) == (202, 1)
+    assert created["Location"] == created.json()["url"]
     corpus_index(corpus_id=Corpus.objects.get().pk)
-    shown = client.get(made["Location"]).json()
+    shown = client.get(created["Location"]).json()
     assert (shown["state"], shown["n_triples"], shown["licence"]) == ("done", len(TRIPLES), "CC0")
     assert "k1:1.5" in shown["index_signature"]
     assert "content" not in shown
-    asked = {"message": "Would you like some tea?", "response": "Tea would be lovely", "n": 2}
-    found = client.get(f"{made['Location']}search/", asked).json()
-    assert found[0]["response"].lower().endswith("tea would be lovely.")
-    assert len(found) == 2
-    assert client.get(f"{made['Location']}search/", {"n": "0"}).json()["fields"]["n"]
-    assert client.delete(made["Location"]).status_code == 204
+    query = {"message": "Would you like some tea?", "response": "Tea would be lovely", "n": 2}
+    matches = client.get(f"{created['Location']}search/", query).json()
+    assert matches[0]["response"].lower().endswith("tea would be lovely.")
+    assert len(matches) == 2
+    assert client.get(f"{created['Location']}search/", {"n": "0"}).json()["fields"]["n"]
+    assert client.delete(created["Location"]).status_code == 204
     assert not Corpus.objects.exists()
 
 
 def test_responses_of_a_data_set_become_a_corpus(where: str, project: Project, manager: User, api: Api) -> None:
     seeds_dataset(project)
     body = {"name": "Own", "dataset": "talk", "source_kinds": ["seed"]}
-    made = api(manager).post(f"{where}/corpora/", body, format="json").json()
+    corpus = api(manager).post(f"{where}/corpora/", body, format="json").json()
     corpus_index(corpus_id=Corpus.objects.get().pk)
-    assert api(manager).get(made["url"]).json()["report"]["counts"]["triples"] == 3
+    assert api(manager).get(corpus["url"]).json()["report"]["counts"]["triples"] == 3
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_responses_of_a_data_set_become_a_corpus(where: str, project: Project, m
         ({"name": "Own", "dataset": "talk", "kinds": ["seed"]}, "kinds"),
     ],
 )
-def test_what_is_wrong_with_a_corpus_is_said_at_once(where, project, manager, api, body: dict, field: str) -> None:
+def test_invalid_corpora_are_refused_at_their_field(where, project, manager, api, body: dict, field: str) -> None:
     seeds_dataset(project)
     answer = api(manager).post(f"{where}/corpora/", body, format="json")
     assert answer.status_code == 400
@@ -85,13 +85,13 @@ def test_a_file_above_the_limit_is_refused(where: str, manager: User, api: Api, 
 
 def test_bad_lines_are_reported(where: str, manager: User, api: Api) -> None:
     client = api(manager)
-    made = client.post(f"{where}/corpora/", {"name": "P", "file": pool(content=b"{}\n")}, format="multipart").json()
+    corpus = client.post(f"{where}/corpora/", {"name": "P", "file": pool(content=b"{}\n")}, format="multipart").json()
     corpus_index(corpus_id=Corpus.objects.get().pk)
-    report = client.get(made["url"]).json()["report"]
+    report = client.get(corpus["url"]).json()["report"]
     assert [(row["line"], row["field"]) for row in report["errors"]] == [(1, "message"), (1, "response")]
 
 
-def test_a_run_is_asked_for_read_and_stored_once(
+def test_a_run_is_requested_read_and_stored_once(
     where: str, project: Project, manager: User, api: Api, django_capture_on_commit_callbacks: Callable
 ) -> None:
     seeds_dataset(project)
@@ -104,40 +104,40 @@ def test_a_run_is_asked_for_read_and_stored_once(
         "specification": {"n": 2, "hygiene": [{"step": "length", "max_tokens": 8}]},
     }
     with django_capture_on_commit_callbacks() as enqueued:
-        made = client.post(f"{where}/mining-runs/", body, format="json")
-    assert (made.status_code, len(enqueued)) == (202, 1)
+        created = client.post(f"{where}/mining-runs/", body, format="json")
+    assert (created.status_code, len(enqueued)) == (202, 1)
     run = MiningRun.objects.get()
-    assert client.post(f"{made['Location']}store/").status_code == 400
+    assert client.post(f"{created['Location']}store/").status_code == 400
     mining_run_execute(run_id=run.pk)
-    shown = client.get(made["Location"]).json()
+    shown = client.get(created["Location"]).json()
     assert (shown["state"], shown["progress"]["total"], shown["stored_at"]) == ("done", 2, None)
-    kept = client.get(f"{made['Location']}candidates/", {"fate": "kept", "item": "game"}).json()["results"]
-    assert {row["item"] for row in kept} == {"game"}
-    assert {row["id"] for row in kept} == set(
+    candidates = client.get(f"{created['Location']}candidates/", {"fate": "kept", "item": "game"}).json()["results"]
+    assert {row["item"] for row in candidates} == {"game"}
+    assert {row["id"] for row in candidates} == set(
         MinedCandidate.objects.filter(item__external_id="game", fate="kept").values_list("pk", flat=True)
     )
-    stored = client.post(f"{made['Location']}store/").json()
+    stored = client.post(f"{created['Location']}store/").json()
     assert sum(stored["kinds"].values()) == ResponseSource.objects.filter(mining_run=run).count()
-    assert client.post(f"{made['Location']}store/").status_code == 400
+    assert client.post(f"{created['Location']}store/").status_code == 400
     assert client.delete(f"{where}/corpora/pool/").json()["detail"].startswith("Corpus “Pool” is used by mining run")
 
 
 def test_near_duplicates_are_left_out_by_their_ids(where: str, project: Project, manager: User, api: Api) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3)
     mining_run_execute(run_id=run.pk)
-    client, there = api(manager), f"{where}/mining-runs/{run.pk}"
-    near = client.get(f"{there}/candidates/", {"fate": "kept", "near": "true"}).json()["results"]
+    client, run_url = api(manager), f"{where}/mining-runs/{run.pk}"
+    near = client.get(f"{run_url}/candidates/", {"fate": "kept", "near": "true"}).json()["results"]
     assert all(row["near_duplicate"] and row["left_out"] is False for row in near)
     assert len(near) > 1
-    assert list(client.get(f"{there}/candidates/", {"near": "perhaps"}).json()["fields"]) == ["near"]
-    both = client.post(f"{there}/store/", {"near_duplicates": False, "leave_out": []}, format="json")
-    assert list(both.json()["fields"]) == ["leave_out"]
-    strange = client.post(f"{there}/store/", {"leave_out": [near[0]["id"], 10**6]}, format="json")
+    assert list(client.get(f"{run_url}/candidates/", {"near": "perhaps"}).json()["fields"]) == ["near"]
+    refused = client.post(f"{run_url}/store/", {"near_duplicates": False, "leave_out": []}, format="json")
+    assert list(refused.json()["fields"]) == ["leave_out"]
+    strange = client.post(f"{run_url}/store/", {"leave_out": [near[0]["id"], 10**6]}, format="json")
     assert strange.json()["fields"]["leave_out"][0].startswith("Found 1000000; accepted: ids of kept near-duplicates")
-    stored = client.post(f"{there}/store/", {"leave_out": [near[0]["id"]]}, format="json").json()
+    stored = client.post(f"{run_url}/store/", {"leave_out": [near[0]["id"]]}, format="json").json()
     assert stored["near_duplicates"] == 1
-    told = client.get(f"{there}/candidates/", {"near": "true"}).json()["results"]
-    assert [row["id"] for row in told if row["left_out"]] == [near[0]["id"]]
+    candidates = client.get(f"{run_url}/candidates/", {"near": "true"}).json()["results"]
+    assert [row["id"] for row in candidates if row["left_out"]] == [near[0]["id"]]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_near_duplicates_are_left_out_by_their_ids(where: str, project: Project,
         ({"note": "x"}, "note"),
     ],
 )
-def test_what_is_wrong_with_a_run_is_said_at_once(where, project, manager, api, change: dict, field: str) -> None:
+def test_invalid_runs_are_refused_at_their_field(where, project, manager, api, change: dict, field: str) -> None:
     seeds_dataset(project)
     indexed_corpus(project)
     body = {"dataset": "talk", "corpus": "pool", **change}

@@ -1,4 +1,4 @@
-"""Trained models over the API: asked for, polled, deleted."""
+"""Trained models over the API: requested, polled, deleted."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ def where(cats: World) -> str:
     return f"/api/v1/projects/{cats.project.slug}/models/"
 
 
-def test_a_model_is_asked_for_polled_named_by_its_hash_and_deleted(
+def test_a_model_is_requested_polled_named_by_its_hash_and_deleted(
     where: str, cats: World, manager: User, api: Api, django_capture_on_commit_callbacks: Callable
 ) -> None:
     client = api(manager)
@@ -41,12 +41,12 @@ def test_a_model_is_asked_for_polled_named_by_its_hash_and_deleted(
         "keep_apart": False,
     }
     with django_capture_on_commit_callbacks() as enqueued:
-        made = client.post(where, body, format="json")
-    assert (made.status_code, len(enqueued)) == (202, 1)
-    assert made["Location"] == made.json()["url"]
-    model_execute(model_id=made.json()["id"])
+        created = client.post(where, body, format="json")
+    assert (created.status_code, len(enqueued)) == (202, 1)
+    assert created["Location"] == created.json()["url"]
+    model_execute(model_id=created.json()["id"])
 
-    shown = client.get(made["Location"]).json()
+    shown = client.get(created["Location"]).json()
 
     assert (shown["state"], shown["slug"], shown["version"]) == ("done", "space", 1)
     assert shown["reference"] == f"sha256:{shown['digest']}"
@@ -55,58 +55,58 @@ def test_a_model_is_asked_for_polled_named_by_its_hash_and_deleted(
     assert shown["score_runs"] == []
     assert [row["id"] for row in client.get(where, {"kind": "lsa"}).json()["results"]] == [shown["id"]]
     assert client.get(where, {"kind": "vectors"}).json()["results"] == []
-    assert client.delete(made["Location"]).status_code == 204
+    assert client.delete(created["Location"]).status_code == 204
 
 
 def test_a_score_run_takes_a_models_name(where: str, cats: World, manager: User, api: Api) -> None:
     client = api(manager)
-    asked = {
+    run_body = {
         "release": "cat-references",
         "systems": ["Echo"],
         "metric": "am",
         "parameters": {"model": "space", "k": 2},
     }
     runs = where.replace("models", "score-runs")
-    refused = client.post(runs, asked, format="json")
+    refused = client.post(runs, run_body, format="json")
     assert refused.status_code == 400
     assert "Train one under Models" in refused.json()["fields"]["model"][0]
-    made = client.post(
+    model = client.post(
         where,
         {"name": "Space", "kind": "lsa", "dataset": "cats", "source_systems": ["Human"], "keep_apart": False},
         format="json",
     ).json()
-    model_execute(model_id=made["id"])
+    model_execute(model_id=model["id"])
 
-    run = client.post(runs, asked, format="json").json()
+    run = client.post(runs, run_body, format="json").json()
 
-    shown = client.get(made["url"]).json()
+    shown = client.get(model["url"]).json()
     assert run["parameters"]["model"] == shown["reference"]
     assert shown["score_runs"] == [run["id"]]
-    assert "is read by score run" in client.delete(made["url"]).json()["detail"]
+    assert "is read by score run" in client.delete(model["url"]).json()["detail"]
 
 
-def test_a_file_of_texts_and_a_model_made_elsewhere_are_taken(where: str, manager: User, api: Api) -> None:
+def test_models_can_be_trained_on_a_file_or_uploaded(where: str, manager: User, api: Api) -> None:
     client = api(manager)
     lines = SimpleUploadedFile("lines.txt", b"the cat sat\na dog saw it\n")
     vectors = SimpleUploadedFile("glove.txt", b"cat 1 0\ndog 0 1\n")
-    asked = [
+    bodies = [
         {"name": "A", "kind": "lsa", "file": lines, "options": '{"components": 2}'},
         {"name": "B", "kind": "vectors", "file": vectors, "made_elsewhere": "true"},
     ]
 
-    for body in asked:
-        made = client.post(where, body, format="multipart").json()
-        model_execute(model_id=made["id"])
-        assert client.get(made["url"]).json()["state"] == "done"
+    for body in bodies:
+        model = client.post(where, body, format="multipart").json()
+        model_execute(model_id=model["id"])
+        assert client.get(model["url"]).json()["state"] == "done"
 
 
 def test_a_corpus_is_trained_on(where: str, cats: World, manager: User, api: Api, settings, tmp_path) -> None:
     settings.DATA_DIR = tmp_path
     indexed_corpus(cats.project)
 
-    made = api(manager).post(where, {"name": "P", "kind": "language_model", "corpus": "pool"}, format="json").json()
+    model = api(manager).post(where, {"name": "P", "kind": "language_model", "corpus": "pool"}, format="json").json()
 
-    assert (made["corpus"], made["source"]["texts"]) == ("pool", ["responses"])
+    assert (model["corpus"], model["source"]["texts"]) == ("pool", ["responses"])
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,9 @@ def test_a_corpus_is_trained_on(where: str, cats: World, manager: User, api: Api
         ({"register": "/etc"}, "register"),
     ],
 )
-def test_what_is_wrong_is_said_at_its_field(where: str, manager: User, api: Api, changes: dict, field: str) -> None:
+def test_invalid_models_are_refused_at_their_field(
+    where: str, manager: User, api: Api, changes: dict, field: str
+) -> None:
     body = {"name": "Space", "kind": "lsa", "dataset": "cats", "texts": ["messages"]} | changes
 
     answer = api(manager).post(where, body, format="json")

@@ -1,4 +1,4 @@
-"""Releases after they are built: their files, their deprecation; sets that change; weights made elsewhere."""
+"""Finished releases: their files and deprecation; changes of sets; imported weights."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def body(answer) -> bytes:
     return b"".join(answer.streaming_content)
 
 
-def test_a_release_names_its_files_and_each_can_be_had_once(world: World, api: Api) -> None:
+def test_a_release_lists_its_files_and_they_can_be_cached(world: World, api: Api) -> None:
     client = api(world.people["viewer"])
     release = client.get(f"{GOLD}releases/1/").json()
     assert list(release["files"]) == list(FILES)
@@ -29,8 +29,8 @@ def test_a_release_names_its_files_and_each_can_be_had_once(world: World, api: A
     lines = [json.loads(line) for line in body(answer).decode().splitlines()]
     assert (lines[0]["release"], lines[0]["content_hash"]) == ("gold/v1", release["content_hash"])
     assert answer["Assay-Content-Hash"] == release["content_hash"]
-    again = client.get(release["files"]["items.jsonl"], headers={"If-None-Match": answer["ETag"]})
-    assert again.status_code == 304
+    cached = client.get(release["files"]["items.jsonl"], headers={"If-None-Match": answer["ETag"]})
+    assert cached.status_code == 304
     assert client.get(f"{GOLD}releases/1/files/weights.exe/").status_code == 404
     assert api(world.people["outsider"]).get(release["files"]["card.md"]).status_code == 404
 
@@ -39,18 +39,21 @@ def test_a_release_is_deprecated_with_a_reason_and_restored(world: World, api: A
     client, where = api(world.people["manager"]), f"{GOLD}releases/1/"
     assert api(world.people["viewer"]).post(f"{where}deprecate/", {"reason": "x"}, format="json").status_code == 403
     assert client.post(f"{where}deprecate/", {"reason": " "}, format="json").status_code == 400
-    told = client.post(f"{where}deprecate/", {"reason": "Use v2."}, format="json").json()
-    assert (told["deprecation_reason"], told["deprecated_by"]) == ("Use v2.", world.people["manager"].username)
-    assert told["deprecated_at"]
+    deprecated = client.post(f"{where}deprecate/", {"reason": "Use v2."}, format="json").json()
+    assert (deprecated["deprecation_reason"], deprecated["deprecated_by"]) == (
+        "Use v2.",
+        world.people["manager"].username,
+    )
+    assert deprecated["deprecated_at"]
     restored = client.post(f"{where}restore/").json()
     assert (restored["deprecated_at"], restored["deprecation_reason"]) == (None, "")
     assert client.post(f"{where}restore/").status_code == 400
 
 
-def test_a_set_is_renamed_and_a_campaign_that_is_there_is_refused_whole(world: World, api: Api) -> None:
+def test_a_set_can_be_changed_but_not_with_a_campaign_it_already_has(world: World, api: Api) -> None:
     client = api(world.people["manager"])
-    told = client.patch(GOLD, {"description": "By hand."}, format="json")
-    assert (told.status_code, told.json()["description"], told.json()["slug"]) == (200, "By hand.", "gold")
+    changed = client.patch(GOLD, {"description": "By hand."}, format="json")
+    assert (changed.status_code, changed.json()["description"], changed.json()["slug"]) == (200, "By hand.", "gold")
     refused = client.patch(GOLD, {"name": "Other", "add_campaigns": ["References"]}, format="json")
     assert (refused.status_code, list(refused.json()["fields"])) == (400, ["campaigns"])
     assert client.get(GOLD).json()["name"] == "Gold"
@@ -58,23 +61,30 @@ def test_a_set_is_renamed_and_a_campaign_that_is_there_is_refused_whole(world: W
     assert api(world.people["viewer"]).patch(GOLD, {}, format="json").status_code == 403
 
 
-def test_weights_made_elsewhere_are_imported_or_refused_with_every_bad_row(world: World, api: Api) -> None:
+def test_weights_are_imported_or_refused_with_every_bad_row(world: World, api: Api) -> None:
     client, where = api(world.people["manager"]), f"{HERE}/reference-sets/import/"
     exported = body(client.get(f"{GOLD}releases/1/files/items.jsonl/"))
-    asked = {"dataset": "chats", "name": "Theirs", "file": SimpleUploadedFile("w.jsonl", exported), "origin": "A paper"}
-    sent = client.post(where, asked, format="multipart")
-    assert (sent.status_code, sent["Location"]) == (202, sent.json()["weights_import"])
+    body_fields = {
+        "dataset": "chats",
+        "name": "Theirs",
+        "file": SimpleUploadedFile("w.jsonl", exported),
+        "origin": "A paper",
+    }
+    response = client.post(where, body_fields, format="multipart")
+    assert (response.status_code, response["Location"]) == (202, response.json()["weights_import"])
     weights_import_execute(import_id=WeightsImport.objects.latest("pk").pk)
-    made = client.get(sent["Location"]).json()
-    assert (made["state"], made["release"], made["report"]) == ("done", "theirs/v1", {})
-    taken, gold = (Release.objects.get(reference_set__slug=slug, number=1) for slug in ("theirs", "gold"))
-    weights = [set(one.weights.values_list("response", "weight", "rating_mean", "low")) for one in (taken, gold)]
+    weights_import = client.get(response["Location"]).json()
+    assert (weights_import["state"], weights_import["release"], weights_import["report"]) == ("done", "theirs/v1", {})
+    imported, gold = (Release.objects.get(reference_set__slug=slug, number=1) for slug in ("theirs", "gold"))
+    weights = [
+        set(release.weights.values_list("response", "weight", "rating_mean", "low")) for release in (imported, gold)
+    ]
     assert weights[0] == weights[1]
-    assert client.get(made["release_url"]).json()["method"] == "imported"
+    assert client.get(weights_import["release_url"]).json()["method"] == "imported"
     bad = SimpleUploadedFile("w.csv", b"item,text,weight\nnowhere,x,9\n")
-    sent = client.post(where, {"dataset": "chats", "name": "Bad", "file": bad}, format="multipart")
+    response = client.post(where, {"dataset": "chats", "name": "Bad", "file": bad}, format="multipart")
     weights_import_execute(import_id=WeightsImport.objects.latest("pk").pk)
-    refused = client.get(sent["Location"]).json()
+    refused = client.get(response["Location"]).json()
     assert (refused["state"], refused["release"]) == ("failed", None)
     assert [(row["line"], row["field"], row["found"]) for row in refused["report"]["errors"]] == [(2, "weight", "9")]
     unread = SimpleUploadedFile("w.csv", b"item,text,weight\nnowhere,x,9\n")

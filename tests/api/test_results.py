@@ -1,4 +1,4 @@
-"""Reference sets, releases, score runs and studies: asked for, computed, read back."""
+"""Reference sets, releases, score runs and studies: requested, computed, read."""
 
 from collections.abc import Callable
 
@@ -19,21 +19,21 @@ RUN = {"release": "gold/v1", "systems": ["Gamma", "Alpha", "Beta"], "metric": "b
 NO_TEXTS = {name: value for name, value in RUN.items() if name != "release"}
 
 
-def test_a_reference_set_and_its_first_release_are_asked_for(
+def test_a_reference_set_and_its_first_release_are_requested(
     world: World, api: Api, django_capture_on_commit_callbacks: Callable
 ) -> None:
     client = api(world.people["manager"])
     body = {"dataset": "chats", "name": "Bronze", "campaigns": ["References"], "source_kinds": ["human"]}
-    made = client.post(f"{HERE}/reference-sets/", body, format="json")
-    assert (made.status_code, made.json()["slug"], made.json()["latest_release"]) == (201, "bronze", None)
+    created = client.post(f"{HERE}/reference-sets/", body, format="json")
+    assert (created.status_code, created.json()["slug"], created.json()["latest_release"]) == (201, "bronze", None)
     with django_capture_on_commit_callbacks() as enqueued:
-        release = client.post(f"{made['Location']}releases/", {"method": "zscore"}, format="json")
+        release = client.post(f"{created['Location']}releases/", {"method": "zscore"}, format="json")
     assert (release.status_code, release.json()["name"], release.json()["state"]) == (201, "bronze/v1", "queued")
     assert release.json()["parameters"]["clip"] == 2.0
     assert len(enqueued) == 1
 
 
-def test_weights_are_read_in_pages_and_narrowed(world: World, api: Api) -> None:
+def test_weights_can_be_filtered(world: World, api: Api) -> None:
     client, where = api(world.people["viewer"]), f"{HERE}/reference-sets/gold/releases/1/weights/"
     everything = client.get(where).json()["results"]
     # Linear weights on a scale of 1 to 5: (mean - 3) / 2.
@@ -43,7 +43,7 @@ def test_weights_are_read_in_pages_and_narrowed(world: World, api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "fits"),
+    ("query", "fits"),
     [
         ({"sign": "negative"}, lambda row: row["weight"] < 0),
         ({"max_width": 0.5}, lambda row: row["low"] is not None and row["high"] - row["low"] <= 0.5),
@@ -57,42 +57,42 @@ def test_weights_are_read_in_pages_and_narrowed(world: World, api: Api) -> None:
         ({"min_spread": 0, "max_spread": 10}, lambda row: row["n_ratings"] > 1),
     ],
 )
-def test_weights_are_narrowed_by_what_the_browser_is_narrowed_by(world: World, api: Api, asked, fits) -> None:
+def test_weights_have_the_filters_of_the_browse_page(world: World, api: Api, query, fits) -> None:
     client, where = api(world.people["viewer"]), f"{HERE}/reference-sets/gold/releases/1/weights/"
     everything = client.get(where, {"page_size": 500}).json()["results"]
-    found = client.get(where, {"page_size": 500, **asked}).json()["results"]
-    assert found == [row for row in everything if fits(row)]
+    filtered = client.get(where, {"page_size": 500, **query}).json()["results"]
+    assert filtered == [row for row in everything if fits(row)]
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"), [({"sign": "odd"}, "sign"), ({"min_spread": 2, "max_spread": 1}, "min_spread")]
+    ("query", "field"), [({"sign": "odd"}, "sign"), ({"min_spread": 2, "max_spread": 1}, "min_spread")]
 )
-def test_what_a_filter_does_not_mean_is_told_at_its_name(world: World, api: Api, asked, field) -> None:
-    answer = api(world.people["viewer"]).get(f"{HERE}/reference-sets/gold/releases/1/weights/", asked)
+def test_invalid_filters_are_refused_by_name(world: World, api: Api, query, field) -> None:
+    answer = api(world.people["viewer"]).get(f"{HERE}/reference-sets/gold/releases/1/weights/", query)
     assert (answer.status_code, list(answer.json()["fields"])) == (400, [field])
 
 
-def test_the_same_run_is_the_same_row_and_is_not_enqueued_again(
+def test_an_equal_run_is_returned_without_enqueueing_it_again(
     world: World, api: Api, django_capture_on_commit_callbacks: Callable
 ) -> None:
     client, before = api(world.people["manager"]), ScoreRun.objects.count()
     with django_capture_on_commit_callbacks() as enqueued:
         known = client.post(f"{HERE}/score-runs/", RUN, format="json")
         new = client.post(f"{HERE}/score-runs/", {**RUN, "subset": "w >= 0.5"}, format="json")
-        again = client.post(f"{HERE}/score-runs/", {**RUN, "subset": "w>=0.5"}, format="json")
-    assert [answer.status_code for answer in (known, new, again)] == [200, 201, 200]
+        repeated = client.post(f"{HERE}/score-runs/", {**RUN, "subset": "w>=0.5"}, format="json")
+    assert [answer.status_code for answer in (known, new, repeated)] == [200, 201, 200]
     assert known.json()["state"] == "done"
-    assert again.json()["id"] == new.json()["id"]
+    assert repeated.json()["id"] == new.json()["id"]
     assert new.json()["subset"] == "w>=0.5"
     assert (ScoreRun.objects.count(), len(enqueued)) == (before + 1, 1)
 
 
-def test_a_metric_that_reads_no_references_is_run_on_a_data_set(world: World, api: Api) -> None:
+def test_a_metric_without_references_runs_on_a_data_set(world: World, api: Api) -> None:
     client = api(world.people["manager"])
-    asked = {"dataset": world.names["dataset_slug"], "systems": RUN["systems"], "metric": "length"}
-    made = client.post(f"{HERE}/score-runs/", asked, format="json")
-    assert (made.status_code, made.json()["release"], made.json()["dataset"]) == (201, None, asked["dataset"])
-    refused = client.post(f"{HERE}/score-runs/", {**asked, "metric": "bleu"}, format="json")
+    body = {"dataset": world.names["dataset_slug"], "systems": RUN["systems"], "metric": "length"}
+    created = client.post(f"{HERE}/score-runs/", body, format="json")
+    assert (created.status_code, created.json()["release"], created.json()["dataset"]) == (201, None, body["dataset"])
+    refused = client.post(f"{HERE}/score-runs/", {**body, "metric": "delta_bleu"}, format="json")
     assert (refused.status_code, list(refused.json()["fields"])) == (400, ["release"])
 
 
@@ -106,7 +106,7 @@ def test_a_metric_that_reads_no_references_is_run_on_a_data_set(world: World, ap
         ("am", "model", []),
     ],
 )
-def test_a_model_that_is_no_text_is_told_at_its_name(
+def test_a_model_that_is_not_a_string_is_refused_by_name(
     world: World, api: Api, metric: str, parameter: str, value
 ) -> None:
     TrainedModel.objects.create(
@@ -119,38 +119,38 @@ def test_a_model_that_is_no_text_is_told_at_its_name(
         digest="a" * 64,
         finished_at=timezone.now(),
     )
-    asked = {**RUN, "metric": metric, "parameters": {parameter: value}}
-    answer = api(world.people["manager"]).post(f"{HERE}/score-runs/", asked, format="json")
+    body = {**RUN, "metric": metric, "parameters": {parameter: value}}
+    answer = api(world.people["manager"]).post(f"{HERE}/score-runs/", body, format="json")
     assert (answer.status_code, list(answer.json()["fields"])) == (400, [parameter])
 
 
-def test_segments_are_those_that_the_system_scores_rest_on(world: World, api: Api) -> None:
+def test_segments_are_those_of_the_system_scores(world: World, api: Api) -> None:
     client, run = api(world.people["viewer"]), ScoreRun.objects.get(pk=world.names["score_run_pk"])
     segments = client.get(f"{HERE}/score-runs/{run.pk}/segments/", {"page_size": 3}).json()
     assert [row["item"] for row in segments["results"]] == ["i0", "i1", "i2"]
     last = client.get(segments["next"]).json()["results"]
     stored = segment_scores(run, run.scores.get(system__name="Beta").position).tolist()
     stored = [None if score != score else score for score in stored]
-    back = client.get(client.get(segments["next"]).json()["previous"]).json()
-    assert (segments["previous"], back["results"]) == (None, segments["results"])
+    previous_page = client.get(client.get(segments["next"]).json()["previous"]).json()
+    assert (segments["previous"], previous_page["results"]) == (None, segments["results"])
     assert [row["scores"]["Beta"] for row in segments["results"] + last] == stored
 
 
-def test_the_same_study_is_the_same_row_however_it_is_written(
+def test_an_equal_study_is_returned_without_enqueueing_it_again(
     world: World, api: Api, django_capture_on_commit_callbacks: Callable
 ) -> None:
     client, before = api(world.people["manager"]), Study.objects.count()
     with django_capture_on_commit_callbacks() as enqueued:
         new = client.post(f"{HERE}/studies/", {"name": "Third", "specification": {**STUDY, "seed": 3}}, format="json")
         spelled_out = {"name": "Same", "specification": new.json()["specification"]}
-        again = client.post(f"{HERE}/studies/", spelled_out, format="json")
-    assert (new.status_code, again.status_code) == (201, 200)
-    assert again.json()["id"] == new.json()["id"]
+        repeated = client.post(f"{HERE}/studies/", spelled_out, format="json")
+    assert (new.status_code, repeated.status_code) == (201, 200)
+    assert repeated.json()["id"] == new.json()["id"]
     assert (Study.objects.count(), len(enqueued)) == (before + 1, 1)
     assert client.get(f"{new['Location']}table/").status_code == 409
 
 
-def test_the_table_of_a_study_leads_to_the_runs_behind_it(world: World, api: Api) -> None:
+def test_the_table_of_a_study_names_its_score_runs(world: World, api: Api) -> None:
     client, where = api(world.people["viewer"]), f"{HERE}/studies/{world.names['study_pk']}/"
     table = client.get(f"{where}table/").json()
     assert {row["run"] for row in table} == set(client.get(where).json()["score_runs"])
@@ -196,9 +196,7 @@ def test_the_table_of_a_study_leads_to_the_runs_behind_it(world: World, api: Api
         ("studies/", {"name": "S", "specification": {**STUDY, "systems": ["Alpha"]}}, "systems"),
     ],
 )
-def test_what_cannot_be_computed_is_refused_by_field(
-    world: World, api: Api, where: str, body: dict, field: str
-) -> None:
+def test_invalid_bodies_are_refused_by_field(world: World, api: Api, where: str, body: dict, field: str) -> None:
     answer = api(world.people["manager"]).post(f"{HERE}/{where}", body, format="json")
     assert answer.status_code == 400, answer.content
     assert list(answer.json()["fields"]) == [field]
@@ -206,6 +204,8 @@ def test_what_cannot_be_computed_is_refused_by_field(
 
 
 def test_a_release_of_another_project_cannot_be_named(world: World, api: Api) -> None:
-    elsewhere = Project.objects.get(slug="other-lab")
-    answer = api(world.people["outsider"]).post(f"/api/v1/projects/{elsewhere.slug}/score-runs/", RUN, format="json")
+    other_project = Project.objects.get(slug="other-lab")
+    answer = api(world.people["outsider"]).post(
+        f"/api/v1/projects/{other_project.slug}/score-runs/", RUN, format="json"
+    )
     assert answer.json()["fields"]["release"] == ["Found 'gold/v1'; accepted: none yet: release weights first."]

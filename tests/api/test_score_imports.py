@@ -1,4 +1,4 @@
-"""Scores made elsewhere over the API: looked at, imported, taken away."""
+"""Imported scores over the API: checked, imported, downloaded."""
 
 import io
 import zipfile
@@ -26,51 +26,51 @@ def where(cats: World) -> str:
     return f"/api/v1/projects/{cats.project.slug}/score-imports/"
 
 
-def asked(text: str = TABLE, **changes: object) -> dict:
+def form_data(text: str = TABLE, **changes: object) -> dict:
     file = SimpleUploadedFile("comet.csv", text.encode())
     return {"file": file, "dataset": "cats", "name": "COMET-22", "lowest": 0, "highest": 1} | changes
 
 
-def test_scores_are_imported_once_and_shown_as_any_run(where: str, manager: User, api: Api) -> None:
+def test_scores_are_imported_once_and_shown_as_a_run(where: str, manager: User, api: Api) -> None:
     client = api(manager)
-    made = client.post(where, asked())
-    again = client.post(where, asked())
+    created = client.post(where, form_data())
+    repeated = client.post(where, form_data())
 
-    (found,) = made.json()
-    assert (made.status_code, again.status_code) == (201, 200)
-    assert (found["items"], found["missing"], found["created"]) == (2, 1, True)
-    assert found["systems"] == [{"system": "Echo", "score": 0.75}, {"system": "Parrot", "score": 0.25}]
-    assert again.json()[0]["run"] == found["run"]
-    shown = client.get(found["url"]).json()
+    (score_import,) = created.json()
+    assert (created.status_code, repeated.status_code) == (201, 200)
+    assert (score_import["items"], score_import["missing"], score_import["created"]) == (2, 1, True)
+    assert score_import["systems"] == [{"system": "Echo", "score": 0.75}, {"system": "Parrot", "score": 0.25}]
+    assert repeated.json()[0]["run"] == score_import["run"]
+    shown = client.get(score_import["url"]).json()
     assert (shown["state"], shown["metric"]) == ("done", "external")
-    segments = client.get(f"{found['url']}segments/").json()["results"]
+    segments = client.get(f"{score_import['url']}segments/").json()["results"]
     assert segments[1]["scores"] == {"Echo": 1.0, "Parrot": None}
 
 
 def test_a_check_stores_nothing(where: str, manager: User, api: Api) -> None:
-    response = api(manager).post(where, asked(check=True))
+    response = api(manager).post(where, form_data(check=True))
     assert response.status_code == 200
     assert response.json()[0]["run"] is None
     assert not ScoreRun.objects.exists()
 
 
-def test_it_refuses_with_rows_and_fields(where: str, manager: User, api: Api) -> None:
+def test_invalid_imports_are_refused_with_rows_and_fields(where: str, manager: User, api: Api) -> None:
     client = api(manager)
-    rows = client.post(where, asked(TABLE + "Nobody,item-0,1\n"))
+    rows = client.post(where, form_data(TABLE + "Nobody,item-0,1\n"))
     assert (rows.status_code, rows.json()["total"], rows.json()["rows"][0]["line"]) == (400, 1, 5)
-    assert "name" in client.post(where, asked(name="")).json()["fields"]
-    assert "dataset" in client.post(where, asked(dataset="dogs")).json()["fields"]
-    assert "sort" in client.post(where, asked(sort="x")).json()["fields"]
+    assert "name" in client.post(where, form_data(name="")).json()["fields"]
+    assert "dataset" in client.post(where, form_data(dataset="dogs")).json()["fields"]
+    assert "sort" in client.post(where, form_data(sort="x")).json()["fields"]
 
 
-def test_members_take_scores_away_and_managers_bring_them(
+def test_members_download_scores_and_managers_import_them(
     where: str, manager: User, viewer: User, outsider: User, api: Api
 ) -> None:
-    api(manager).post(where, asked())
+    api(manager).post(where, form_data())
     response = api(viewer).get(f"{where}cats/archive/")
     with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as archive:
         assert "cats/metric-scores/cats/COMET-22-src.seg.score" in archive.namelist()
-    assert api(viewer).post(where, asked()).status_code == 403
-    assert api(outsider).post(where, asked()).status_code == 404
+    assert api(viewer).post(where, form_data()).status_code == 403
+    assert api(outsider).post(where, form_data()).status_code == 404
     assert api(outsider).get(f"{where}cats/archive/").status_code == 404
     assert api().get(f"{where}cats/archive/").status_code == 401

@@ -1,4 +1,4 @@
-"""docs/api.md, run word for word over HTTP against a live server and a real worker."""
+"""The commands of docs/api.md, run over HTTP against a live server and a real worker."""
 
 from pathlib import Path
 
@@ -22,30 +22,30 @@ def tour(live_server: LiveServer, worker: Worker, tmp_path: Path) -> Shell:
 
 @pytest.mark.worker
 def test_the_documented_tour_goes_from_token_to_table(tour: Shell) -> None:
-    said = {answer.command: answer.body for answer in tour.answers}
+    bodies = {answer.command: answer.body for answer in tour.answers}
     codes = [(answer.command.split()[2].rpartition("/")[0], answer.status) for answer in tour.answers]
 
     # demo/examples/dataset.jsonl holds three items and two systems, ratings.csv fifteen judgements by two criteria.
-    (items,) = (body["results"] for command, body in said.items() if "/items/" in command)
+    (items,) = (body["results"] for command, body in bodies.items() if "/items/" in command)
     assert [item["external_id"] for item in items] == ["1", "2", "3"]
-    (monitor,) = (body for command, body in said.items() if "/monitor/" in command)
+    (monitor,) = (body for command, body in bodies.items() if "/monitor/" in command)
     assert (monitor["judgements"], monitor["ratings"]) == (15, 30)
 
     # Both systems wrote the same for item 2, so two pairs are left; the template asks five ratings of each.
-    (extended,) = (body["data"] for command, body in said.items() if "/extend/" in command)
+    (extended,) = (body["data"] for command, body in bodies.items() if "/extend/" in command)
     assert extended == {"ratings_per_unit": [5, 7], "places": 4}
-    (applied,) = (body for command, body in said.items() if "/apply/" in command)
+    (applied,) = (body for command, body in bodies.items() if "/apply/" in command)
     assert applied == {"excluded": 0, "flagged": 0, "reopened": 0, "unchanged": 0}
 
     # Linear weights: 2 (mean - 1) / (5 - 1) - 1, where the mean of 4.5 and 5 is 4.75.
-    (weights,) = (body["results"] for command, body in said.items() if "weights/" in command)
+    (weights,) = (body["results"] for command, body in bodies.items() if "weights/" in command)
     assert {row["text"]: row["weight"] for row in weights}["I did. What a strike."] == pytest.approx(0.875)
     assert min(row["weight"] for row in weights) >= 0
 
     assert [code for command, code in codes if command == "$HERE/score-runs"] == [201, 200]
     assert tour.variables["AGAIN"] == tour.variables["RUN"]
 
-    (table,) = (body for command, body in said.items() if "table/" in command)
+    (table,) = (body for command, body in bodies.items() if "table/" in command)
     assert [(row["metric"], row["subset"]) for row in table] == [
         (metric, subset) for metric in ("sbleu", "delta_bleu") for subset in ("original", "w>0", "all")
     ]

@@ -1,4 +1,4 @@
-"""Two or more of everything the API shows, made by the services, so that lists have a second row to pay for."""
+"""At least two of everything the API lists, so that queries per row are noticed."""
 
 import json
 from collections.abc import Mapping
@@ -56,12 +56,12 @@ def jsonl(records: list[dict[str, Any]]) -> bytes:
 
 
 def judgements(rate_references: bool) -> list[dict[str, Any]]:
-    """Two raters' answers about all references, or about all outputs."""
+    """Return ratings of all references or all outputs by two raters."""
     return [
-        {"rater": rater, "item": item["id"], "text": text, "ratings": {"quality": 1 + (place + shift + number) % 5}}
+        {"rater": rater, "item": item["id"], "text": text, "ratings": {"quality": 1 + (position + shift + number) % 5}}
         for shift, rater in enumerate(("ann", "bob"))
         for number, item in enumerate(ITEMS)
-        for place, text in enumerate(item["references"] if rate_references else item["outputs"].values())
+        for position, text in enumerate(item["references"] if rate_references else item["outputs"].values())
     ]
 
 
@@ -101,7 +101,7 @@ def _parameter_study(project: Project, by: User, seed: int) -> ParameterStudy:
 
 
 def _watched(campaign: Campaign, by: User) -> None:
-    """Two of everything that is written down about a running campaign: ratings, changes, decisions, rules."""
+    """Add two ratings, amendments, decisions and rule versions to a running campaign."""
     for name in ("ann", "bob"):
         rater = join(campaign, name)
         rate_next(campaign, rater)
@@ -112,7 +112,7 @@ def _watched(campaign: Campaign, by: User) -> None:
 
 
 def _mined(project: Project, by: User) -> MiningRun:
-    """Two corpora, and two runs over the first of them."""
+    """Create two corpora, and two mining runs with the first of them."""
     dataset = project.datasets.get(slug="chats")
     for name in ("Pool", "More pool"):
         corpus = corpora.corpus_from_dataset(project=project, by=by, name=name, dataset=dataset, source_kinds=["human"])
@@ -131,14 +131,14 @@ def _mined(project: Project, by: User) -> MiningRun:
 
 
 def _selected(project: Project, by: User, name: str) -> SeedSelection:
-    """Three seeds of a data set of their own, rated 5, 4 and 2 by one rater: two of them are selected."""
+    """Create a data set of three seeds rated 5, 4 and 2 by one rater, and select two."""
     seeds = [
         {"id": f"s{n}", "message": f"Seed {n}?", "references": [{"text": f"Yes {n}", "kind": "seed"}]} for n in range(3)
     ]
-    made = imports.dataset_import_create(
+    dataset_import = imports.dataset_import_create(
         project=project, by=by, name=name, filename="items.jsonl", content=jsonl(seeds)
     )
-    imports.dataset_import_execute(import_id=made.pk)
+    imports.dataset_import_execute(import_id=dataset_import.pk)
     dataset = project.datasets.get(name=name)
     rows = [
         {"rater": "ann", "item": f"s{n}", "text": f"Yes {n}", "ratings": {"quality": value}}
@@ -154,7 +154,7 @@ def _selected(project: Project, by: User, name: str) -> SeedSelection:
 
 
 def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
-    """Two files of weights and two selections that no worker has taken up; the id of one of the files."""
+    """Queue two imports of weights and two selections; return the id of one import."""
     for n in range(2):
         weights_import_create(
             dataset=project.datasets.get(slug="chats"),
@@ -172,7 +172,7 @@ def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
 
 
 def _models(project: Project, by: User) -> int:
-    """Two models that wait for a worker; the id of one."""
+    """Queue two models; return the id of one."""
     dataset = project.datasets.get(slug="chats")
     for kind in ("lsa", "vectors"):
         request = ModelRequest(project, by, f"Of {kind}", kind)
@@ -181,15 +181,15 @@ def _models(project: Project, by: User) -> int:
 
 
 def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
-    """The people, and one value for every name that appears in an address."""
+    """Return the users, and a value for every parameter of a URL."""
     project = Project.objects.create(name="Lab", slug="lab")
-    elsewhere = Project.objects.create(name="Other lab", slug="other-lab")
+    other_project = Project.objects.create(name="Other lab", slug="other-lab")
     owner = member(project, "olga", Role.OWNER)
     people = {
         "owner": owner,
         "manager": member(project, "max", Role.MANAGER),
         "viewer": member(project, "vera", Role.VIEWER),
-        "outsider": member(elsewhere, "otto", Role.OWNER),
+        "outsider": member(other_project, "otto", Role.OWNER),
     }
     second = Project.objects.create(name="Third lab", slug="third-lab")
     for user in people.values():
@@ -204,9 +204,9 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     _watched(live, owner)
     run_of_mining = _mined(project, owner)
     for name in ("Gold", "Silver"):
-        made = reference_set_create(dataset=dataset, name=name, campaigns=[references], source_kinds=["human"])
-        for seed in (1, 2):
-            release = release_create(reference_set=made, parameters={"n_bootstrap": 20, "seed": seed}, by=owner)
+        reference_set = reference_set_create(dataset=dataset, name=name, campaigns=[references], source_kinds=["human"])
+        for method in ("linear", "median"):
+            release = release_create(reference_set=reference_set, method=method, by=owner)
             release_build(release_id=release.pk)
     gold = project.reference_sets.get(slug="gold")
     for metric in ("bleu", "delta_bleu"):
@@ -228,7 +228,11 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     item = dataset.items.get(external_id="i0")
     lists = [
         response_list_create(
-            dataset=dataset, name=name, responses=[one.pk for one in item.responses.all()], origin={}, by=owner
+            dataset=dataset,
+            name=name,
+            responses=[response.pk for response in item.responses.all()],
+            origin={},
+            by=owner,
         )
         for name in ("Unsure", "Tied")
     ]

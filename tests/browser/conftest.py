@@ -1,4 +1,4 @@
-"""Pages in a real Chromium. A test that used one fails at its end if the console showed an error nobody allowed."""
+"""Pages in a real Chromium. A test fails at its end if the console showed an error that it did not allow."""
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -32,11 +32,11 @@ def console_errors():
 
 @pytest.fixture
 def new_page(chromium, console_errors):
-    """Open pages in contexts (cookie jars) of their own: ``new_page(**PHONE)``, ``new_page(theme="dark")``."""
+    """Return a function that opens a page in a new context: ``new_page(**PHONE)``, ``new_page(theme="dark")``."""
     contexts = []
 
     def open_page(**options):
-        # One point of a phone's screen is drawn once: these pages are not looked at.
+        # No test looks at these pages, so a phone's pixels are not doubled.
         context = theme_context(chromium, **(options or DESKTOP) | {"device_scale_factor": 1})
         contexts.append(context)
         page = context.new_page()

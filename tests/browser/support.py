@@ -1,4 +1,4 @@
-"""A real Chromium for the browser tests and for scripts/screenshots.py: how to find it, start it and listen to it."""
+"""Find, start and observe a real Chromium, for the browser tests and scripts/screenshots.py."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SERIOUS = frozenset({"serious", "critical"})
 EVERY_IMPACT = SERIOUS | {"minor", "moderate"}
 THEME = "matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'"
 FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-# Rules of other impacts than the given ones are not run: they take half of the time.
+# Rules of other impacts are disabled: they take half of the time.
 RUN_AXE = """([root, impacts]) => axe.run(root || document, {
     resultTypes: ["violations"],
     rules: Object.fromEntries(axe._audit.rules
         .filter((rule) => rule.enabled && !impacts.includes(rule.impact)).map((rule) => [rule.id, {enabled: false}])),
 })"""
 
-# The headless shell draws no window: a page costs it a fifth of the time that a whole browser takes.
+# The headless shell has no window: it takes a fifth of the time of a full browser.
 HEADLESS_SHELL = "chromium-headless-shell"
 CHROMIUM_NAMES = (HEADLESS_SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_ARGS = [
@@ -43,7 +43,7 @@ CHROMIUM_ARGS = [
 
 
 def chromium_path() -> str | None:
-    """The Chromium to drive: ASSAY_CHROMIUM, else an installed one, else None for Playwright's own download."""
+    """Return the path in ASSAY_CHROMIUM, else of an installed Chromium, else None for Playwright's download."""
     named = os.environ.get("ASSAY_CHROMIUM")
     if named:
         return named
@@ -74,8 +74,7 @@ def sign_in_by_form(page: Page, base_url: str, username: str, password: str) -> 
 
 
 class ConsoleErrors:
-    """What a page complained about: console errors (Content-Security-Policy violations are among them) and uncaught
-    exceptions."""
+    """Collect a page's console errors, including violations of the Content-Security-Policy, and uncaught exceptions."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -86,7 +85,7 @@ class ConsoleErrors:
         page.on("pageerror", lambda error: self.seen.append(f"uncaught: {error}"))
 
     def allow(self, pattern: str) -> None:
-        """A test that provokes an error says which: ``console_errors.allow("status of 404")``."""
+        """Allow an error that a test provokes: ``console_errors.allow("status of 404")``."""
         self.allowed.append(re.compile(pattern))
 
     def unexpected(self) -> list[str]:
@@ -98,11 +97,11 @@ class ConsoleErrors:
 
 
 def assert_everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS) -> None:
-    """Look at the page from a desk by day and from a phone by night: no barrier, and nothing scrolls sideways.
+    """Assert that the page is accessible and does not scroll sideways, on a light desktop and on a dark phone.
 
-    Afterwards the page has its own size and colours again.
+    Afterwards the page has its previous size and colours.
     """
-    own_size, own_theme = page.viewport_size, page.evaluate(THEME)
+    previous_size, previous_theme = page.viewport_size, page.evaluate(THEME)
     for size, theme in ((DESKTOP["viewport"], "light"), (PHONE["viewport"], "dark")):
         if page.viewport_size != size:
             page.set_viewport_size(size)
@@ -110,8 +109,8 @@ def assert_everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS) -
         expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
         assert_no_barrier(page, impacts=impacts)
         page.wait_for_function(FITS, timeout=5_000)
-    page.set_viewport_size(own_size)
-    page.emulate_media(color_scheme=own_theme)
+    page.set_viewport_size(previous_size)
+    page.emulate_media(color_scheme=previous_theme)
 
 
 def assert_no_barrier(page: Page, *, include: str | None = None, impacts: Container[str] = SERIOUS) -> None:

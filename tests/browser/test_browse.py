@@ -1,4 +1,4 @@
-"""The browser of a release in a real Chromium: at 32,000 references and, where size is no matter, few."""
+"""The browse page of a release, with 32,000 references or, if size does not matter, with a few."""
 
 import re
 from urllib.parse import parse_qs, urlparse
@@ -32,7 +32,7 @@ def in_order(release):
     return list(release.weights.order_by("item_position", "-weight", "id").values_list("response_id", flat=True))
 
 
-def asked(page):
+def query_of(page):
     return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
 
 
@@ -44,31 +44,31 @@ def settle(page, text):
     page.wait_for_function("(text) => document.getElementById('browse-total').textContent.includes(text)", arg=text)
 
 
-def test_many_thousand_references_can_be_lived_with(live_server, page_desktop, large):
+def test_many_thousand_references_can_be_scrolled_searched_and_filtered(live_server, page_desktop, large):
     page, expected = page_desktop, in_order(large)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(address(live_server, large))
     assert total(page) == "32,000 references of 2,000 items"
 
-    # Scrolled through, pages come in order: what is in the page is always one stretch of the release, and moves on.
-    far, most = 0, 0
+    # While scrolling, the page always holds consecutive references of the release.
+    furthest, most_held = 0, 0
     for _ in range(400):
-        held = page.evaluate(IN_PAGE)
-        at = expected.index(held[0])
-        assert held == expected[at : at + len(held)]
-        far, most = max(far, at + len(held)), max(most, len(held))
-        if far >= 1500:
+        ids = page.evaluate(IN_PAGE)
+        at = expected.index(ids[0])
+        assert ids == expected[at : at + len(ids)]
+        furthest, most_held = max(furthest, at + len(ids)), max(most_held, len(ids))
+        if furthest >= 1500:
             break
         page.mouse.wheel(0, 2500)
         page.wait_for_timeout(40)
-    assert far >= 1500
-    assert most < 700  # pages far above were let go
-    # The way back is whole, too.
+    assert furthest >= 1500
+    assert most_held < 700  # pages far above are removed
+    # Scrolling back loads them again.
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_selector(f"#reference-{expected[0]}")
     assert page.evaluate(IN_PAGE)[:48] == expected[:48]
 
-    # Keys: the first reference, the next two, the next item, the conversation, the reference's page and back to it.
+    # Keys select references and items, open the conversation, and open the reference's page.
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("j")
@@ -91,17 +91,17 @@ def test_many_thousand_references_can_be_lived_with(live_server, page_desktop, l
     page.wait_for_selector(f"#reference-{expected[17]}")
     assert page.locator(f"#reference-{expected[17]}").bounding_box()["y"] < 800
 
-    # Search: the field by key, the found marked, a chip that takes it away again.
+    # Search: a key focuses the field, matches are marked, a chip removes the filter.
     page.keyboard.press("/")
     page.keyboard.type(RARE)
     page.keyboard.press("Enter")
     settle(page, "32 references of 32 items")
-    assert asked(page) == {"text": RARE}
+    assert query_of(page) == {"text": RARE}
     assert set(page.locator(".reference mark").all_text_contents()) == {RARE}
     page.get_by_role("link", name=f"Remove the filter “{RARE}”").click()
     settle(page, "32,000 references")
 
-    # A drag over the distribution filters; the fields say the same; back and forth as pages.
+    # Dragging over the distribution filters, updates the fields, and adds to the history.
     plot = page.locator(".brush-plot svg").first.bounding_box()
     across = lambda weight: plot["x"] + plot["width"] * (weight + 1.025) / 2.05  # noqa: E731
     page.mouse.move(across(-0.9), plot["y"] + 30)
@@ -109,7 +109,7 @@ def test_many_thousand_references_can_be_lived_with(live_server, page_desktop, l
     page.mouse.move(across(-0.5), plot["y"] + 30, steps=5)
     page.mouse.up()
     settle(page, "More than 1,000 references")
-    assert asked(page) == {"low": "-0.9", "high": "-0.5"}
+    assert query_of(page) == {"low": "-0.9", "high": "-0.5"}
     weights = page.evaluate("[...document.querySelectorAll('.reference .weight')].map((one) => one.textContent)")
     assert {-0.9 <= float(weight.replace("−", "-")) <= -0.5 for weight in weights} == {True}
     page.go_back()
@@ -117,9 +117,9 @@ def test_many_thousand_references_can_be_lived_with(live_server, page_desktop, l
     assert page.locator("#browse_low").input_value() == ""
     page.go_forward()
     settle(page, "More than 1,000 references")
-    assert asked(page) == {"low": "-0.9", "high": "-0.5"}
+    assert query_of(page) == {"low": "-0.9", "high": "-0.5"}
 
-    # By reference, deep in: the next page follows there as well.
+    # By reference, far down: the next page is loaded there, too.
     page.goto(address(live_server, large, f"?at={expected[28_000]}"))
     assert page.evaluate(IN_PAGE)[0] == expected[28_000]
     page.get_by_role("link", name="Earlier items").click()
@@ -132,13 +132,13 @@ def test_many_thousand_references_can_be_lived_with(live_server, page_desktop, l
     page.wait_for_function("() => document.querySelectorAll('[data-reference]').length >= 96")
     widths = dict(large.weights.values_list("response_id", "high"))
     lows = dict(large.weights.values_list("response_id", "low"))
-    held = page.evaluate(IN_PAGE)
-    assert len(set(held)) == len(held)
-    shown = [widths[pk] - lows[pk] for pk in held]
+    ids = page.evaluate(IN_PAGE)
+    assert len(set(ids)) == len(ids)
+    shown = [widths[pk] - lows[pk] for pk in ids]
     assert shown == sorted(shown, reverse=True)
 
 
-def test_the_distribution_is_brushed_by_keyboard_and_by_finger(live_server, page_phone, few):
+def test_the_distribution_can_be_brushed_by_keyboard_and_touch(live_server, page_phone, few):
     page = page_phone
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(address(live_server, few))
@@ -152,7 +152,7 @@ def test_the_distribution_is_brushed_by_keyboard_and_by_finger(live_server, page
     plot = page.locator(".brush-plot svg").first
     box = plot.bounding_box()
     touch = {"pointerType": "touch", "pointerId": 7, "bubbles": True, "button": 0, "clientY": box["y"] + 20}
-    plot.evaluate("(one) => (one.setPointerCapture = () => {})")  # a pointer of a test cannot be captured
+    plot.evaluate("(one) => (one.setPointerCapture = () => {})")  # synthetic pointers cannot be captured
     for kind, share in (("pointerdown", 0.55), ("pointermove", 0.7), ("pointermove", 0.9), ("pointerup", 0.9)):
         plot.dispatch_event(kind, touch | {"clientX": box["x"] + share * box["width"]})
     page.wait_for_url(re.compile("low=0.1&high=0.8"))
@@ -161,7 +161,7 @@ def test_the_distribution_is_brushed_by_keyboard_and_by_finger(live_server, page
     settle(page, f"{held} references of")
 
 
-def test_a_link_to_a_reference_leads_to_it(live_server, new_page, few):
+def test_a_copied_link_opens_its_reference(live_server, new_page, few):
     chosen = in_order(few)[100]
     page = new_page(**DESKTOP, permissions=["clipboard-read", "clipboard-write"])
     sign_in(page, live_server.url, "max-manager", "password")
@@ -180,15 +180,18 @@ def test_everything_works_without_script(live_server, new_page, few):
     page, expected = new_page(**DESKTOP, java_script_enabled=False), in_order(few)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(address(live_server, few))
-    found = []
+    ids = []
     while True:
-        found += [int(one.get_attribute("id").removeprefix("reference-")) for one in page.locator(".reference").all()]
+        ids += [
+            int(reference.get_attribute("id").removeprefix("reference-"))
+            for reference in page.locator(".reference").all()
+        ]
         following = page.get_by_role("link", name="Next items")
         if not following.count():
             break
         with page.expect_navigation():
             following.click()
-    assert found == expected
+    assert ids == expected
     page.get_by_role("spinbutton", name="Weight from").fill("0.5")
     page.get_by_label("Sign").select_option("Positive")
     with page.expect_navigation():
@@ -206,7 +209,7 @@ def test_everything_works_without_script(live_server, new_page, few):
     assert download.value.suggested_filename == "chit-chat-references-192-v1-table.tex"
 
 
-def test_axe_finds_nothing(live_server, new_page, few):
+def test_the_pages_are_accessible(live_server, new_page, few):
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     for query in ("", "?view=references&text=rain&low=-0.5&sort=-spread&sign=positive", "?view=table"):

@@ -1,4 +1,4 @@
-"""A manager makes a campaign from a template, in steps, launches it, a rater rates, it is closed; and cloned."""
+"""Campaigns are created from a template, launched, rated and closed; and cloned."""
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +10,7 @@ from tests.browser.support import DESKTOP, PHONE, assert_no_barrier, sign_in
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_campaign_from_its_template_to_its_end(live_server, new_page, project, manager):
+def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_server, new_page, project, manager):
     make_dataset(project, items=1, systems=["Ada", "Bo"])
     page = new_page(**DESKTOP)
     sign_in(page, live_server.url, manager.username, "password")

@@ -1,4 +1,4 @@
-"""Every page of a campaign that has been through everything: light at a desk, dark on a phone."""
+"""Every page of a campaign with all kinds of records, on a light desktop and on a dark phone."""
 
 import pytest
 from django.urls import reverse
@@ -30,7 +30,7 @@ PAGES = [
     "campaign-record-datasheet",
     "campaign-audit",
 ]
-OF_THE_PROJECT = [
+PROJECT_PAGES = [
     "campaign-list",
     "campaign-create",
     "campaign-import",
@@ -45,26 +45,26 @@ RULES = [{"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "acc
 
 @pytest.fixture
 def campaign(project, manager):
-    """Watched, judged by rules, extended, one of its systems stopped."""
+    """Create a campaign with a flag, applied rules, an extension and a stopped system."""
     quality = QUALITY | {"every": 3, "mix": {"gold": 1}}
-    made = make_designed(make_dataset(project, items=2), quality=quality, ratings_per_unit=2)
+    campaign = make_designed(make_dataset(project, items=2), quality=quality, ratings_per_unit=2)
     for name, value in (("ann", 4), ("bob", 1)):
-        rater = join(made, name)
-        while (shown := unit_request(campaign=made, rater=rater)) is not None:
+        rater = join(campaign, name)
+        while (shown := unit_request(campaign=campaign, rater=rater)) is not None:
             answer(shown, value)
-    rater_flag(campaign=made, rater=rater, reason="Always the same.", by=manager)
-    rules_apply(campaign=made, rules=rules_register(campaign=made, records=RULES, by=manager), by=manager)
-    campaign_extend(campaign=made, ratings_per_unit=3, by=manager)
-    system_stop(campaign=made, system=made.dataset.systems.first(), by=manager)
-    return made
+    rater_flag(campaign=campaign, rater=rater, reason="Always the same.", by=manager)
+    rules_apply(campaign=campaign, rules=rules_register(campaign=campaign, records=RULES, by=manager), by=manager)
+    campaign_extend(campaign=campaign, ratings_per_unit=3, by=manager)
+    system_stop(campaign=campaign, system=campaign.dataset.systems.first(), by=manager)
+    return campaign
 
 
 def addresses(campaign):
-    """Every page that reads, by its name."""
-    slug, here = campaign.project.slug, (campaign.project.slug, campaign.pk)
+    """Return the URL of every page that is read with GET."""
+    slug, campaign_args = campaign.project.slug, (campaign.project.slug, campaign.pk)
     rater = campaign.participations.order_by("pk").last().rater_id
-    of_campaign = [reverse(f"annotation:{name}", args=here) for name in PAGES]
-    of_project = [reverse(f"annotation:{name}", args=[slug]) for name in OF_THE_PROJECT]
+    of_campaign = [reverse(f"annotation:{name}", args=campaign_args) for name in PAGES]
+    of_project = [reverse(f"annotation:{name}", args=[slug]) for name in PROJECT_PAGES]
     draft = campaign_clone(campaign=campaign, name="Twin")
     compared = f"{reverse('annotation:campaign-compare', args=[slug])}?left={campaign.pk}&right={draft.pk}"
     steps = [reverse("annotation:campaign-step", args=[slug, draft.pk, step]) for step in STEPS]
@@ -74,16 +74,16 @@ def addresses(campaign):
         *of_project,
         compared,
         *steps,
-        *(reverse("annotation:campaign-operation", args=[*here, name]) for name in OPERATIONS),
-        f"{reverse('annotation:campaign-operation', args=[*here, 'extend'])}?ratings_per_unit=4",
-        reverse("annotation:campaign-rater", args=[*here, rater]),
+        *(reverse("annotation:campaign-operation", args=[*campaign_args, name]) for name in OPERATIONS),
+        f"{reverse('annotation:campaign-operation', args=[*campaign_args, 'extend'])}?ratings_per_unit=4",
+        reverse("annotation:campaign-rater", args=[*campaign_args, rater]),
         reverse("annotation:rater-erase", args=[slug, rater]),
-        reverse("annotation:campaign-quality-apply", args=[*here, 1]),
-        f"{reverse('annotation:campaign-quality', args=here)}?replay={applied}",
+        reverse("annotation:campaign-quality-apply", args=[*campaign_args, 1]),
+        f"{reverse('annotation:campaign-quality', args=campaign_args)}?replay={applied}",
     ]
 
 
-def test_every_page_of_a_campaign_can_be_read_by_everybody(live_server, new_page, owner, campaign):
+def test_every_page_of_a_campaign_is_accessible(live_server, new_page, owner, campaign):
     page = new_page(**PHONE)
     sign_in(page, live_server.url, owner.username, "password")
     for address in addresses(campaign):

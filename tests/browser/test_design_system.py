@@ -5,6 +5,16 @@ from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, asse
 pytestmark = [pytest.mark.urls("tests.browser.urls"), pytest.mark.django_db]
 
 CHART_TEXT_COLOUR = "document.querySelector('[data-chart] svg .role-axis-label text').getAttribute('fill')"
+LOADED_FONTS = """async () => {
+    await document.fonts.ready;
+    const loaded = [...document.fonts].filter((face) => face.status === "loaded");
+    return loaded.map((face) => face.family.replaceAll('"', ""));
+}"""
+NUMBER_WIDTHS = """() => ["11111", "08648"].map((digits) => {
+    const cell = document.querySelector("td.num").appendChild(document.createElement("span"));
+    cell.textContent = digits;
+    return cell.getBoundingClientRect().width;
+})"""
 FOCUSED = "document.activeElement.innerText.trim().split(/\\s+/)[0]"
 
 
@@ -20,6 +30,13 @@ def styleguide(live_server):
 
 def test_every_component_is_accessible_and_fits_the_screen(new_page, styleguide):
     assert_everyone_can_read(styleguide(new_page(**PHONE)))
+
+
+def test_its_own_fonts_are_used_with_digits_of_one_width(page_desktop, styleguide):
+    page = styleguide(page_desktop)
+    assert {"Source Sans 3 Variable", "Source Serif 4 Variable"} <= set(page.evaluate(LOADED_FONTS))
+    ones, others = page.evaluate(NUMBER_WIDTHS)
+    assert ones == pytest.approx(others)
 
 
 def test_charts_draw_without_evaluating_strings_and_follow_the_theme(page_desktop, styleguide):
@@ -38,7 +55,7 @@ def test_charts_draw_without_evaluating_strings_and_follow_the_theme(page_deskto
     assert page.evaluate(CHART_TEXT_COLOUR) != light
 
 
-def test_theme_follows_the_system_until_another_one_is_chosen_and_then_is_remembered(new_page, styleguide):
+def test_the_theme_follows_the_system_until_one_is_chosen_and_remembered(new_page, styleguide):
     page = styleguide(new_page(theme="dark", **DESKTOP))
     toggle = page.get_by_role("button", name="Dark theme")
     assert toggle.get_attribute("aria-pressed") == "true"
@@ -52,7 +69,7 @@ def test_theme_follows_the_system_until_another_one_is_chosen_and_then_is_rememb
     page.wait_for_function("document.documentElement.dataset.bsTheme === 'light'")
 
 
-def test_rows_are_walked_with_j_and_k_and_opened_with_enter(page_desktop, styleguide):
+def test_j_and_k_move_between_rows_and_enter_opens_them(page_desktop, styleguide):
     page = styleguide(page_desktop)
 
     page.keyboard.press("j")
@@ -84,7 +101,7 @@ def test_question_mark_opens_the_help_and_escape_closes_it(page_desktop, stylegu
     assert page.get_by_role("dialog").count() == 0
 
 
-def test_confirmation_starts_on_the_harmless_choice_and_gives_the_focus_back(page_desktop, styleguide):
+def test_confirmation_focuses_the_safe_choice_and_returns_the_focus(page_desktop, styleguide):
     page = styleguide(page_desktop)
     trigger = page.get_by_role("button", name="Close campaign")
 
@@ -97,7 +114,7 @@ def test_confirmation_starts_on_the_harmless_choice_and_gives_the_focus_back(pag
     assert trigger.evaluate("element => element === document.activeElement")
 
 
-def test_sign_in_page_says_what_is_wrong_beside_the_form(page_phone, live_server):
+def test_the_sign_in_page_shows_errors_at_the_form(page_phone, live_server):
     page_phone.goto(f"{live_server.url}/accounts/login/")
     page_phone.get_by_label("Username").fill("nobody")
     page_phone.get_by_label("Password").fill("wrong")
@@ -114,7 +131,7 @@ def test_api_docs_are_drawn_inside_the_page_under_the_same_policy(page_desktop, 
     assert page_desktop.get_by_role("link", name="Assay", exact=True).is_visible()
 
 
-def test_a_menu_opens_with_a_key_and_closes_with_escape_and_with_a_click_outside(page_desktop, styleguide):
+def test_a_menu_opens_with_enter_and_closes_with_escape_or_a_click_outside(page_desktop, styleguide):
     page = styleguide(page_desktop)
     trigger, entry = page.get_by_label("Download the references"), page.get_by_role("link", name="CSV table").first
 

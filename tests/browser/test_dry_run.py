@@ -1,4 +1,4 @@
-"""The pages of dry runs as people meet them: on a desk and on a phone."""
+"""The pages of dry runs, on a desktop and on a phone."""
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +10,7 @@ from tests.browser.support import PHONE, assert_everyone_can_read, sign_in
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_dry_run_is_read_and_put_beside_another(live_server, new_page, project, manager):
+def test_a_dry_run_is_read_and_compared_with_another(live_server, new_page, project, manager):
     campaign = make_campaign(make_dataset(project), launch=False)
     make_run(campaign)
     latest = make_run(campaign, spam_share=0.3)
@@ -21,7 +21,9 @@ def test_a_dry_run_is_read_and_put_beside_another(live_server, new_page, project
 
     page.get_by_role("link", name=f"Dry run {latest.pk}").click()
     page.wait_for_selector("[data-chart] svg.marks")
-    expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)  # what is drawn late moves what is below it
+    expect(page.locator("[data-chart][aria-busy]")).to_have_count(
+        0
+    )  # charts that are drawn late move what is below them
     page.get_by_text("raters with answers").click()
     page.get_by_text("gold accuracy 0.20 of 5 answers").wait_for()
     assert_everyone_can_read(page)

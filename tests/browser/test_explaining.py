@@ -1,4 +1,4 @@
-"""The metric explained, pointed at, walked through by keyboard, tapped, and read without script."""
+"""The explanation of ΔBLEU by pointer, keyboard and touch, and without JavaScript."""
 
 import pytest
 from django.urls import reverse
@@ -14,13 +14,13 @@ def talk(project) -> Conversations:
     return make_conversations(project)
 
 
-def item_url(live_server, made: Conversations, query: str = "") -> str:
-    args = [made.project.slug, made.reference_set.slug, 1, made.items[0].pk]
+def item_url(live_server, conversations: Conversations, query: str = "") -> str:
+    args = [conversations.project.slug, conversations.reference_set.slug, 1, conversations.items[0].pk]
     return live_server.url + reverse("metrics:release-item", args=args) + query
 
 
-def lit(page, number: int) -> list[str]:
-    """The tokens that are lit in a reference."""
+def highlighted(page, number: int) -> list[str]:
+    """Return the highlighted tokens of a reference."""
     return page.locator(f"#r{number} .ref-text .is-lit").all_inner_texts()
 
 
@@ -30,7 +30,7 @@ def mark(page, hypothesis: str, words: str):
     )
 
 
-def test_the_pages_are_whole_and_accessible(live_server, new_page, talk, manager):
+def test_the_pages_are_accessible(live_server, new_page, talk, manager):
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     for query in ("?order=4", "?reference=1"):
@@ -45,29 +45,29 @@ def test_the_pages_are_whole_and_accessible(live_server, new_page, talk, manager
     assert_everyone_can_read(page)
 
 
-def test_pointing_at_an_n_gram_shows_who_won_it_and_who_else_holds_it(live_server, page_desktop, talk, manager):
+def test_hovering_an_n_gram_marks_its_winner_and_other_holders(live_server, page_desktop, talk, manager):
     page = page_desktop
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(item_url(live_server, talk))
 
     mark(page, "Echo = Twin", "you find").hover()
-    assert lit(page, 1) == ["you", "find"]
+    assert highlighted(page, 1) == ["you", "find"]
     tray = page.get_by_label("What is pointed at")
     assert "2-gram of Echo = Twin" in tray.inner_text()
     assert "1 × 0.8 = +0.8 of at most 0.8" in tray.inner_text()
 
     mark(page, "Bore", "i").hover()
-    assert lit(page, 1) == lit(page, 4) == ["i"]
+    assert highlighted(page, 1) == highlighted(page, 4) == ["i"]
     assert page.locator("#r1 [data-note]").inner_text() == "wins"
     assert page.locator("#r4 [data-note]").inner_text() == "would give 0.0"
     assert page.locator("#r6 [data-note]").inner_text() == "would give −0.7"
 
     page.get_by_role("heading", name="Item 1").hover()
     assert tray.is_hidden()
-    assert lit(page, 1) == []
+    assert highlighted(page, 1) == []
 
 
-def test_a_reference_shows_all_that_it_won_and_the_address_keeps_it(live_server, page_desktop, talk, manager):
+def test_choosing_a_reference_marks_its_n_grams_and_updates_the_url(live_server, page_desktop, talk, manager):
     page = page_desktop
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(item_url(live_server, talk))
@@ -75,7 +75,7 @@ def test_a_reference_shows_all_that_it_won_and_the_address_keeps_it(live_server,
     page.get_by_role("link", name="Everything that reference 5 won").click()
     marked = page.locator(".gram-text .is-on").all_inner_texts()
     assert marked == ["not", "not"]
-    assert lit(page, 5) == ["not"]
+    assert highlighted(page, 5) == ["not"]
     assert "reference=5" in page.url
 
     page.reload()
@@ -85,49 +85,49 @@ def test_a_reference_shows_all_that_it_won_and_the_address_keeps_it(live_server,
     assert "reference=" not in page.url
 
 
-def test_the_arrow_keys_walk_through_the_n_grams(live_server, page_desktop, talk, manager):
+def test_arrow_keys_move_between_n_grams(live_server, page_desktop, talk, manager):
     page = page_desktop
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(item_url(live_server, talk))
 
-    def here() -> str:
+    def focused_words() -> str:
         return page.evaluate("document.activeElement.getAttribute('aria-label')").split(":")[0]
 
     page.get_by_role("link", name="Echo = Twin").focus()
     page.keyboard.press("Tab")
-    assert here() == "i"
-    assert lit(page, 1) == ["i"]
+    assert focused_words() == "i"
+    assert highlighted(page, 1) == ["i"]
     page.keyboard.press("ArrowRight")
-    assert here() == "hope"
+    assert focused_words() == "hope"
     page.keyboard.press("ArrowDown")
-    assert here() == "i hope"
-    assert lit(page, 1) == ["i", "hope"]
+    assert focused_words() == "i hope"
+    assert highlighted(page, 1) == ["i", "hope"]
     page.keyboard.press("ArrowRight")
-    assert here() == "you find"
+    assert focused_words() == "you find"
     page.keyboard.press("ArrowUp")
-    assert here() == "you"
+    assert focused_words() == "you"
     page.keyboard.press("End")
-    assert here() == "her"
-    # One stop a text: the next Tab leaves it.
+    assert focused_words() == "her"
+    # Each text is one tab stop: the next Tab leaves it.
     page.keyboard.press("Tab")
     assert not page.evaluate("Boolean(document.activeElement.closest('.gram-text'))")
-    # Enter pins, so that the choice can be sent to somebody.
+    # Enter pins the choice, so that its link can be shared.
     mark(page, "Echo = Twin", "hope").focus()
     page.keyboard.press("Enter")
     assert "#h2-g2" in page.url
     page.reload()
-    assert lit(page, 1) == ["hope"]
+    assert highlighted(page, 1) == ["hope"]
 
 
-def test_in_arabic_the_right_arrow_walks_back(live_server, page_desktop, project, manager):
-    made = make_conversations(project, ARABIC, language="ar", slug="ar")
+def test_in_arabic_the_right_arrow_moves_back(live_server, page_desktop, project, manager):
+    conversations = make_conversations(project, ARABIC, language="ar", slug="ar")
     page = page_desktop
     sign_in(page, live_server.url, "max-manager", "password")
-    page.goto(item_url(live_server, made))
+    page.goto(item_url(live_server, conversations))
     words = page.locator(".gram-text").first.locator("a.gram")
-    places = [box["x"] for box in (word.bounding_box() for word in words.all())]
-    # Arabic runs from the right; the English name in it runs from the left, as it should.
-    assert places[0] > places[1] > places[2] > places[4] > places[3]
+    offsets = [box["x"] for box in (word.bounding_box() for word in words.all())]
+    # Arabic runs from right to left; the English name within it from left to right.
+    assert offsets[0] > offsets[1] > offsets[2] > offsets[4] > offsets[3]
     words.first.focus()
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("document.activeElement.textContent") == words.nth(1).inner_text()
@@ -135,7 +135,7 @@ def test_in_arabic_the_right_arrow_walks_back(live_server, page_desktop, project
     assert page.evaluate("document.activeElement.textContent") == words.first.inner_text()
 
 
-def test_on_a_phone_a_tap_tells_all_and_leads_to_the_longer_n_grams(live_server, page_phone, talk, manager):
+def test_a_tap_on_a_phone_describes_an_n_gram_and_offers_longer_ones(live_server, page_phone, talk, manager):
     page = page_phone
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(item_url(live_server, talk))
@@ -145,12 +145,12 @@ def test_on_a_phone_a_tap_tells_all_and_leads_to_the_longer_n_grams(live_server,
     assert tray.bounding_box()["y"] + tray.bounding_box()["height"] <= 741
     tray.get_by_role("button", name="hope you").tap()
     assert "2-gram of Echo = Twin" in tray.inner_text()
-    assert lit(page, 1) == ["hope", "you"]
+    assert highlighted(page, 1) == ["hope", "you"]
     tray.get_by_role("button", name="Clear the choice").tap()
     assert tray.is_hidden()
 
 
-def test_without_script_every_mark_leads_to_its_row(live_server, new_page, talk, manager):
+def test_without_script_every_mark_links_to_its_row(live_server, new_page, talk, manager):
     page = new_page(java_script_enabled=False, **DESKTOP)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(item_url(live_server, talk))

@@ -1,4 +1,4 @@
-"""From a file of conversations to references of a data set, as a manager does it."""
+"""A manager uploads conversations, mines them, and adds references to a data set."""
 
 import pytest
 from django.urls import reverse
@@ -27,7 +27,7 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(live_server
     page.get_by_label("File", exact=True).set_input_files(pool)
     page.get_by_role("button", name="Upload and index").click()
 
-    # The page follows the work, and becomes the corpus's own.
+    # The page shows the progress and then becomes the page of the corpus.
     page.get_by_role("heading", name="What would be found?").wait_for(timeout=60_000)
     page.get_by_label("Message", exact=True).fill("Would you like some tea?")
     page.get_by_label("Response", exact=True).fill("Tea would be lovely")
@@ -54,7 +54,7 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(live_server
     expect(page.locator(".candidates .is-kept").first).to_be_visible()
 
     page.go_back()
-    page.get_by_role("heading", name="Candidates", exact=True).wait_for()  # the page, not its part
+    page.get_by_role("heading", name="Candidates", exact=True).wait_for()  # the full page, not a fragment
     page.goto(page.url.split("candidates/")[0])
     page.get_by_role("button", name="Add to the data set").click()
     page.get_by_role("button", name="Add them", exact=True).click()
@@ -79,11 +79,11 @@ def near_run(project, settings, tmp_path) -> MiningRun:
 
 
 @pytest.mark.usefixtures("manager")
-def test_near_duplicates_are_left_out_by_keyboard_one_by_one(live_server, new_page, near_run) -> None:
+def test_near_duplicates_can_be_left_out_one_by_one_by_keyboard(live_server, new_page, near_run) -> None:
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
-    here = live_server.url + reverse("annotation:mining-run-detail", args=["chit-chat", near_run.pk])
-    page.goto(here)
+    run_url = live_server.url + reverse("annotation:mining-run-detail", args=["chit-chat", near_run.pk])
+    page.goto(run_url)
     assert_everyone_can_read(page)
     page.get_by_role("link", name="Choose one by one").click()
     boxes = page.get_by_role("checkbox", name="Add it to the data set")
@@ -93,7 +93,7 @@ def test_near_duplicates_are_left_out_by_keyboard_one_by_one(live_server, new_pa
     page.keyboard.press("Space")
     expect(page.locator("#near-choice")).to_contain_text("1 left out")
     expect(boxes.first).to_be_focused()
-    page.goto(here)
+    page.goto(run_url)
     expect(page.locator("#near-choice")).to_contain_text("1 left out")
     page.get_by_role("button", name="Leave all out").click()
     expect(page.locator("#near-choice")).to_contain_text("all will be left out")

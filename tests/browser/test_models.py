@@ -1,4 +1,4 @@
-"""A model is trained by somebody who looks on: the form, the work, the warning; and a file with a mistake."""
+"""Training a model: the form, the progress, the warning; and a file with an error."""
 
 from pathlib import Path
 

@@ -28,6 +28,9 @@ def test_a_running_campaign_is_watched_live(live_server, page_desktop, project, 
 
     page.get_by_text("2 of 2").wait_for(timeout=15_000)
     page.get_by_text("no response has ratings of two raters").first.wait_for()
+    for name in ("cid", "dan"):
+        rate(campaign, name, first, 5)
+        rate(campaign, name, second, 1)
     page.get_by_role("link", name="±0.5").click()
     page.locator('#campaign-live nav a[aria-current="true"]', has_text="±0.5").wait_for()
     assert_no_barrier(page)
@@ -35,7 +38,7 @@ def test_a_running_campaign_is_watched_live(live_server, page_desktop, project, 
 
 @pytest.fixture
 def checked(project):
-    """One rater who answers 4 to all, and one who answers 1; gold wants 4 or 5."""
+    """Create a campaign with golds (4 or 5) and two raters: one always answers 4, one 1."""
     quality = QUALITY | {"every": 3, "mix": {"gold": 1}}
     campaign = make_designed(make_live_dataset(project, items=2), quality=quality, ratings_per_unit=3)
     for name, value in (("ann", 4), ("bob", 1)):

@@ -1,4 +1,4 @@
-"""A manager turns a metric's parameters, watches it on a real worker, reads the report in both themes."""
+"""A manager starts a parameter study, waits for a real worker and reads the report."""
 
 import pytest
 from playwright.sync_api import expect
@@ -29,7 +29,7 @@ def test_a_parameter_study_from_the_form_to_the_figures(live_server, worker, wor
     assert_no_barrier(page)
 
     page.get_by_label("Name").fill("Does recall matter?")
-    for name in ("Output ratings", "Reference ratings", "Human", "Random"):
+    for name in ("Output ratings", "Reference ratings", "Human (gave references)", "Random (gave references)"):
         page.get_by_label(name, exact=True).check()
     beta = page.locator("#id_sweep_beta")
     beta.fill("0..11")

@@ -1,4 +1,4 @@
-"""Raters come by the direct link, through Prolific and Mechanical Turk, and get back to where they came from."""
+"""Raters arrive by the direct link, Prolific or Mechanical Turk, and return there with a code."""
 
 from collections.abc import Iterator
 
@@ -39,32 +39,32 @@ def mturk(settings) -> Iterator[FakeMechanicalTurk]:
 
 
 def address(live_server) -> str:  # type: ignore[no-untyped-def]
-    """By number, as the copies of the providers are: to a browser "localhost" is another site."""
+    """Return the server's URL by number: to a browser, "localhost" is another site than the fake providers."""
     return str(live_server.url.replace("localhost", "127.0.0.1"))
 
 
 def code_of(recruitment: object, outcome: str) -> str:
-    return next(one.code for one in terms_of(recruitment).codes if one.outcome == outcome)  # type: ignore[arg-type]
+    return next(code.code for code in terms_of(recruitment).codes if code.outcome == outcome)  # type: ignore[arg-type]
 
 
-def rate(place: Page | FrameLocator, screens: int) -> None:
-    """By mouse, as anybody can."""
-    place.get_by_label("I have read this and agree").check()
-    place.get_by_role("button", name="Start rating").click()
+def rate(frame: Page | FrameLocator, screens: int) -> None:
+    """Rate screens with the mouse."""
+    frame.get_by_label("I have read this and agree").check()
+    frame.get_by_role("button", name="Start rating").click()
     for done in range(screens):
-        expect(place.locator("#rater-progress")).to_contain_text(f"{done} of")
-        place.locator(".scale-point").nth(3).click()
-        place.get_by_role("button", name="Send").click()
+        expect(frame.locator("#rater-progress")).to_contain_text(f"{done} of")
+        frame.locator(".scale-point").nth(3).click()
+        frame.get_by_role("button", name="Send").click()
 
 
-def test_by_the_direct_link_to_a_code(live_server, new_page, campaign: Campaign) -> None:
+def test_a_rater_with_the_direct_link_gets_the_code(live_server, new_page, campaign: Campaign) -> None:
     page = new_page(**DESKTOP)
     page.goto(live_server.url + reverse("annotation:rater-landing", args=[campaign.link_token]))
     rate(page, 2)
     expect(page.locator("#completion-code")).to_have_text("DIRECT-1")
 
 
-def test_through_prolific_and_back_with_the_code(live_server, new_page, campaign, prolific) -> None:
+def test_a_rater_from_prolific_returns_with_the_code(live_server, new_page, campaign, prolific) -> None:
     account = prolific_account(campaign.project, prolific)
     study = make_recruitment(campaign, account, base=address(live_server))
     page = new_page(**PHONE)
@@ -78,12 +78,12 @@ def test_through_prolific_and_back_with_the_code(live_server, new_page, campaign
     expect(page.locator("[data-forward-note]")).to_be_hidden()
     page.get_by_role("link", name="Finish at Prolific").click()
     expect(page.get_by_text("AWAITING REVIEW")).to_be_visible()
-    (there,) = prolific.people.values()
-    assert there.study_code == code_of(study, "completed")
+    (person,) = prolific.people.values()
+    assert person.study_code == code_of(study, "completed")
     assert Rating.objects.count() == 2
 
 
-def test_through_prolific_one_is_taken_back_without_a_click(live_server, new_page, campaign, prolific) -> None:
+def test_a_rater_from_prolific_is_redirected_back_after_a_delay(live_server, new_page, campaign, prolific) -> None:
     study = make_recruitment(campaign, prolific_account(campaign.project, prolific), base=address(live_server))
     page = new_page(**DESKTOP)
     page.clock.install()
@@ -94,23 +94,23 @@ def test_through_prolific_one_is_taken_back_without_a_click(live_server, new_pag
     expect(page.get_by_text("AWAITING REVIEW")).to_be_visible()
 
 
-def test_whoever_does_not_agree_is_led_back_to_prolific(live_server, new_page, campaign, prolific) -> None:
+def test_a_rater_who_declines_consent_returns_to_prolific(live_server, new_page, campaign, prolific) -> None:
     study = make_recruitment(campaign, prolific_account(campaign.project, prolific), base=address(live_server))
     page = new_page(**DESKTOP)
     page.goto(prolific.start_url(study.external_id, PERSON))
     page.get_by_role("button", name="I do not want to take part").click()
     assert_no_barrier(page)
     page.get_by_role("link", name="Finish at Prolific").click()
-    (there,) = prolific.people.values()
-    assert there.study_code == code_of(study, "no_consent")
-    assert there.return_requested
+    (person,) = prolific.people.values()
+    assert person.study_code == code_of(study, "no_consent")
+    assert person.return_requested
 
 
 @pytest.mark.parametrize("secure", [False, True])
-def test_in_mechanical_turks_frame_to_the_last_form(
+def test_a_worker_rates_and_submits_in_mechanical_turks_frame(
     live_server, new_page, console_errors, campaign, mturk, settings, secure: bool
 ) -> None:
-    """``secure``: the frame belongs to another site, and cookies are made for that. Loopback stands for TLS here."""
+    """If ``secure``, the frame is on another site and cookies are set for that; loopback replaces TLS."""
     outside = mturk.base_url
     if secure:
         settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
@@ -136,7 +136,7 @@ def test_in_mechanical_turks_frame_to_the_last_form(
     assert Submission.objects.get().outcome == "completed"
 
 
-def test_a_managers_pages_can_be_read_by_everybody(live_server, new_page, campaign, prolific) -> None:
+def test_the_pages_of_managers_are_accessible(live_server, new_page, campaign, prolific) -> None:
     user = User.objects.create_user("max-manager", password="password")
     Membership.objects.create(project=campaign.project, user=user, role=Role.MANAGER)
     account = prolific_account(campaign.project, prolific)
@@ -146,12 +146,12 @@ def test_a_managers_pages_can_be_read_by_everybody(live_server, new_page, campai
     recruitment_refresh(recruitment=study)
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
-    here = f"{live_server.url}/p/chit-chat"
-    recruitment = f"{here}/campaigns/{campaign.pk}/recruitment"
+    project_url = f"{live_server.url}/p/chit-chat"
+    recruitment = f"{project_url}/campaigns/{campaign.pk}/recruitment"
     for url in (
-        f"{here}/providers/",
-        f"{here}/providers/connect/mturk/",
-        f"{here}/providers/{account.pk}/",
+        f"{project_url}/providers/",
+        f"{project_url}/providers/connect/mturk/",
+        f"{project_url}/providers/{account.pk}/",
         f"{recruitment}/",
         f"{recruitment}/new/prolific/",
         f"{recruitment}/{study.pk}/edit/",
@@ -166,4 +166,4 @@ def test_a_managers_pages_can_be_read_by_everybody(live_server, new_page, campai
     assert_everyone_can_read(page)
     page.get_by_role("button", name="Approve and pay 2.50 GBP").click()
     expect(page.get_by_text("1 of 1 approved.")).to_be_visible()
-    assert [one.status for one in prolific.people.values()] == ["APPROVED"]
+    assert [person.status for person in prolific.people.values()] == ["APPROVED"]

@@ -1,4 +1,4 @@
-"""Rating as raters do it: by keyboard at a desk, by thumb on a phone, with reloads, detours and double clicks."""
+"""Rating by keyboard on a desktop and by touch on a phone, with reloads, corrections and double clicks."""
 
 import re
 from uuid import UUID
@@ -55,7 +55,9 @@ def chosen(page: Page) -> list[str]:
 
 def test_single_responses_are_rated_with_digits_and_enter_alone(live_server, new_page, singles) -> None:
     page = new_page(**DESKTOP)
-    begin(page, live_server.url, singles)
+    with page.expect_response("**/begin/") as reported:
+        begin(page, live_server.url, singles)
+    assert reported.value.status == 204
     assert_no_barrier(page)
     expect(page.locator("#rater-progress")).to_have_text("0 rated, up to 3 left")
     for done in range(3):
@@ -74,12 +76,15 @@ def test_single_responses_are_rated_with_digits_and_enter_alone(live_server, new
     ]
 
 
-def test_instructions_are_one_key_away_and_enter_sends_nothing_unfinished(live_server, new_page, singles) -> None:
+def test_a_key_opens_the_instructions_and_enter_sends_no_incomplete_answer(live_server, new_page, singles) -> None:
     page = new_page(**DESKTOP)
     begin(page, live_server.url, singles)
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Instructions")
     expect(dialog).to_contain_text("Read everything.")
+    expect(dialog).to_contain_text("Next question, previous question")
+    expect(dialog).not_to_contain_text("Move a slider")
+    expect(dialog.get_by_text("Back to your answer before")).to_be_hidden()  # there is none yet
     page.keyboard.press("5")  # nothing is rated behind the dialog
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
@@ -88,7 +93,17 @@ def test_instructions_are_one_key_away_and_enter_sends_nothing_unfinished(live_s
     page.keyboard.press("k")  # back to the first question; Enter then finds the second unanswered
     page.keyboard.press("Enter")
     expect(page.locator("#rater-status")).to_contain_text("Not answered yet: How informative")
+    open_question = page.get_by_role("group", name="How informative")
+    message = open_question.get_by_text("Please choose an answer.")
+    expect(message).to_be_in_viewport()
+    expect(open_question.locator("input").first).to_be_focused()
+    assert_no_barrier(page)
+    page.keyboard.press("j")  # the mouse meets the same message
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_text("Please choose an answer.")).to_have_count(1)
     assert Rating.objects.count() == 0
+    page.keyboard.press("4")
+    expect(message).to_have_count(0)
 
 
 def test_a_reload_keeps_the_unit_its_order_and_the_unsent_answers(live_server, new_page, pairs) -> None:
@@ -111,7 +126,7 @@ def test_a_reload_keeps_the_unit_its_order_and_the_unsent_answers(live_server, n
     }
 
 
-def test_an_answer_is_corrected_with_one_key_back(live_server, new_page, singles) -> None:
+def test_a_key_goes_back_to_correct_an_answer(live_server, new_page, singles) -> None:
     page = new_page(**DESKTOP)
     begin(page, live_server.url, singles)
     first = shown_token(page)
@@ -130,7 +145,37 @@ def test_an_answer_is_corrected_with_one_key_back(live_server, new_page, singles
     assert list(current.values_list("value", flat=True)) == [1.0, 5.0]
 
 
-def test_the_browsers_back_carries_no_answer_over_to_another_unit(live_server, new_page, singles) -> None:
+def test_a_second_tab_says_that_the_screen_was_answered_and_loses_nothing(
+    live_server, new_page, singles, console_errors
+) -> None:
+    console_errors.allow("status of 409")
+    first_tab = new_page(**DESKTOP)
+    begin(first_tab, live_server.url, singles)
+    second_tab = first_tab.context.new_page()
+    console_errors.listen_to(second_tab)
+    second_tab.goto(first_tab.url)
+    token = shown_token(second_tab)
+    for key in ("1", "2"):
+        second_tab.keyboard.press(key)
+    for key in ("5", "5", "Enter"):
+        first_tab.keyboard.press(key)
+    expect(second_tab.get_by_text("You have just answered this screen in another tab.")).to_be_visible()
+    assert chosen(second_tab) == ["1", "2"]
+    second_tab.keyboard.press("Enter")
+    expect(second_tab.get_by_role("alert")).to_contain_text("You have already answered this screen")
+    expect(second_tab.get_by_role("alert")).to_be_focused()
+    assert_no_barrier(second_tab)
+    assert chosen(second_tab) == ["1", "2"]
+    assert set(Rating.objects.values_list("value", flat=True)) == {5.0}
+    second_tab.get_by_role("button", name="Save the change").click()
+    expect(second_tab.get_by_text("Your earlier answer has been changed.")).to_be_visible()
+    assert set(Rating.objects.filter(presentation__token=token, revision=1).values_list("value", flat=True)) == {
+        1.0,
+        2.0,
+    }
+
+
+def test_the_browsers_back_button_carries_no_answer_over_to_another_unit(live_server, new_page, singles) -> None:
     page = new_page(**DESKTOP)
     begin(page, live_server.url, singles)
     first = shown_token(page)
@@ -210,17 +255,23 @@ def test_the_best_and_the_worst_are_chosen_by_keyboard_on_a_narrow_screen(live_s
     assert list(Rating.objects.order_by("position").values_list("value", flat=True)) == [0.0, 1.0, -1.0, 0.0]
 
 
-def test_everything_works_without_javascript(live_server, new_page, singles) -> None:
+def test_everything_works_without_javascript(live_server, new_page, singles, console_errors) -> None:
+    console_errors.allow("status of 400")
     page = new_page(**DESKTOP, java_script_enabled=False)
     page.goto(live_server.url + reverse("annotation:rater-landing", args=[singles.link_token]))
     page.get_by_label("I have read this and agree").check()
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("link", name="Begin").click()
+    page.locator("input[name^='r0-relevance'][value='5']").check()
+    page.locator("form#rating").evaluate("form => form.noValidate = true")  # what an older browser does
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("alert")).to_contain_text("one answer below is still needed")
+    expect(page.locator("input[name^='r0-informativeness']").first).to_be_focused()
     for _ in range(2):
         page.locator("input[name^='r0-relevance'][value='5']").check()
         page.locator("input[name^='r0-informativeness'][value='1']").check()
         page.get_by_role("button", name="Send").click()
     page.get_by_role("button", name="Skip").click()
-    expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()
+    expect(page.get_by_role("button", name="Rate what you skipped")).to_be_visible()
     assert Rating.objects.count() == 4
     assert Presentation.objects.filter(outcome=PresentationOutcome.RETURNED).count() == 1

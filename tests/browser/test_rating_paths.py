@@ -1,4 +1,4 @@
-"""Every scale and presentation, the way through training and test, a lost connection, and a page from right to left."""
+"""Every scale and presentation, training and test, a lost connection, and right-to-left pages."""
 
 import re
 
@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Request, expect
 
 from annotation.models import AnswerDraft, Campaign, Participation, Presentation, Project, Rating, Stage
 from tests.annotation.worlds import rating_screens
+from tests.browser.rater_screens import assert_fits_phones
 from tests.browser.support import DESKTOP, EVERY_IMPACT, PHONE, assert_everyone_can_read
 
 
@@ -17,8 +18,8 @@ def project(transactional_db: None) -> Project:
 
 
 def begin(page: Page, base: str, campaign: Campaign, *, look: bool = False) -> None:
-    """Go from the landing page to the first item, and ``look`` at each page on the way."""
-    check = nothing_to_fault if look else lambda page: None
+    """Go from the landing page to the first item; if ``look``, check the accessibility of every page on the way."""
+    check = assert_accessible if look else lambda page: None
     page.goto(base + reverse("annotation:rater-landing", args=[campaign.link_token]))
     check(page)
     page.locator("form[action$='/consent/'] button[type=submit]").click()
@@ -30,9 +31,14 @@ def begin(page: Page, base: str, campaign: Campaign, *, look: bool = False) -> N
     check(page)
 
 
-def nothing_to_fault(page: Page) -> None:
-    """No violation of any weight, nothing that scrolls sideways, no target too small for a thumb."""
+def assert_accessible(page: Page) -> None:
+    """Assert that the page has no violation of any impact, no sideways scrolling and no target below 44 pixels.
+
+    On an item's screen, texts are in sight with their questions on phones, and the bars cover nothing.
+    """
     assert_everyone_can_read(page, impacts=EVERY_IMPACT)
+    if page.locator("#rating").count():
+        assert_fits_phones(page)
     small = page.evaluate(
         """() => Array.from(document.querySelectorAll("main button, main a.btn, .rater-bar .btn, .scale-point, select"))
             .filter((target) => target.checkVisibility() && Math.min(target.offsetWidth, target.offsetHeight) < 44)
@@ -46,15 +52,15 @@ def shown_token(page: Page) -> str:
 
 
 def send(page: Page) -> None:
-    """By keyboard, until the next screen is there."""
+    """Send the answer by keyboard, and wait for the next screen."""
     token = shown_token(page)
     page.keyboard.press("Enter")
     page.wait_for_function("token => document.querySelector('#rating input[name=token]')?.value !== token", arg=token)
 
 
 def values() -> list[tuple[int, str, float | None]]:
-    found = Rating.objects.order_by("presentation", "criterion__position", "position")
-    return list(found.values_list("position", "criterion__name", "value"))
+    ratings = Rating.objects.order_by("presentation", "criterion__position", "position")
+    return list(ratings.values_list("position", "criterion__name", "value"))
 
 
 def test_a_forced_choice_is_one_key(live_server, new_page, project: Project) -> None:
@@ -87,7 +93,7 @@ def test_a_slider_has_no_value_before_it_is_touched(live_server, new_page, proje
     page.keyboard.press("End")
     page.keyboard.press("PageDown")
     expect(number).to_have_value("90")
-    nothing_to_fault(page)
+    assert_accessible(page)
     send(page)
     page.keyboard.type("37")  # a digit goes to the number
     expect(page.locator("input[type=number]")).to_have_value("37")
@@ -95,7 +101,7 @@ def test_a_slider_has_no_value_before_it_is_touched(live_server, new_page, proje
     assert [value for _, _, value in values()] == [90.0, 37.0]
 
 
-def test_a_click_on_the_very_middle_of_a_slider_is_an_answer(live_server, new_page, project: Project) -> None:
+def test_a_click_on_the_middle_of_a_slider_is_an_answer(live_server, new_page, project: Project) -> None:
     page = new_page(**DESKTOP)
     begin(page, live_server.url, rating_screens.sliders(project))
     page.get_by_role("slider").click()
@@ -115,7 +121,7 @@ def test_a_magnitude_is_given_beside_its_standard(live_server, new_page, project
     assert [value for _, _, value in values()] == [250.5]
 
 
-def test_a_list_is_kept_while_it_is_filled_in_and_goes_on_elsewhere(live_server, new_page, project: Project) -> None:
+def test_an_unfinished_list_is_saved_and_continues_in_another_browser(live_server, new_page, project: Project) -> None:
     page = new_page(**PHONE)
     begin(page, live_server.url, rating_screens.lists(project), look=True)
     with page.expect_response("**/draft/") as saved:
@@ -125,23 +131,24 @@ def test_a_list_is_kept_while_it_is_filled_in_and_goes_on_elsewhere(live_server,
     expect(page.locator("#rater-count")).to_have_text("3 of 6")
     assert len(AnswerDraft.objects.get().fields) == 3
 
-    other = new_page(**DESKTOP)  # another browser, with the same signed cookie
-    other.context.add_cookies(page.context.cookies())
-    other.goto(page.url)
-    expect(other.locator("#rater-count")).to_have_text("3 of 6")
+    second_browser = new_page(**DESKTOP)  # another browser, with the same signed cookie
+    second_browser.context.add_cookies(page.context.cookies())
+    second_browser.goto(page.url)
+    expect(second_browser.locator("#rater-count")).to_have_text("3 of 6")
     for key in ("1", "1", "1"):
-        other.keyboard.press(key)
-    send(other)
+        second_browser.keyboard.press(key)
+    send(second_browser)
     assert [value for _, _, value in values()] == [5.0, 4.0, 3.0, 1.0, 1.0, 1.0]
 
 
-def test_what_cannot_be_judged_needs_a_reason_and_nothing_else(live_server, new_page, project: Project) -> None:
+def test_cannot_judge_needs_only_a_reason(live_server, new_page, project: Project) -> None:
     page = new_page(**DESKTOP)
     reasons = rating_screens.REASONS
-    begin(page, live_server.url, rating_screens.singles(project, cannot_judge_reasons=reasons, comment="optional"))
+    campaign = rating_screens.singles(project, rating_screens.SOUND, cannot_judge_reasons=reasons, comment="optional")
+    begin(page, live_server.url, campaign)
     page.keyboard.press("x")
     page.get_by_label("Cannot judge this?").select_option(reasons[1])
-    nothing_to_fault(page)
+    assert_accessible(page)
     page.get_by_label("Comment").fill("No words in it.\nNone.")
     token = shown_token(page)
     page.keyboard.press("Control+Enter")
@@ -150,7 +157,9 @@ def test_what_cannot_be_judged_needs_a_reason_and_nothing_else(live_server, new_
     assert Presentation.objects.get(token=token).comments.get().text == "No words in it.\nNone."
 
 
-def test_training_a_failed_test_a_second_try_work_and_the_code(live_server, new_page, project: Project) -> None:
+def test_a_rater_passes_training_fails_and_repeats_the_test_works_and_gets_the_code(
+    live_server, new_page, project: Project
+) -> None:
     page = new_page(**PHONE)
     begin(page, live_server.url, rating_screens.qualified(project), look=True)
     expect(page.get_by_text("Training 1 of 1")).to_be_visible()
@@ -158,7 +167,7 @@ def test_training_a_failed_test_a_second_try_work_and_the_code(live_server, new_
     send(page)
     expect(page.get_by_role("heading", name="One answer differs from what was expected")).to_be_visible()
     expect(page.get_by_text("A reply to the question is relevant.")).to_be_visible()
-    nothing_to_fault(page)
+    assert_accessible(page)
     page.reload()
     expect(page.get_by_role("heading", name="One answer differs from what was expected")).to_be_visible()
 
@@ -166,48 +175,50 @@ def test_training_a_failed_test_a_second_try_work_and_the_code(live_server, new_
     answer_test(page, right=False)
     expect(page.get_by_role("heading", name="Not quite yet")).to_be_visible()
     expect(page.get_by_text("You can try once more.")).to_be_visible()
-    nothing_to_fault(page)
+    assert_accessible(page)
     page.get_by_role("link", name="Try again").click()
     answer_test(page, right=True)
     expect(page.get_by_role("heading", name="Passed. Welcome!")).to_be_visible()
-    nothing_to_fault(page)
+    assert_accessible(page)
     assert Participation.objects.get().stage == Stage.WORK
 
     page.get_by_role("link", name="Start rating").click()
     for _ in range(2):
         page.wait_for_selector("#rating")
+        page.wait_for_load_state()
         page.keyboard.press("3")
         send(page)
     expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()
     expect(page.locator("#completion-code")).to_have_text("DONE-7")
-    nothing_to_fault(page)
+    assert_accessible(page)
 
 
 def answer_test(page: Page, *, right: bool) -> None:
-    for place in (1, 2):
-        expect(page.get_by_text(f"Test {place} of 2")).to_be_visible()
+    for number in (1, 2):
+        expect(page.get_by_text(f"Test {number} of 2")).to_be_visible()
+        page.wait_for_load_state()  # the script that takes the keys has run
         known = {"I am well.": "5", "Seven is a prime.": "1"}[page.locator("blockquote").inner_text()]
         page.keyboard.press(known if right else "3")
         send(page)
 
 
-def _asked(request: Request) -> str:
-    """Method and last part of the address; the browser's own requests, such as for the icon, are not the page's."""
+def _request_name(request: Request) -> str:
+    """Return the method and the last part of the URL's path."""
     return f"{request.method} {request.url.rsplit('/', 2)[1]}"
 
 
-def test_an_answer_costs_one_request(live_server, new_page, project: Project) -> None:
+def test_an_answer_takes_one_request(live_server, new_page, project: Project) -> None:
     page = new_page(**DESKTOP)
     begin(page, live_server.url, rating_screens.sliders(project))
-    seen: list[str] = []
-    page.on("request", lambda request: seen.append(_asked(request)) if "/r/" in request.url else None)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(_request_name(request)) if "/r/" in request.url else None)
     page.keyboard.type("50")
     send(page)
-    assert seen == ["POST submit"]
-    assert page.evaluate("document.activeElement.id") == "rater-title"  # a screen reader begins with the new screen
+    assert requests == ["POST submit"]
+    assert page.evaluate("document.activeElement.id") == "rater-title"  # a screen reader starts at the new screen
 
 
-def test_a_lost_connection_loses_no_answer(live_server, new_page, project: Project, console_errors) -> None:
+def test_an_answer_survives_a_lost_connection(live_server, new_page, project: Project, console_errors) -> None:
     console_errors.allow("ERR_INTERNET_DISCONNECTED")
     page = new_page(**DESKTOP)
     begin(page, live_server.url, rating_screens.sliders(project))
@@ -222,9 +233,7 @@ def test_a_lost_connection_loses_no_answer(live_server, new_page, project: Proje
     assert [value for _, _, value in values()] == [64.0]
 
 
-def test_an_answer_whose_page_was_lost_is_sent_by_the_next_one(
-    live_server, new_page, project: Project, console_errors
-) -> None:
+def test_an_unsent_answer_is_sent_by_the_next_page(live_server, new_page, project: Project, console_errors) -> None:
     console_errors.allow("ERR_FAILED|503")
     page = new_page(**DESKTOP)
     begin(page, live_server.url, rating_screens.sliders(project))
@@ -239,7 +248,7 @@ def test_an_answer_whose_page_was_lost_is_sent_by_the_next_one(
     page.keyboard.type("12")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Try now")).to_be_visible()
-    page.on("dialog", lambda dialog: dialog.accept())  # yes, leave although something has not been sent
+    page.on("dialog", lambda dialog: dialog.accept())  # confirm leaving with an unsent answer
     page.unroute("**/submit/")
     page.goto(page.url)
     page.wait_for_function("token => document.querySelector('#rating input[name=token]')?.value !== token", arg=token)
@@ -269,13 +278,13 @@ def test_a_rater_chooses_another_language_and_keeps_the_answers(live_server, new
     expect(page.locator("input[type=number]")).to_have_value("42")
 
 
-def test_time_between_screens_counts_down_and_goes_on_by_itself(live_server, new_page, project: Project) -> None:
+def test_the_pause_between_screens_counts_down_and_ends_by_itself(live_server, new_page, project: Project) -> None:
     page = new_page(**DESKTOP)
     begin(page, live_server.url, rating_screens.sliders(project, seconds_between_units=4))
     page.keyboard.type("42")
     send(page)
     expect(page.get_by_role("heading", name="A moment, please")).to_be_visible()
-    nothing_to_fault(page)
+    assert_accessible(page)
     expect(page.locator("#rating")).to_be_visible(timeout=8000)
 
 
@@ -285,11 +294,11 @@ def test_a_break_is_suggested_and_leaving_gives_the_code(live_server, new_page, 
     page.keyboard.type("42")
     send(page)
     expect(page.get_by_role("heading", name="Time for a break?")).to_be_visible()
-    nothing_to_fault(page)
+    assert_accessible(page)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="I am done for now").click()
     expect(page.locator("#completion-code")).to_have_text("DONE-3")
-    nothing_to_fault(page)
+    assert_accessible(page)
     page.get_by_role("link", name=re.compile("Go on rating")).click()
     expect(page.locator("#rating")).to_be_visible()
 

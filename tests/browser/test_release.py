@@ -16,13 +16,13 @@ def reference_set(project):
         item = make_item(dataset, f"i{number}", context=["Hello there."])
         human = make_response(item, f"A fine answer {number}", "Human")
         robot = make_response(item, f"A bad answer {number}", "Robot")
-        for rater, good, bad in (("ann", 4, 1), ("bob", 5, 2), ("cem", 5, 1)):
-            rate(campaign, rater, human, good)
-            rate(campaign, rater, robot, bad)
+        for rater, human_value, robot_value in (("ann", 4, 1), ("bob", 5, 2), ("cem", 5, 1)):
+            rate(campaign, rater, human, human_value)
+            rate(campaign, rater, robot, robot_value)
     return reference_set_create(dataset=dataset, name="Both", campaigns=[campaign], source_systems=["Human", "Robot"])
 
 
-def test_a_release_is_built_watched_and_followed_to_its_ratings(worker, live_server, new_page, reference_set, manager):
+def test_a_release_is_built_browsed_and_traced_to_its_ratings(worker, live_server, new_page, reference_set, manager):
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/references/both/")

@@ -1,4 +1,4 @@
-"""A run from the choice of a metric to what its pages say, with script and without, in both themes."""
+"""Score runs from the choice of a metric to their pages, with and without JavaScript."""
 
 from itertools import pairwise
 
@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from metrics.models import ScoreRun
 from metrics.services.runs import score_run_execute
+from metrics.services.system_ratings import system_ratings_compute, system_ratings_request
 from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, sign_in
 from tests.metrics.runs import finished_run
 from tests.metrics.world import World, make_world
@@ -16,7 +17,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def world(project) -> World:
-    return make_world(project)
+    """Make the world with its human means, which a worker computes otherwise."""
+    made = make_world(project)
+    ratings = system_ratings_request(dataset=made.dataset)
+    assert ratings is not None
+    system_ratings_compute(ratings_id=ratings.pk)
+    return made
 
 
 @pytest.mark.parametrize("with_script", [True, False], ids=["script", "plain"])
@@ -25,7 +31,7 @@ def test_a_metric_is_chosen_and_its_form_sent(live_server, new_page, world, mana
     page = new_page(java_script_enabled=with_script, **DESKTOP)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(live_server.url + reverse("metrics:run-create", args=[world.project.slug]))
-    page.get_by_role("link", name="chrF", exact=True).click()
+    page.get_by_role("link", name="chrF with other parameters").click()
     page.get_by_label("Longest run of words").fill("2")
     assert "metric=chrf" in page.url
     assert page.get_by_label("Longest n-gram").count() == 0
@@ -35,22 +41,24 @@ def test_a_metric_is_chosen_and_its_form_sent(live_server, new_page, world, mana
     assert ScoreRun.objects.get().parameters["word_order"] == 2
 
 
-def test_the_pages_are_whole_and_accessible(live_server, new_page, world, manager):
-    run = finished_run(world, "rouge_l")
-    here, echo = (world.project.slug, run.pk), world.systems["Echo"].pk
+def test_the_pages_are_accessible(live_server, new_page, world, manager):
+    run, ter = finished_run(world, "rouge_l"), finished_run(world, "ter")
+    run_args, echo = (world.project.slug, run.number), world.systems["Echo"].pk
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
-    for name, args in (
-        ("run-list", here[:1]),
-        ("run-metrics", here[:1]),
-        ("run-create", here[:1]),
-        ("run-detail", here),
-        ("run-comparisons", here),
-        ("run-disagreements", here),
-        ("run-system-detail", (*here, echo)),
-        ("run-segment", (*here, echo, world.items[3].pk)),
+    for name, args, *query in (
+        ("run-list", run_args[:1]),
+        ("run-metrics", run_args[:1]),
+        ("run-create", run_args[:1]),
+        ("run-create", run_args[:1], "?metric=rouge_l"),
+        ("run-compare", run_args[:1], f"?run={run.number}&run={ter.number}"),
+        ("run-detail", run_args),
+        ("run-comparisons", run_args),
+        ("run-disagreements", run_args),
+        ("run-system-detail", (*run_args, echo)),
+        ("run-segment", (*run_args, echo, world.items[3].pk)),
     ):
-        page.goto(live_server.url + reverse(f"metrics:{name}", args=args))
+        page.goto(live_server.url + reverse(f"metrics:{name}", args=args) + "".join(query))
         assert_everyone_can_read(page)
 
 
@@ -69,7 +77,7 @@ LABELS = """() => [...document.querySelectorAll(".chart-canvas svg")].map((one) 
         .map((box) => [box.left, box.right]).sort((a, b) => a[0] - b[0]))"""
 
 
-def test_a_phone_shows_names_whole_ticks_apart_and_that_the_matrix_goes_on(live_server, new_page, world, manager):
+def test_on_a_phone_names_fit_labels_do_not_overlap_and_the_matrix_scrolls(live_server, new_page, world, manager):
     run = finished_run(world, "rouge_l")
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
@@ -78,18 +86,18 @@ def test_a_phone_shows_names_whole_ticks_apart_and_that_the_matrix_goes_on(live_
         page.goto(live_server.url + reverse(f"metrics:{name}", args=[world.project.slug, *args]))
 
     visit("run-list")
-    for width in (360, 230):  # on the narrower one the metric's name does not fit beside the state
+    for width in (360, 230):  # at 230 pixels the metric's name does not fit beside the state
         page.set_viewport_size({"width": width, "height": 740})
         assert page.locator(".run-rows tbody tr").evaluate(ROW) == {"indented": 0, "covered": False}
     page.set_viewport_size(PHONE["viewport"])
 
-    visit("run-detail", run.pk)
+    visit("run-detail", run.number)
     page.locator(".chart-canvas svg").nth(1).wait_for()
     for labels in page.evaluate(LABELS):
         assert len(labels) >= 2
         assert all(left - right >= 4 for (_, right), (left, _) in pairwise(labels))
 
-    visit("run-comparisons", run.pk)
+    visit("run-comparisons", run.number)
     assert page.get_by_text("scroll the table sideways").is_visible()
     matrix = page.get_by_role("region", name="Differences of all pairs")
     matrix.focus()

@@ -1,4 +1,4 @@
-"""Scores made elsewhere are imported by somebody who looks first: a mistake, what was understood, the run."""
+"""Importing scores: a file with an error, the preview, the run."""
 
 from pathlib import Path
 
@@ -26,11 +26,11 @@ def table(path: Path, rows: list[str]) -> Path:
 
 @pytest.mark.parametrize("script", [True, False], ids=["phone", "without script"])
 @pytest.mark.usefixtures("manager")
-def test_a_file_is_looked_at_corrected_and_imported(live_server, new_page, tmp_path: Path, script: bool) -> None:
+def test_a_file_is_previewed_corrected_and_imported(live_server, new_page, tmp_path: Path, script: bool) -> None:
     rows = [
-        f"{system},item-{place},{(place * step) % 41 / 41!r}"
+        f"{system},item-{position},{(position * step) % 41 / 41!r}"
         for step, system in ((3, "Echo"), (7, "Parrot"), (11, "Quill"))
-        for place in range(40)
+        for position in range(40)
     ]
     page = new_page(**PHONE) if script else new_page(**DESKTOP, java_script_enabled=False)
     check = assert_everyone_can_read if script else lambda page: None

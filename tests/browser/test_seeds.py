@@ -1,4 +1,4 @@
-"""From the preview of thresholds to the selection to two more ratings of each seed, by clicks alone."""
+"""A manager previews thresholds, selects seeds and requests two more ratings of each."""
 
 import pytest
 
@@ -29,7 +29,9 @@ def campaign(project):
 def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     live_server, new_page, campaign, manager, monkeypatch
 ):
-    monkeypatch.setattr(tasks.seeds_select_execute, "delay_on_commit", lambda pk: None)  # no worker: it is done below
+    monkeypatch.setattr(
+        tasks.seeds_select_execute, "delay_on_commit", lambda pk: None
+    )  # no worker: the test runs the job below
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/seeds/")
@@ -55,7 +57,7 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
 
     page.get_by_role("heading", name="Selecting seeds").wait_for()
     assert_everyone_can_read(page)
-    seeds_select_execute(selecting_id=SeedSelecting.objects.get().pk)  # the page follows by itself
+    seeds_select_execute(selecting_id=SeedSelecting.objects.get().pk)  # the page updates itself
     page.get_by_role("heading", name="How they were selected").wait_for()
     page.wait_for_selector("[data-chart] svg.marks")
     assert_everyone_can_read(page)
@@ -70,7 +72,7 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     page.get_by_text("5 of the data set Replies").wait_for()
     assert_everyone_can_read(page)
 
-    # The ratings come in; one seed slips below 4, and stays, marked.
+    # New ratings move one seed below 4: it stays and is marked.
     campaign_launch(campaign=draft)
     seed = selection.members.get(item__external_id="talk-1").response
     for rater, value in (("x", 3), ("y", 4)):

@@ -1,4 +1,4 @@
-"""A manager starts a study, watches it on a real worker, reads the report, follows a number down, downloads."""
+"""A manager starts a study, waits for a real worker, reads the report, downloads it and follows its links."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Uploading as a person does it: a file with a mistake, the message that names it, then the right file."""
+"""Uploading a data set: a file with errors, their messages, then the correct file."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def manager(transactional_db: None) -> User:
 
 @pytest.fixture
 def bad_file(tmp_path: Path) -> Path:
-    """The example with a second item of the same id and an unknown field."""
+    """Write the example with another item of the same id and an unknown field."""
     lines = GOOD.read_text().splitlines()
     lines.append(json.dumps({"id": "1", "mesage": "typo"}))
     path = tmp_path / "dataset.jsonl"
@@ -34,7 +34,7 @@ def bad_file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("worker", "manager")
-def test_a_mistake_is_named_and_the_right_file_becomes_a_data_set(live_server, new_page, bad_file: Path) -> None:
+def test_errors_are_named_and_the_corrected_file_becomes_a_data_set(live_server, new_page, bad_file: Path) -> None:
     page = new_page(**PHONE)
     sign_in_by_form(page, live_server.url, "max-manager", "password")
     page.get_by_role("link", name="Chit-chat").click()
@@ -67,5 +67,14 @@ def test_a_mistake_is_named_and_the_right_file_becomes_a_data_set(live_server, n
     expect(page.get_by_role("heading", name="Item 3")).to_be_visible()
     expect(page.get_by_text("Feed the starter twice a day.")).to_be_visible()
     assert_everyone_can_read(page)
-    sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert sideways <= 0
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0
+
+    page.goto(live_server.url + reverse("annotation:dataset-detail", args=["chit-chat", "first-words"]))
+    page.get_by_role("link", name="Score it").click()
+    assert_everyone_can_read(page)
+    page.get_by_role("button", name="Compute scores").click()
+    page.get_by_role("heading", name="All runs").wait_for()
+    expect(page.get_by_role("region", name="Leaderboard")).to_be_visible(timeout=30_000)
+    expect(page.locator(".run-state").get_by_text("Done", exact=True)).to_be_visible(timeout=30_000)
+    assert_everyone_can_read(page)

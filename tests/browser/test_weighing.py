@@ -1,4 +1,4 @@
-"""Checks of a release's weights, in a browser: readable by all, usable by keyboard, drawn under the policy."""
+"""Pages that check a release's weights: accessible, usable by keyboard, with charts."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def base(project, manager, live_server):
     return f"{live_server.url}/p/{project.slug}/references/{release.reference_set.slug}/v1/"
 
 
-def test_the_pages_have_no_barrier_and_draw_their_charts(base, live_server, page_desktop):
+def test_the_pages_are_accessible_and_draw_their_charts(base, live_server, page_desktop):
     page = page_desktop
     sign_in(page, live_server.url, "max-manager", "password")
     for path, n_charts in (("attention/", 0), ("sensitivity/", 4), ("raters/", 1), ("circularity/", 0)):
@@ -29,7 +29,7 @@ def test_the_pages_have_no_barrier_and_draw_their_charts(base, live_server, page
         assert_everyone_can_read(page)
 
 
-def test_ticked_references_go_back_to_raters_with_the_keyboard(base, live_server, page_desktop, project):
+def test_ticked_references_can_be_rated_again_by_keyboard(base, live_server, page_desktop, project):
     page = page_desktop
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{base}attention/?list=tie")
@@ -41,5 +41,5 @@ def test_ticked_references_go_back_to_raters_with_the_keyboard(base, live_server
     assert_no_barrier(page)
     page.get_by_role("button", name="Draft the campaign").click()
     page.get_by_text("1 reference, 4 more ratings of each").wait_for()
-    made = Campaign.objects.get(project=project, target="listed")
-    assert list(made.response_list.responses.values_list("text", flat=True)) == ["Well."]
+    campaign = Campaign.objects.get(project=project, target="listed")
+    assert list(campaign.response_list.responses.values_list("text", flat=True)) == ["Well."]

@@ -1,4 +1,4 @@
-"""What a manager must be able to do where no script runs: act, confirm, download, sign out."""
+"""What a manager can do without JavaScript: act, confirm, download, sign out."""
 
 import pytest
 from playwright.sync_api import expect
@@ -32,7 +32,7 @@ def test_a_campaign_is_launched_and_closed_after_a_confirmation(live_server, new
     assert draft.state == CampaignState.CLOSED
 
 
-def test_a_member_is_removed_a_table_downloaded_and_the_session_ended(live_server, new_page, project, owner, viewer):
+def test_a_table_is_downloaded_a_member_removed_and_the_session_ended(live_server, new_page, project, owner, viewer):
     page = new_page(java_script_enabled=False, **DESKTOP)
     sign_in(page, live_server.url, owner.username, "password")
     page.goto(f"{live_server.url}/p/chit-chat/members/")

@@ -1,4 +1,4 @@
-"""Only the pages the design system brings, so that its tests need no app."""
+"""Only the pages of the design system, so that its tests need no app."""
 
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView

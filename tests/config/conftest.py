@@ -1,4 +1,4 @@
-"""A folder that a database server of another account can reach."""
+"""A folder that a database server under another account can access."""
 
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +9,6 @@ import pytest
 
 @pytest.fixture
 def server_folder() -> Iterator[Path]:
-    """Not below pytest's temporary folder: each start of pytest closes that to other accounts, also while this runs."""
+    """Return a folder outside pytest's temporary one, which every start of pytest closes to other accounts."""
     with tempfile.TemporaryDirectory(prefix="assay-tests-") as name:
         yield Path(name)

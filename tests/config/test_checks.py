@@ -1,4 +1,4 @@
-"""A production start refuses what only a demo may have."""
+"""Production refuses settings and accounts of a demo."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -22,7 +22,7 @@ def test_production_refuses_the_demo_password(db: None) -> None:
         checks.refuse_demo_in_production()
 
 
-def test_production_accepts_an_own_secret_and_own_accounts(db: None) -> None:
+def test_production_accepts_a_new_secret_and_new_passwords(db: None) -> None:
     User.objects.create_user("manager", password="something of our own")
     checks.refuse_demo_in_production()
     assert checks.production_secrets() == []

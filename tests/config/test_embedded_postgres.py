@@ -1,14 +1,17 @@
-"""The embedded server: started by the first who needs it, stopped by the last to leave."""
+"""The embedded server is started by the first process that needs it and stopped by the last."""
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
-from config.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
+from config.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError, assert_reachable
 from tests.conftest import ROOT
+from tests.worker import wait_until
 
 HOLD = (
     "import sys; from pathlib import Path; from config.embedded_postgres import EmbeddedPostgres; "
@@ -30,7 +33,7 @@ def leave(process: subprocess.Popen[str]) -> None:
     assert process.returncode == 0
 
 
-def test_the_last_to_leave_stops_it_and_data_survives(server_folder: Path) -> None:
+def test_the_last_process_stops_the_server_and_data_is_kept(server_folder: Path) -> None:
     server = EmbeddedPostgres(server_folder / "pg")
     first = hold_in_a_process(server.home)
     second = hold_in_a_process(server.home)
@@ -39,7 +42,7 @@ def test_the_last_to_leave_stops_it_and_data_survives(server_folder: Path) -> No
         connection.execute("INSERT INTO kept VALUES (42)")
     leave(first)
     assert server.is_running()
-    second.kill()  # a crash takes no leave; the kernel drops its lock
+    second.kill()  # after a crash the kernel drops the lock
     second.communicate()
     assert server.is_running()
     leave(hold_in_a_process(server.home))
@@ -53,7 +56,7 @@ def test_the_last_to_leave_stops_it_and_data_survives(server_folder: Path) -> No
     assert not server.is_running()
 
 
-def test_it_asks_for_its_password_and_listens_on_loopback_only(server_folder: Path) -> None:
+def test_the_server_needs_a_password_and_listens_on_loopback_only(server_folder: Path) -> None:
     server = EmbeddedPostgres(server_folder / "pg")
     server.hold()
     try:
@@ -67,7 +70,28 @@ def test_it_asks_for_its_password_and_listens_on_loopback_only(server_folder: Pa
         server.release()
 
 
-def test_a_server_that_cannot_start_says_why(server_folder: Path) -> None:
+def test_a_server_that_cannot_start_raises_an_error_with_the_reason(server_folder: Path) -> None:
     server = EmbeddedPostgres(server_folder / "pg", {"shared_buffers": "nonsense"})
     with pytest.raises(EmbeddedPostgresError, match="shared_buffers"):
         server.hold()
+
+
+def test_a_killed_server_starts_again_at_the_same_address(server_folder: Path) -> None:
+    server = EmbeddedPostgres(server_folder / "pg")
+    server.hold()
+    try:
+        address = server.url()
+        killed = psutil.Process(int((server.data / "postmaster.pid").read_text().split()[0]))
+        killed.kill()
+        killed.wait()
+
+        def is_up_again() -> bool:
+            with suppress(EmbeddedPostgresError):  # while the rest of the killed server is ending
+                server.start_again()
+            return server.is_running()
+
+        wait_until(is_up_again)
+        assert server.url() == address
+        assert_reachable(address)
+    finally:
+        server.release()

@@ -1,61 +1,77 @@
 """Home and health."""
 
-from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.core.mail import EmailMessage
 from django.db import DatabaseError
-from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import Settings
 
-from annotation.core import jobs
-from annotation.models import Heartbeat, User
+from annotation.core.heartbeats import SCHEDULER, TASK, heartbeat
+from annotation.models import User
 
 
-def test_home_says_what_assay_is_to_a_stranger(db: None, client: Client) -> None:
+def test_home_shows_anonymous_visitors_the_sign_in_link(db: None, client: Client) -> None:
     response = client.get("/")
     assert response.status_code == 200
     assert "Sign in" in response.content.decode()
 
 
-def test_home_brings_a_member_to_the_projects(manager: User, client: Client) -> None:
+def test_home_redirects_members_to_their_projects(manager: User, client: Client) -> None:
     client.force_login(manager)
     assert client.get("/").headers["Location"] == "/projects/"
 
 
-def test_health_is_ok_while_web_database_and_worker_live(db: None, client: Client) -> None:
-    jobs.heartbeat("worker")
+def test_health_is_ok_while_all_parts_work(db: None, client: Client) -> None:
+    heartbeat(SCHEDULER)
+    heartbeat(TASK)
     response = client.get("/healthz")
     assert response.status_code == 200
-    assert response.json()["worker"] == "ok"
+    parts = {"web": "ok", "database": "ok", "scheduler": "ok", "worker": "ok", "disk": "ok"}
+    assert response.json() == response.json() | parts | {"status": "ok"}
 
 
-def test_health_names_a_worker_that_was_never_seen(db: None, client: Client) -> None:
+def test_health_names_parts_that_were_never_seen(db: None, client: Client) -> None:
     response = client.get("/healthz")
     assert response.status_code == 503
-    assert response.json() == response.json() | {"status": "degraded", "worker": "not seen", "database": "ok"}
-
-
-def test_health_names_a_worker_that_fell_silent(db: None, client: Client) -> None:
-    jobs.heartbeat("worker")
-    Heartbeat.objects.update(seen_at=Now() - timedelta(hours=1))
-    response = client.get("/healthz")
-    assert response.status_code == 503
-    assert response.json()["worker_last_seen_seconds"] == pytest.approx(3600, abs=60)
+    parts = {"scheduler": "not seen", "worker": "not seen", "database": "ok"}
+    assert response.json() == response.json() | parts | {"status": "degraded"}
 
 
 def test_health_names_a_database_that_is_down(db: None, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> float:
+    def refuse() -> None:
         raise DatabaseError("down")
 
-    monkeypatch.setattr("config.views.jobs.worker_age_seconds", refuse)
+    monkeypatch.setattr("config.health.work_state", refuse)
     response = client.get("/healthz")
     assert response.status_code == 503
     assert response.json()["database"] == "down"
 
 
-def test_every_answer_carries_a_policy_without_foreign_or_inline_scripts(db: None, client: Client) -> None:
+def test_health_names_a_disk_that_is_nearly_full(db: None, client: Client, settings: Settings) -> None:
+    settings.DISK_FREE_MIN_BYTES = 2**70
+    response = client.get("/healthz")
+    assert response.status_code == 503
+    assert "MiB free, at least 1125899906842624 MiB needed" in response.json()["disk"]
+
+
+def test_health_names_a_data_folder_that_cannot_be_written(db: None, client: Client, settings: Settings) -> None:
+    settings.DATA_DIR = Path("/proc/self")  # not even by root
+    response = client.get("/healthz")
+    assert response.status_code == 503
+    assert response.json()["disk"].startswith("the data folder cannot be written: ")
+
+
+def test_health_answers_plain_http_behind_a_proxy_that_ends_tls(db: None, client: Client, settings: Settings) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    heartbeat(SCHEDULER)
+    heartbeat(TASK)
+    assert client.get("/").headers["Location"] == "https://testserver/"
+    assert client.get("/healthz").status_code == 200
+
+
+def test_every_response_has_a_policy_without_foreign_or_inline_scripts(db: None, client: Client) -> None:
     policy = client.get("/").headers["Content-Security-Policy"]
     assert "script-src 'self';" in policy
     assert "unsafe-eval" not in policy
@@ -67,7 +83,7 @@ def test_schema_is_served_and_documented(manager: User, client: Client) -> None:
     assert client.get("/api/docs/").status_code == 200
 
 
-def test_a_password_can_be_reset_by_mail_only_where_there_is_a_mail_server(
+def test_passwords_can_be_reset_only_if_a_mail_server_is_configured(
     manager: User, client: Client, settings: Settings, mailoutbox: list[EmailMessage]
 ) -> None:
     User.objects.filter(pk=manager.pk).update(email="max@example.org")
@@ -80,7 +96,7 @@ def test_a_password_can_be_reset_by_mail_only_where_there_is_a_mail_server(
 
 
 @pytest.mark.parametrize("path", ["/p/nobodys/", "/r/0b0c1cde-58a5-4e0e-9a77-2c9a9e1a8d11/"])
-def test_what_does_not_exist_gets_the_products_own_page_under_debug_too(
+def test_missing_pages_get_the_products_404_page_even_under_debug(
     manager: User, client: Client, settings: Settings, path: str
 ) -> None:
     settings.DEBUG = True

@@ -10,7 +10,7 @@ from tests.metrics.world import World
 pytestmark = pytest.mark.django_db
 
 
-def test_a_file_and_flags_make_one_study_printed_as_json(
+def test_a_file_and_flags_create_a_study_printed_as_json(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "cats.json"
@@ -25,7 +25,9 @@ def test_a_file_and_flags_make_one_study_printed_as_json(
     assert printed["signature"] == study.signature
 
 
-def test_it_prints_a_table_and_why_a_value_is_undefined(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_a_table_and_reasons_for_undefined_values(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command(
         "study",
         "--project",

@@ -1,4 +1,4 @@
-"""A study on a real worker: killed, taken up again, cancelled while it runs."""
+"""A study in a real worker: killed and resumed, or cancelled while it runs."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def world(project: Project) -> Iterator[World]:
     return make_world(project, n_items=200)
 
 
-def started(world: World, **changes: object) -> Study:
+def start_study(world: World, **changes: object) -> Study:
     study, _ = study_create(
         project=world.project, name="Cats", specification=world.specification(**(LONG | changes)), by=None
     )
@@ -32,15 +32,15 @@ def started(world: World, **changes: object) -> Study:
     return study
 
 
-def at_work_on_the_table(study: Study) -> bool:
+def is_computing_the_table(study: Study) -> bool:
     study.refresh_from_db()
     assert study.state in (JobState.QUEUED, JobState.RUNNING), "The study was over too soon to be disturbed."
     return study.progress_note == "Table" and study.progress_done > 0
 
 
-def test_a_study_whose_worker_is_killed_is_taken_up_again_with_the_same_result(worker: Worker, world: World) -> None:
-    study = started(world)
-    wait_until(lambda: at_work_on_the_table(study))
+def test_a_study_of_a_killed_worker_is_resumed_with_the_same_result(worker: Worker, world: World) -> None:
+    study = start_study(world)
+    wait_until(lambda: is_computing_the_table(study))
 
     worker.kill()
     study.refresh_from_db()
@@ -54,19 +54,21 @@ def test_a_study_whose_worker_is_killed_is_taken_up_again_with_the_same_result(w
     wait_until(done, seconds=90)
     assert (study.state, study.error) == (JobState.DONE, "")
     assert study.attempt >= 2
-    disturbed = {key: value for key, value in study.result.items() if key != "seconds"}
+    interrupted_result = {key: value for key, value in study.result.items() if key != "seconds"}
     assert set(ScoreRun.objects.values_list("state", flat=True)) == {JobState.DONE}
 
     Study.objects.all().delete()
-    calm, _ = study_create(project=world.project, name="Cats", specification=world.specification(**LONG), by=None)
-    study_execute(study_id=calm.pk)
-    calm.refresh_from_db()
-    assert {key: value for key, value in calm.result.items() if key != "seconds"} == disturbed
+    undisturbed, _ = study_create(
+        project=world.project, name="Cats", specification=world.specification(**LONG), by=None
+    )
+    study_execute(study_id=undisturbed.pk)
+    undisturbed.refresh_from_db()
+    assert {key: value for key, value in undisturbed.result.items() if key != "seconds"} == interrupted_result
 
 
 def test_a_running_study_stops_when_cancelled(worker: Worker, world: World) -> None:
-    study = started(world, seed=9)
-    wait_until(lambda: at_work_on_the_table(study))
+    study = start_study(world, seed=9)
+    wait_until(lambda: is_computing_the_table(study))
 
     job_request_cancel(study)
 

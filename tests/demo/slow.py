@@ -1,4 +1,4 @@
-"""BLEU by sacrebleu, ΔBLEU written out with loops and fractions, units and coefficients by scipy."""
+"""BLEU by sacrebleu, ΔBLEU with loops and fractions, units and coefficients by scipy."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def plain_bleu(order: int = 2) -> BLEU:
 
 
 def bleu_plus_one(hypothesis: str, texts: Sequence[str], order: int = 2) -> float:
-    """Nakov et al. (2012), as sacrebleu computes it."""
+    """Compute BLEU+1 (Nakov et al. 2012) with sacrebleu."""
     bleu = BLEU(
         max_ngram_order=order,
         tokenize="none",
@@ -37,7 +37,7 @@ def ngrams(text: str, order: int) -> Counter[tuple[str, ...]]:
 
 
 def delta_sums(hypothesis: str, references: Weighted, order: int = 2) -> list[Fraction]:
-    """Galley et al. (2015), section 3, of one item: [hyp_len, ref_len, numerators, denominators]."""
+    """Return [hyp_len, ref_len, numerators, denominators] of an item (Galley et al. 2015, section 3)."""
     length = len(hypothesis.split())
     closest = min((abs(len(text.split()) - length), len(text.split())) for text, _ in references)[1]
     top = max(weight for _, weight in references)
@@ -55,13 +55,13 @@ def delta_sums(hypothesis: str, references: Weighted, order: int = 2) -> list[Fr
 
 
 def bleu_sums(hypothesis: str, texts: Sequence[str], order: int = 2) -> list[Fraction]:
-    """What sacrebleu counts in one item, in the order of `delta_sums`."""
+    """Return sacrebleu's counts for an item, in the order of `delta_sums`."""
     score = plain_bleu(order).corpus_score([hypothesis], [[text] for text in texts])
     return [Fraction(n) for n in (score.sys_len, score.ref_len, *score.counts, *score.totals)]
 
 
 def score_of_sums(sums: Sequence[float]) -> tuple[float, bool]:
-    """The score, and whether it is 0 for want of a positive numerator."""
+    """Return the score, and whether it is 0 because a numerator is not positive."""
     hyp_len, ref_len, *rest = sums
     order = len(rest) // 2
     if min(rest[:order]) <= 0:
@@ -71,21 +71,21 @@ def score_of_sums(sums: Sequence[float]) -> tuple[float, bool]:
 
 
 def item_sums(metric: str, subset: str, order: int = 2) -> dict[str, dict[str, list[Fraction]]]:
-    """Item to system to what a unit adds up; items that cannot be scored are left out. sBLEU: [score, 1]."""
-    found = {}
+    """Map item and system to the sums that a unit adds up ([score, 1] for sBLEU), without unusable items."""
+    sums_by_item = {}
     for item in raw.usable_items():
         references = raw.chosen(item, subset)
         if not references or (metric == "delta_bleu" and max(weight for _, weight in references) <= 0):
             continue
         texts = [text for text, _ in references]
-        found[item] = {
-            system: _one(metric, raw.outputs()[system, item], references, texts, order)
+        sums_by_item[item] = {
+            system: _sums(metric, raw.outputs()[system, item], references, texts, order)
             for system in raw.HYPOTHESIS_NAMES
         }
-    return found
+    return sums_by_item
 
 
-def _one(metric: str, hypothesis: str, references: Weighted, texts: list[str], order: int) -> list[Fraction]:
+def _sums(metric: str, hypothesis: str, references: Weighted, texts: list[str], order: int) -> list[Fraction]:
     if metric == "delta_bleu":
         return delta_sums(hypothesis, references, order)
     if metric == "bleu":
@@ -98,7 +98,7 @@ def unit_score(metric: str, sums: np.ndarray) -> tuple[float, bool]:
 
 
 class SlowStudy:
-    """Units drawn anew for every pair; the sums are whole numbers where the weights are twelfths, so ties are ties."""
+    """A study with new units for every pair; weights are scaled to whole numbers, so that ties are exact."""
 
     def __init__(self, metric: str, subset: str, *, order: int = 2) -> None:
         self.metric = metric
@@ -125,8 +125,8 @@ class SlowStudy:
         }
 
     def observations(self, rng: np.random.Generator, size: int, items: np.ndarray | None = None) -> np.ndarray:
-        """Metric and rating differences of all units of all pairs, mirrored, shape (2, N)."""
-        seen = []
+        """Return metric and rating differences of all units and pairs, mirrored, of shape (2, N)."""
+        differences = []
         usable = np.array(self.usable)
         for a, b in combinations(raw.HYPOTHESIS_NAMES, 2):
             order = rng.permutation(len(usable) if items is None else items)
@@ -137,25 +137,27 @@ class SlowStudy:
                     m = [unit_score(self.metric, self.sums[s][unit].sum(axis=0))[0] for s in (a, b)]
                     # Round off what the order of summation adds to means of sentence scores.
                     h = [self.human[s][unit].sum() / unit.size for s in (a, b)]
-                    seen.append((round(m[0] - m[1], 13), round(h[0] - h[1], 11)))
-        half = np.array(seen).T
+                    differences.append((round(m[0] - m[1], 13), round(h[0] - h[1], 11)))
+        half = np.array(differences).T
         return np.concatenate([half, -half], axis=1)
 
     def coefficients(self, seed: int, n: int, size: int = 100) -> np.ndarray:
-        """(n, 2): rho and tau of n assignments."""
+        """Return rho and tau of n assignments, of shape (n, 2)."""
         rng = np.random.default_rng(seed)
         return np.array([_coefficients(self.observations(rng, size)) for _ in range(n)])
 
     def bootstrap(self, seed: int, n: int, per_replicate: int, size: int = 100) -> np.ndarray:
-        """(n,): rho averaged over some assignments of items drawn with replacement."""
+        """Return rho of n resamples of the items, averaged over some assignments, of shape (n,)."""
         rng = np.random.default_rng(seed)
         total = len(self.usable)
-        found = []
+        replicates = []
         for _ in range(n):
             items = rng.integers(0, total, total)
-            found.append(np.mean([_coefficients(self.observations(rng, size, items))[0] for _ in range(per_replicate)]))
-        return np.array(found)
+            replicates.append(
+                np.mean([_coefficients(self.observations(rng, size, items))[0] for _ in range(per_replicate)])
+            )
+        return np.array(replicates)
 
 
-def _coefficients(seen: np.ndarray) -> tuple[float, float]:
-    return stats.spearmanr(*seen).statistic, stats.kendalltau(*seen).statistic
+def _coefficients(differences: np.ndarray) -> tuple[float, float]:
+    return stats.spearmanr(*differences).statistic, stats.kendalltau(*differences).statistic

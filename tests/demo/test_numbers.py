@@ -1,4 +1,4 @@
-"""Every kind of number of the demo against the raw files, sacrebleu, scipy, krippendorff and pingouin."""
+"""Numbers of the demo, compared with the raw files, sacrebleu, scipy, krippendorff and pingouin."""
 
 import math
 from collections import Counter
@@ -32,12 +32,12 @@ ASSIGNMENTS = 200
 ROWS = [(metric, subset) for metric in ("bleu", "sbleu", "delta_bleu") for subset in raw.SUBSETS]
 # Each test runs in a savepoint inside the fixture's transaction.
 pytestmark = pytest.mark.django_db
-each_row = pytest.mark.parametrize(("metric", "subset"), ROWS)
+for_each_row = pytest.mark.parametrize(("metric", "subset"), ROWS)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def demo(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped-def]
-    """The demo loaded once for all tests here, by the services that load it, and taken away after them."""
+    """Load the demo once for all tests here, and roll it back afterwards."""
     with django_db_blocker.unblock(), transaction.atomic():
         imported_demo()
         build_release(reference_set())
@@ -67,7 +67,7 @@ def build_release(chosen: ReferenceSet) -> None:
 
 @cache
 def study_of(**changes: object) -> dict:
-    """The result of the demo's study, without intervals by resampling, changed as asked."""
+    """Return the result of the demo's study with the given changes, without bootstrap intervals."""
     specification = demo_study_specification() | {"assignments": ASSIGNMENTS, "bootstrap": 0} | changes
     study, _ = study_create(
         project=Project.objects.get(slug=demo_data.PROJECT_SLUG), name="?", specification=specification, by=None
@@ -88,7 +88,7 @@ slow_study = cache(slow.SlowStudy)
 # --- Texts, judgements, weights ---------------------------------------------------------------------------------------
 
 
-def test_items_and_distinct_texts_are_those_of_the_files() -> None:
+def test_items_and_texts_equal_those_of_the_files() -> None:
     texts = {(item, text) for (_, item), text in raw.outputs().items()}
     for item, *gold in raw.lines("gold_responses"):
         texts |= {(item, " ".join(text.split())) for text in gold if text.strip()}
@@ -99,7 +99,7 @@ def test_items_and_distinct_texts_are_those_of_the_files() -> None:
     assert len(stored) == len(texts)
 
 
-def test_every_weight_is_the_linear_one_of_the_mean_of_both_criteria_over_all_judgements_of_the_text() -> None:
+def test_every_weight_is_linear_in_the_mean_over_judgements_and_criteria() -> None:
     stored = {
         (item, " ".join(text.split())): (weight, mean, n, original)
         for item, text, weight, mean, n, original in Release.objects.get().weights.values_list(
@@ -130,23 +130,23 @@ def test_items_without_a_positive_weight_are_counted_and_left_out_of_the_study()
 
 @pytest.mark.parametrize("tenths", range(-10, 11))
 @pytest.mark.parametrize("operator", [">", ">="])
-def test_a_threshold_keeps_what_it_keeps_of_the_exact_weights(operator: str, tenths: int) -> None:
-    # Beside the demo's twelfths the tenths that five ratings give, where 0.6 = 2 (4.2 - 1) / 4 - 1 in floating point.
+def test_thresholds_select_the_same_as_with_exact_weights(operator: str, tenths: int) -> None:
+    # Twelfths of the demo, and tenths of five ratings, where 0.6 = 2 (4.2 - 1) / 4 - 1 in floating point.
     twelfths = [weight for references in raw.references().values() for _, weight, _ in references]
     exact = [*twelfths, *(2 * (Fraction(total, 5) - 1) / 4 - 1 for total in range(5, 26))]
     computed = [2 * (float((weight + 1) * 2 + 1) - 1) / 4 - 1 for weight in exact]
     threshold = Fraction(tenths, 10)
 
-    kept = Subset.parse(f"w{operator}{tenths / 10}").mask(np.array(computed), np.zeros(len(exact), dtype=bool))
+    mask = Subset.parse(f"w{operator}{tenths / 10}").mask(np.array(computed), np.zeros(len(exact), dtype=bool))
 
-    assert kept.tolist() == [weight > threshold or (operator == ">=" and weight == threshold) for weight in exact]
+    assert mask.tolist() == [weight > threshold or (operator == ">=" and weight == threshold) for weight in exact]
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------
 
 
-@each_row
-def test_scores_of_systems_match_sacrebleu_and_the_equation_over_the_same_items(metric: str, subset: str) -> None:
+@for_each_row
+def test_scores_of_systems_equal_sacrebleu_and_the_equation(metric: str, subset: str) -> None:
     row = row_of(study_of(), metric, subset)
     expected = slow_study(metric, subset)
     items = [item for item, usable in zip(raw.usable_items(), expected.usable, strict=True) if usable]
@@ -164,58 +164,58 @@ def test_scores_of_systems_match_sacrebleu_and_the_equation_over_the_same_items(
 
 
 def sacrebleu_score(system: str, items: list[str], subset: str) -> float:
-    """One call over the corpus; sacrebleu takes None for a reference that an item does not have."""
+    """Score the corpus in one call; None stands for a missing reference."""
     references = [[text for text, _ in raw.chosen(item, subset)] for item in items]
-    streams = [[own[j] if j < len(own) else None for own in references] for j in range(4)]
+    streams = [[texts[j] if j < len(texts) else None for texts in references] for j in range(4)]
     streams = [stream for stream in streams if any(stream)]
     return slow.plain_bleu().corpus_score([raw.outputs()[system, item] for item in items], streams).score / 100
 
 
-@each_row
+@for_each_row
 def test_ratings_of_systems_pool_all_judgements_of_a_text(metric: str, subset: str) -> None:
-    """Those of TeamCE hold TeamEC's, and where Baseline and Constant say the same, each has the other's."""
+    """Ratings of TeamCE include TeamEC's; equal texts of Baseline and Constant share their ratings."""
     means = raw.mean_rating(raw.HYPOTHESIS_NAMES)
     usable = slow_study(metric, subset).usable
     for entry in row_of(study_of(), metric, subset)["systems"]:
-        own = [
+        values = [
             means[item, raw.outputs()[entry["system"], item]]
             for item, wanted in zip(raw.usable_items(), usable, strict=True)
             if wanted
         ]
-        assert entry["rating"] == pytest.approx(float(sum(own) / len(own)), abs=1e-12)
-        assert entry["rated_items"] == len(own)
+        assert entry["rating"] == pytest.approx(float(sum(values) / len(values)), abs=1e-12)
+        assert entry["rated_items"] == len(values)
 
 
 # --- Correlations -----------------------------------------------------------------------------------------------------
 
 
-@each_row
-def test_with_one_unit_per_pair_the_coefficients_are_scipys_exactly(metric: str, subset: str) -> None:
+@for_each_row
+def test_with_one_unit_per_pair_the_coefficients_equal_scipys(metric: str, subset: str) -> None:
     row = row_of(study_of(unit_size=1000, assignments=1, sweeps=False), metric, subset)
 
-    seen = slow_study(metric, subset).observations(np.random.default_rng(0), 1000)
+    observations = slow_study(metric, subset).observations(np.random.default_rng(0), 1000)
 
-    assert row["n_observations"] == seen.shape[1] == 30
-    assert row["rho"]["value"] == pytest.approx(stats.spearmanr(*seen).statistic, abs=1e-12)
-    assert row["tau"]["value"] == pytest.approx(stats.kendalltau(*seen).statistic, abs=1e-12)
+    assert row["n_observations"] == observations.shape[1] == 30
+    assert row["rho"]["value"] == pytest.approx(stats.spearmanr(*observations).statistic, abs=1e-12)
+    assert row["tau"]["value"] == pytest.approx(stats.kendalltau(*observations).statistic, abs=1e-12)
 
 
-@each_row
-def test_units_of_a_hundred_give_what_other_random_assignments_give(metric: str, subset: str) -> None:
+@for_each_row
+def test_coefficients_of_units_of_a_hundred_match_other_random_assignments(metric: str, subset: str) -> None:
     row = row_of(study_of(), metric, subset)
     n = 20
-    found = slow_study(metric, subset).coefficients(7, n)
+    coefficients = slow_study(metric, subset).coefficients(7, n)
 
     # 15 pairs, ceil(890 / 100) units with the short one of 90 items, each observation and its mirror image.
     assert row["n_observations"] == 15 * 9 * 2
-    for name, own in (("rho", found[:, 0]), ("tau", found[:, 1])):
-        error = own.std(ddof=1) * math.sqrt(1 / n + 1 / ASSIGNMENTS)
-        assert abs(row[name]["value"] - own.mean()) < 4 * error
-        assert 0.5 < row[name]["assignment_spread"] / own.std(ddof=1) < 2
+    for name, replicates in (("rho", coefficients[:, 0]), ("tau", coefficients[:, 1])):
+        error = replicates.std(ddof=1) * math.sqrt(1 / n + 1 / ASSIGNMENTS)
+        assert abs(row[name]["value"] - replicates.mean()) < 4 * error
+        assert 0.5 < row[name]["assignment_spread"] / replicates.std(ddof=1) < 2
 
 
-@each_row
-def test_the_papers_interval_is_fishers(metric: str, subset: str) -> None:
+@for_each_row
+def test_the_papers_interval_equals_fishers(metric: str, subset: str) -> None:
     row = row_of(study_of(), metric, subset)
     for name in ("rho", "tau"):
         z, half = math.atanh(row[name]["value"]), stats.norm.ppf(0.975) / math.sqrt(270 - 3)
@@ -223,23 +223,23 @@ def test_the_papers_interval_is_fishers(metric: str, subset: str) -> None:
 
 
 @pytest.mark.parametrize("subset", ["original", "w>0", "w>=0.6", "all"])
-def test_as_many_numerators_are_clamped_as_in_other_assignments(subset: str) -> None:
+def test_the_share_of_clamped_numerators_matches_other_assignments(subset: str) -> None:
     row = row_of(study_of(), "delta_bleu", subset)
     study, rng = slow_study("delta_bleu", subset), np.random.default_rng(3)
-    usable, found = np.array(study.usable), Counter[str]()
+    usable, n_clamped = np.array(study.usable), Counter[str]()
     for _ in range(40):
         order = rng.permutation(890)
         for start in range(0, 890, 100):
             unit = order[start : start + 100]
             unit = unit[usable[unit]]
             for system in raw.HYPOTHESIS_NAMES:
-                found[system] += slow.unit_score("delta_bleu", study.sums[system][unit].sum(axis=0))[1]
+                n_clamped[system] += slow.unit_score("delta_bleu", study.sums[system][unit].sum(axis=0))[1]
     for entry in row["systems"]:
-        # 360 units here and 9,000 there: about 4.5 standard errors of a share of one half.
-        assert entry["clamped_share"] == pytest.approx(found[entry["system"]] / 360, abs=0.12)
+        # 360 units here and 9,000 in the study: about 4.5 standard errors of a share of one half.
+        assert entry["clamped_share"] == pytest.approx(n_clamped[entry["system"]] / 360, abs=0.12)
 
 
-def test_the_sweeps_begin_and_end_where_the_table_says() -> None:
+def test_sweeps_agree_with_the_table() -> None:
     result = study_of()
     sweeps = result["sweeps"]
     for metric, label in (("bleu", "BLEU"), ("sbleu", "sBLEU"), ("delta_bleu", "ΔBLEU")):
@@ -251,7 +251,7 @@ def test_the_sweeps_begin_and_end_where_the_table_says() -> None:
 
 
 @pytest.mark.parametrize("label", ["BLEU", "sBLEU", "ΔBLEU"])
-def test_single_items_as_units_give_the_coefficient_of_smoothed_sentence_scores(label: str) -> None:
+def test_units_of_one_item_correlate_smoothed_sentence_scores(label: str) -> None:
     items, means = raw.usable_items(), raw.mean_rating(raw.HYPOTHESIS_NAMES)
     scores, human = {}, {}
     for system in raw.HYPOTHESIS_NAMES:
@@ -267,20 +267,20 @@ def test_single_items_as_units_give_the_coefficient_of_smoothed_sentence_scores(
     point = sweep_point(study_of()["sweeps"]["unit_size"], label, 1.0)
 
     assert point["n_observations"] == 15 * 890 * 2
-    # Not to rounding: a few sentence scores of equal value may differ in the last bit, which splits a tie.
+    # Not exact: equal sentence scores may differ in the last bit, which splits a tie.
     expected = stats.spearmanr(np.r_[metric, -metric], np.r_[rating, -rating]).statistic
     assert point["rho"]["value"] == pytest.approx(expected, abs=1e-5)
 
 
 def sentence_score(label: str, hypothesis: str, references: slow.Weighted) -> float:
-    """BLEU+1; for ΔBLEU the top weight in the place of one, after a negative bigram numerator is put to 0."""
+    """Return BLEU+1; for ΔBLEU, the top weight replaces one, and a negative bigram numerator is set to 0."""
     if label != "ΔBLEU":
         return slow.bleu_plus_one(hypothesis, [text for text, _ in references])
-    hyp_len, ref_len, one, two, of_one, of_two = slow.delta_sums(hypothesis, references)
-    if one <= 0:
+    hyp_len, ref_len, unigrams, bigrams, unigram_total, bigram_total = slow.delta_sums(hypothesis, references)
+    if unigrams <= 0:
         return 0.0
     top = max(weight for _, weight in references)
-    product = float(one / of_one * (max(two, Fraction(0)) + top) / (of_two + top))
+    product = float(unigrams / unigram_total * (max(bigrams, Fraction(0)) + top) / (bigram_total + top))
     return math.sqrt(product) * math.exp(min(0.0, 1 - float(ref_len / hyp_len)))
 
 
@@ -299,23 +299,23 @@ def test_judges_who_rated_both_sides_of_an_item_are_counted() -> None:
         sides.append({(judge, item) for (item, _), rows in judged for judge, _ in rows if item in raw.usable_items()})
     outputs, references = sides
 
-    found = study_of()["circularity"]
+    circularity = study_of()["circularity"]
 
-    assert found["rater_items"] == len(outputs)
-    assert found["rater_items_on_both_sides"] == len(outputs & references)
+    assert circularity["rater_items"] == len(outputs)
+    assert circularity["rater_items_on_both_sides"] == len(outputs & references)
     judges = [{judge for judge, _ in side} for side in sides]
-    assert found["raters_on_both_sides"] == len(judges[0] & judges[1])
+    assert circularity["raters_on_both_sides"] == len(judges[0] & judges[1])
     same = sum(
         raw.outputs()[system, item] in [text for text, _, _ in raw.references()[item]]
         for system in raw.HYPOTHESIS_NAMES
         for item in raw.usable_items()
     )
-    assert found["same_text_items"] == same
+    assert circularity["same_text_items"] == same
 
 
 @pytest.mark.parametrize("criterion", [0, 1])
 @pytest.mark.parametrize("campaign", [demo_data.REFERENCE_CAMPAIGN, demo_data.OUTPUT_CAMPAIGN])
-def test_alpha_is_the_krippendorff_librarys(campaign: str, criterion: int) -> None:
+def test_alpha_equals_the_krippendorff_library(campaign: str, criterion: int) -> None:
     latest = ratings(campaign, criterion).drop_duplicates(["judge", "response"], keep="last")
     table = latest.pivot(index="judge", columns="response", values="value").to_numpy()
 
@@ -328,8 +328,8 @@ def test_alpha_is_the_krippendorff_librarys(campaign: str, criterion: int) -> No
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own use of pandas
 @pytest.mark.parametrize("criterion", [0, 1])
-def test_icc_is_pingouins(criterion: int) -> None:
-    """Of the references, all of which have three ratings: pingouin wants a balanced table."""
+def test_icc_equals_pingouins(criterion: int) -> None:
+    """References all have three ratings: pingouin needs a balanced table."""
     data = ratings(demo_data.REFERENCE_CAMPAIGN, criterion)
     data["place"] = data.groupby("response").cumcount()
     table = pingouin.intraclass_corr(data, targets="response", raters="place", ratings="value").set_index("Type")
@@ -344,13 +344,13 @@ def test_icc_is_pingouins(criterion: int) -> None:
 
 
 def figures_of(name: str) -> Statistics:
-    """As a worker computes them."""
+    """Compute the statistics of a campaign as a worker does."""
     campaign = Campaign.objects.get(name=name)
     return compute_statistics(campaign, moment(campaign))
 
 
 def ratings(campaign: str, criterion: int) -> pd.DataFrame:
-    """One line per judgement in the order of the file: judge, what was judged, value on one criterion."""
+    """Return judge, response and value on a criterion for each judgement, in the order of the file."""
     names = raw.REFERENCE_NAMES if campaign == demo_data.REFERENCE_CAMPAIGN else raw.HYPOTHESIS_NAMES
     rows = []
     for judge, item, name, *values in raw.lines("human-eval-per-judge"):

@@ -1,4 +1,4 @@
-"""The demo's data, imported once a process."""
+"""The demo's data, imported once per process."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ from tests.snapshots import recalled_world
 
 
 def imported_demo() -> dict[str, Any]:
-    """Import the demo, by a user of its own, and return what the import reports."""
+    """Import the demo as a new user and return the report."""
     return recalled_world("demo", lambda: demo_import(by=User.objects.create_user("demo-importer")))

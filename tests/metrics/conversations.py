@@ -1,4 +1,4 @@
-"""Small conversations with weighted references, to be explained: English, Arabic, Chinese, one that nobody liked."""
+"""Small weighted conversations, to be explained: English, Arabic, Chinese, and one without a good reference."""
 
 from dataclasses import dataclass
 
@@ -81,25 +81,25 @@ def make_conversations(
     project: Project, *conversations: dict, language: str = "en", slug: str = "talk"
 ) -> Conversations:
     """Items in this order, in a finished release of exactly these weights; Echo's outputs are rated 4 and 5."""
-    told = conversations or (ENGLISH, DISLIKED)
-    name = ("conversations", repr(told), language, slug)
-    return recalled(name, project, lambda: _make_conversations(project, told, language, slug))
+    chosen = conversations or (ENGLISH, DISLIKED)
+    name = ("conversations", repr(chosen), language, slug)
+    return recalled(name, project, lambda: _make_conversations(project, chosen, language, slug))
 
 
 def _make_conversations(project: Project, conversations: tuple[dict, ...], language: str, slug: str) -> Conversations:
     dataset = Dataset.objects.create(project=project, name=slug.title(), slug=slug, language=language)
     campaign = make_campaign(dataset, name=f"Quality of {slug}", criteria={"quality": (1, 5)})
     items, weighed = [], []
-    for position, told in enumerate(conversations):
+    for position, conversation in enumerate(conversations):
         item = Item.objects.create(
             dataset=dataset,
             external_id=f"{slug}-{position}",
             position=position,
-            context=told["context"],
-            message=told["message"],
+            context=conversation["context"],
+            message=conversation["message"],
         )
         items.append(item)
-        for rank, (weight, text, kind) in enumerate(told["references"]):
+        for rank, (weight, text, kind) in enumerate(conversation["references"]):
             response = make_response(item, text)
             mined = kind == SourceKind.MINED
             ResponseSource.objects.create(
@@ -112,7 +112,7 @@ def _make_conversations(project: Project, conversations: tuple[dict, ...], langu
                 source_message="no , has yours run away ?" if mined else "",
             )
             weighed.append((item, response, weight, kind == SourceKind.SEED))
-        for name, text in told["outputs"].items():
+        for name, text in conversation["outputs"].items():
             output = make_response(item, text, name)
             if name == "Echo":
                 rate(campaign, f"ann-{slug}", output, 4)

@@ -19,10 +19,10 @@ NAMES = {"lsa": "Chat space", "language_model": "Chat bigrams", "vectors": "Chat
 def train_models(project: Project, *kinds: str) -> dict[str, TrainedModel]:
     """Finished models of these kinds, in the folder that the settings name."""
     store = ModelStore([settings.MODELS_DIR])
-    found = {}
+    models = {}
     for kind in kinds:
         model = _trained(kind)
-        found[kind] = TrainedModel.objects.create(
+        models[kind] = TrainedModel.objects.create(
             project=project,
             name=NAMES[kind],
             slug=kind.replace("_", "-"),
@@ -33,7 +33,7 @@ def train_models(project: Project, *kinds: str) -> dict[str, TrainedModel]:
             finished_at=timezone.now(),
             report={"model": model.facts},
         )
-    return found
+    return models
 
 
 @cache

@@ -15,14 +15,14 @@ PLAIN_METRICS = [
     name
     for name, metric in METRICS.items()
     if name not in (*TEXT_METRICS, "meteor", "external")
-    and not any(one.kind == "model" for one in metric.parameter_list())
+    and not any(parameter.kind == "model" for parameter in metric.parameter_list())
 ]
 
 
 def finished_run(
     world: World, metric: str, *, subset: str = "all", systems: Sequence[System] = (), **parameters: object
 ) -> ScoreRun:
-    of = {"dataset": world.dataset} if metric in TEXT_METRICS else {"release": world.release}
+    source = {"dataset": world.dataset} if metric in TEXT_METRICS else {"release": world.release}
     run, _ = score_run_create(
         project=world.project,
         systems=systems or world.hypotheses,
@@ -30,7 +30,7 @@ def finished_run(
         parameters=parameters,
         subset=Subset.parse(subset),
         by=None,
-        **of,
+        **source,
     )
     score_run_execute(run_id=run.pk)
     run.refresh_from_db()

@@ -11,17 +11,17 @@ WITHOUT = {"system": "Quill", "score": 0.5, "low": None, "high": None}
 
 @pytest.mark.parametrize(("rows", "layers"), [([WITH, WITHOUT], 2), ([WITHOUT], 1)])
 def test_intervals_are_drawn_and_spoken_of_only_where_there_are_any(rows: list[dict], layers: int) -> None:
-    spec = system_scores(rows, title="distinct-2")
+    spec = system_scores(rows, title="distinct-2", colour="#123456")
     assert len(spec["layer"]) == layers
-    assert ("95% intervals" in spec["description"]) == (layers == 2)
+    assert ("ranges of resamples" in spec["description"]) == (layers == 2)
     assert len(spec["encoding"]["tooltip"]) == 2 * layers
 
 
 def test_vega_lite_has_nothing_to_warn_of(capfd: pytest.CaptureFixture[str]) -> None:
     shares = [{"system": "Echo", "low": 0.0, "high": 0.5, "share": 1.0}]
     for spec in (
-        system_scores([WITH], title="BLEU"),
-        system_scores([WITHOUT], title="x"),
+        system_scores([WITH], title="BLEU", colour="#1666aa"),
+        system_scores([WITHOUT], title="x", colour="#123456"),
         segment_distribution(shares),
     ):
         vl_convert.vegalite_to_svg(spec | {"width": 300}, show_warnings=True)

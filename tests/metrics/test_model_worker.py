@@ -1,4 +1,4 @@
-"""A model is trained by a real worker, also where the first one dies."""
+"""A model is trained by a real worker, even where the first one dies."""
 
 from typing import Any
 
@@ -24,17 +24,17 @@ def ended(model: TrainedModel):  # type: ignore[no-untyped-def]
     return is_ended
 
 
-def test_a_worker_trains_what_was_asked_for_and_what_a_dead_one_left(
+def test_a_worker_trains_queued_models_and_those_a_dead_worker_abandoned(
     worker: Worker, world: World, settings: Any
 ) -> None:
-    asked, left = queued_model(world), queued_model(world, kind="language_model", name="Left")
+    queued, abandoned = queued_model(world), queued_model(world, kind="language_model", name="Left")
     settings.JOB_LEASE_SECONDS = 1
-    job_claim(TrainedModel, left.pk)  # by a worker that does no more
+    job_claim(TrainedModel, abandoned.pk)  # by a worker that does no more
 
-    tasks.train_model.delay(asked.pk)
+    tasks.train_model.delay(queued.pk)
 
-    for model in (asked, left):
+    for model in (queued, abandoned):
         wait_until(ended(model))
         assert model.state == JobState.DONE, model.error
         assert folder_of(model).exists()
-    assert (asked.attempt, left.attempt) == (1, 2)
+    assert (queued.attempt, abandoned.attempt) == (1, 2)

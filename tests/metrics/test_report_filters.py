@@ -1,7 +1,7 @@
 from metrics.templatetags.report import negated, number, p_value, percent, probability, references, short_id, signed
 
 
-def test_a_number_has_a_minus_that_is_one_and_keeps_its_places() -> None:
+def test_a_number_has_a_real_minus_sign_and_keeps_its_decimals() -> None:
     assert number(-0.23949, 3) == "−0.239"
     assert number(3.0, "-2") == "3"
     assert number(None, 3) == ""
@@ -45,10 +45,10 @@ def test_an_id_is_shortened_only_where_it_is_too_long_for_a_table() -> None:
     assert short_id("conversation-17") == "conversation-17"
 
 
-def test_the_single_reference_is_called_as_in_forms_and_commands_too() -> None:
+def test_the_single_reference_has_the_name_used_in_forms_and_commands() -> None:
     assert references("single") == "single (the original)"
     assert references("w ≥ 0.6") == "w ≥ 0.6"
 
 
-def test_the_difference_of_equal_scores_has_one_sign_whoever_is_first() -> None:
+def test_the_difference_of_equal_scores_has_one_sign_in_either_order() -> None:
     assert signed(negated(0.0), 4) == signed(0.0, 4) == "+0.0000"

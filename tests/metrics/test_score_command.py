@@ -21,6 +21,15 @@ def test_it_prints_scores_as_json(world: World, capsys: pytest.CaptureFixture[st
     assert {row["system"] for row in printed["systems"]} == set(HYPOTHESES)
 
 
+def test_it_names_the_systems_that_it_leaves_out(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("score", "--project", "chit-chat", "--metric", "bleu")
+    assert "Not scored, because they gave references: Human, Random." in capsys.readouterr().out
+    call_command("score", "--project", "chit-chat", "--metric", "bleu", "--json")
+    assert json.loads(capsys.readouterr().out)["systems_left_out"] == ["Human", "Random"]
+    call_command("score", "--project", "chit-chat", "--metric", "bleu", "--systems", "Echo", "--json")
+    assert json.loads(capsys.readouterr().out)["systems_left_out"] == []
+
+
 def test_it_prints_a_table_and_does_nothing_twice(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         call_command("score", "--project", "chit-chat", "--metric", "delta_bleu", "--subset", "w>=0.5")
@@ -49,7 +58,7 @@ def test_a_metric_that_reads_no_references_takes_the_data_set(
     call_command("score", "--project", "chit-chat", "--metric", "distinct", "--systems", "Echo", *named)
 
     assert ScoreRun.objects.get().release is None
-    assert "No intervals: a resample repeats segments" in capsys.readouterr().out
+    assert "No ranges: a resample repeats segments" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ ORIGINAL = np.array([False, True, False, False, False])
 
 
 @pytest.mark.parametrize(
-    ("written", "kept"),
+    ("written", "mask"),
     [
         ("all", [True] * 5),
         ("original", [False, True, False, False, False]),
@@ -21,8 +21,8 @@ ORIGINAL = np.array([False, True, False, False, False])
         ("W>=-1", [True] * 5),
     ],
 )
-def test_what_people_write_keeps_those_references(written: str, kept: list[bool]) -> None:
-    assert Subset.parse(written).mask(WEIGHTS, ORIGINAL).tolist() == kept
+def test_a_written_subset_keeps_exactly_these_references(written: str, mask: list[bool]) -> None:
+    assert Subset.parse(written).mask(WEIGHTS, ORIGINAL).tolist() == mask
 
 
 @pytest.mark.parametrize("written", ["all", "original", "w>0", "w>=0.6", "w>=-0.5"])

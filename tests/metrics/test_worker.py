@@ -54,14 +54,14 @@ def test_a_run_whose_worker_is_killed_goes_on_where_it_was(worker: Worker, world
 
     wait_until(some_are_done, every=0.02)
     worker.kill()
-    left = run.shards.exclude(state=JobState.DONE).count()
-    assert left, "The run was over too soon to be disturbed."
+    n_unfinished = run.shards.exclude(state=JobState.DONE).count()
+    assert n_unfinished, "The run was over too soon to be disturbed."
     worker.start()
 
     wait_until(lambda: finished(run), seconds=90)
     assert (run.state, run.error) == (JobState.DONE, "")
-    again = run.shards.exclude(attempt=1).count()
-    assert again <= 1, "Shards that were done were done again."
+    n_repeated = run.shards.exclude(attempt=1).count()
+    assert n_repeated <= 1, "Shards that were done were done again."
     disturbed = run_arrays(run)
     scores = list(run.scores.order_by("position").values_list("score", "low", "high"))
 

@@ -76,8 +76,8 @@ def make_world(project: Project, *, n_items: int = 40, n_raters: int = 3, seed: 
 def _make_world(project: Project, n_items: int, n_raters: int, rng: np.random.Generator) -> World:
     dataset = Dataset.objects.create(project=project, name="Cats", slug="cats")
     items = Item.objects.bulk_create(
-        Item(dataset=dataset, external_id=f"item-{place}", position=place, message="what did you see ?")
-        for place in range(n_items)
+        Item(dataset=dataset, external_id=f"item-{index}", position=index, message="what did you see ?")
+        for index in range(n_items)
     )
     systems = {
         name: System.objects.create(dataset=dataset, name=name, description="") for name in (*HYPOTHESES, *REFERENCES)
@@ -114,23 +114,23 @@ def _outputs(
     """
     change = {"Human": 0.1, "Echo": 0.2, "Parrot": 0.5, "Quill": 0.8, "Random": 1.0}
     texts: dict[tuple[str, int], str] = {}
-    for place in range(len(items)):
+    for index in range(len(items)):
         theme = rng.choice(WORDS, size=9)
         for name in systems:
             swap = rng.random(theme.size) < change[name]
-            texts[name, place] = " ".join(np.where(swap, rng.choice(WORDS, size=theme.size), theme))
-        if place % 10 == 0:
-            texts["Echo", place] = texts["Human", place]
-    distinct = {(place, text) for (_, place), text in texts.items()}
+            texts[name, index] = " ".join(np.where(swap, rng.choice(WORDS, size=theme.size), theme))
+        if index % 10 == 0:
+            texts["Echo", index] = texts["Human", index]
+    distinct = {(index, text) for (_, index), text in texts.items()}
     stored = Response.objects.bulk_create(
-        Response(item=items[place], text=text, text_key=uuid.uuid5(uuid.NAMESPACE_OID, text).hex * 2)
-        for place, text in sorted(distinct)
+        Response(item=items[index], text=text, text_key=uuid.uuid5(uuid.NAMESPACE_OID, text).hex * 2)
+        for index, text in sorted(distinct)
     )
     by_text = dict(zip(sorted(distinct), stored, strict=True))
-    responses = {(name, place): by_text[place, text] for (name, place), text in texts.items()}
+    responses = {(name, index): by_text[index, text] for (name, index), text in texts.items()}
     ResponseSource.objects.bulk_create(
-        ResponseSource(response=response, item=items[place], kind=SourceKind.SYSTEM, system=systems[name])
-        for (name, place), response in responses.items()
+        ResponseSource(response=response, item=items[index], kind=SourceKind.SYSTEM, system=systems[name])
+        for (name, index), response in responses.items()
     )
     return responses
 
@@ -163,10 +163,10 @@ def _rate(
 ) -> None:
     quality = {"Human": 4.5, "Echo": 4.0, "Parrot": 3.0, "Quill": 2.2, "Random": 1.4}
     criteria = list(campaign.criteria.all())
-    cells = [(name, place) for place in range(len(items)) for name in names]
+    cells = [(name, index) for index in range(len(items)) for name in names]
     units = Unit.objects.bulk_create(
-        Unit(campaign=campaign, item=items[place], position=position, label=name)
-        for position, (name, place) in enumerate(cells)
+        Unit(campaign=campaign, item=items[index], position=position, label=name)
+        for position, (name, index) in enumerate(cells)
     )
     UnitResponse.objects.bulk_create(
         UnitResponse(unit=unit, response=responses[cell], number=0) for unit, cell in zip(units, cells, strict=True)
@@ -178,9 +178,9 @@ def _rate(
     )
     ratings = []
     for presentation, cell in zip(presentations, [cell for cell in cells for _ in raters], strict=True):
-        name, place = cell
+        name, index = cell
         values = np.clip(np.rint(quality[name] + rng.normal(size=2)), 1, 5)
-        if name in REFERENCES and place == len(items) - 1:
+        if name in REFERENCES and index == len(items) - 1:
             values[:] = 1
         judgements.setdefault(cell, []).append(float(values.mean()))
         ratings += [
@@ -222,21 +222,21 @@ def _release(
         parameters={"criteria": list(CRITERIA)},
         report={"last_rating_id": last},
     )
-    cells = [(name, place) for name in REFERENCES for place in range(len(items))]
+    cells = [(name, index) for name in REFERENCES for index in range(len(items))]
     means = {cell: float(np.mean(judgements[cell])) for cell in cells}
     weights = {cell: 2 * (mean - 1) / 4 - 1 for cell, mean in means.items()}
     ReleaseWeight.objects.bulk_create(
         ReleaseWeight(
             release=release,
-            item=items[place],
-            item_position=place,
-            response=responses[name, place],
-            weight=weights[name, place],
-            rating_mean=means[name, place],
-            n_ratings=len(judgements[name, place]),
+            item=items[index],
+            item_position=index,
+            response=responses[name, index],
+            weight=weights[name, index],
+            rating_mean=means[name, index],
+            n_ratings=len(judgements[name, index]),
             is_original=name == "Human",
         )
-        for name, place in cells
+        for name, index in cells
     )
     release.state, release.finished_at, release.content_hash = JobState.DONE, timezone.now(), "c0ffee" * 10 + "0123"
     release.save()

@@ -70,8 +70,17 @@ class CampaignDraftSerializer(Strict, serializers.ModelSerializer[Campaign]):
 
     class Meta:
         model = Campaign
-        fields = tuple(CAMPAIGN)
+        fields: tuple[str, ...] = tuple(CAMPAIGN)
         extra_kwargs = DESCRIBED
+
+
+class DraftReplacementSerializer(CampaignDraftSerializer):
+    draft_version = serializers.IntegerField(
+        min_value=1, help_text="Of the draft that you read. If it has changed since, the answer is 409."
+    )
+
+    class Meta(CampaignDraftSerializer.Meta):
+        fields = (*CAMPAIGN, "draft_version")
 
 
 def optional_name(help_text: str) -> serializers.CharField:
@@ -111,7 +120,7 @@ class CampaignSerializer(AnswerSerializer):
 
     class Meta:
         model = Campaign
-        fields = ("id", "state", "imported", *CAMPAIGN, *COUNTS, "rater_link", "design_hash", *TIMES)
+        fields = ("id", "state", "imported", "draft_version", *CAMPAIGN, *COUNTS, "rater_link", "design_hash", *TIMES)
         extra_kwargs = DESCRIBED
 
     def to_representation(self, campaign: Campaign) -> dict[str, Any]:
@@ -139,8 +148,7 @@ class CampaignsViewSet(ReadViewSet):
     def get_queryset(self) -> QuerySet[Campaign]:
         return campaigns_of(self.project).prefetch_related("systems", "criteria")
 
-    def _draft(self) -> CampaignDraft:
-        values = self.validated(CampaignDraftSerializer)
+    def _draft(self, values: dict[str, Any]) -> CampaignDraft:
         dataset = self.dataset_named(values["dataset"])
         systems = find_named(dataset.systems.all(), values.pop("systems", ()), field="systems")
         criteria = [CriterionDraft(**criterion) for criterion in values.pop("criteria")]
@@ -153,14 +161,19 @@ class CampaignsViewSet(ReadViewSet):
     @extend_schema(request=CampaignDraftSerializer, responses={201: CampaignSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft. Raters see nothing of it before the launch."""
-        campaign = campaign_create(project=self.project, draft=self._draft(), by=self.user)
+        campaign = campaign_create(
+            project=self.project, draft=self._draft(self.validated(CampaignDraftSerializer)), by=self.user
+        )
         return self.answer(campaign, status.HTTP_201_CREATED)
 
-    @extend_schema(request=CampaignDraftSerializer)
+    @extend_schema(request=DraftReplacementSerializer)
     def update(self, request: Request, **_: Any) -> ApiResponse:
-        """Replace a draft. A launched campaign's design is frozen."""
+        """Replace a draft: 409 if it was changed since you read it. A launched campaign's design is frozen."""
         campaign = self.get_object()
-        return self.answer(campaign_update(campaign=campaign, draft=self._draft(), by=self.user))
+        values = self.validated(DraftReplacementSerializer)
+        based_on = values.pop("draft_version")
+        draft = self._draft(values)
+        return self.answer(campaign_update(campaign=campaign, draft=draft, based_on=based_on, by=self.user))
 
     @extend_schema(request=CampaignStartSerializer, responses={201: CampaignSerializer})
     @action(detail=False, methods=["post"])

@@ -1,12 +1,14 @@
 """Read the file that a campaign is exported to; every missing, unknown or wrongly typed field is named."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from annotation.campaigns.design.quality import DesignError
 from annotation.campaigns.fields.kinds import REQUIRED, Field, Object, Row, Rows, Text, is_text, table_of
 from annotation.campaigns.fields.table import CAMPAIGN
-from annotation.core.problems import storable
+from annotation.core.file_limits import COLUMNS, NAME_CHARACTERS, PAGE_MISTAKES
+from annotation.core.problems import shown, storable
 
 FILE_VERSION = 1
 
@@ -71,9 +73,9 @@ def draft_values(read: Mapping[str, Any], problems: dict[str, list[str]]) -> dic
 
 
 def _fields(given: Mapping[str, Any], known: Mapping[str, Any], path: str, problems: dict[str, str]) -> dict[str, Any]:
-    for name in given:
-        if name not in known:
-            problems[_join(path, str(name))] = f"An unknown field; accepted: {', '.join(known)}."
+    unknown = (name for name in given if name not in known)
+    for name in islice(unknown, PAGE_MISTAKES):
+        problems[_join(path, str(name)[:NAME_CHARACTERS])] = f"An unknown field; accepted: {', '.join(known)}."
     read = {}
     for name, field in known.items():
         field_path = _join(path, name)
@@ -100,6 +102,8 @@ def _value(value: Any, field: Field, path: str, problems: dict[str, str]) -> Any
         problems[path] = f"Found {_short(value)}; accepted: {field.accepted}."
     elif isinstance(field, Row) and value is not None:
         return _fields(value, table_of(field.of), path, problems)
+    elif isinstance(field, Rows) and len(value or ()) > COLUMNS:
+        problems[path] = f"Found {len(value):,} entries; accepted: at most {COLUMNS:,}."
     elif isinstance(field, Rows) and field.of:
         table = table_of(field.of)
         return [_fields(row, table, f"{path}.{number}", problems) for number, row in enumerate(value)]
@@ -128,4 +132,4 @@ def _join(path: str, name: str) -> str:
 
 
 def _short(value: object) -> str:
-    return repr(value)[:60]
+    return shown(value)[:60] if isinstance(value, dict | list) else repr(value)[:60]

@@ -132,8 +132,8 @@ TEMPLATES = (
     ),
     _template(
         "rankme-pairs",
-        "Pairs for a meaning, 6 points",
-        "Two texts that say what a meaning representation says, each rated on three questions.",
+        "Two texts that express one meaning, 6 points",
+        "Two texts generated from one meaning representation, side by side, each rated on three questions.",
         ("6 points, no middle", "pairs, both rated", "three criteria"),
         NOVIKOVA,
         presentation="pair",

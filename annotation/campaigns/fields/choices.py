@@ -64,6 +64,6 @@ class Admission(Words):
     PROVIDER = (
         "provider",
         "Only people whom a provider sends",
-        "Only people whom a provider of raters sends; the direct link admits nobody",
+        "Only people whom a provider of raters sends; the direct link admits no one",
         "through a provider alone",
     )

@@ -7,6 +7,7 @@ from django import forms
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.forms.fields import form_field
 from annotation.campaigns.services.copies import parse_campaign_file
+from annotation.core.file_limits import DESIGN_BYTES
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.core.uploads import upload_limit
 from annotation.models import Campaign, Dataset, Project
@@ -38,7 +39,7 @@ class ImportForm(_IntoDataset):
     file = forms.FileField(
         label="File",
         help_text="JSON, exported from a campaign of this or another installation.",
-        validators=[upload_limit(max_bytes=8 * 1024 * 1024)],
+        validators=[upload_limit(max_bytes=DESIGN_BYTES)],
         widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
     )
     name = form_field(CAMPAIGN["name"], required=False, help_text="If empty, the name in the file is used.")

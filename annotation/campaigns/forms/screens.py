@@ -7,6 +7,7 @@ from django import forms
 
 from annotation.campaigns.design.quality import PREPARED
 from annotation.campaigns.forms.fields import textarea
+from annotation.core.file_limits import DESIGN_BYTES, PAGE_MISTAKES
 from annotation.core.forms import RefusableForm
 from annotation.core.uploads import upload_limit
 from annotation.models import Campaign, Criterion
@@ -35,7 +36,8 @@ class PreparedForm(RefusableForm):
         self, campaign: Campaign, kind: str, data: Any = None, *, screen: dict[str, Any] | None = None
     ) -> None:
         texts = (screen or {}).get("texts", [])
-        n_texts = max(campaign.presentation_kind.form_texts, len(texts) + 2 * (len(texts) > 2))
+        n_sent = sum(name.startswith("text_") for name in data or ())  # the stored screen may have become shorter
+        n_texts = max(campaign.presentation_kind.form_texts, len(texts) + 2 * (len(texts) > 2), n_sent)
         super().__init__(data, initial=self._initial(screen))
         self.criteria = list(campaign.criteria.all())
         self.rows: list[tuple[str, list[tuple[Criterion, str, str]]]] = []
@@ -120,14 +122,17 @@ class LinesForm(forms.Form):
     """All prepared screens of a kind: written, pasted or uploaded, one JSON object a line."""
 
     lines = forms.CharField(
-        label="Screens", required=False, widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"})
+        label="Screens",
+        required=False,
+        max_length=DESIGN_BYTES,
+        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
     )
     file = forms.FileField(
         label="Or a file",
         required=False,
         help_text="JSON Lines, in UTF-8. It takes the place of what is written above.",
         widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.txt"}),
-        validators=[upload_limit(max_bytes=4 * 1024 * 1024)],
+        validators=[upload_limit(max_bytes=DESIGN_BYTES)],
     )
 
     def clean(self) -> dict[str, Any]:
@@ -142,10 +147,12 @@ class LinesForm(forms.Form):
         self.problems: list[dict[str, Any]] = []
         self.screens: dict[int, Any] = {}  # by their lines
         for number, line in enumerate(text.splitlines(), start=1):
+            if len(self.problems) == PAGE_MISTAKES:
+                break
             if line.strip():
                 try:
                     self.screens[number] = json.loads(line)
-                except (json.JSONDecodeError, RecursionError):
+                except (ValueError, RecursionError):  # also whole numbers of more digits than Python reads
                     message = f"Found {line.strip()[:60]}; accepted: one JSON object a line."
                     self.problems.append({"line": number, "field": "", "text": message})
         return data

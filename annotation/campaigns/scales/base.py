@@ -3,6 +3,7 @@
 Each kind is a subclass in its own file with a line in the registry and the template ``scales/<key>.html``.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
@@ -15,6 +16,8 @@ from annotation.dry_runs.simulation import Ladder, ShownText, SimulatedRater, ra
 
 FloatArray = npt.NDArray[np.float64]
 BARS = 20  # of the histogram of a scale without points
+PHONE_COLUMNS, DESK_COLUMNS = 7, 13  # points in a row, at most: 44 pixels each on a screen of 320
+PHONE_ROW, DESK_ROW = 40, 66  # characters that a row of points has room for
 
 
 class Settings(Protocol):
@@ -145,10 +148,25 @@ class Scale(ABC):
         """The key of each point: its position in the order shown."""
         return position_keys(len(self.points))
 
+    def sign(self, value: int) -> str:
+        """Return what a point shows besides its label."""
+        return str(value).replace("-", "−")
+
+    @property
+    def has_digits(self) -> bool:
+        """Whether a digit chooses an answer."""
+        return any(self.keys)
+
     @property
     def layout(self) -> str:
         """The CSS class of the question, after ``layout-``."""
         return self.key
+
+    @property
+    def columns(self) -> tuple[int, int]:
+        """The points in a row, on a phone and on a desk: all of them if there are few, else rows of equal length."""
+        n = max(len(self.points), 1)
+        return _even(n, PHONE_COLUMNS), _even(n, DESK_COLUMNS)
 
     @property
     def ends_labels(self) -> tuple[str, str] | None:
@@ -304,6 +322,23 @@ def refused(given: object, accepted: str) -> str:
 def position_keys(n: int) -> list[str]:
     """Return the digit of each position from 1, 0 for the tenth; no keys if there are more."""
     return [str((position + 1) % 10) for position in range(n)] if n <= 10 else [""] * n
+
+
+def _even(n: int, most: int) -> int:
+    return math.ceil(n / math.ceil(n / most))
+
+
+def labels_layout(labels: Sequence[str]) -> str:
+    """Return where labels are shown: in a "row" of points, or in a "legend" below it; "wide": in the row on a desk.
+
+    No word may be broken, and a label may take two lines on a phone, three on a desk.
+    """
+    longest_word = max(len(word) for label in labels for word in label.split() or [""])
+    longest = max(map(len, labels))
+    for layout, room, lines in (("row", PHONE_ROW, 2), ("wide", DESK_ROW, 3)):
+        if len(labels) * longest_word <= room and len(labels) * longest <= lines * room:
+            return layout
+    return "legend"
 
 
 def three_decimals(value: float) -> str:

@@ -59,6 +59,10 @@ class BestWorst(Scale):
     def accepts(self, number: float) -> bool:
         return number in (-1, 0, 1)
 
+    @property
+    def has_digits(self) -> bool:
+        return True  # each response has one, for the best and then the worst
+
     def message(self, text: str) -> str:
         return gettext("Please choose the best and the worst response, two different ones.")
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from annotation.campaigns.scales.base import RangeScale, label_problems, position_keys
+from annotation.campaigns.scales.base import RangeScale, label_problems, labels_layout, position_keys
 
 MAX_POINTS = 25
 MOST_LABELLED = 7  # points whose labels are all shown
-SHORT_LABEL = 9  # characters that fit under a point on a phone
-SHORT_ROW = 5  # points of which each has room for a short label on a phone
 
 
 class Likert(RangeScale):
@@ -45,12 +43,11 @@ class Likert(RangeScale):
 
     @property
     def layout(self) -> str:
-        """Numbers alone, all labels in a row, or a row that becomes a list on a phone."""
+        """Numbers and the labels of both ends, or all labels."""
         labels = [label for _, label in self.points]
         if not any(labels[1:-1] or labels) or len(labels) > MOST_LABELLED:
             return "numbers"
-        fits = max(map(len, labels)) <= SHORT_LABEL and len(labels) <= SHORT_ROW
-        return "row" if fits else "list"
+        return labels_layout(labels)
 
     @property
     def accepted(self) -> str:

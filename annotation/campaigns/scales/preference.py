@@ -10,10 +10,11 @@ from typing import Any
 from django.utils.translation import gettext, pgettext
 
 from annotation.campaigns.presentations import Pair
-from annotation.campaigns.scales.base import Scale, label_problems
+from annotation.campaigns.scales.base import Scale, label_problems, labels_layout
 from annotation.dry_runs.simulation import Ladder, ShownText, SimulatedRater, answer, obey
 
 MAX_STRENGTH = 5
+MOST_PLUSES = 3
 
 
 class Preference(Scale):
@@ -30,7 +31,6 @@ class Preference(Scale):
     is_relative = True
     shows_numbers = False
     compared = "pairs"
-    layout = "list"
 
     def problems(self) -> Iterator[tuple[str, str]]:
         strength = self.settings.scale_max
@@ -64,6 +64,17 @@ class Preference(Scale):
         if len(labels) == len(values):
             return list(zip(values, reversed(labels), strict=True))
         return [(value, _words(value, highest)) for value in values]
+
+    def sign(self, value: int) -> str:
+        """Return the letter of the better text, with a plus for each further degree, or with the degree."""
+        if value == 0:
+            return "="
+        letter, degree = "A" if value > 0 else "B", abs(value)
+        return f"{letter}{degree}" if self.settings.scale_max > MOST_PLUSES else letter + "+" * (degree - 1)
+
+    @property
+    def layout(self) -> str:
+        return labels_layout([label for _, label in self.points])
 
     @property
     def accepted(self) -> str:

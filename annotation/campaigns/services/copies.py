@@ -32,7 +32,7 @@ def campaign_clone(
 ) -> Campaign:
     """Create a draft with the design of a campaign, but without the completion code, which raters know."""
     document = campaign_export(campaign)
-    document["name"] = name.strip() or free_name(campaign.project, campaign.name)
+    document["name"] = name.strip() or reserved_name(campaign.project, campaign.name)
     draft = _create(campaign.project, document, dataset or campaign.dataset, by)
     audit_record(
         verb="campaign.clone",
@@ -53,7 +53,7 @@ def campaign_import(
         read = read_campaign_file(document)
     except DesignError as error:
         raise refusal({path: [message] for path, message in error.problems.items()}) from error
-    read["name"] = name.strip() or free_name(project, read["name"])
+    read["name"] = name.strip() or reserved_name(project, read["name"])
     draft = _create(project, read, dataset, by)
     audit_record(
         verb="campaign.import",
@@ -71,7 +71,7 @@ def parse_campaign_file(text: str | bytes) -> object:
         return json.loads(text)
     except UnicodeDecodeError as error:
         raise AnnotationError.at("file", "Found bytes that are not UTF-8; accepted: an exported campaign.") from error
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also whole numbers of more digits than Python reads
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise AnnotationError.at("file", f"Found no JSON{line}; accepted: an exported campaign.") from error
 
@@ -85,6 +85,12 @@ def free_name(project: Project, name: str) -> str:
     while (numbered := f"{base[: 112 - len(str(number))]} ({number})") in taken:
         number += 1
     return numbered
+
+
+def reserved_name(project: Project, name: str) -> str:
+    """Within a transaction: return ``free_name``; other requests for one wait until it is stored."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    return free_name(project, name)
 
 
 def _create(project: Project, document: Mapping[str, Any], dataset: Dataset, by: User | None) -> Campaign:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models.functions import Now
 
+from annotation.campaigns.selectors import slots_unfilled
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.gate import campaign_alone
 from annotation.campaigns.services.launch import design_freeze, units_create
 from annotation.campaigns.services.validation import draft_validate
 from annotation.core.errors import AnnotationError
+from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, User
 from annotation.projects.services.audit import audit_record
 
@@ -66,9 +68,13 @@ def _change(
                 f"{' or '.join(state.label.lower() for state in accepted)}."
             )
         before, campaign.state = campaign.state, to
+        data: dict[str, object] = {"from": before}
+        summary = f"{done} “{campaign.name}”."
         if to == CampaignState.CLOSED:
             campaign.closed_at = Now()
+            data["slots_unfilled"] = n_unfilled = slots_unfilled(campaign)
+            summary += f" {counted(n_unfilled, 'slot')} not filled." if n_unfilled else ""
         campaign.save(update_fields=["state", "closed_at"])
-        audit_record(verb=verb, summary=f"{done} “{campaign.name}”.", campaign=campaign, by=by, data={"from": before})
+        audit_record(verb=verb, summary=summary, campaign=campaign, by=by, data=data)
     campaign.refresh_from_db()
     return campaign

@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.db import transaction
 
 from annotation.campaigns.fields.table import CAMPAIGN
-from annotation.campaigns.services.copies import free_name
+from annotation.campaigns.services.copies import reserved_name
 from annotation.campaigns.services.documents import rules_document
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.rules import rules_register
@@ -31,7 +31,7 @@ def campaign_for_list(
     not_copied = {name: field.default for name, field in CAMPAIGN.items() if field.selects or not field.exported}
     draft = replace(
         replace(draft_of(like), **not_copied),
-        name=name.strip() or free_name(response_list.project, response_list.name),
+        name=name.strip() or reserved_name(response_list.project, response_list.name),
         dataset=response_list.dataset,
         target=Target.LISTED,
         response_list=response_list,

@@ -6,22 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Avg
-from django.db.models.functions import Length
-
 from annotation.campaigns.design.quality import PREPARED, DesignError, QualificationDesign, QualityDesign
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
 from annotation.campaigns.scales import SCALES
-from annotation.campaigns.selectors import rated_sources, standards_of
+from annotation.campaigns.selectors import rated_sources, seconds_per_screen, standards_of
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.launch import plan_or_none, too_few_responses
 from annotation.campaigns.services.validation import draft_problems
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CommentField, Item
 
-CHARACTERS_PER_SECOND = 20.0  # some 240 English words a minute, read with understanding
-SECONDS_PER_ANSWER = 3.0
-SECONDS_PER_SCREEN = 2.0
 TO_FILL_IN = re.compile(r"\[[^\[\]\n]{3,80}\](?!\()")
 
 
@@ -107,7 +101,7 @@ def launch_report(campaign: Campaign) -> LaunchReport:
         units=units,
         slots=slots,
         checks=checks,
-        seconds=_seconds_per_screen(campaign) if units else 0.0,
+        seconds=seconds_per_screen(campaign) if units else 0.0,
         raters_at_least=max(campaign.ratings_per_unit, math.ceil(slots / most)) if units else 0,
         pay=_cents(pay),
         fees=_cents(pay * campaign.payment_fee_percent / 100),
@@ -149,6 +143,8 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
         yield Remark(
             "There is no completion code: raters who come by the link get no proof of their work.", "completion_code"
         )
+    if draft.completion_code and draft.min_units_per_rater < 2:
+        yield Remark("Raters get the completion code after one item: set a minimum per rater.", "min_units_per_rater")
     if draft.max_units_per_rater is None and report.units > 200:
         yield Remark(
             "There is no limit per rater: a few quick raters could give most of the ratings.", "max_units_per_rater"
@@ -182,20 +178,6 @@ def _quality(draft: CampaignDraft) -> QualityDesign:
         return QualityDesign.from_dict(draft.quality)
     except DesignError:
         return QualityDesign()
-
-
-def _seconds_per_screen(campaign: Campaign) -> float:
-    """Estimate the time to read everything on a screen once and to answer each question."""
-    sources = rated_sources(campaign).order_by()
-    text = sources.aggregate(n=Avg(Length("response__text")))["n"] or 0.0
-    items = Item.objects.filter(pk__in=sources.values("item")).order_by()
-    context = items.aggregate(n=Avg(Length("message")))["n"] or 0.0
-    first = list(items.values_list("context", "meaning_representation")[:200])
-    around = sum(sum(map(len, turns)) + len(meaning) for turns, meaning in first) / max(len(first), 1)
-    shown = campaign.presentation_kind.shown(sources.values("response").distinct().count(), items.count())
-    answers = sum(criterion.scale.answers(shown) for criterion in campaign.criteria.all())
-    reading = (context + around + shown * text) / CHARACTERS_PER_SECOND
-    return SECONDS_PER_SCREEN + reading + SECONDS_PER_ANSWER * answers
 
 
 def _cents(amount: Decimal) -> Decimal:

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.campaigns.services.gate import campaign_alone
-from annotation.core.errors import AnnotationError
+from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, QualityRules, Rater, User
 from annotation.projects.services.audit import audit_record
@@ -42,15 +42,25 @@ def rules_read(*, campaign: Campaign, records: Sequence[Mapping[str, Any]]) -> l
 
 
 @transaction.atomic
-def rules_register(*, campaign: Campaign, records: Sequence[Mapping[str, Any]], by: User | None = None) -> QualityRules:
-    """Store the campaign's next version of rules, unless they equal the newest. It records whether this is a draft."""
+def rules_register(
+    *, campaign: Campaign, records: Sequence[Mapping[str, Any]], seen: int | None = None, by: User | None = None
+) -> QualityRules:
+    """Store the campaign's next version of rules, unless they equal the newest. It records whether this is a draft.
+
+    With ``seen``, the version that the user saw, 0 for none, a newer one of another user is not replaced.
+    """
     rules = rules_read(campaign=campaign, records=records)
     campaign = campaign_alone(campaign.pk)
     plain = [rule.to_dict() for rule in rules]
     versions = QualityRules.objects.filter(campaign=campaign)
-    newest = versions.order_by("-version").first()
+    newest = versions.select_related("created_by").order_by("-version").first()
     if newest is not None and newest.rules == plain:
         return newest
+    if newest is not None and seen is not None and newest.version > seen and newest.created_by != by:
+        raise Overtaken(
+            f"{newest.created_by or 'Another user'} registered version {newest.version} after you opened the page. "
+            "Yours is not registered yet. Register again to put your rules in its place, or reload the page to see it."
+        )
     version = QualityRules.objects.create(
         campaign=campaign,
         version=(versions.aggregate(last=Max("version"))["last"] or 0) + 1,

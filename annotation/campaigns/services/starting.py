@@ -7,13 +7,15 @@ from django.db import transaction
 from annotation.campaigns.design.files import draft_values, read_campaign_file
 from annotation.campaigns.design.templates import ALL_TEMPLATES, BLANK, Template
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
-from annotation.campaigns.presentations import COMPARING
-from annotation.campaigns.services.copies import free_name
+from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
+from annotation.campaigns.services.copies import reserved_name
 from annotation.campaigns.services.writing import campaign_create
 from annotation.core.errors import AnnotationError
 from annotation.datasets.selectors.datasets import reference_choices
 from annotation.models import Campaign, Dataset, Project, Target, User
 from annotation.projects.services.audit import audit_record
+
+LEAST_SCREENS, LEAST_LISTS = 10, 5  # before a rater gets the completion code, unless the template says otherwise
 
 BY_SLUG = {template.slug: template for template in ALL_TEMPLATES}
 
@@ -26,7 +28,7 @@ def campaign_start(
     if template not in BY_SLUG:
         raise AnnotationError.at("template", f"Found {template!r}; accepted: {', '.join(BY_SLUG)}.")
     chosen = BY_SLUG[template]
-    draft = template_draft(chosen, dataset, name=name.strip() or free_name(project, chosen.title))
+    draft = template_draft(chosen, dataset, name=name.strip() or reserved_name(project, chosen.title))
     campaign = campaign_create(project=project, draft=draft, by=by)
     audit_record(
         verb="campaign.start",
@@ -54,6 +56,9 @@ def template_draft(template: Template, dataset: Dataset, *, name: str) -> Campai
     if values["presentation"] in COMPARING and n_systems < 2:
         message = f"{template.title!r} compares two systems; {dataset.name!r} has {n_systems}."
         raise AnnotationError.at("dataset", message)
+    if "min_units_per_rater" not in template.design:
+        most = LEAST_LISTS if PRESENTATIONS[values["presentation"]].keeps_lists else LEAST_SCREENS
+        values["min_units_per_rater"] = min(most, max(dataset.items.count(), 1))
     if template == BLANK and not n_systems:
         values["target"] = Target.REFERENCES
     return CampaignDraft(dataset=dataset, criteria=criteria, **values)

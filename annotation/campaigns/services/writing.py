@@ -4,16 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.services.drafts import changed_fields, criteria_rows, draft_of, write_columns
 from annotation.campaigns.services.gate import campaign_alone
 from annotation.campaigns.services.problems import refusal
 from annotation.campaigns.services.validation import draft_problems, draft_validate, name_taken
-from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, CampaignState, Criterion, Project, Target, User
+from annotation.core.errors import AnnotationError, Overtaken
+from annotation.core.races import is_kept, refused_if_taken
+from annotation.models import AuditEntry, Campaign, CampaignState, Criterion, Project, Target, User
 from annotation.projects.services.audit import audit_record
+
+CHANGE = "campaign.update"  # the verb of a draft's changes in the audit log
 
 
 @transaction.atomic
@@ -25,9 +29,22 @@ def campaign_create(*, project: Project, draft: CampaignDraft, by: User | None =
 
 
 @transaction.atomic
-def campaign_update(*, campaign: Campaign, draft: CampaignDraft, by: User | None = None) -> Campaign:
-    """Replace a draft. A launched campaign's design is frozen."""
-    campaign = _locked_draft(campaign)
+def campaign_update(
+    *, campaign: Campaign, draft: CampaignDraft, based_on: int | None = None, by: User | None = None
+) -> Campaign:
+    """Replace a draft. A launched campaign's design is frozen.
+
+    ``based_on`` is the ``draft_version`` that the new draft was made from. If the stored draft has another one, it is
+    not replaced.
+    """
+    campaign = draft_locked(campaign)
+    if based_on is not None and based_on != campaign.draft_version:
+        entry = draft_changes(campaign).first()
+        last = f" {who_made(entry, by)} changed it last: {entry.summary}" if entry else ""
+        raise Overtaken(
+            f"The draft has version {campaign.draft_version}; yours is based on version {based_on}.{last} "
+            "Nothing was saved. Read the draft again, and send its draft_version with your changes."
+        )
     draft_validate(campaign.project, draft, campaign=campaign)
     return _replace(campaign, draft, by)
 
@@ -39,13 +56,17 @@ def campaign_change(
     changes: Mapping[str, Any],
     settle: Sequence[str],
     leave: Sequence[str] = (),
+    seen: int | None = None,
     by: User | None = None,
 ) -> Campaign:
     """Change some fields of a draft, as one step of its design does.
 
     Mistakes below the paths in ``settle``, unless below those in ``leave``, are refused. Others stay until the launch.
+    With ``seen``, the ``draft_version`` that the user saw, a change that another user saved since is not overwritten.
     """
-    campaign = _locked_draft(campaign)
+    campaign = draft_locked(campaign)
+    if seen is not None:
+        _check_unchanged(campaign, seen, by)
     draft = replace(draft_of(campaign), **changes)
     problems = draft_problems(campaign.project, draft, campaign=campaign)
     settled = {path: texts for path, texts in problems.items() if _is_below(path, settle)}
@@ -54,11 +75,31 @@ def campaign_change(
     return _replace(campaign, draft, by)
 
 
+def draft_changes(campaign: Campaign) -> QuerySet[AuditEntry]:
+    """Return the recorded changes of the draft, newest first."""
+    return campaign.audit_entries.filter(verb=CHANGE).select_related("actor").order_by("-pk")
+
+
+def who_made(entry: AuditEntry | None, by: User | None) -> str:
+    """Return who made a change, to begin a sentence for the user ``by``."""
+    if entry is None or entry.actor is None:
+        return "Another user"
+    return "You" if entry.actor == by else entry.actor.username
+
+
+def _check_unchanged(campaign: Campaign, seen: int, by: User | None) -> None:
+    if entry := draft_changes(campaign).filter(data__draft_version__gt=seen).exclude(actor=by).first():
+        raise Overtaken(
+            f"{who_made(entry, by)} saved this draft after you opened the page: {entry.summary} "
+            "Yours is not saved yet. Save again to replace the same fields, or reload the page to see that change."
+        )
+
+
 def _is_below(path: str, roots: Sequence[str]) -> bool:
     return any(path == root or path.startswith(f"{root}.") for root in roots)
 
 
-def _locked_draft(campaign: Campaign) -> Campaign:
+def draft_locked(campaign: Campaign) -> Campaign:
     campaign = campaign_alone(campaign.pk)
     if campaign.state != CampaignState.DRAFT:
         raise AnnotationError(
@@ -72,27 +113,26 @@ def _replace(campaign: Campaign, draft: CampaignDraft, by: User | None) -> Campa
     changed = changed_fields(draft_of(campaign), draft)
     if not changed:
         return campaign
+    campaign.draft_version += 1
     campaign = _store(campaign, draft)
     words = ", ".join(name.replace("_", " ") for name in changed)
     audit_record(
-        verb="campaign.update",
+        verb=CHANGE,
         summary=f"Changed the draft “{campaign.name}”: {words}.",
         campaign=campaign,
         by=by,
-        data={"fields": changed},
+        data={"fields": changed, "draft_version": campaign.draft_version},
     )
     return campaign
 
 
 def _store(campaign: Campaign, draft: CampaignDraft) -> Campaign:
     write_columns(campaign, draft)
-    try:
-        with transaction.atomic():
-            campaign.save()
-    except IntegrityError as error:  # another request took the name since it was checked
-        if "campaign_name_once_per_project" not in str(error):
-            raise
-        raise AnnotationError.at("name", name_taken(draft.name)) from error
+    if draft.response_list is not None and not is_kept(draft.response_list):
+        message = f"The list “{draft.response_list}” was deleted just now; accepted: another list."
+        raise AnnotationError.at("response_list", message)
+    with refused_if_taken("campaign_name_once_per_project", AnnotationError.at("name", name_taken(draft.name))):
+        campaign.save()
     campaign.systems.set(draft.systems if draft.target == Target.CHOSEN else [])
     campaign.criteria.all().delete()
     Criterion.objects.bulk_create(criteria_rows(campaign, draft.criteria))

@@ -20,6 +20,7 @@ from annotation.campaigns.services.starting import campaign_start
 from annotation.core.access import may_manage
 from annotation.core.exports import file_response
 from annotation.core.parameters import whole_number
+from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, Dataset, Role
 
@@ -62,6 +63,7 @@ def campaign_export(request: MemberRequest, campaign: Campaign) -> HttpResponseB
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
+@takes_uploads
 def campaign_import(request: MemberRequest) -> HttpResponse:
     project = request.project
     form = ImportForm(project, request.POST or None, request.FILES or None)

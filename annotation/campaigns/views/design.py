@@ -2,10 +2,12 @@
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.campaigns.design.quality import PREPARED, PreparedKind
@@ -16,16 +18,23 @@ from annotation.campaigns.forms.steps import WhatStep
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.scales import fewest_responses
 from annotation.campaigns.services.readiness import launch_report
+from annotation.campaigns.services.screens import screen_mark, screen_remove, screen_save, screens_replace
 from annotation.campaigns.services.writing import campaign_change
-from annotation.core.errors import AnnotationError
+from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import CONTENT_TYPES, file_response
 from annotation.core.numbers import counted
+from annotation.core.parameters import whole_numbers
+from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Project, Role
 
 REVIEW = "review"
 ORDER = [*STEPS, REVIEW]
 IDS_OFFERED = 300
+OVERTAKEN_SCREEN = (
+    "Yours is not saved yet. Save again to add it as a new screen, or go back without saving and open the screen as it "
+    "is now."
+)
 
 
 def _if_frozen(request: MemberRequest, campaign: Campaign) -> HttpResponse | None:
@@ -57,9 +66,13 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
         choice = WhatStep(campaign, dataset=request.GET.get("dataset", ""))
         return render(request, "annotation/campaigns/campaign_systems.html", {"form": choice})
     form = form_class(campaign, request.POST or None)
-    if form.submit(campaign_change, campaign=campaign, by=request.user):
+    seen = max(whole_numbers(request.POST, "version"), default=None)
+    is_complete = form.is_valid()
+    if form.submit(campaign_change, campaign=campaign, seen=seen, by=request.user):
         return _next_page(request, campaign, step)
-    context = {**_page(project, campaign, step), "form": form}
+    # A form with mistakes was not compared with what others saved: the next attempt is.
+    version = campaign.draft_version if seen is None or is_complete else seen
+    context = {**_page(project, campaign, step), "form": form, "version": version}
     return render(request, "annotation/campaigns/campaign_form.html", context)
 
 
@@ -111,11 +124,6 @@ def _kind_or_404(kind: str) -> PreparedKind:
     return PREPARED[kind]
 
 
-def _store(request: MemberRequest, campaign: Campaign, kind: PreparedKind, screens: list[Any], settle: str) -> Campaign:
-    changes = {kind.field: {**getattr(campaign, kind.field), kind.key: screens}}
-    return campaign_change(campaign=campaign, changes=changes, settle=[f"{kind.field}.{settle}"], by=request.user)
-
-
 def _kind_page(project: Project, campaign: Campaign, kind: PreparedKind) -> dict[str, Any]:
     return {**_page(project, campaign, QUALITY), "kind": kind.key, "title": kind.title}
 
@@ -132,35 +140,46 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
         return frozen
     prepared = _kind_or_404(kind)
     screens = prepared.screens(campaign)
-    if number > len(screens):
+    if number > len(screens) and request.method == "GET":
         raise Http404(f"No screen {number}; there are {len(screens)}.")
-    form = PreparedForm(campaign, kind, request.POST or None, screen=screens[number - 1] if number else None)
-    position = number or len(screens) + 1
+    screen = screens[number - 1] if 1 <= number <= len(screens) else None
+    form = PreparedForm(campaign, kind, request.POST or None, screen=screen)
+    seen = request.POST.get("seen", "") if request.method == "POST" else screen_mark(screen) if screen else ""
 
-    def store(screen: dict[str, Any]) -> Campaign:
-        screens[position - 1 : position] = [screen]
-        return _store(request, campaign, prepared, screens, f"{kind}.{position}")
+    def save(screen: dict[str, Any]) -> int:
+        nonlocal seen
+        try:
+            return screen_save(campaign=campaign, kind=prepared, screen=screen, seen=seen, by=request.user)
+        except Overtaken as error:
+            seen = ""
+            raise AnnotationError(f"{error.message} {OVERTAKEN_SCREEN}") from error
 
-    if form.submit(store):
+    if stored := form.submit(save):
         if "another" not in request.POST:
             return _to_quality(request, campaign)
-        messages.success(request, f"Saved screen {position}.")
+        messages.success(request, f"Saved screen {stored}.")
         return redirect("annotation:campaign-screen-new", request.project.slug, campaign.pk, kind)
-    items = list(campaign.dataset.items.order_by("position")[:IDS_OFFERED])
-    context = {**_kind_page(request.project, campaign, prepared), "form": form, "number": number, "items": items}
+    removal = reverse("annotation:campaign-screen-remove", args=[request.project.slug, campaign.pk, kind, number])
+    context = {
+        **_kind_page(request.project, campaign, prepared),
+        "form": form,
+        "number": number if seen else 0,
+        "seen": seen,
+        "remove_url": f"{removal}?{urlencode({'seen': seen})}",
+        "items": list(campaign.dataset.items.order_by("position")[:IDS_OFFERED]),
+    }
     return render(request, "annotation/campaigns/campaign_form_prepared.html", context)
 
 
 @require_POST
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_screen_remove(request: MemberRequest, campaign: Campaign, kind: str, number: int) -> HttpResponse:
-    prepared = _kind_or_404(kind)
-    screens = prepared.screens(campaign)
-    if not 1 <= number <= len(screens):
-        raise Http404(f"No screen {number}; there are {len(screens)}.")
-    del screens[number - 1]
+    """Remove the screen whose mark is in the address; its number may have changed since the page was opened."""
+    prepared, seen = _kind_or_404(kind), request.GET.get("seen", "")
     try:
-        _store(request, campaign, prepared, screens, f"{kind}.none")  # mistakes in the other screens are not new
+        screen_remove(campaign=campaign, kind=prepared, seen=seen, by=request.user)
+    except Overtaken as error:
+        messages.error(request, f"{error.message} Nothing was deleted; the screens are listed below as they are now.")
     except AnnotationError as error:
         messages.error(request, error.message)
     return _to_quality(request, campaign)
@@ -168,6 +187,7 @@ def campaign_screen_remove(request: MemberRequest, campaign: Campaign, kind: str
 
 @require_http_methods(["GET", "POST"])
 @object_view(campaign_or_404, Role.MANAGER)
+@takes_uploads
 def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str) -> HttpResponseBase:
     """Edit all prepared screens of a kind as JSON Lines."""
     if frozen := _if_frozen(request, campaign):
@@ -178,8 +198,12 @@ def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str)
         return file_response(lines + "\n", CONTENT_TYPES["jsonl"], f"campaign-{campaign.pk}-{kind}.jsonl")
     form = LinesForm(request.POST or None, request.FILES or None, initial={"lines": lines})
     problems: list[dict[str, Any]] = []
+    present = screen_mark(prepared.screens(campaign))
+    seen = request.POST.get("seen", "") if request.method == "POST" else present
     if form.is_valid():
-        problems = form.problems or _lines_stored(request, campaign, prepared, form)
+        problems = form.problems
+        if not problems:
+            problems, seen = _lines_stored(request, campaign, prepared, form, seen), present
         if not problems:
             messages.success(request, f"Saved {counted(len(form.screens), 'screen')}.")
             return _to_quality(request, campaign)
@@ -187,17 +211,19 @@ def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str)
         **_kind_page(request.project, campaign, prepared),
         "form": form,
         "problems": problems,
+        "seen": seen,
         "example": _example_line(campaign, prepared),
     }
     return render(request, "annotation/campaigns/campaign_form_lines.html", context)
 
 
 def _lines_stored(
-    request: MemberRequest, campaign: Campaign, kind: PreparedKind, form: LinesForm
+    request: MemberRequest, campaign: Campaign, kind: PreparedKind, form: LinesForm, seen: str
 ) -> list[dict[str, Any]]:
     """Store the screens, or return what is wrong with them, by line."""
+    screens = list(form.screens.values())
     try:
-        _store(request, campaign, kind, list(form.screens.values()), kind.key)
+        screens_replace(campaign=campaign, kind=kind, screens=screens, seen=seen, by=request.user)
     except AnnotationError as error:
         lines = dict(enumerate(form.screens, start=1))
         problems = []

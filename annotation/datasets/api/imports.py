@@ -8,11 +8,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, user_of
+from annotation.core.json_bodies import StrictJSONParser
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.rows import FORMATS
 from annotation.core.uploads import in_bytes, upload_limit
@@ -123,7 +124,7 @@ class DatasetImportSerializer(JobSerializer):
 
 
 class ImportsViewSet(JobViewSet):
-    parser_classes = (MultiPartParser, JSONParser)
+    parser_classes = (MultiPartParser, StrictJSONParser)
 
     @property
     def is_file(self) -> bool:

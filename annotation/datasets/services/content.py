@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from annotation.core.file_limits import WORKER
 from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems
 from annotation.models import SourceKind
@@ -45,6 +46,7 @@ class DatasetContent:
     items: dict[str, ItemDraft] = field(default_factory=dict)
     empty_references: int = 0
     empty_outputs: int = 0
+    n_sources: int = 0
 
     def add_item(self, item: ItemDraft, problems: Problems, *, name: str = "id") -> bool:
         first = self.items.get(item.external_id)
@@ -56,6 +58,8 @@ class DatasetContent:
 
     def add_source(self, item: ItemDraft, source: SourceDraft, problems: Problems) -> None:
         """Add a text to an item. An empty reference is only counted; an empty output is an answer and stays."""
+        self.n_sources += 1
+        problems.check_limit(source.line, "texts", self.n_sources, WORKER.rows)
         empty = not source.text.strip()
         if source.system is None:
             self.empty_references += empty

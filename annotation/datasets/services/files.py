@@ -136,7 +136,7 @@ class _TableReader:
         table = read_table(content, file_format, problems, beat)
         check_header(table, problems, required=["item_id"], known=COLUMNS)
         square(table, problems)
-        for line, cells in beating(table.rows, beat):
+        for line, cells in table.each():
             row = {name: check_text(cell, line, name, problems) for name, cell in zip(table.header, cells, strict=True)}
             if not row["item_id"].strip():
                 problems.add(line, "item_id", "", "a text that names the item")

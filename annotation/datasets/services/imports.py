@@ -10,6 +10,7 @@ from annotation.core.jobs import Claim, job_run
 from annotation.core.names import slug_of
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.progress import Beat, Progress, noop
+from annotation.core.races import refused_if_taken
 from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.datasets.services.content import DatasetContent
 from annotation.datasets.services.datasets import DETAILS
@@ -38,8 +39,12 @@ def dataset_slug(project: Project, name: str) -> str:
     """Return the address of a new data set, unless another data set of the project has it."""
     slug = slug_of(name)
     if Dataset.objects.filter(project=project, slug=slug).exists():
-        raise AnnotationError.at("name", f"Name: this project has a data set {slug!r} already; choose another name.")
+        raise _taken(slug)
     return slug
+
+
+def _taken(slug: str) -> AnnotationError:
+    return AnnotationError.at("name", f"Name: this project has a data set {slug!r} already; choose another name.")
 
 
 def dataset_import_create(
@@ -130,8 +135,8 @@ def dataset_create(
     **details: str,
 ) -> Dataset:
     """Create a data set with everything in ``content``."""
-    dataset = Dataset.objects.create(
-        project=project, name=name, slug=slug or dataset_slug(project, name), normalisation=normalisation, **details
-    )
+    slug = slug or dataset_slug(project, name)
+    with refused_if_taken("dataset_slug_once_per_project", _taken(slug)):
+        dataset = Dataset.objects.create(project=project, name=name, slug=slug, normalisation=normalisation, **details)
     store_dataset(content, dataset)
     return dataset

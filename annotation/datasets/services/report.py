@@ -34,6 +34,7 @@ WORDS = {
     "corrected_ratings": "Ratings that a later one corrects, left out",
     "judgements": "Judgements",
     "ratings": "Ratings (judgements × criteria)",
+    "scales_inferred": "Criteria whose scale was taken from their values",
     "not_rated": "Places left empty: not rated",
     "raters": "Raters",
     "behind_aggregates": "Ratings behind the medians or means, as the file says",

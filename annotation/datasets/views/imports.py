@@ -13,6 +13,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from annotation.core.access import get_in_project_or_404
 from annotation.core.exports import errors_response, table_response
 from annotation.core.job_views import cancel_view
+from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetUploadForm
 from annotation.datasets.services.imports import dataset_import_create
@@ -35,6 +36,7 @@ def example_file(request: HttpRequest, filename: str) -> FileResponse:
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
+@takes_uploads
 def dataset_import(request: MemberRequest) -> HttpResponseBase:
     form = DatasetUploadForm(request.POST or None, request.FILES or None)
     if job := form.submit(dataset_import_create, project=request.project, by=request.user):

@@ -40,7 +40,7 @@ DEFAULT_RULES: dict[str, dict[str, Any]] = {
     "attention": {"rule": "attention_accuracy_below", "action": "exclude", "accuracy": 0.7, "after": 2},
     "anchor": {"rule": "anchor_accuracy_below", "action": "exclude", "accuracy": 0.5, "after": 4},
     "repeat": {"rule": "self_consistency_below", "action": "exclude", "share": 0.6, "after": 5},
-    "degraded": {"rule": "degraded_not_lower", "action": "flag", "p": 0.05, "after": 5},
+    "degraded": {"rule": "degraded_not_lower", "action": "flag", "p": 0.05, "after": 10},
 }
 
 

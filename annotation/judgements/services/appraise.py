@@ -8,6 +8,7 @@ item. The dump of all results has a header and the same under other names.
 """
 
 from datetime import UTC, datetime
+from itertools import chain
 from typing import NamedTuple
 
 from annotation.core.problems import Problems
@@ -66,7 +67,7 @@ def appraise_rows(table: Table, options: RatingOptions, problems: Problems) -> t
     else:
         table.oddities.ragged_rows = 0  # files of several kinds of task have rows of several lengths
         first = Row(table.header_line, table.header)
-        scores = [score for row in (first, *table.rows) if (score := _headless(row, problems))]
+        scores = [score for row in chain([first], table.each()) if (score := _headless(row, problems))]
     read = RatingContent([CRITERION], rows=len(scores), oddities=table.oddities)
     rows = [cells for score in scores if (cells := _cells(score, read, options, problems))]
     return read, rows
@@ -92,7 +93,7 @@ def _headless(row: Row, problems: Problems) -> Score | None:
 def _with_header(table: Table) -> list[Score]:
     names = [HEADER.get(name.strip().lower(), "") for name in table.header]
     scores = []
-    for line, cells in table.rows:
+    for line, cells in table.each():
         # Error spans stand last and unquoted, so a row may be longer than the header.
         named = {name: cell.strip() for name, cell in zip(names, cells, strict=False) if name}
         named["whole"] = named.get("whole", "").lower() == "true"  # type: ignore[assignment] # a bool from here

@@ -5,7 +5,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_run
 from annotation.core.names import check_length
 from annotation.core.problems import Problems
@@ -16,14 +15,21 @@ from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.options import RATING_ENDINGS, RatingOptions
 from annotation.judgements.services.preview import rating_preview
 from annotation.judgements.services.recognition import recognised
-from annotation.judgements.services.store import dataset_index, join_shared, match, store_aliases, store_campaign
+from annotation.judgements.services.store import (
+    campaign_name_taken,
+    dataset_index,
+    join_shared,
+    match,
+    store_aliases,
+    store_campaign,
+)
 from annotation.models import Campaign, Dataset, JobState, Project, RatingImport, User
 
 
 def check_campaign_name(project: Project, name: str) -> None:
     check_length(name)
     if Campaign.objects.filter(project=project, name=name).exists():
-        raise AnnotationError.at("name", f"Name: this project has a campaign {name!r} already; choose another name.")
+        raise campaign_name_taken(name)
 
 
 def rating_import_create(
@@ -114,6 +120,7 @@ def campaign_import(
 
     Refuse a file that names what the data set lacks, together with the ``problems`` from reading it.
     """
+    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)  # other names of systems: one import at a time
     check_campaign_name(dataset.project, name)
     problems = problems or Problems(filename)
     index = dataset_index(dataset, content)

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from annotation.core.problems import Problems
+from annotation.core import file_limits
+from annotation.core.problems import Problems, listed
 from annotation.core.progress import Beat
-from annotation.core.rows import Oddities, beating, decode
+from annotation.core.rows import Oddities, beating, decode, json_document
 from annotation.judgements.services.content import Cells, RatingContent, number_in
 from annotation.judgements.services.options import RatingOptions
 
+BETWEEN = {mark: re.compile(rf"\s*{re.escape(mark)}?\s*") for mark in "[,"}
 TYPES = ("rating", "number", "choices")
 TASK_ID = "task id"
 NAMES = ("item", "system", "text")
@@ -35,14 +37,8 @@ class Annotation(NamedTuple):
 
 def read_tasks(content: bytes, problems: Problems, oddities: Oddities) -> list[dict[str, Any]]:
     """Return the tasks of the file; refuse a file that is not such an export."""
-    text = decode(content, problems, oddities)
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        problems.add(error.lineno, f"column {error.colno}", error.msg, "JSON")
-    except (ValueError, RecursionError) as error:
-        problems.add(None, "file", str(error), "JSON")
-    problems.refuse()
+    problems.check_limit(None, "size", len(content), file_limits.DOCUMENT_BYTES, " bytes")
+    document = json_document(decode(content, problems, oddities), problems)
     tasks = [document] if isinstance(document, dict) else document
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         problems.add(None, "file", type(document).__name__, "a list of tasks: Label Studio's export called JSON")
@@ -50,10 +46,33 @@ def read_tasks(content: bytes, problems: Problems, oddities: Oddities) -> list[d
         for number, task in enumerate(tasks, start=1):
             if not isinstance(task.get("data"), dict) or _annotations(task) is None:
                 accepted = "data and annotations: Label Studio's export called JSON (not JSON-MIN)"
-                problems.add(None, f"task {task.get('id', number)}", ", ".join(task) or "an empty object", accepted)
+                problems.add(None, f"task {task.get('id', number)}", listed(task) or "an empty object", accepted)
                 break
     problems.refuse()
     return tasks
+
+
+def first_tasks(content: bytes) -> bytes:
+    """Return the file, or one of the tasks at its beginning if it is too large for a page."""
+    if len(content) <= file_limits.PAGE_BYTES:
+        return content
+    text = content[: file_limits.PAGE_BYTES].decode(errors="ignore").lstrip("\ufeff")
+    decoder, tasks = json.JSONDecoder(), list[str]()
+    at = _after(text, 0, "[")
+    while at < len(text):
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        tasks.append(text[at:end])
+        at = _after(text, end, ",")
+    return f"[{','.join(tasks)}]".encode(errors="replace") if tasks else content[: file_limits.PAGE_BYTES]
+
+
+def _after(text: str, start: int, mark: str) -> int:
+    """Return the position of the first character that is neither a space nor, once, the mark."""
+    between = BETWEEN[mark].match(text, start)
+    return between.end() if between else start
 
 
 def _annotations(task: Mapping[str, Any]) -> list[Any] | None:
@@ -88,9 +107,7 @@ def label_studio_rows(
     annotations = list(_answers(beating(enumerate(tasks, start=1), beat), read, problems))
     read.criteria = options.criteria or _criteria(annotations, options)
     if annotations and not read.criteria:
-        problems.add(
-            None, "criteria", ", ".join(_controls(annotations)) or "none", "a control of type rating or number"
-        )
+        problems.add(None, "criteria", listed(_controls(annotations)) or "none", "a control of type rating or number")
     rows = []
     for annotation in annotations:
         values = _values(annotation, read, options, problems)
@@ -107,7 +124,7 @@ def label_studio_rows(
 
 
 def _check_columns(columns: Mapping[str, str], fields: list[str], problems: Problems) -> None:
-    accepted = ", ".join([*fields, TASK_ID])
+    accepted = listed([TASK_ID, *fields])
     for name, theirs in columns.items():
         if theirs not in fields and theirs != TASK_ID:
             problems.add(None, f"columns: {name}", theirs, f"a field of the tasks' data: {accepted}")

@@ -1,11 +1,12 @@
 """Logs of ratings downloaded from Assay."""
 
+from collections import Counter
 from typing import Any
 
-from annotation.core.problems import Problems
+from annotation.core.problems import Problems, listed
 from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, Table, beating, read_jsonl, square
-from annotation.judgements.services.content import Cells, RatingContent
+from annotation.judgements.services.content import Cells, RatingContent, check_criteria
 from annotation.judgements.services.options import RatingOptions
 from annotation.judgements.services.wide import is_blank
 
@@ -21,7 +22,7 @@ def is_log(names: list[str]) -> bool:
 
 def log_table_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
     square(table, problems)
-    rows = [(line, dict(zip(table.header, cells, strict=True))) for line, cells in table.rows]
+    rows = [(line, dict(zip(table.header, cells, strict=True))) for line, cells in table.each()]
     for _, row in rows:
         for name, cell in row.items():
             if cell.startswith("'") and cell[1:].startswith(FORMULA_SIGNS):
@@ -48,37 +49,37 @@ def _judgements(
     read = RatingContent([], rows=len(rows), oddities=oddities)
     names = dict.fromkeys(_cell(row, "criterion") for _, row in rows)
     read.criteria = options.criteria or [name for name in names if name]
+    check_criteria(read.criteria, problems)
     judgements: dict[tuple[str, ...], list[Cells]] = {}
+    n_values: Counter[tuple[str, ...]] = Counter()
     for line, row in rows:
         criterion = _cell(row, "criterion")
         missing = [name for name in COLUMNS if name not in row]
         if missing or criterion not in read.criteria:
             name = missing[0] if missing else "criterion"
-            problems.add(line, name, criterion, f"one of {', '.join(read.criteria)}" if not missing else "such a field")
+            problems.add(line, name, criterion, f"one of {listed(read.criteria)}" if not missing else "such a field")
             continue
         if _cell(row, "extra").lower() == "true":
             read.left_out["late_ratings"] += 1
             continue
-        same = judgements.setdefault(
-            tuple(_cell(row, name) for name in ("rater", "item", "text", "rated_as", "presentation")), []
-        )
+        key = tuple(_cell(row, name) for name in ("rater", "item", "text", "rated_as", "presentation"))
+        same, number = judgements.setdefault(key, []), n_values[criterion, *key]
         value = None if is_blank(_cell(row, "value")) else row["value"]
-        if _cell(row, "revision") not in ("", "0") and any(criterion in earlier.values for earlier in same):
-            judgement = next(earlier for earlier in reversed(same) if criterion in earlier.values)
+        if _cell(row, "revision") not in ("", "0") and number:
+            same[number - 1].values[criterion] = value
             read.left_out["corrected_ratings"] += 1
-        else:
-            open_judgements = (earlier for earlier in same if criterion not in earlier.values)
-            judgement = next(open_judgements, None) or _new_judgement(line, row, same)
-        judgement.values[criterion] = value
+            continue
+        if number == len(same):
+            same.append(_new_judgement(line, row))
+        same[number].values[criterion] = value
+        n_values[criterion, *key] += 1
     return read, [judgement for same in judgements.values() for judgement in same]
 
 
-def _new_judgement(line: int, row: Record, same: list[Cells]) -> Cells:
+def _new_judgement(line: int, row: Record) -> Cells:
     fields = {name: _cell(row, name) for name in ("rater", "item", "text", "seconds")}
     fields |= {"system": _cell(row, "rated_as"), "time": _cell(row, "sent_at")}
-    judgement = Cells(line, fields, {}, optional=True)
-    same.append(judgement)
-    return judgement
+    return Cells(line, fields, {}, optional=True)
 
 
 def _cell(row: Record, name: str) -> str:

@@ -1,9 +1,11 @@
 """Options for reading a file of ratings: chosen or recognised, and stored with the import as JSON."""
 
-from dataclasses import asdict, dataclass, field
+import re
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
 from annotation.core.errors import AnnotationError
+from annotation.core.file_limits import COLUMNS
 from annotation.core.problems import storable_json
 from annotation.core.rows import ENDINGS, FORMATS
 
@@ -42,6 +44,8 @@ RATING_ENDINGS = {**ENDINGS, ".json": "json"}
 OWN_COLUMNS = ("rater", "item", "system", "text", "time", "shown", "seconds", "criterion", "value", "n")
 DEFAULT_CRITERION = "rating"
 ITEM_PARTS = ("{item}", "{document}", "{source}", "{target}")
+_LEAST, _MOST = -32768, 32767  # of the ends of a scale
+_ENDS = re.compile(r"(-?\d{1,6})\s*(?:to|[-–:,])\s*(-?\d{1,6})")
 ITEM_TYPES = ("TGT", "CHK", "REF", "BAD")
 OWN_SYSTEM = "*"
 
@@ -116,10 +120,21 @@ class RatingOptions:
         default=None, metadata=_words("Lowest point of the scale", "By default 1, or 0 for Appraise.")
     )
     scale_max: int | None = field(default=None, metadata=_words("Highest point", "By default 5, or 100 for Appraise."))
+    scales: dict[str, str] = field(
+        default_factory=dict,
+        metadata=_words(
+            "Criteria with another scale",
+            "Such as engaging = 1 to 3. If no scale is given at all, a criterion's may be taken from its values.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         _check_known("shape", self.shape, ["", *SHAPES])
         _check_known("aggregate", self.aggregate, ["", *AGGREGATES])
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if isinstance(value, list | dict) and len(value) > COLUMNS:
+                _refuse(option.name, f"{len(value):,} names", f"at most {COLUMNS:,}")
         for name in self.columns:
             _check_known("columns", name, OWN_COLUMNS)
         for name in self.item_types:
@@ -134,9 +149,13 @@ class RatingOptions:
             except ValueError:
                 _refuse("choices", f"{label} = {number}", "label = number")
         low, high = self.scale
-        if not -32768 <= low < high <= 32767:
+        if not _LEAST <= low < high <= _MOST:
             message = f"Scale: found {low} to {high}; accepted: a lower end below the upper end."
             raise AnnotationError.at("scale_max", message)
+        for criterion, written in self.scales.items():
+            ends = _read_ends(written)
+            if ends is None or not _LEAST <= ends[0] < ends[1] <= _MOST:
+                _refuse("scales", f"{criterion} = {written}", "criterion = lower end to upper end, such as 1 to 3")
 
     @property
     def scale(self) -> tuple[int, int]:
@@ -144,10 +163,28 @@ class RatingOptions:
         low, high = SHAPES[self.shape].scale if self.shape else (1, 5)
         return low if self.scale_min is None else self.scale_min, high if self.scale_max is None else self.scale_max
 
+    @property
+    def has_scale(self) -> bool:
+        """Return whether a scale is given, so that none is taken from the values."""
+        return not (self.scale_min is None and self.scale_max is None) or bool(self.scales)
+
+    def scale_of(self, criterion: str) -> tuple[int, int]:
+        """Return the ends of a criterion's scale."""
+        return (_read_ends(self.scales.get(criterion, "")) or self.scale) if self.scales else self.scale
+
     def as_json(self) -> dict[str, Any]:
-        low, high = self.scale
-        document: dict[str, Any] = storable_json(asdict(self) | {"scale_min": low, "scale_max": high})
+        document: dict[str, Any] = storable_json(asdict(self))
         return document
+
+
+def write_ends(low: int, high: int) -> str:
+    """Write the ends of a scale, as options hold them."""
+    return f"{low} to {high}"
+
+
+def _read_ends(written: str) -> tuple[int, int] | None:
+    ends = _ENDS.fullmatch(str(written).strip())
+    return (int(ends[1]), int(ends[2])) if ends else None
 
 
 def _check_known(name: str, value: str, accepted: Any) -> None:

@@ -1,5 +1,6 @@
 """Previews of files of ratings, before anything is stored, and uploads that wait for confirmation."""
 
+import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,17 +9,18 @@ from typing import Any
 from django.db import transaction
 
 from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.core.file_limits import PAGE, PAGE_BYTES
 from annotation.core.jobs import job_requeue
 from annotation.core.problems import Problems, storable_json
 from annotation.datasets.services.imports import resolve_format
 from annotation.judgements.services.content import Judgement, RatingContent
 from annotation.judgements.services.files import read_ratings
+from annotation.judgements.services.label_studio import first_tasks
 from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, SHAPES, RatingOptions
 from annotation.judgements.services.recognition import recognised
 from annotation.judgements.services.store import Judged, dataset_index, join_shared, match, rating_counts, with_aliases
 from annotation.models import Dataset, JobState, RatingImport
 
-LOOKED_AT_BYTES = 4 * 1024 * 1024  # some seconds of reading at most
 SHOWN_JUDGEMENTS = 5
 SHOWN_CHARACTERS = 80
 
@@ -30,6 +32,7 @@ class Preview:
     options: RatingOptions
     sentence: str
     criteria: list[str] = field(default_factory=list)
+    scales: list[dict[str, Any]] = field(default_factory=list)
     sample: list[dict[str, Any]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     errors: list[dict[str, Any]] = field(default_factory=list)
@@ -48,26 +51,39 @@ def rating_preview(
     file_format = resolve_format(filename, file_format, endings=RATING_ENDINGS)
     if not options.shape:
         options = recognised(content, file_format=file_format, options=options)
-    partial = len(content) > LOOKED_AT_BYTES and file_format != "json"
-    if partial:
-        content = content[: content.rfind(b"\n", 0, LOOKED_AT_BYTES) + 1]
+    beginning = first_tasks(content) if file_format == "json" else _first_lines(content)
+    partial = len(beginning) < len(content)
     problems = Problems(filename)
     try:
-        read = read_ratings(content, filename=filename, file_format=file_format, options=options, collect=problems)
+        read = read_ratings(
+            beginning, filename=filename, file_format=file_format, options=options, collect=problems, accepted=PAGE
+        )
     except ImportRefused:
         sentence = f"This was read as {SHAPES[options.shape].words}, but could not be understood."
         return _refused(Preview(options, sentence, partial=partial), problems)
     index = with_aliases(dataset_index(dataset, read), options.aliases)
     counts = _counts(read, join_shared(read, match(read.judgements, index, dataset, problems)))
     preview = Preview(
-        options=options,
+        options=read.options,
         sentence=_sentence(read, counts),
         criteria=read.criteria,
+        scales=[_scale(read, index) for index in range(len(read.criteria))],
         sample=[_shown(judgement, read) for judgement in read.judgements[:SHOWN_JUDGEMENTS]],
         counts=counts,
         partial=partial,
     )
     return _refused(preview, problems)
+
+
+def _first_lines(content: bytes) -> bytes:
+    """Return the lines from the beginning that a page may read."""
+    end = n_cells = 0
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        n_cells += 1 + line.count(b",") + line.count(b"\t")
+        if end + len(line) > PAGE_BYTES or number > PAGE.rows or n_cells > PAGE.cells:
+            break
+        end += len(line)
+    return content[: end or PAGE_BYTES]
 
 
 def _refused(preview: Preview, problems: Problems) -> Preview:
@@ -98,6 +114,32 @@ def _sentence(read: RatingContent, counts: Mapping[str, int]) -> str:
     words = f"{AGGREGATES[read.aggregate].lower()} only" if read.aggregate else SHAPES[read.options.shape].words
     contents = ", ".join(part for part in parts if part)
     return f"This looks like {words}: {contents} of {_many(known, 'response')} of this data set."
+
+
+def _scale(read: RatingContent, index: int) -> dict[str, Any]:
+    """Return a criterion's scale, where it comes from, and the values in the file."""
+    name = read.criteria[index]
+    values = [value for judgement in read.judgements if (value := judgement.values[index]) is not None]
+    numbers = [value for value in values if not math.isnan(value)]
+    low, high = read.options.scale_of(name)
+    return {
+        "criterion": name,
+        "low": low,
+        "high": high,
+        "inferred": name in read.inferred,
+        "least": min(numbers, default=None),
+        "most": max(numbers, default=None),
+    }
+
+
+def scale_lines(preview: "Preview") -> list[str]:
+    """Return each criterion's scale in words, with the values in the file."""
+    return [
+        f"{scale['criterion']}: {scale['low']} to {scale['high']}"
+        + (", taken from its values" if scale["inferred"] else "")
+        + ("" if scale["least"] is None else f"; values {scale['least']:g} to {scale['most']:g}")
+        for scale in preview.scales
+    ]
 
 
 def _many(count: int, singular: str, plural: str = "") -> str:
@@ -135,25 +177,33 @@ def rating_import_read_again(*, job: RatingImport, options: RatingOptions) -> No
         file_format=job.file_format,
         options=options,
     )
-    RatingImport.objects.filter(pk=job.pk, state=JobState.CANCELLED).update(
-        options=preview.options.as_json(), report={"preview": preview.as_json()}
-    )
+    with transaction.atomic():
+        _check_draft(_locked(job))
+        RatingImport.objects.filter(pk=job.pk).update(
+            options=preview.options.as_json(), report={"preview": preview.as_json()}
+        )
 
 
 @transaction.atomic
 def rating_import_confirm(*, job: RatingImport) -> bool:
     """Queue a waiting file as previewed; return False if it is queued already."""
-    fresh = RatingImport.objects.select_for_update().defer("content").get(pk=job.pk)
+    fresh = _locked(job)
     if not is_draft(fresh):
         return False
     RatingImport.objects.filter(pk=job.pk).update(report={})
     return job_requeue(fresh)
 
 
+@transaction.atomic
 def rating_import_discard(*, job: RatingImport) -> None:
     """Delete a file that was never confirmed."""
-    _check_draft(job)
-    job.delete()
+    fresh = _locked(job)
+    _check_draft(fresh)
+    fresh.delete()
+
+
+def _locked(job: RatingImport) -> RatingImport:
+    return RatingImport.objects.select_for_update(of=("self",)).defer("content").get(pk=job.pk)
 
 
 def _check_draft(job: RatingImport) -> None:

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from itertools import islice
 
+from annotation.core import file_limits
 from annotation.core.rows import UTF8_MARK
 from annotation.judgements.services import options as shapes
 from annotation.judgements.services.appraise import is_header as is_appraise_header
@@ -46,6 +47,8 @@ def recognised(content: bytes, *, file_format: str, options: RatingOptions) -> R
     if not rows:
         return replace(options, shape=shapes.ROWS)
     header = [name.strip() for name in rows[0]]
+    if len(header) > file_limits.COLUMNS:
+        return replace(options, shape=shapes.ROWS)
     if is_appraise_row(header) or is_appraise_header(header):
         return replace(options, shape=shapes.APPRAISE)
     if is_log(header):

@@ -1,12 +1,13 @@
 """Files with a judgement in each row: a column or a row for each criterion; as a table or as JSON Lines."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 
-from annotation.core.problems import Problems
+from annotation.core.problems import Problems, listed
 from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, Table, beating, check_header, read_jsonl, square
 from annotation.datasets.services.content import check_text
-from annotation.judgements.services.content import Cells, RatingContent
+from annotation.judgements.services.content import Cells, RatingContent, check_criteria
 from annotation.judgements.services.options import OWN_COLUMNS, RatingOptions
 
 COLUMNS = tuple(name for name in OWN_COLUMNS if name != "n")
@@ -22,7 +23,7 @@ def rename_header(table: Table, options: RatingOptions) -> None:
     table.header = [names.get(name, name) for name in table.header]
 
 
-def table_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
+def table_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, Iterable[Cells]]:
     rename_header(table, options)
     is_long = "criterion" in table.header and "value" in table.header
     others = [name for name in table.header if name not in COLUMNS]
@@ -39,12 +40,15 @@ def table_rows(table: Table, options: RatingOptions, problems: Problems) -> tupl
         problems.add(table.header_line, "criteria", "none", accepted)
     problems.refuse()
     square(table, problems)
-    rows = []
-    for line, cells in table.rows:
+    read = RatingContent(criteria, rows=len(table.rows), oddities=table.oddities)
+    rows = _cells(table, criteria)
+    return (read, _joined(list(rows), read, options, problems)) if is_long else (read, rows)
+
+
+def _cells(table: Table, criteria: list[str]) -> Iterator[Cells]:
+    for line, cells in table.each():
         named = dict(zip(table.header, cells, strict=True))
-        rows.append(Cells(line, named, {name: named[name] for name in criteria}))
-    read = RatingContent(criteria, rows=len(rows), oddities=table.oddities)
-    return (read, _joined(rows, read, options, problems)) if is_long else (read, rows)
+        yield Cells(line, named, {name: named[name] for name in criteria})
 
 
 def check_names_a_response(table: Table, problems: Problems) -> None:
@@ -56,22 +60,24 @@ def _joined(rows: list[Cells], read: RatingContent, options: RatingOptions, prob
     """Join rows of one criterion each: the n-th value of each criterion belongs to the n-th judgement."""
     names = dict.fromkeys(row.fields["criterion"].strip() for row in rows)
     read.criteria = options.criteria or [name for name in names if name]
+    check_criteria(read.criteria, problems)
     judgements: dict[tuple[str, ...], list[Cells]] = defaultdict(list)
+    n_values: Counter[tuple[str, ...]] = Counter()
     for row in rows:
         criterion = row.fields["criterion"].strip()
         if criterion not in read.criteria:
-            problems.add(row.line, "criterion", criterion, f"one of {', '.join(read.criteria)}")
+            problems.add(row.line, "criterion", criterion, f"one of {listed(read.criteria)}")
             continue
-        same = judgements[tuple(row.fields.get(name, "") for name in ("rater", "item", "system", "text"))]
-        judgement = next((judgement for judgement in same if criterion not in judgement.values), None)
-        if judgement is None:
-            judgement = Cells(row.line, row.fields, {})
-            same.append(judgement)
-        judgement.values[criterion] = row.fields["value"]
+        key = tuple(row.fields.get(name, "") for name in ("rater", "item", "system", "text"))
+        same, number = judgements[key], n_values[criterion, *key]
+        if number == len(same):
+            same.append(Cells(row.line, row.fields, {}))
+        same[number].values[criterion] = row.fields["value"]
+        n_values[criterion, *key] += 1
     joined = [judgement for same in judgements.values() for judgement in same]
     for judgement in joined:
         for missing in [name for name in read.criteria if name not in judgement.values]:
-            accepted = f"a value for each of {', '.join(read.criteria)} in every judgement (this one begins here)"
+            accepted = f"a value for each of {listed(read.criteria)} in every judgement (this one begins here)"
             problems.add(judgement.line, missing, "no row", accepted)
     return [judgement for judgement in joined if len(judgement.values) == len(read.criteria)]
 
@@ -95,7 +101,7 @@ def jsonl_rows(
             continue
         criteria = criteria or list(ratings)
         if sorted(ratings) != sorted(criteria) and not (options.criteria and set(criteria) <= set(ratings)):
-            problems.add(line, "ratings", ", ".join(ratings), f"the criteria {', '.join(criteria)}")
+            problems.add(line, "ratings", listed(ratings), f"the criteria {listed(criteria)}")
             continue
         fields = {
             name: check_text(value.get(theirs[name]), line, name, problems)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Model
 from django.db.models.functions import Now
@@ -15,8 +15,10 @@ from django.utils.text import slugify
 
 from annotation.campaigns.scales import Likert, Slider
 from annotation.core.copying import allocate_ids, copy_rows
+from annotation.core.errors import AnnotationError
 from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems
+from annotation.core.races import refused_if_taken
 from annotation.judgements.services.content import Judgement, RatingContent, add_problem
 from annotation.judgements.stand_ins import PROVIDER as AGGREGATE_PROVIDER
 from annotation.models import (
@@ -198,8 +200,9 @@ def store_campaign(
 ) -> tuple[Campaign, dict[str, int]]:
     """Store the campaign with everything in it; return it with its counts. Call inside a transaction."""
     # Other imports into this project wait here: pseudonyms are counted on.
-    Project.objects.select_for_update().get(pk=dataset.project_id)
-    campaign = _campaign(dataset, name, content, judged, source)
+    Project.objects.select_for_update(no_key=True).get(pk=dataset.project_id)
+    with refused_if_taken("campaign_name_once_per_project", campaign_name_taken(name)):
+        campaign = _campaign(dataset, name, content, judged, source)
     if content.aggregate:
         raters = {content.aggregate: _aggregate_rater(dataset.project, content.aggregate)}
     else:
@@ -214,6 +217,10 @@ def store_campaign(
         batch_size=2000,
     )
     return campaign, rating_counts(content, judged)
+
+
+def campaign_name_taken(name: str) -> AnnotationError:
+    return AnnotationError.at("name", f"Name: this project has a campaign {name!r} already; choose another name.")
 
 
 def _campaign(
@@ -243,29 +250,26 @@ def _campaign(
     )
     campaign.refresh_from_db()
     campaign.systems.set(rated)
-    low, high = options.scale
-    kind, step = _scale_kind(content, low, high)
     Criterion.objects.bulk_create(
         Criterion(
             campaign=campaign,
             name=slugify(criterion)[:60],
             question=criterion[:300],
             position=position,
-            kind=kind,
-            step=step,
-            scale_min=low,
-            scale_max=high,
+            **_scale(content, position),
         )
         for position, criterion in enumerate(content.criteria)
     )
     return campaign
 
 
-def _scale_kind(content: RatingContent, low: int, high: int) -> tuple[str, float]:
+def _scale(content: RatingContent, index: int) -> dict[str, Any]:
     """Choose points if every value is one of few; else a slider, which has values between whole numbers."""
-    whole = all(value is None or value.is_integer() for judgement in content.judgements for value in judgement.values)
+    low, high = content.options.scale_of(content.criteria[index])
+    values = (judgement.values[index] for judgement in content.judgements)
+    whole = all(value is None or value.is_integer() for value in values)
     points = Likert.key if whole and high - low < MOST_POINTS else Slider.key
-    return points, 1 if whole else 0
+    return {"kind": points, "step": 1 if whole else 0, "scale_min": low, "scale_max": high}
 
 
 def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]:
@@ -413,5 +417,6 @@ def rating_counts(content: RatingContent, judged: list[Judged]) -> dict[str, int
         "responses_under_several_names": sum(len(systems) > 1 for systems in names.values()),
         "raters_met_text_under_several_names": sum(len(systems) > 1 for systems in meetings.values()),
         "behind_aggregates": sum(content.stated_n),
+        "scales_inferred": len(content.inferred),
         **content.left_out,
     }

@@ -1,6 +1,7 @@
 """Files with a response in each row: a column for each rater, or medians or means of all raters."""
 
 import re
+from collections.abc import Iterator, Mapping
 
 from annotation.core.problems import Problems
 from annotation.core.rows import Table, check_header, square
@@ -22,7 +23,7 @@ def is_blank(cell: str) -> bool:
 # --- A column for each rater ------------------------------------------------------------------------------------------
 
 
-def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
+def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, Iterator[Cells]]:
     """Read columns headed ``rater`` or ``rater:criterion``; an empty cell was not rated."""
     rename_header(table, options)
     check_header(table, problems, required=["item", *options.raters], known=None)
@@ -46,14 +47,21 @@ def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tupl
     criteria = [name for name in options.criteria if name in known] if options.criteria else list(known)
     if not criteria:
         problems.add(table.header_line, "criteria", ", ".join(options.criteria), f"of {', '.join(known)}")
-    rows = []
-    for line, cells in table.rows:
+    chosen = set(criteria)
+    columns_of = {
+        rater: {name: column for name, column in by_criterion.items() if name in chosen}
+        for rater, by_criterion in by_rater.items()
+    }
+    return RatingContent(criteria, rows=len(table.rows), oddities=table.oddities), _by_rater(table, columns_of)
+
+
+def _by_rater(table: Table, by_rater: Mapping[str, dict[str, str]]) -> Iterator[Cells]:
+    for line, cells in table.each():
         named = dict(zip(table.header, cells, strict=True))
         fields = {name: named.get(name, "") for name in NAMES}
         for rater, by_criterion in by_rater.items():
-            values = {name: _cell(named[by_criterion[name]]) for name in criteria if name in by_criterion}
-            rows.append(Cells(line, {"rater": rater, **fields}, values, optional=True, names=by_criterion))
-    return RatingContent(criteria, rows=len(table.rows), oddities=table.oddities), rows
+            values = {name: _cell(named[column]) for name, column in by_criterion.items()}
+            yield Cells(line, {"rater": rater, **fields}, values, optional=True, names=by_criterion)
 
 
 def rater_columns(columns: list[str], options: RatingOptions) -> dict[str, tuple[str, str]]:
@@ -103,7 +111,7 @@ def aggregate_rows(table: Table, options: RatingOptions, problems: Problems) -> 
         problems.add(table.header_line, "criteria", ", ".join(columns), "one column for each criterion")
     read = RatingContent(list(criteria), rows=len(table.rows), oddities=table.oddities, aggregate=kind)
     rows, first = [], dict[tuple[str, ...], int]()
-    for line, cells in table.rows:
+    for line, cells in table.each():
         named = dict(zip(table.header, cells, strict=True))
         fields = {name: named.get(name, "") for name in NAMES}
         key = tuple(fields.values())

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from annotation.management.base import AssayCommand, check_done, json_list, progress_bar, project_by_slug, row_by_name
 from annotation.models import Project, ReferenceSet, Release
-from annotation.references.releases.services.releases import COMMON_PARAMETERS, release_build, release_create
+from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import TEXT_KINDS, reference_set_create
 from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
 
@@ -55,10 +55,6 @@ class Command(AssayCommand):
             "--method", choices=list(SCHEMES), default=DEFAULT_SCHEME, help="weighting scheme (%(default)s)"
         )
         parser.add_argument("--criterion", action="append", metavar="NAME", help="average over these only; repeatable")
-        parser.add_argument("--bootstrap", type=int, default=COMMON_PARAMETERS["n_bootstrap"], help="(%(default)s)")
-        parser.add_argument(
-            "--seed", type=int, default=COMMON_PARAMETERS["seed"], help="of the resamples (%(default)s)"
-        )
         parser.add_argument("--rules", type=Path, metavar="FILE", help="JSON list of exclusion rules")
         parser.add_argument(
             "--with-excluded",
@@ -69,9 +65,7 @@ class Command(AssayCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_by_slug(options["project"])
-        parameters = {"n_bootstrap": options["bootstrap"], "seed": options["seed"]}
-        if options["criterion"]:
-            parameters["criteria"] = options["criterion"]
+        parameters = {"criteria": options["criterion"]} if options["criterion"] else {}
         release = release_create(
             reference_set=_reference_set(project, options),
             method=options["method"],

@@ -13,7 +13,7 @@ from annotation.judgements.services.options import (
     SHAPES,
     RatingOptions,
 )
-from annotation.judgements.services.preview import Preview, rating_preview
+from annotation.judgements.services.preview import Preview, rating_preview, scale_lines
 from annotation.management.base import (
     AssayCommand,
     add_import_arguments,
@@ -30,6 +30,7 @@ PAIRS = {
     "aliases": ("--alias", "NAME=SYSTEM"),
     "item_types": ("--item-type", "TYPE=SYSTEM"),
     "choices": ("--choice", "LABEL=NUMBER"),
+    "scales": ("--scale-of", "CRITERION=LOW:HIGH"),
 }
 EPILOG = """\
 examples:
@@ -97,6 +98,8 @@ class Command(AssayCommand):
 
     def _look(self, preview: Preview) -> None:
         self.stdout.write(preview.sentence)
+        for line in scale_lines(preview):
+            self.stdout.write(f"Scale of {line}")
         self.print_counts(report_rows(preview.counts))
         if preview.errors:
             raise CommandError(f"Read like this, nothing can be imported.{row_errors(vars(preview))}")

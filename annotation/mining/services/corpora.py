@@ -10,24 +10,28 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.db import IntegrityError, transaction
+import structlog
+from django.db import transaction
 
 from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.core.file_limits import UNPACKED_BYTES, Allowance
 from annotation.core.jobs import Claim, job_run
 from annotation.core.names import slug_of
 from annotation.core.progress import Beat, Progress, noop
+from annotation.core.races import refused_if_taken
+from annotation.core.rows import beating
 from annotation.datasets.sources import check_sources
 from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.index.building import build_index
 from annotation.mining.index.parameters import IndexParameters
 from annotation.mining.opening import FORMATS, begin
 from annotation.mining.reading import PARTS, TURN_SEPARATOR, Columns, ReadReport, read_triples
-from annotation.mining.selectors import corpora_folder, corpus_folder, dataset_triples, forget_indexes
+from annotation.mining.selectors import corpus_folder, dataset_triples, forget_indexes
 from annotation.mining.triples import Triple
 from annotation.models import Corpus, Dataset, JobState, Project, User
 from annotation.projects.services.audit import audit_record
 
-BEAT_TRIPLES = 2000
+log = structlog.get_logger("assay.corpus")
 DETAILS = ("description", "language", "licence", "attribution")
 RESERVED = ("new", "from-data-set")  # addresses of other pages
 KIBI = 1024
@@ -133,7 +137,13 @@ def _recognised(stream: BinaryIO, filename: str, options: Mapping[str, Any]) -> 
     return stream, {**reading, "index": _index_parameters(options.get("index") or {}).to_dict()}
 
 
-def _read(stream: BinaryIO, options: Mapping[str, Any], report: ReadReport, beat: Beat) -> Iterator[Triple]:
+def _read(
+    stream: BinaryIO,
+    options: Mapping[str, Any],
+    report: ReadReport,
+    beat: Beat,
+    allowance: Allowance | None = None,
+) -> Iterator[Triple]:
     # Without a header all columns are numbers, so that the default name of the context cannot stay.
     columns = {**({} if options["header"] else {"context": None}), **options["columns"]}
     names = ("file_format", "compression", "header", "turn_separator")
@@ -143,6 +153,7 @@ def _read(stream: BinaryIO, options: Mapping[str, Any], report: ReadReport, beat
         columns=Columns(**columns) if options["columns"] else None,
         report=report,
         beat=beat,
+        allowance=allowance,
     )
 
 
@@ -158,16 +169,12 @@ def _create(project: Project, by: User | None, name: str, details: Mapping[str, 
     name = name.strip()
     slug = slug_of(name, reserved=RESERVED)
     about = {key: details[key] for key in DETAILS if details.get(key)}
-    try:
-        with transaction.atomic():
-            failed = project.corpora.filter(slug=slug, state__in=[JobState.FAILED, JobState.CANCELLED])
-            for old in failed.select_for_update():
-                _remove(old)
-            corpus = Corpus.objects.create(project=project, requested_by=by, name=name, slug=slug, **about, **fields)
-    except IntegrityError as error:
-        message = f"Name: this project has a corpus {slug!r} already; choose another name."
-        raise AnnotationError.at("name", message) from error
-    return corpus
+    taken = AnnotationError.at("name", f"Name: this project has a corpus {slug!r} already; choose another name.")
+    with refused_if_taken("corpus_slug_once_per_project", taken):
+        failed = project.corpora.filter(slug=slug, state__in=[JobState.FAILED, JobState.CANCELLED])
+        for old in failed.select_for_update():
+            _remove(old)
+        return Corpus.objects.create(project=project, requested_by=by, name=name, slug=slug, **about, **fields)
 
 
 # --- Indexing ---------------------------------------------------------------------------------------------------------
@@ -196,9 +203,10 @@ def _index_or_refuse(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size
             _at_least_one(progress.reading(triples), corpus), folder, parameters=parameters, beat=progress.beat
         )
     except OSError as error:
+        log.error("index not written", folder=str(folder), host=socket.gethostname(), error=str(error))
         raise AnnotationError(
-            f"The index cannot be written to {folder} on {socket.gethostname()}: {error.strerror or error}. "
-            f"Give the workers a folder {corpora_folder()} that they may write to, with room, shared by all hosts."
+            f"The index cannot be written: {error.strerror or type(error).__name__}. Give the workers a folder of "
+            "corpora that they may write to, with room, shared by all hosts; their log names folder and host."
         ) from error
     except ValueError as error:
         raise AnnotationError(str(error)) from error
@@ -236,9 +244,8 @@ class _IndexProgress:
         self.read_all = False
 
     def reading(self, triples: Iterable[Triple]) -> Iterator[Triple]:
-        for self.n, triple in enumerate(triples, start=1):
-            if self.n % BEAT_TRIPLES == 0:
-                self.beat()
+        for triple in beating(triples, self.beat):
+            self.n += 1
             yield triple
         self.read_all = True
         self.beat()
@@ -263,10 +270,11 @@ def _source(
             "The file is not here any more: it was streamed by a command that ended early, or the data set is gone. "
             "Run the command again, or upload the file."
         )
+    allowance = None
     if stream is None:
         content = bytes(corpus.content or b"")
-        stream, size = io.BytesIO(content), len(content)
-    return _read(stream, options, report, beat), partial(_position, stream), -(-size // KIBI)
+        stream, size, allowance = io.BytesIO(content), len(content), Allowance(UNPACKED_BYTES)
+    return _read(stream, options, report, beat, allowance), partial(_position, stream), -(-size // KIBI)
 
 
 def _position(stream: BinaryIO, _: int) -> int:

@@ -14,6 +14,7 @@ from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_run, jobs_requeue
 from annotation.core.progress import Beat, Progress, Throttle, noop
+from annotation.core.races import is_kept
 from annotation.core.shards import Enqueue, Work, is_going_on, shards_finish, shards_help
 from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.candidates import Candidate, mine
@@ -74,7 +75,9 @@ def mining_run_create(
     if dataset.project_id != project.pk or corpus.project_id != project.pk:
         raise AnnotationError("Data set and corpus must belong to the same project as the run.")
     require_indexed(corpus)
-    Dataset.objects.select_for_update().get(pk=dataset.pk)  # its seeds must not change meanwhile
+    if not is_kept(corpus):
+        raise AnnotationError.at("corpus", f"The corpus “{corpus}” was deleted just now; accepted: another corpus.")
+    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)  # its seeds must not change meanwhile
     choice = _checked_seeds(dataset, seed_choice or {})
     checked = _checked_specification(dataset, specification or {})
     n_seeds = len(seed_item_ids(dataset, choice))

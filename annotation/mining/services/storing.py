@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from annotation.campaigns.services.copies import free_name
+from annotation.campaigns.services.copies import reserved_name
 from annotation.campaigns.services.starting import campaign_start
 from annotation.campaigns.services.writing import campaign_change
 from annotation.core.copying import MANY
@@ -148,7 +148,7 @@ def mining_run_store(
     if leave_out is not None or near_duplicates is not None:
         near_duplicates_choose_all(run=run, left_out=near_duplicates is False)
         near_duplicates_choose(run=run, leave_out=leave_out or ())
-    Dataset.objects.select_for_update().get(pk=run.dataset_id)  # concurrent additions wait
+    Dataset.objects.select_for_update(no_key=True).get(pk=run.dataset_id)  # concurrent additions wait
     if not _chosen(run).exists():
         kept = "left out all it kept" if kept_near_duplicates(run).exists() else "kept no candidate"
         raise AnnotationError(f"{run} {kept}; there is nothing to add. Mine again with other numbers.")
@@ -185,7 +185,7 @@ def mining_run_rate(*, run: MiningRun, by: User | None = None) -> Campaign:
     if run.stored_at is None:
         raise AnnotationError(f"The candidates of {run} are not in the data set yet: add them first.")
     kinds = [kind for kind in SourceKind.values if kind in run.report.get("stored", {}).get("kinds", {})]
-    name = free_name(run.project, NAME)
+    name = reserved_name(run.project, NAME)
     campaign = campaign_start(project=run.project, dataset=run.dataset, template=TEMPLATE, name=name, by=by)
     splits = run.specification["seeds"].get("splits", [])
     changes = {"target": Target.REFERENCES, "reference_kinds": kinds}

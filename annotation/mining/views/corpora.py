@@ -12,6 +12,7 @@ from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import errors_response, object_rows, objects_response, table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
+from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.lookups import chosen_dataset
 from annotation.mining import selectors
@@ -76,6 +77,7 @@ def _seeds_url(project: Project) -> str:
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
+@takes_uploads
 def corpus_create(request: MemberRequest) -> HttpResponseBase:
     form = CorpusUploadForm(request.POST or None, request.FILES or None)
     if corpus := form.submit(services.corpus_upload, project=request.project, by=request.user):

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db.models import F, QuerySet
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
@@ -59,8 +58,7 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project
         project = get_project_or_404(user_of(request), project_slug, role=Role.OWNER)
         serializer = ProjectRequestSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        values = {"name": project.name, "description": project.description} | serializer.validated_data
-        return self._answer(services.project_update(project=project, **values), status.HTTP_200_OK)
+        return self._answer(services.project_update(project=project, **serializer.validated_data), status.HTTP_200_OK)
 
 
 class MemberSerializer(Strict, serializers.ModelSerializer[Any]):
@@ -90,12 +88,6 @@ class MembersViewSet(ReadViewSet):
 
     def get_queryset(self) -> QuerySet[Membership]:
         return self.project.memberships.select_related("user")
-
-    def get_object(self) -> Membership:
-        if "\x00" in self.kwargs[self.lookup_url_kwarg]:  # PostgreSQL refuses to look for it
-            raise Http404("No such member in this project.")
-        membership: Membership = super().get_object()
-        return membership
 
     @extend_schema(request=MemberSerializer, responses={201: MemberSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:

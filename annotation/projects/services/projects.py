@@ -6,6 +6,8 @@ from django.utils.text import slugify
 from annotation.core.errors import AnnotationError
 from annotation.models import Membership, Project, Role, User
 
+DESCRIBED = ("name", "description")
+
 
 @transaction.atomic
 def project_create(*, by: User, name: str, description: str = "") -> Project:
@@ -23,10 +25,13 @@ def project_create(*, by: User, name: str, description: str = "") -> Project:
     raise AnnotationError.at("name", f"Name: there are too many projects named {name!r}; choose another name.")
 
 
-def project_update(*, project: Project, name: str, description: str) -> Project:
-    """Change the name and the description; the address stays."""
-    project.name, project.description = name, description
-    project.save(update_fields=["name", "description"])
+def project_update(*, project: Project, **described: str) -> Project:
+    """Change columns of ``DESCRIBED``, and no other; the address stays."""
+    if unknown := described.keys() - set(DESCRIBED):
+        raise TypeError(f"unknown columns: {', '.join(sorted(unknown))}")
+    for name, value in described.items():
+        setattr(project, name, value)
+    project.save(update_fields=list(described))
     return project
 
 
@@ -43,6 +48,7 @@ def member_add(*, project: Project, username: str, role: Role) -> Membership:
 
 @transaction.atomic
 def member_change(*, membership: Membership, role: Role) -> Membership:
+    membership = _locked(membership)
     if role != Role.OWNER:
         _keep_an_owner(membership)
     membership.role = role
@@ -52,13 +58,19 @@ def member_change(*, membership: Membership, role: Role) -> Membership:
 
 @transaction.atomic
 def member_remove(*, membership: Membership) -> None:
+    membership = _locked(membership)
     _keep_an_owner(membership)
     membership.delete()
 
 
+def _locked(membership: Membership) -> Membership:
+    """Return the membership as it is now. The lock on the project keeps two owners from leaving at once."""
+    Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
+    return Membership.objects.select_related("user").get(pk=membership.pk)
+
+
 def _keep_an_owner(membership: Membership) -> None:
-    """Refuse to remove the last owner. The lock on the project keeps two owners from leaving at once."""
-    Project.objects.select_for_update().get(pk=membership.project_id)
+    """Refuse to remove the last owner."""
     others = Membership.objects.filter(project_id=membership.project_id, role=Role.OWNER).exclude(pk=membership.pk)
     if membership.role == Role.OWNER and not others.exists():
         raise AnnotationError("A project needs an owner: make another member owner first.")

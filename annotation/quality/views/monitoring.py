@@ -25,6 +25,7 @@ from annotation.quality.selectors.monitoring.live import Monitor, campaign_monit
 from annotation.quality.selectors.monitoring.statistics import Statistics
 from annotation.quality.selectors.monitoring.tables import TABLES
 from annotation.quality.selectors.raters import moment
+from annotation.quality.selectors.suspects import suspects
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         "campaign": campaign,
         "may_manage": may_manage(request.project),
         "monitor": monitor,
+        "suspects": suspects(campaign) if monitor.figures and monitor.computed_at is None else None,
         "statistics": monitor.figures,
         "cards": _cards(monitor, reverse("annotation:campaign-raters", args=[request.project.slug, campaign.pk])),
         "charts": _shown_charts(monitor.figures),
@@ -137,7 +139,9 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
     """Return the monitor's numbers as statistic cards: label, value, hint and link."""
     n, cards = monitor.figures, []
     if n:
-        plan = f"{n.n_fewer:,} below plan, {n.n_more:,} above plan"
+        plan = f"{n.n_fewer:,} still need ratings" if n.n_fewer else "none needs more ratings"
+        if n.n_more:
+            plan += f", {n.n_more:,} have more than planned"
         activity = f"{monitor.raters_active:,} active now, {counted(monitor.slots_leased, 'open item')}"
         if monitor.campaign.imported:
             plan, activity = "at least once", "imported"

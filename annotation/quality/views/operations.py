@@ -86,7 +86,11 @@ def _items_effects(campaign: Campaign, choices: Choices) -> list[str]:
     if not addition.units:
         raise AnnotationError(operations.nothing_to_add(campaign, addition))
     n_units, n_slots = len(addition.units), len(addition.units) * campaign.ratings_per_unit
-    parts = counted(addition.n_new_items, "new item"), counted(n_units, "unit"), counted(n_slots, "slot")
+    parts = (
+        counted(addition.n_new_items, "new item of the data set", "new items of the data set"),
+        counted(n_units, "item to rate", "items to rate"),
+        counted(n_slots, "slot"),
+    )
     effects = [
         f"Added after the existing items: {', '.join(parts)}. They are handed out first: they have the fewest ratings.",
         *_cost(campaign, n_slots),
@@ -114,7 +118,7 @@ def _replace_effects(campaign: Campaign, choices: Choices) -> list[str]:
 def _reopen_effects(campaign: Campaign, choices: Choices) -> list[str]:
     n = len(to_reopen(campaign, choices["per_unit"]))
     if not n:
-        raise AnnotationError("There is nothing to reopen: all items that could not be judged had their further tries.")
+        raise AnnotationError("There is nothing to reopen: every item was tried again as often as you allow.")
     return [
         f"Reopened for others: {counted(n, 'slot')} whose rater could not judge everything on screen.",
         "Values that these raters did give still count.",
@@ -174,7 +178,7 @@ OPERATIONS: dict[str, Operation] = {
         "The slots are open for others.",
     ),
     "reopen-unjudged": Operation(
-        "Reopen items that could not be judged",
+        "Ask again about items that could not be judged",
         "If a rater could not judge an item, another rater can try.",
         "Reopen slots",
         "arrow-clockwise",

@@ -12,9 +12,9 @@ from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.services.rules import rules_read, rules_register
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
-from annotation.core.errors import AnnotationError
+from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import table_response
-from annotation.core.parameters import whole_number
+from annotation.core.parameters import whole_number, whole_numbers
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import (
     AuditEntry,
@@ -34,6 +34,7 @@ from annotation.quality.selectors.measures import MEASURES
 from annotation.quality.selectors.rater_work import rater_items
 from annotation.quality.selectors.raters import Moment, RaterRow, current_rules, rater_quality_rows, stage_counts
 from annotation.quality.selectors.rule_preview import rules_preview
+from annotation.quality.selectors.suspects import suspects
 from annotation.quality.services.decisions import ACTS, Act, Decided, rater_decide
 from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion.registry import rules_from_data
@@ -80,6 +81,7 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
         columns, table = selectors.QUALITY_COLUMNS, selectors.quality_table(rows)
         return table_response(format=file_format, filename=name, columns=columns, rows=table)
     has_chart = bool(_marks(rows))
+    suspected = suspects(campaign, rows)
     state = request.GET.get("state", "")
     if state in STATES:
         rows = [row for row in rows if row.state == state]
@@ -90,7 +92,7 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
     names = [name for name in listed if any(row.measures[name].n for row in rows)] or ["n"]
     context = {
         "rows": [
-            (row, STATES[row.state], [row.measures[name] for name in names])
+            (row, STATES[row.state], [row.measures[name] for name in names], suspected.reasons.get(row.rater.pk, []))
             for row in rows[(page - 1) * PAGE : page * PAGE]
         ],
         "columns": [_column(name, sort) for name in names],
@@ -102,6 +104,8 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
         "page": page,
         "next_page": page + 1 if len(rows) > page * PAGE else None,
         "has_chart": has_chart,
+        "suspects": suspected,
+        "may_manage": may_manage(request.project),
     }
     return _render(request, campaign, "campaign_raters", context)
 
@@ -268,10 +272,13 @@ def _register_or_preview(
 ) -> HttpResponse:
     try:
         if register:
-            version = rules_register(campaign=campaign, records=form.records(), by=request.user)
+            seen = max(whole_numbers(request.POST, "version"), default=None)
+            version = rules_register(campaign=campaign, records=form.records(), seen=seen, by=request.user)
             messages.success(request, f"Version {version.version} of the rules is registered.")
             return redirect("annotation:campaign-quality", request.project.slug, campaign.pk)
         rules = rules_read(campaign=campaign, records=form.records())
+    except Overtaken as error:
+        return _render_rules(request, campaign, form, error=error.message, status=409, again=True)
     except AnnotationError as error:
         return _render_rules(request, campaign, form, error=error.message, status=400)
     return _render_rules(request, campaign, form, preview=rules_preview(campaign, rules))
@@ -287,15 +294,26 @@ def _rules_from_json(request: MemberRequest, campaign: Campaign) -> HttpResponse
 
 
 def _render_rules(
-    request: MemberRequest, campaign: Campaign, form: RulesForm | None = None, *, status: int = 200, **more: Any
+    request: MemberRequest,
+    campaign: Campaign,
+    form: RulesForm | None = None,
+    *,
+    status: int = 200,
+    again: bool = False,
+    **more: Any,
 ) -> HttpResponse:
-    """Render the page with the form, or with the current rules."""
+    """Render the page with the form, or with the current rules.
+
+    The page is based on the version that it was opened with, until a refusal has named a newer one.
+    """
     rules = current_rules(campaign)
     records = rules.rules if rules else []
+    newest = rules.version if rules else 0
     context = {
         "form": form or RulesForm(records=records),
         "addable": addable_rules(),
-        "next_version": rules.version + 1 if rules else 1,
+        "version": newest if again else max(whole_numbers(request.POST, "version"), default=newest),
+        "next_version": newest + 1,
         "json_form": RulesJsonForm(initial={"rules": records}),
         **more,
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from django.db.models import Count
+from django.db.models import Count, F, Q, Subquery
 
 from annotation import models
 from annotation.allocation.checks import checks_among
@@ -38,6 +38,7 @@ class Waiting(StrEnum):
     LIMIT = "limit"
     COMPLETE = "complete"
     OTHERS = "others"
+    SKIPPED = "skipped"  # only units are left that the rater skipped
     FAILED = "failed"
     EXCLUDED = "excluded"
     PAUSE_BETWEEN = "pause_between"
@@ -94,19 +95,24 @@ def seconds_to_wait(*, campaign: models.Campaign, rater: models.Rater) -> int:
     return rater_record(campaign=campaign, rater=rater).seconds_to_wait(campaign)
 
 
-# Units that the rater answered or returned are over: what is left of the rest does not depend on them.
+# Units that the rater answered or skipped are over: what is left of the rest does not depend on them. A skipped unit
+# that is offered again is not over, and a unit is done once, even if it was answered on two screens.
 _PROGRESS = """
     WITH mine AS (
-        SELECT unit_id, purpose, outcome <> 'returned' AS answered
+        SELECT unit_id, purpose, outcome <> 'returned' AS answered, outcome = 'returned' AND coalesce(ended_at <= (
+                   SELECT skips_offered_at FROM annotation_participation
+                   WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s), false) AS offered
         FROM annotation_presentation
         WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND purpose NOT IN ('training', 'test')
           AND outcome IN ('submitted', 'late', 'replaced', 'returned')
     )
-    SELECT count(*) FILTER (WHERE answered), count(*), count(*) FILTER (WHERE purpose = 'work'),
+    SELECT count(DISTINCT unit_id) FILTER (WHERE answered AND purpose = 'work')
+               + count(*) FILTER (WHERE answered AND purpose <> 'work'),
+           count(*), count(*) FILTER (WHERE purpose = 'work'),
            (SELECT count(*) FROM (
                SELECT FROM annotation_unit
                WHERE campaign_id = %(campaign)s AND NOT stopped AND done_slots < %(k)s
-                 AND id NOT IN (SELECT unit_id FROM mine WHERE unit_id IS NOT NULL)
+                 AND id NOT IN (SELECT unit_id FROM mine WHERE unit_id IS NOT NULL AND NOT offered)
                LIMIT %(most)s) AS wanting),
            (SELECT order_seed FROM annotation_participation
             WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s)
@@ -175,14 +181,50 @@ def waiting(*, campaign: models.Campaign, rater: models.Rater) -> Waiting:
     if record.at_limit(campaign):
         return Waiting.LIMIT
     if not has_work(campaign=campaign, rater=rater):
-        return Waiting.COMPLETE
+        return Waiting.SKIPPED if skips_of(campaign=campaign, rater=rater).left else Waiting.COMPLETE
     return Waiting.PAUSE_BETWEEN if record.seconds_to_wait(campaign) else Waiting.OTHERS
 
 
 def has_work(*, campaign: models.Campaign, rater: models.Rater) -> bool:
-    """Return whether a unit lacks ratings that this rater neither answered nor returned, even if others hold it now."""
-    over = models.Presentation.objects.filter(
-        campaign=campaign, rater=rater, unit__isnull=False, outcome__in=[*ANSWERED, models.PresentationOutcome.RETURNED]
+    """Return whether a unit lacks ratings that is not over for this rater, even if others hold it now.
+
+    Over are units that the rater answered or skipped, unless they are offered again.
+    """
+    offered = models.Participation.objects.filter(campaign=campaign, rater=rater).values("skips_offered_at")
+    returned = Q(outcome=models.PresentationOutcome.RETURNED)
+    mine = models.Presentation.objects.filter(campaign=campaign, rater=rater, unit__isnull=False)
+    over = mine.annotate(offered=Subquery(offered)).filter(
+        Q(outcome__in=ANSWERED) | (returned & (Q(offered=None) | Q(ended_at__gt=F("offered"))))
     )
     unfilled = models.Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit)
     return unfilled.exclude(pk__in=over.order_by().values("unit")).exists()
+
+
+@dataclass(frozen=True)
+class Skips:
+    """Items that a rater skipped and did not answer later; ``left`` of them can be offered again."""
+
+    total: int
+    left: int
+
+
+_SKIPS = """
+    WITH skipped AS (
+        SELECT CASE WHEN purpose = 'work' THEN unit_id END AS unit,
+               max(ended_at) FILTER (WHERE outcome = 'returned') AS at
+        FROM annotation_presentation
+        WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND purpose NOT IN ('training', 'test')
+        GROUP BY unit, CASE WHEN purpose <> 'work' THEN id END
+        HAVING bool_or(outcome = 'returned') AND NOT bool_or(outcome IN ('submitted', 'late', 'replaced'))
+    )
+    SELECT count(*), count(u.id)
+    FROM skipped LEFT JOIN annotation_unit u
+      ON u.id = skipped.unit AND NOT u.stopped AND u.done_slots < %(k)s
+         AND skipped.at > coalesce((SELECT skips_offered_at FROM annotation_participation
+                                    WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s), '-infinity')
+"""
+
+
+def skips_of(*, campaign: models.Campaign, rater: models.Rater) -> Skips:
+    parameters = {"campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit}
+    return Skips(*sql.row(_SKIPS, parameters))

@@ -60,7 +60,7 @@ class JudgementTable(NamedTuple):
     presentation_id: IntArray
     value: FloatArray  # mean over the criteria
     seconds: FloatArray  # from shown to sent; NaN where unknown
-    low: float  # ends of the scale that all criteria share
+    low: float  # ends of the scale of the values: see shared_ends
     high: float
     n_incomplete: int  # judgements left out because a criterion of their campaign has no rating
 
@@ -113,15 +113,20 @@ def judgement_table(
 ) -> JudgementTable:
     """Return current judgements, extra ones left out, each the mean over its campaign's criteria.
 
-    ``criteria`` names the criteria to average over; by default all. Raise ``AnnotationError`` if their scales differ,
-    or if a campaign lacks one of them.
+    ``criteria`` names the criteria to average over; by default all. Raise ``AnnotationError`` if they cannot be
+    averaged, or if a campaign lacks one of them.
     """
     chosen = list(campaigns)
     return judgements(rating_columns(chosen, response_ids), campaign_criteria(chosen, criteria))
 
 
-def campaign_criteria(campaigns: Iterable[Campaign], names: Collection[str] | None = None) -> list[Criterion]:
-    """Return the criteria of some campaigns, all on one scale; raise ``AnnotationError`` if there are none."""
+def campaign_criteria(
+    campaigns: Iterable[Campaign], names: Collection[str] | None = None, *, on_one_scale: bool = False
+) -> list[Criterion]:
+    """Return the criteria of some campaigns, which can be averaged; raise ``AnnotationError`` if there are none.
+
+    Scales may differ if each rates texts alone between two ends, unless the caller needs values ``on_one_scale``.
+    """
     chosen = {campaign.pk: campaign for campaign in campaigns}
     available = list(Criterion.objects.filter(campaign__in=chosen).order_by("campaign", "position", "id"))
     criteria = [criterion for criterion in available if names is None or criterion.name in names]
@@ -132,19 +137,40 @@ def campaign_criteria(campaigns: Iterable[Campaign], names: Collection[str] | No
             has = ", ".join(criterion.name for criterion in available if criterion.campaign_id == pk) or "none"
             lacks = ", ".join(missing) or "at all"
             raise AnnotationError(f"Campaign “{campaign}” has no criterion {lacks}; it has: {has}.")
-    scales = sorted({criterion.scale.group for criterion in criteria})
-    if len(scales) != 1:
+    scales = scale_groups(criteria)
+    if len(scales) != 1 and (on_one_scale or not all(_has_ends(criterion) for criterion in criteria)):
         found = ", ".join(scales) or "none"
         raise AnnotationError(f"The criteria must share one scale to be averaged; found: {found}.")
     return criteria
 
 
-def scale_values(values: FloatArray, criterion_ids: IntArray, criteria: Iterable[Criterion]) -> FloatArray:
-    """Return ratings as they are averaged; each criterion's scale decides how."""
+def scale_groups(criteria: Iterable[Criterion]) -> list[str]:
+    """Return the names of the criteria's different scales."""
+    return sorted({criterion.scale.group for criterion in criteria})
+
+
+def _has_ends(criterion: Criterion) -> bool:
+    return not criterion.scale.is_relative and bool(np.isfinite(criterion.scale.ends).all())
+
+
+def shared_ends(criteria: Sequence[Criterion]) -> tuple[float, float]:
+    """Return the ends of the criteria's scale; -1 and +1, those of weights, if their scales differ."""
+    return criteria[0].scale.ends if len(scale_groups(criteria)) == 1 else (-1.0, 1.0)
+
+
+def scale_values(values: FloatArray, criterion_ids: IntArray, criteria: Sequence[Criterion]) -> FloatArray:
+    """Return ratings as they are averaged; each criterion's scale decides how.
+
+    If the criteria's scales differ, the ends of each become -1 and +1, as in the linear scheme of weights.
+    """
     result = values.copy()
+    differ = len(scale_groups(criteria)) > 1
     for criterion in criteria:
         mine = criterion_ids == criterion.pk
         result[mine] = criterion.scale.weighed(values[mine])
+        if differ:
+            low, high = criterion.scale.ends
+            result[mine] = 2 * (result[mine] - low) / (high - low) - 1
     return result
 
 
@@ -166,13 +192,14 @@ def judgements(ratings: RatingColumns, criteria: Sequence[Criterion]) -> Judgeme
     complete = n == needed
     total = np.add.reduceat(ratings.value, starts) if len(starts) else np.zeros(0)
     first = starts[complete]
+    low, high = shared_ends(criteria)
     return JudgementTable(
         response_id=ratings.response_id[first],
         rater_id=ratings.rater_id[first],
         presentation_id=ratings.presentation_id[first],
         value=total[complete] / needed[complete],
         seconds=ratings.seconds[first],
-        low=criteria[0].scale.ends[0],
-        high=criteria[0].scale.ends[1],
+        low=low,
+        high=high,
         n_incomplete=int((~complete).sum()),
     )

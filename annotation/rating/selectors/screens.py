@@ -14,9 +14,11 @@ from uuid import UUID
 from django.utils.translation import gettext
 
 from annotation import models
-from annotation.campaigns.scales import Scale, with_standard
+from annotation.campaigns.scales import Scale, Slider, with_standard
 from annotation.campaigns.selectors import rated_sources
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
+
+SHORT_TEXT = 150  # characters
 
 Texts = Mapping[str, str]  # field name without the token -> value
 
@@ -24,13 +26,10 @@ Texts = Mapping[str, str]  # field name without the token -> value
 @dataclass(frozen=True)
 class Point:
     value: int
+    sign: str
     label: str
     key: str  # that chooses it; empty if there are more points than digits
     checked: bool
-
-    @property
-    def shown(self) -> str:
-        return str(self.value).replace("-", "−")
 
     @property
     def other_key(self) -> str:
@@ -54,6 +53,7 @@ class Question:
     criterion: models.Criterion
     fields: Sequence[Field]
     error: str = ""
+    focus: bool = False  # the first on the screen with an error
 
     @property
     def name(self) -> str:
@@ -72,9 +72,19 @@ class Question:
         return self.criterion.scale
 
     @property
+    def wraps(self) -> bool:
+        """Return whether a phone shows its points in several rows."""
+        return self.scale.columns[0] < len(self.points)
+
+    @property
+    def missing(self) -> str:
+        """Return what is said as long as there is no answer."""
+        return self.scale.message("")
+
+    @property
     def points(self) -> list[Point]:
         return [
-            Point(value, label, key, self.text == str(value))
+            Point(value, self.scale.sign(value), label, key, self.text == str(value))
             for (value, label), key in zip(self.scale.points, self.scale.keys, strict=True)
         ]
 
@@ -88,6 +98,11 @@ class ShownResponse:
     reason: str = ""  # why it cannot be judged
     reason_field: str = ""
     reason_error: str = ""
+
+    @property
+    def scrolls(self) -> bool:
+        """Return whether it may be too long to stay in sight as a whole while its questions are answered."""
+        return len(self.questions) > 1 and len(self.text) > SHORT_TEXT
 
 
 @dataclass(frozen=True)
@@ -103,7 +118,12 @@ class Screen:
     comment_field: str = "comment"
     comment_required: bool = False
     comment_error: str = ""
+    comment_focus: bool = False
     n_errors: int = 0
+
+    @property
+    def comment_missing(self) -> str:
+        return _comment_problem("")
 
     @property
     def questions(self) -> list[Question]:
@@ -113,6 +133,20 @@ class Screen:
     def is_long(self) -> bool:
         """Return whether drafts are stored on the server and answers counted."""
         return len(self.responses) > 2
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What keys do on the screens of a campaign: only these are explained."""
+
+    digits: bool  # choose a point
+    numbers: bool  # are typed
+    slider: bool
+    points: bool  # are chosen with arrows
+    equal: bool
+    several: bool  # questions on a screen
+    reasons: bool
+    comment: bool
 
 
 @dataclass(frozen=True)
@@ -140,6 +174,22 @@ def criteria_of(campaign: models.Campaign) -> list[models.Criterion]:
 @lru_cache(maxsize=64)
 def _launched_criteria(campaign_id: int, _design_hash: str) -> list[models.Criterion]:
     return list(models.Criterion.objects.filter(campaign=campaign_id).order_by("position", "id"))
+
+
+def keys_of(campaign: models.Campaign) -> Keys:
+    criteria = criteria_of(campaign)
+    scales = [criterion.scale for criterion in criteria]
+    fewest = campaign.presentation_kind.texts[0]
+    return Keys(
+        digits=any(scale.has_digits for scale in scales),
+        numbers=any(not scale.has_points for scale in scales),
+        slider=any(scale.key == Slider.key for scale in scales),
+        points=any(scale.has_points for scale in scales),
+        equal=any(value == 0 for scale in scales if scale.mirrored for value, _ in scale.points),
+        several=sum(1 if scale.whole else fewest for scale in scales) > 1,
+        reasons=bool(campaign.cannot_judge_reasons),
+        comment=campaign.comment != models.CommentField.OFF,
+    )
 
 
 def screen(
@@ -277,11 +327,16 @@ def _screen(
         names = [f"r{number}-{criterion.name}" for number in numbers]
         fields = [Field(name, field_of(name), values.get(name, "")) for name in names]
         wrong = next((field for field in fields if field.name in errors), None)
-        return Question(criterion, fields, criterion.scale.message(wrong.text) if wrong else "")
+        if wrong is None:
+            return Question(criterion, fields)
+        return Question(criterion, fields, criterion.scale.message(wrong.text), focus=wrong.name == first_wrong)
 
     each = [criterion for criterion in criteria if not criterion.scale.whole]
     whole = [criterion for criterion in criteria if criterion.scale.whole]
     n = len(shown.order)
+    names = [f"r{position}-{criterion.name}" for position in range(n) for criterion in each]
+    names += [f"r{number}-{criterion.name}" for criterion in whole for number in range(criterion.scale.n_fields(n))]
+    first_wrong = next((name for name in names if name in errors), None)
     reasons = campaign.cannot_judge_reasons
     responses = [
         ShownResponse(
@@ -307,6 +362,7 @@ def _screen(
         comment_field=field_of("comment"),
         comment_required=campaign.comment == models.CommentField.REQUIRED,
         comment_error=_comment_problem(values.get("comment", "")) if "comment" in errors else "",
+        comment_focus="comment" in errors and first_wrong is None,
         n_errors=len(errors),
     )
 

@@ -7,6 +7,7 @@ See docs/hand-out.md.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -24,11 +25,14 @@ from annotation.rating.services import checks
 
 WINDOW = 256  # units looked at per level of filling: what a request costs does not grow with the campaign
 SWEEP_BATCH = 1000
+# Seconds of the first lease until the browser reports that it shows the item: enough to load the page, or to answer
+# without JavaScript. A script that joins a hundred times and leaves keeps items from others no longer than that.
+UNPROVEN_LEASE = 60
 
 FREED = {"state": models.SlotState.OPEN, "rater": None, "token": None, "expires_at": None}
 
 _LOCK = """
-    SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL, c.ratings_per_unit
+    SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL, c.ratings_per_unit, p.skips_offered_at
     FROM annotation_participation p JOIN annotation_campaign c ON c.id = p.campaign_id
     WHERE p.campaign_id = %(campaign)s AND p.rater_id = %(rater)s
     FOR NO KEY UPDATE OF p
@@ -56,11 +60,13 @@ _LAPSED = """
 """
 
 # The rule of annotation.allocation.handout: fewest filled (done or held) first, then none of the systems to avoid, then
-# the rater's order. A unit that lapsed on this rater comes back after all others; a unit that the rater
-# submitted or returned does not. Rows are compared whole so that only the index unit_by_fill can serve the window.
+# the rater's order. A unit that lapsed on this rater comes back after all others, and so does one that the rater
+# skipped before asking for the skipped ones; a unit that the rater submitted or has skipped since does not.
+# Rows are compared whole so that only the index unit_by_fill can serve the window.
 _TAKE = """
     WITH mine AS (
-        SELECT unit_id, bool_and(outcome = 'lapsed') AS again
+        SELECT unit_id, bool_and(outcome = 'lapsed' OR (outcome = 'returned'
+                                 AND coalesce(ended_at <= %(skips_offered)s::timestamptz, false))) AS again
         FROM annotation_presentation
         WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND purpose = 'work'
         GROUP BY unit_id
@@ -105,12 +111,24 @@ _TAKE = """
     )
     UPDATE annotation_slot s
     SET state = 'leased', rater_id = %(rater)s, token = gen_random_uuid(),
-        expires_at = statement_timestamp() + make_interval(secs => coalesce(
-            (SELECT lease_seconds FROM annotation_campaignpace WHERE campaign_id = %(campaign)s), %(lease)s))
+        expires_at = statement_timestamp() + make_interval(secs => least(
+            coalesce((SELECT lease_seconds FROM annotation_campaignpace WHERE campaign_id = %(campaign)s), %(lease)s),
+            CASE WHEN NOT EXISTS (SELECT FROM annotation_presentation
+                                  WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s
+                                    AND outcome IN ('submitted', 'late', 'replaced')) THEN %(longest_lease)s::int END))
     FROM taken, annotation_unit u
     WHERE s.id = taken.id AND u.id = s.unit_id
     RETURNING s.id, taken.lapsed, s.unit_id, s.number, s.token, statement_timestamp(), u.position,
               (SELECT count(*) FROM annotation_unitresponse r WHERE r.unit_id = u.id)
+"""
+
+# Counted from when the item was shown, so that reporting it again renews nothing.
+_BEGIN = """
+    UPDATE annotation_slot s
+    SET expires_at = greatest(s.expires_at, p.shown_at + make_interval(secs => coalesce(
+        (SELECT lease_seconds FROM annotation_campaignpace WHERE campaign_id = %(campaign)s), %(lease)s)))
+    FROM annotation_presentation p
+    WHERE p.id = %(presentation)s AND s.token = p.token AND s.state = 'leased'
 """
 
 
@@ -123,6 +141,7 @@ class Standing:
     stage: models.Stage
     excluded: bool
     ratings_per_unit: int  # may have been raised since the campaign was fetched
+    skips_offered_at: datetime | None
 
 
 def standing_lock(*, campaign: models.Campaign, rater: models.Rater) -> Standing:
@@ -131,15 +150,15 @@ def standing_lock(*, campaign: models.Campaign, rater: models.Rater) -> Standing
     row = sql.row(_LOCK, {"campaign": campaign.pk, "rater": rater.pk})
     if row is None:
         raise AnnotationError(f"{rater} has not agreed to take part in “{campaign}” yet.")
-    return Standing(models.CampaignState(row[0]), row[1], models.Stage(row[2]), row[3], row[4])
+    return Standing(models.CampaignState(row[0]), row[1], models.Stage(row[2]), *row[3:])
 
 
 @transaction.atomic
-def unit_request(*, campaign: models.Campaign, rater: models.Rater) -> models.Presentation | None:
+def unit_request(*, campaign: models.Campaign, rater: models.Rater, proven: bool = True) -> models.Presentation | None:
     """Return the item that this rater has on screen, or the next item; None if there is none for this rater now.
 
     Training and test items come first, then work with checks mixed in. ``selectors.handout.waiting`` tells why there is
-    none.
+    none. A rater who is not ``proven`` to be at work gets a short lease before the first answer: see ``unit_begin``.
     """
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state != models.CampaignState.RUNNING or standing.excluded or standing.stage == models.Stage.FAILED:
@@ -156,7 +175,16 @@ def unit_request(*, campaign: models.Campaign, rater: models.Rater) -> models.Pr
     if record.at_limit(campaign) or record.seconds_to_wait(campaign) > 0:
         return None
     check = checks.check_due(campaign=campaign, rater=rater, rater_seed=standing.order_seed, index=record.next_index)
-    return check or _take(campaign, rater, standing, record)
+    return check or _take(campaign, rater, standing, record, longest_lease=None if proven else UNPROVEN_LEASE)
+
+
+@transaction.atomic
+def unit_begin(*, presentation: models.Presentation) -> None:
+    """Extend the lease of an item that a browser shows to the campaign's lease, unless another rater has the item."""
+    campaign = presentation.campaign
+    standing_lock(campaign=campaign, rater=presentation.rater)
+    parameters = {"presentation": presentation.pk, "campaign": campaign.pk, "lease": campaign.lease_seconds}
+    sql.execute(_BEGIN, parameters)
 
 
 @transaction.atomic
@@ -177,6 +205,13 @@ def unit_return(*, presentation: models.Presentation) -> bool:
             return False
         models.Slot.objects.filter(pk=slot.pk).update(**{**FREED, "state": models.SlotState.RETURNED})
     return bool(shown.update(outcome=models.PresentationOutcome.RETURNED, ended_at=Now()))
+
+
+@transaction.atomic
+def skips_offer(*, campaign: models.Campaign, rater: models.Rater) -> None:
+    """Let the units that this rater has skipped so far be handed out to the rater again, after all others."""
+    standing_lock(campaign=campaign, rater=rater)
+    models.Participation.objects.filter(campaign=campaign, rater=rater).update(skips_offered_at=Now())
 
 
 def slots_sweep() -> int:
@@ -204,7 +239,12 @@ def _end_shown(slot_ids: list[int]) -> None:
 
 
 def _take(
-    campaign: models.Campaign, rater: models.Rater, standing: Standing, record: RaterRecord
+    campaign: models.Campaign,
+    rater: models.Rater,
+    standing: Standing,
+    record: RaterRecord,
+    *,
+    longest_lease: int | None,
 ) -> models.Presentation | None:
     design = campaign.design or {}
     n_systems = len(design.get("systems", []))
@@ -216,6 +256,8 @@ def _take(
         "window": WINDOW,
         "seed": standing.order_seed,
         "lease": campaign.lease_seconds,
+        "skips_offered": standing.skips_offered_at,
+        "longest_lease": longest_lease,
         "avoid": list(systems_to_avoid(record.systems, n_responses=record.n_responses, n_systems=n_systems)),
     }
     row = sql.row(_TAKE, parameters)

@@ -3,17 +3,20 @@
 import secrets
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.allocation.seeds import derive_seed
 from annotation.core.errors import AnnotationError
+from annotation.core.limits import Limit, limit_count
 from annotation.models import Campaign, CampaignState, Participation, Project, Rater, Stage
+from annotation.rating.pseudonyms import LETTERS
 from annotation.rating.services.qualification import first_stage
 
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters that look alike
 MAX_NAME = 60
 LONGEST_NAME = MAX_NAME - 4  # leaves room for a number
+ARRIVALS = "new raters from your address"
 
 
 def rater_create(*, project: Project, name: str = "") -> Rater:
@@ -30,6 +33,19 @@ def rater_create(*, project: Project, name: str = "") -> Rater:
         if created:
             return rater
     return Rater.objects.create(project=project, pseudonym=f"{name[:40]} {_random(8)}")
+
+
+def arrival_count(*, project: Project, address: str) -> None:
+    """Count a person who comes from this address; raise ``LimitReached`` if too many have come lately.
+
+    Every such person may hold an item, so that a script could otherwise take all items at once. Simulated raters come
+    from one address.
+    """
+    if project.is_sandbox:
+        return
+    minute = settings.RATER_ARRIVALS_PER_MINUTE
+    limit_count(limit=Limit("arrivals", most=minute, seconds=60, uses=ARRIVALS), subject=address)
+    limit_count(limit=Limit("arrivals-hour", most=10 * minute, seconds=3600, uses=ARRIVALS), subject=address)
 
 
 def rater_of_token(*, project: Project, access_token: UUID | None) -> Rater | None:

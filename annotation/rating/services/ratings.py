@@ -28,6 +28,10 @@ class SubmissionRefused(AnnotationError):
     """The answer cannot be accepted, whatever its values: the campaign is closed, or the unit is another rater's."""
 
 
+class AlreadyAnswered(AnnotationError):
+    """The item has another answer, which this one would change without the rater's knowledge. Nothing was stored."""
+
+
 @dataclass(frozen=True)
 class Submission:
     """The result of an answer. ``written`` is the number of new rows: 0 if the same answer was stored before.
@@ -56,13 +60,15 @@ def ratings_submit(
     cannot_judge: Mapping[int, str] | None = None,
     comment: str = "",
     campaign: models.Campaign | None = None,
+    may_correct: bool = True,
 ) -> Submission:
     """Store a rater's answer to one item: a value for every response and criterion.
 
     ``cannot_judge`` gives, by position on screen, the reason why a response has no values. The same answer again
     changes nothing. A different one is a correction: new rows with a higher revision. If the lease ended and the slot
     has gone to another rater, or the rater was excluded meanwhile, the answer is stored as ``extra``. If ``campaign``
-    is given, the item must belong to it.
+    is given, the item must belong to it. Without ``may_correct``, a different answer raises ``AlreadyAnswered``: the
+    rater sees the item as not yet answered, in a second tab.
     """
     presentation = _presentation_of(token, rater, campaign)
     campaign = presentation.campaign
@@ -79,8 +85,12 @@ def ratings_submit(
         comment=comment,
     )
     if presentation.purpose == models.Purpose.WORK:
-        return _take_work(presentation, standing, answer, comment)
-    return _take_check(presentation, standing, answer, comment, criteria)
+        submission = _take_work(presentation, standing, answer, comment)
+    else:
+        submission = _take_check(presentation, standing, answer, comment, criteria)
+    if submission.correction and submission.written and not may_correct:
+        raise AlreadyAnswered("This screen was answered before.")  # which takes back what was written
+    return submission
 
 
 @transaction.atomic

@@ -39,12 +39,16 @@ def remember(response: HttpResponse, campaign: Campaign, rater: Rater) -> None:
     response.set_signed_cookie(name, token, salt="rater", **cookie_options(campaign))
 
 
+def rater_of_browser(request: HttpRequest, campaign: Campaign) -> Rater | None:
+    return rater_of_token(project=campaign.project, access_token=_access_token(request, campaign))
+
+
 def rater_here(request: HttpRequest, campaign: Campaign) -> Rater | None:
     """Return the rater of this browser, in the campaign or not; if accounts are required, the signed-in rater.
 
     A rater from a provider needs no account: the provider vouches for the identity.
     """
-    rater = rater_of_token(project=campaign.project, access_token=_access_token(request, campaign))
+    rater = rater_of_browser(request, campaign)
     if campaign.admission != Admission.ACCOUNT or (rater is not None and is_recruited(rater, campaign)):
         return rater
     user = request.user

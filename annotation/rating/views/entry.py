@@ -6,17 +6,19 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.core.errors import AnnotationError
+from annotation.core.errors import AnnotationError, LimitReached
+from annotation.core.limits import client_address
 from annotation.core.markdown import markdown
 from annotation.models import Admission, Campaign, CampaignState, Participation, Rater, Stage
 from annotation.rating.languages import LANGUAGES
 from annotation.rating.selectors.handout import participation_of, progress
 from annotation.rating.selectors.raters import is_recruited
 from annotation.rating.selectors.screens import criteria_of
+from annotation.rating.selectors.welcome import welcome_of
 from annotation.rating.services.rater_accounts import rater_from_account
-from annotation.rating.services.raters import LONGEST_NAME, participation_start, rater_create
+from annotation.rating.services.raters import LONGEST_NAME, arrival_count, participation_start, rater_create
 from annotation.rating.views.access import cookie_options, participation_here, rater_here, remember
-from annotation.rating.views.pages import LANGUAGE_COOKIE, address, page, rater_view
+from annotation.rating.views.pages import LANGUAGE_COOKIE, address, as_limit_refusal, crowd_message, page, rater_view
 
 
 @require_GET
@@ -38,6 +40,7 @@ def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, erro
         "longest_name": LONGEST_NAME,
         "consent": markdown(campaign.consent),
         "criteria": criteria_of(campaign),
+        "welcome": None if campaign.state == CampaignState.DRAFT else welcome_of(campaign=campaign, rater=rater),
         "steps": campaign.qualification,
         "progress": progress(campaign=campaign, rater=rater) if joined and rater else None,
         "may_decline": bool(rater and not joined and is_recruited(rater, campaign)),
@@ -61,6 +64,8 @@ def rater_consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         participation_start(campaign=campaign, rater=rater)
     except AnnotationError as refusal:
         return _landing(request, campaign, rater, _refused(refusal))
+    except LimitReached as refusal:
+        return as_limit_refusal(_landing(request, campaign, rater, crowd_message(refusal)), refusal)
     response = redirect(address(campaign, "instructions" if campaign.instructions else "work"))
     remember(response, campaign, rater)
     return response
@@ -88,6 +93,7 @@ def _lacks_provider(campaign: Campaign, rater: Rater | None) -> bool:
 def _new_rater(request: HttpRequest, campaign: Campaign) -> Rater:
     if campaign.admission == Admission.ACCOUNT and request.user.is_authenticated:
         return rater_from_account(project=campaign.project, user=request.user)
+    arrival_count(project=campaign.project, address=client_address(request))
     return rater_create(project=campaign.project, name=request.POST.get("name", ""))
 
 

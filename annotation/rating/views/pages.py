@@ -10,12 +10,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import ngettext
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.cache import never_cache
 
+from annotation.core.errors import LimitReached
 from annotation.core.markdown import markdown
 from annotation.models import Campaign
 from annotation.rating.languages import LANGUAGES, SOURCE, supported
+from annotation.rating.selectors.screens import keys_of
 from annotation.rating.views.access import campaign_or_404
 
 LANGUAGE_COOKIE = "assay_rater_language"
@@ -69,12 +72,29 @@ def page(
         "campaign": campaign,
         "instructions": "" if part else markdown(campaign.instructions),
         "part": part,
+        "keys": keys_of(campaign),
         "languages": [] if part or supported(campaign.rater_language) else LANGUAGES.values(),
         **context,
     }
     response = render(request, f"annotation/{room}/{template}.html", context, status=status)
     if part:
         response.headers[SHOWN_AT] = shown_at or request.get_full_path()
+    return response
+
+
+def crowd_message(refusal: LimitReached) -> str:
+    """Return what a rater reads if too many people have come from the same address."""
+    return ngettext(
+        "Many people have come from your network just now. Please try again in %(n)s second.",
+        "Many people have come from your network just now. Please try again in %(n)s seconds.",
+        refusal.seconds,
+    ) % {"n": refusal.seconds}
+
+
+def as_limit_refusal(response: HttpResponse, refusal: LimitReached) -> HttpResponse:
+    """Give a page the status and headers of a limit that was reached."""
+    response.status_code = 429
+    response.headers["Retry-After"] = str(refusal.seconds)
     return response
 
 

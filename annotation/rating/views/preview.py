@@ -19,7 +19,7 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Item, Role
 from annotation.rating.languages import SOURCE
-from annotation.rating.selectors.screens import preview_screen
+from annotation.rating.selectors.screens import keys_of, preview_screen
 
 EXAMPLES = 200  # items to page through
 
@@ -33,6 +33,7 @@ def campaign_preview(request: MemberRequest, campaign: Campaign) -> HttpResponse
         "campaign": campaign,
         "screen": preview_screen(campaign),
         "instructions": markdown(campaign.instructions),
+        "keys": keys_of(campaign),
         "wide": campaign.presentation_kind.compares_systems,
     }
     return render(request, "annotation/campaigns/campaign_preview.html", context)

@@ -26,9 +26,16 @@ from annotation.rating.selectors.handout import (
     waiting,
 )
 from annotation.rating.selectors.screens import Screen, criteria_of, screen, training_position
-from annotation.rating.services.handout import unit_request, unit_return
+from annotation.rating.services.handout import skips_offer, unit_begin, unit_request, unit_return
 from annotation.rating.services.qualification import TestResult, Wrong, wrong_answers
-from annotation.rating.services.ratings import NOT_YOURS, Submission, SubmissionRefused, draft_save, ratings_submit
+from annotation.rating.services.ratings import (
+    NOT_YOURS,
+    AlreadyAnswered,
+    Submission,
+    SubmissionRefused,
+    draft_save,
+    ratings_submit,
+)
 from annotation.rating.views.access import participation_here, participation_or_404, presentation_or_404
 from annotation.rating.views.pages import address, go, page, rater_view, wants_part
 
@@ -53,7 +60,7 @@ def rater_work(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def _next(
     request: HttpRequest, campaign: Campaign, rater: Rater, *, before: Presentation | None = None
 ) -> HttpResponse:
-    presentation = unit_request(campaign=campaign, rater=rater)
+    presentation = unit_request(campaign=campaign, rater=rater, proven=campaign.project.is_sandbox)
     if presentation is not None:
         return _work(request, campaign, rater, presentation, before=before)
     if (
@@ -80,19 +87,33 @@ def _work(
     position = training_position(presentation)
     if before is None and position is None:
         before = presentation_before(campaign=campaign, rater=rater, current=presentation)
+    so_far = None if position else progress(campaign=campaign, rater=rater)
+    already_answered = sent is not None and error is None
     context = {
         "presentation": presentation,
         "screen": shown,
         "training": position if presentation.purpose == Purpose.TRAINING else None,
         "test": position if presentation.purpose == Purpose.TEST else None,
-        "progress": None if position else progress(campaign=campaign, rater=rater),
+        "progress": so_far,
         "before": before,
+        "reports_begin": so_far is not None and so_far.done == 0,
         "wide": campaign.presentation_kind.compares_systems,
         "keep_server": bool(shown.answered or error),
         "error_count": len(error.fields) if error else 0,
+        "already_answered": already_answered,
     }
     shown_at = address(campaign, "work") + (f"?unit={presentation.token}" if shown.answered or error else "")
-    return page(request, campaign, "rater_work", context, status=400 if error else 200, shown_at=shown_at)
+    status = 400 if error else 409 if already_answered else 200
+    return page(request, campaign, "rater_work", context, status=status, shown_at=shown_at)
+
+
+@require_POST
+@rater_view
+def rater_begin(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Note that a browser shows the rater's first item: from now on the item is held for as long as others are."""
+    rater = participation_or_404(request, campaign).rater
+    unit_begin(presentation=presentation_or_404(campaign, rater, request.POST.get("token", "")))
+    return HttpResponse(status=204)
 
 
 @require_POST
@@ -110,7 +131,10 @@ def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             cannot_judge={int(name[7:]): text for name, text in sent.items() if name.startswith("cannot-") and text},
             comment=sent.get("comment", ""),
             campaign=campaign,
+            may_correct="first" not in request.POST,
         )
+    except AlreadyAnswered:
+        return _work(request, campaign, rater, presentation_or_404(campaign, rater, str(token)), sent=sent)
     except SubmissionRefused as error:
         campaign.refresh_from_db(fields=["state"])  # it may have been closed since this request began
         if campaign.state != CampaignState.CLOSED:
@@ -255,10 +279,20 @@ def rater_draft(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def rater_return(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Return the item, and go on to another or, with ``stop``, to the last page."""
     rater = participation_or_404(request, campaign).rater
-    unit_return(presentation=presentation_or_404(campaign, rater, request.POST.get("token", "")))
+    skipped = unit_return(presentation=presentation_or_404(campaign, rater, request.POST.get("token", "")))
     if "stop" in request.POST:
         return go(request, f"{address(campaign, 'finish')}?stopped=1")
+    if skipped:
+        messages.info(request, _("Skipped. A skipped screen does not count; you can rate it at the end."))
     return go(request, address(campaign, "work"))
+
+
+@require_POST
+@rater_view
+def rater_skipped(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Offer the skipped items again."""
+    skips_offer(campaign=campaign, rater=participation_or_404(request, campaign).rater)
+    return redirect(address(campaign, "work"))
 
 
 def _sent(request: HttpRequest, token: UUID) -> dict[str, str]:

@@ -16,11 +16,13 @@ from annotation.models import (
     DecisionAction,
     Participation,
     Presentation,
+    PresentationOutcome,
     RaterDecision,
     Stage,
     Submission,
 )
 from annotation.quality.selectors.decisions import excluded_rater_ids
+from annotation.rating.selectors.handout import ANSWERED
 from annotation.rating.selectors.ratings import RatingColumns, current_ratings, rating_columns
 from annotation.records.selectors.payment import Payment, payment
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
@@ -120,7 +122,7 @@ def campaign_facts(campaign: Campaign) -> Facts:
         raters_flagged=participations.filter(flagged_at__isnull=False).count(),
         excluded=len(excluded),
         excluded_by_rules=_excluded_by_rules(campaign, excluded),
-        excluded_judgements=_counted_work(campaign).filter(rater__in=excluded).count(),
+        excluded_judgements=_answered_work(campaign).filter(rater__in=excluded).count(),
         per_rater=_per_rater(counted),
         comments=campaign.comments.exclude(text="").values("presentation").distinct().count(),
         criteria=_criteria(campaign, counted, excluded),
@@ -145,9 +147,10 @@ def _recruited(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _counted_work(campaign: Campaign) -> Any:
-    """Return work whose answers fill a slot: late and replaced ones do not."""
-    return Presentation.objects.filter(campaign=campaign, purpose="work", outcome__in=["submitted", "imported"])
+def _answered_work(campaign: Campaign) -> Any:
+    """Return work with answers, also if they came late or their slots were given to others."""
+    outcomes = [*ANSWERED, PresentationOutcome.IMPORTED]
+    return Presentation.objects.filter(campaign=campaign, purpose="work", outcome__in=outcomes)
 
 
 def _plan(campaign: Campaign) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import connection
 
-from annotation.models import Campaign, RaterIdentity, Submission
-from annotation.records.selectors.tables import AUDIT, Table
+from annotation.models import Campaign, Rater, RaterIdentity, Submission
+from annotation.rating.pseudonyms import MADE_HERE
+from annotation.records.selectors.tables import AUDIT, DECISIONS, NAMED, RULES, Table
 
 CHUNK = 2_000
 BLANKED = "[id]"
@@ -18,7 +19,9 @@ SHORTEST_ID = 6  # a shorter id would match ordinary words and numbers
 def table_rows(table: Table, campaign: Campaign, *, json_as_text: bool = False) -> Iterator[tuple[Any, ...]]:
     """Yield rows from a server-side cursor, in memory that does not grow with them. Call it inside ``snapshot``."""
     json_at = [index for index, column in enumerate(table.columns) if column.kind == "json"]
+    names = _names(campaign) if table in (AUDIT, RULES, DECISIONS) else {}
     hidden = _provider_ids(campaign) if table is AUDIT else None
+    typed = words_pattern(sorted(names, key=len, reverse=True)) if table is AUDIT else None
     with connection.chunked_cursor() as cursor:
         cursor.execute(table.query, {"campaign": campaign.pk})
         while rows := cursor.fetchmany(CHUNK):
@@ -26,10 +29,33 @@ def table_rows(table: Table, campaign: Campaign, *, json_as_text: bool = False) 
                 values = list(row)
                 if hidden:
                     values = [hidden.sub(BLANKED, value) if isinstance(value, str) else value for value in values]
-                if not json_as_text:
-                    for index in json_at:
-                        values[index] = None if values[index] is None else json.loads(values[index])
+                for index in json_at:
+                    if values[index] is not None and (names or not json_as_text):
+                        data = _renamed(json.loads(values[index]), names)
+                        values[index] = json.dumps(data, ensure_ascii=False) if json_as_text else data
+                if typed:
+                    values = [
+                        typed.sub(lambda found: names[found[0]], value) if column.name == "summary" else value
+                        for column, value in zip(table.columns, values, strict=True)
+                    ]
                 yield tuple(values)
+
+
+def _names(campaign: Campaign) -> dict[str, str]:
+    """Return what the project's raters typed as their names, each with what a record says instead."""
+    raters = Rater.objects.filter(project=campaign.project_id).exclude(pseudonym__regex=f"^({MADE_HERE})$")
+    return {name: f"{NAMED}{pk}" for pk, name in raters.values_list("pk", "pseudonym").iterator()}
+
+
+def _renamed(data: Any, names: Mapping[str, str]) -> Any:
+    """Replace names that are whole values or keys; a name inside a text may be an ordinary word."""
+    if isinstance(data, str):
+        return names.get(data, data)
+    if isinstance(data, list):
+        return [_renamed(entry, names) for entry in data]
+    if isinstance(data, dict):
+        return {names.get(key, key): _renamed(value, names) for key, value in data.items()}
+    return data
 
 
 def _provider_ids(campaign: Campaign) -> re.Pattern[str] | None:

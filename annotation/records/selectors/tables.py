@@ -1,11 +1,13 @@
 """The tables of a campaign's record: what each column holds, and the SQL that reads it.
 
-Raters appear by pseudonym; access tokens, providers' ids and accounts' names are in none of them.
+Raters appear by pseudonym, those whose pseudonym is a name that they typed as ``named-<number>``; access tokens,
+providers' ids and accounts' names are in none of them.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
+from annotation.rating.pseudonyms import MADE_HERE
 from annotation.recruitment.providers import recruiting_providers
 
 Kind = Literal["text", "whole", "number", "truth", "time", "json", "texts", "wholes"]
@@ -39,7 +41,9 @@ class Table:
 PROVIDER_KEYS = [each.key for each in recruiting_providers()]
 SECONDS = "coalesce({0}.seconds_given, round(extract(epoch FROM {0}.ended_at - {0}.shown_at), 3)::float8)"
 
-RATER = Column("rater", "text", "Pseudonym, unique within the project.", "r.pseudonym")
+NAMED = "named-"
+PSEUDONYM = f"CASE WHEN r.pseudonym ~ '^({MADE_HERE})$' THEN r.pseudonym ELSE '{NAMED}' || r.id END"
+RATER = Column("rater", "text", "Pseudonym, unique within the project.", PSEUDONYM)
 PRESENTATION = Column("presentation", "whole", "Number of the presentation; see presentations.", "t.presentation_id")
 ITEM = Column("item", "text", "The item's own id in the data set.", "i.external_id")
 RESPONSE = Column("response", "whole", "Number of the response; see responses.", "x.id")
@@ -293,7 +297,7 @@ RULES = Table(
     "Every version of the rules about raters.",
     (
         Column("version", "whole", "From 1."),
-        Column("rules", "json", "As annotation.weighting.exclusion reads them."),
+        Column("rules", "json", "As annotation.weighting.exclusion reads them; names of raters replaced."),
         Column("before_launch", "truth", "Registered before any rating could be known."),
         Column("created_at", "time", "UTC."),
     ),
@@ -350,8 +354,12 @@ AUDIT = Table(
         ),
         Column("rater", "text", "Pseudonym of the rater concerned; else undefined.", RATER.sql),
         Column("verb", "text", "Such as campaign.launch."),
-        Column("summary", "text", "The sentence that the audit page shows; providers' ids blanked."),
-        Column("data", "json", "Details; providers' ids blanked."),
+        Column(
+            "summary",
+            "text",
+            "As the audit page shows it; names of raters replaced, providers' ids blanked.",
+        ),
+        Column("data", "json", "Details; names of raters replaced, providers' ids blanked."),
     ),
     "annotation_auditentry t LEFT JOIN annotation_rater r ON r.id = t.rater_id",
 )

@@ -10,6 +10,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError
+from annotation.core.markdown import plain
+from annotation.core.one_line import one_line
 from annotation.models import Campaign, Datasheet, User
 from annotation.projects.services.audit import audit_record
 from annotation.records.selectors.facts import Facts
@@ -168,7 +170,7 @@ def sheet_markdown(sheet: Sheet) -> str:
         f"{VERSION} ({REFERENCE} Form: {FORM_URL}), questions shortened by Assay. Answers marked *record* were "
         f"written by Assay {settings.VERSION} from the campaign's record."
     )
-    lines = [f"# Human evaluation datasheet: {campaign.name}", "", about]
+    lines = [f"# Human evaluation datasheet: {plain(one_line(campaign.name))}", "", about]
     for _, title, entries in sheet.sections:
         lines += ["", f"## {entries[0].question.section}. {title}"]
         for entry in entries:
@@ -179,9 +181,9 @@ def sheet_markdown(sheet: Sheet) -> str:
 def _answer_lines(entry: Entry) -> list[str]:
     lines = [f"- {option}" for option in entry.chosen]
     if entry.recorded and entry.recorded.text:
-        lines += ([""] if lines else []) + [f"*record:* {entry.recorded.text}"]
+        lines += ([""] if lines else []) + [f"*record:* {plain(entry.recorded.text)}"]
     if entry.given.text:
-        lines += ([""] if lines else []) + [entry.given.text]
+        lines += ([""] if lines else []) + [plain(entry.given.text)]
     return lines if entry.is_answered else [*lines, *([""] if lines else []), "*not answered yet*"]
 
 

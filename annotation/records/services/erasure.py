@@ -33,12 +33,11 @@ from annotation.models import (
     User,
 )
 from annotation.projects.services.audit import audit_record
-from annotation.rating.services.raters import LETTERS
+from annotation.rating.pseudonyms import LETTERS, MADE_HERE
 from annotation.records.selectors.reading import long_ids, words_pattern
 from annotation.recruitment.services.forgetting import forget
 
 ERASED = "[erased]"
-MADE_HERE = re.compile(rf"rater-[{LETTERS}]{{8}}|J-\d+")  # pseudonyms that Assay made
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
     ids = _external_ids(rater)
     files = _files(rater)
     identities, _ = RaterIdentity.objects.filter(rater=rater).delete()
-    renamed = MADE_HERE.fullmatch(old) is None
+    renamed = re.fullmatch(MADE_HERE, old) is None
     if renamed:
         rater.pseudonym = f"rater-{''.join(secrets.choice(LETTERS) for _ in range(8))}"
     rater.access_token = uuid4()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.conf import settings
 
 from annotation.core.numbers import counted as count
+from annotation.core.one_line import one_line
 from annotation.models import Campaign
 from annotation.records.selectors.facts import CriterionFacts, Facts
 from annotation.records.services import wording
@@ -53,10 +54,11 @@ def _material(facts: Facts) -> list[Sentence]:
     if campaign.imported:
         return _sentences(texts, "design")
     k = campaign.ratings_per_unit
-    n_answers = f"{k:,} of each" if facts.slots == k * facts.units else f"{facts.slots:,} in all"
+    is_even = facts.slots == k * facts.units
+    n_answers = f"{count(k, 'answer')} to each" if is_even else f"{count(facts.slots, 'answer')} in all"
     texts.append(
-        f"They saw {campaign.presentation_kind.sentence}, on {count(facts.units, 'screen')}; answers wanted were "
-        f"{n_answers}, each from another rater."
+        f"They saw {campaign.presentation_kind.sentence}, on {count(facts.units, 'screen')}. The target was "
+        f"{n_answers}, from different raters."
     )
     sentences = _sentences(texts, "design")
     if campaign.presentation_kind.shows_several:
@@ -147,7 +149,7 @@ def _versions(facts: Facts) -> list[Sentence]:
 
 
 def methods_text(facts: Facts) -> str:
-    return " ".join(sentence.text for sentence in methods_sentences(facts))
+    return one_line(" ".join(sentence.text for sentence in methods_sentences(facts)))
 
 
 def methods_latex(facts: Facts) -> str:

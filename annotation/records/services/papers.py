@@ -1,5 +1,6 @@
 """The documents that go with a record: the methods paragraph and the datasheet."""
 
+from annotation.core.markdown import plain
 from annotation.models import Campaign
 from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services.datasheet import sheet_json, sheet_markdown, sheet_of
@@ -11,7 +12,7 @@ def record_documents(campaign: Campaign) -> dict[str, str]:
     facts = campaign_facts(campaign)
     sheet = sheet_of(facts)
     methods = (
-        f"# Methods\n\n{methods_text(facts)}\n\n## LaTeX\n\n```latex\n{methods_latex(facts)}```\n\n"
+        f"# Methods\n\n{plain(methods_text(facts))}\n\n## LaTeX\n\n```latex\n{methods_latex(facts)}```\n\n"
         f"## BibTeX\n\n```bibtex\n{methods_bibtex(campaign)}```\n"
     )
     return {"methods.md": methods, "heds.md": sheet_markdown(sheet), "heds.json": sheet_json(sheet)}

@@ -29,12 +29,14 @@ Written by Assay. All files describe one moment, `taken_at` in `manifest.json`.
 - `methods.md`, `heds.md`, `heds.json`: documents for a paper, if requested.
 - The tables below. {endings}.
 
-Raters appear under pseudonyms. Names, providers' ids and access tokens are not in the record. Text that raters wrote
-(`comments`) is as they wrote it: read it before you publish it. For imported ratings, `design.json` names
-the account that imported them.
+Raters appear under pseudonyms. A rater who typed a name appears as `named-<number>`. Names that raters typed,
+providers' ids and access tokens are in no column. What people wrote, the texts of `comments` and the reasons of
+`decisions`, is as they wrote it and may hold names: read it before you publish it. For imported ratings,
+`design.json` names the account that imported them.
 
 Nothing was left out: returned and expired items, corrections, late answers and excluded raters are included. For each
-presentation, response and criterion, the rating with the highest `revision` that is not `extra` counts.
+presentation, response and criterion, the rating with the highest `revision` that is not `extra` counts, unless its
+rater is excluded (`excluded_at` in `raters`).
 
 To check a record: `python manage.py export_log --verify RECORD.zip`.
 """

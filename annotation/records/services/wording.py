@@ -60,7 +60,7 @@ def trained(facts: Facts) -> list[str]:
         "Raters had to agree to a consent text before the first screen."
         if campaign.consent
         else "No consent text was shown.",
-        "They were shown written instructions, which stayed one key away."
+        "They were shown written instructions, which they could open again on every screen."
         if campaign.instructions
         else "They were given no instructions beyond the question itself.",
         f"They worked through {count(len(design.training), 'training screen')} with feedback."

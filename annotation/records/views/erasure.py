@@ -17,7 +17,7 @@ from annotation.recruitment.providers import recruiting_providers
 @project_view(Role.OWNER)
 def rater_held(request: MemberRequest) -> HttpResponse:
     """Search by POST, so that an id appears in no address, history or log."""
-    rater_id = request.POST.get("wanted", "").strip()
+    rater_id = request.POST.get("wanted", "").replace("\x00", "").strip()
     context = {
         "project": request.project,
         "rater_id": rater_id,

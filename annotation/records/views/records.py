@@ -16,6 +16,7 @@ from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import CONTENT_TYPES, file_response, table_response
 from annotation.core.markdown import markdown
+from annotation.core.parameters import whole_numbers
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.quality.selectors.amendments import amendments
@@ -187,7 +188,7 @@ def _given_answers(request: HttpRequest, sheet: sheets.Sheet) -> dict[str, sheet
     return {
         entry.key: sheets.ManagerAnswer(
             request.POST.get(f"text-{entry.key}", "").replace("\r\n", "\n").strip(),
-            tuple(int(option) for option in request.POST.getlist(f"option-{entry.key}") if option.isdecimal()),
+            tuple(sorted(whole_numbers(request.POST, f"option-{entry.key}"))),
         )
         for entry in sheet.entries
         if not entry.is_final

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Literal, Self
 
 from annotation.recruitment.providers.addresses import require_https
-from annotation.recruitment.providers.errors import NotSupported, ProviderError
+from annotation.recruitment.providers.errors import ArrivalRefused, NotSupported, ProviderError
 from annotation.recruitment.providers.retry import Backoff
 
 
@@ -156,6 +156,14 @@ class Arrival:
     session: str
     is_preview: bool = False
     return_to: str = ""  # the checked origin to which the last form is posted; empty if the provider needs none
+
+
+class Proof(StrEnum):
+    """What a provider's API confirms about an arrival."""
+
+    RATER = "rater"  # this rater holds this submission of this study
+    SUBMISSION = "submission"  # the submission exists; the API names its rater only at its end
+    NOTHING = "nothing"
 
 
 @dataclass(frozen=True)
@@ -366,6 +374,10 @@ class Provider(ABC):
     def arrival(self, query: Mapping[str, str]) -> Arrival | None:
         """Return the rater whom the query string names; None if it names none of this provider."""
 
+    def arrival_proof(self, arrival: Arrival) -> Proof:
+        """Ask the API about an arrival, whose address anyone can write; refuse what the API denies."""
+        return Proof.NOTHING
+
     @abstractmethod
     def entry_url(self, url: str) -> str:
         """Return the address for the provider, with fields in which it fills the rater's ids."""
@@ -473,11 +485,10 @@ class Provider(ABC):
         return NotSupported(f"{self.label} has no {function}.")
 
 
-def is_payable(amount: Decimal) -> bool:
-    """Return whether an amount is above 0 and has at most two decimals."""
-    return amount.is_finite() and amount > 0 and amount * 100 == (amount * 100).to_integral_value()
-
-
-def require_amount(amount: Decimal, *, field: str) -> None:
-    if not is_payable(amount):
-        raise ProviderError.at(field, f"Found {amount}; accepted: an amount above 0 with at most two decimals.")
+def confirmed(reported: Submission, arrival: Arrival) -> Proof:
+    """Return the proof that a submission is this rater's; refuse another rater's, or another study's."""
+    if reported.study != arrival.study:
+        raise ArrivalRefused("This submission belongs to another study; accepted: a submission of this study.")
+    if reported.rater != arrival.rater:
+        raise ArrivalRefused("This submission belongs to another rater; accepted: your own submission.")
+    return Proof.RATER

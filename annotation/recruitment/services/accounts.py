@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import AnnotationError
+from annotation.core.races import refused_if_taken
 from annotation.models import Project, ProviderAccount, User
 from annotation.projects.services.audit import audit_record
 from annotation.recruitment.providers import PROVIDERS, open_provider, recruiting_provider
@@ -120,12 +121,9 @@ def _save(account: ProviderAccount, name: str, values: Mapping[str, str], endpoi
     """Save the account with these values; return the labels of the new secrets."""
     account.name, account.endpoint = checked_name(name, 80), endpoint
     new_secrets = _set_values(account, values)
-    try:
-        with transaction.atomic():
-            account.save()
-    except IntegrityError as error:
-        message = f"Found “{account.name}”, the name of another account of this project; accepted: a new name."
-        raise AnnotationError.at("name", message) from error
+    message = f"Found “{account.name}”, the name of another account of this project; accepted: a new name."
+    with refused_if_taken("provider_account_name_once_per_project", AnnotationError.at("name", message)):
+        account.save()
     return new_secrets
 
 

@@ -1,18 +1,26 @@
 """Recognise a rater who comes through a provider, and decide whether they may take part."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
-from annotation.models import Rater, RaterIdentity, Recruitment, RecruitmentState, Submission
+from annotation.core.errors import AnnotationError
+from annotation.models import Presentation, Rater, RaterIdentity, Recruitment, RecruitmentState, Submission
 from annotation.models import SubmissionStatus as Status
+from annotation.rating.selectors.handout import ANSWERED
 from annotation.rating.services.raters import rater_create
-from annotation.recruitment.providers.base import RELEASED, Arrival, Outcome
-from annotation.recruitment.providers.errors import ArrivalRefused
+from annotation.recruitment.providers.base import RELEASED, AfterCode, Arrival, Outcome, Proof
+from annotation.recruitment.providers.errors import ArrivalRefused, ProviderError
+from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.changes import locked
+from annotation.recruitment.services.terms import terms_of
 
+SHORTEST_STAY = timedelta(minutes=10)  # that an unconfirmed rater without an answer holds a place
 ENDED = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.SCREENED_OUT)
 
 
@@ -24,6 +32,21 @@ class Destination(StrEnum):
     BEFORE = "before"  # the person has taken part in this campaign before, through another submission
 
 
+class Postponed(StrEnum):
+    UNREACHABLE = "unreachable"  # the provider cannot be asked whether the rater holds the submission
+    ELSEWHERE = "elsewhere"  # a rater with this id has begun in another browser, under another submission
+    CROWDED = "crowded"  # too many raters have just come from the same address
+    FULL = "full"  # as many raters as the study has places are here, and the provider confirms none of them
+
+
+class ArrivalPostponed(AnnotationError):
+    """The rater may well be entitled to come, but not now or not in this browser; ``why`` is for the page."""
+
+    def __init__(self, why: Postponed) -> None:
+        super().__init__(why.value)
+        self.why = why
+
+
 @dataclass(frozen=True)
 class Admission:
     rater: Rater
@@ -31,15 +54,26 @@ class Admission:
     destination: Destination
 
 
-@transaction.atomic
-def arrival_admit(*, recruitment: Recruitment, arrival: Arrival) -> Admission:
+def is_known(*, recruitment: Recruitment, arrival: Arrival) -> bool:
+    """Return whether this rater has come under this submission before: only its holder knows both ids."""
+    return _known_rater(recruitment, arrival) is not None
+
+
+def arrival_admit(*, recruitment: Recruitment, arrival: Arrival, browser: Rater | None = None) -> Admission:
     """Return the rater with this id at the provider, and the submission; both are created on first arrival.
 
     The same person in another browser is the same rater. A person joins a campaign once: a second submission continues
-    the first, unless that one was finished.
+    the first, unless that one was finished. An existing rater is recognised only if the provider confirms the arrival,
+    if the rater has come under this submission before, or in the rater's own browser: an address is easily written.
     """
     _check_study(recruitment, arrival)
-    rater = _rater(recruitment, arrival.rater)
+    known = is_known(recruitment=recruitment, arrival=arrival)
+    return _admit(recruitment, arrival, Proof.RATER if known else _proof(recruitment, arrival), browser)
+
+
+@transaction.atomic
+def _admit(recruitment: Recruitment, arrival: Arrival, proof: Proof, browser: Rater | None) -> Admission:
+    rater = _known_rater(recruitment, arrival) or _rater(recruitment, arrival, proof, browser)
     # A person's arrivals wait for each other, so that two submissions cannot both be the first.
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
     submission = _submission(recruitment, rater, arrival)
@@ -72,25 +106,85 @@ def _check_study(recruitment: Recruitment, arrival: Arrival) -> None:
 
 
 def identities_of(recruitment: Recruitment, external_id: str) -> QuerySet[RaterIdentity]:
-    """Return the identity, if there is one, of the rater with this id at the recruitment's provider."""
+    """Return the identities with this id at the recruitment's provider: the confirmed one, and others by submission."""
     return RaterIdentity.objects.select_related("rater").filter(
         project=recruitment.campaign.project_id, provider=recruitment.provider, external_id=external_id
     )
 
 
-def _rater(recruitment: Recruitment, external_id: str) -> Rater:
-    known = identities_of(recruitment, external_id)
+def _known_rater(recruitment: Recruitment, arrival: Arrival) -> Rater | None:
+    """Return the rater who has come with both ids of this address before."""
+    submissions = Submission.objects.select_related("rater").filter(
+        recruitment=recruitment, external_id=arrival.session
+    )
+    submission = submissions.filter(rater__identity__external_id=arrival.rater).first()
+    return submission.rater if submission else None
+
+
+def _proof(recruitment: Recruitment, arrival: Arrival) -> Proof:
+    if recruitment.account is None:
+        return Proof.NOTHING
+    try:
+        with client_of(recruitment.account, patient=False) as client:
+            return client.arrival_proof(arrival)
+    except ArrivalRefused:
+        raise
+    except ProviderError as error:
+        raise ArrivalPostponed(Postponed.UNREACHABLE) from error
+
+
+def _rater(recruitment: Recruitment, arrival: Arrival, proof: Proof, browser: Rater | None) -> Rater:
+    """Return the confirmed rater with this id; an unconfirmed id is a rater of its own under each submission."""
+    identities = identities_of(recruitment, arrival.rater)
+    if proof == Proof.RATER:
+        return _rater_of(recruitment, arrival.rater, session="")
+    raters = {identity.rater: identity.session for identity in identities}
+    for rater, session in raters.items():
+        if rater == browser or session == arrival.session:
+            return rater
+    if Submission.objects.filter(rater__in=raters, recruitment__campaign=recruitment.campaign_id).exists():
+        raise ArrivalPostponed(Postponed.ELSEWHERE)
+    if proof == Proof.NOTHING:
+        _check_places(recruitment)
+    return _rater_of(recruitment, arrival.rater, session=arrival.session)
+
+
+def _rater_of(recruitment: Recruitment, external_id: str, *, session: str) -> Rater:
+    known = identities_of(recruitment, external_id).filter(session=session)
     if identity := known.first():
         return identity.rater
     try:
         with transaction.atomic():
             rater = rater_create(project=recruitment.campaign.project)
             RaterIdentity.objects.create(
-                rater=rater, project=rater.project, provider=recruitment.provider, external_id=external_id
+                rater=rater,
+                project=rater.project,
+                provider=recruitment.provider,
+                external_id=external_id,
+                session=session,
             )
             return rater
     except IntegrityError:  # another request was first
         return known.get().rater
+
+
+def _check_places(recruitment: Recruitment) -> None:
+    """Refuse unconfirmed raters above the study's places.
+
+    A place is taken by a submission that has ended in a way that keeps it, and by one that began or was worked on
+    within the minutes the study takes: no one reports who returned a place.
+    """
+    terms = terms_of(locked(recruitment))  # locked: arrivals at the same time cannot share the last place
+    leaving = [code.outcome for code in terms.codes if code.after in (AfterCode.ASK_RETURN, AfterCode.PAY_SCREEN_OUT)]
+    since = timezone.now() - max(timedelta(minutes=terms.minutes), SHORTEST_STAY)
+    answers = Presentation.objects.filter(
+        campaign=recruitment.campaign_id, rater=OuterRef("rater"), outcome__in=ANSWERED, ended_at__gte=since
+    )
+    present = Submission.objects.filter(recruitment=recruitment).exclude(status__in=RELEASED)
+    present = present.exclude(outcome__in=[*leaving, Outcome.SCREENED_OUT, Outcome.NO_CONSENT])
+    taken = present.filter(~Q(outcome="") | Q(status__in=ENDED) | Q(started_at__gte=since) | Exists(answers))
+    if terms.places and taken.count() >= terms.places:
+        raise ArrivalPostponed(Postponed.FULL)
 
 
 def _submission(recruitment: Recruitment, rater: Rater, arrival: Arrival) -> Submission:

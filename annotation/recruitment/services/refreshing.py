@@ -32,6 +32,7 @@ from annotation.recruitment.services.terms import terms_of
 
 REFRESH_PERIOD = timedelta(days=40)  # of a completed study with open submissions; providers decide within 30
 UNKNOWN = "The provider knows no such submission."
+OTHER_RATER = "The provider names another rater."
 LIST_DELAY = timedelta(minutes=10)  # so long may a submission be missing from the provider's list
 
 
@@ -84,7 +85,7 @@ def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> 
     submission, created = Submission.objects.select_for_update().get_or_create(
         recruitment=recruitment,
         external_id=reported.id,
-        defaults={"rater": _known_rater(recruitment, reported.rater), "started_at": reported.started_at},
+        defaults={"rater": _known_rater(recruitment, reported), "started_at": reported.started_at},
     )
     before = Status(submission.status)
     after = before if reported.status is None else Status(reported.status.value)
@@ -103,9 +104,12 @@ def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> 
     return True
 
 
-def _known_rater(recruitment: Recruitment, external_id: str) -> Rater | None:
+def _known_rater(recruitment: Recruitment, reported: base.Submission) -> Rater | None:
     """Return None for a participant who took a place but never came here."""
-    identity = identities_of(recruitment, external_id).first() if external_id else None
+    if not reported.rater:
+        return None
+    identities = identities_of(recruitment, reported.rater).filter(session__in=["", reported.id])
+    identity = identities.order_by("-session").first()
     return identity.rater if identity else None
 
 
@@ -121,6 +125,9 @@ def _paid(recruitment: Recruitment, submission: Submission, status: Status) -> A
 
 
 def _note(submission: Submission, reported: base.Submission) -> str:
+    identity = getattr(submission.rater, "identity", None)
+    if identity is not None and reported.rater and identity.external_id != reported.rater:
+        return OTHER_RATER
     if reported.status == base.SubmissionStatus.AWAITING and reported.code != submission.code:
         entered = f"“{reported.code[:40]}”" if reported.code else "none"
         expected = f"“{submission.code}” was given" if submission.code else "none was given"

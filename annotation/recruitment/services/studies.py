@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from annotation.core.errors import AnnotationError
+from annotation.core.races import is_kept, refused_if_taken
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -60,6 +61,8 @@ def recruitment_create(
     if account is not None and (account.provider != provider or account.project_id != campaign.project_id):
         message = "Found another provider's account; accepted: an account of this provider."
         raise AnnotationError.at("account", message)
+    if account is not None and not is_kept(account):
+        raise AnnotationError.at("account", f"“{account.name}” was removed just now; accepted: another account.")
     terms = codes_chosen(terms, after)
     terms_check(terms, provider=provider, by_hand=account is None)
     recruitment = Recruitment.objects.create(
@@ -230,12 +233,9 @@ def _account(recruitment: Recruitment) -> ProviderAccount:
 
 
 def _save_new_id(recruitment: Recruitment) -> None:
-    try:
-        with transaction.atomic():
-            recruitment.save(update_fields=["external_id", "options"])
-    except IntegrityError as error:
-        message = "Another recruitment has the same study: the provider gives equal drafts one id. Change the title."
-        raise AnnotationError(message) from error
+    message = "Another recruitment has the same study: the provider gives equal drafts one id. Change the title."
+    with refused_if_taken("recruitment_external_id_once", AnnotationError(message)):
+        recruitment.save(update_fields=["external_id", "options"])
 
 
 def _audit(recruitment: Recruitment, act: str, summary: str, by: User | None) -> None:

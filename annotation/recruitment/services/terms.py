@@ -1,4 +1,4 @@
-"""The terms of a recruitment: stored as JSON in its options, read and written only here."""
+"""The terms of a recruitment: stored as JSON in its options, read and written only here (see ``Recruitment.offer``)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -10,6 +10,7 @@ from django.template.defaultfilters import pluralize
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Recruitment
 from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers.amounts import is_payable
 from annotation.recruitment.providers.base import (
     AfterCode,
     Capability,
@@ -17,7 +18,6 @@ from annotation.recruitment.providers.base import (
     Eligibility,
     Outcome,
     StudyDraft,
-    is_payable,
 )
 from annotation.recruitment.providers.codes import check_codes, new_codes
 

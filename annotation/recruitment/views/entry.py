@@ -11,19 +11,31 @@ from django.utils import translation
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation.core.errors import LimitReached
+from annotation.core.limits import client_address
 from annotation.core.markdown import markdown
 from annotation.models import Campaign, CampaignState, Rater, Recruitment
 from annotation.rating.selectors.handout import Waiting, participation_of, waiting
 from annotation.rating.selectors.screens import criteria_of, preview_screen
-from annotation.rating.views.access import participation_here, rater_here, remember
-from annotation.rating.views.pages import address, language_of, page, rater_view
+from annotation.rating.selectors.welcome import welcome_of
+from annotation.rating.services.raters import arrival_count
+from annotation.rating.views.access import participation_here, rater_here, rater_of_browser, remember
+from annotation.rating.views.pages import address, as_limit_refusal, crowd_message, language_of, page, rater_view
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Arrival, Completion, Outcome
 from annotation.recruitment.providers.errors import ArrivalRefused
 from annotation.recruitment.services.accounts import provider_of
-from annotation.recruitment.services.arrivals import Destination, arrival_admit
+from annotation.recruitment.services.arrivals import (
+    ArrivalPostponed,
+    Destination,
+    Postponed,
+    arrival_admit,
+    is_known,
+)
 from annotation.recruitment.services.endings import stay_decline, submission_end
-from annotation.recruitment.views.framing import framed_by
+from annotation.recruitment.views.framing import embeds, framed_by
+
+RETRY_SECONDS = 30  # until a provider that could not be reached is asked again
 
 
 @never_cache
@@ -45,9 +57,17 @@ def _enter(request: HttpRequest, recruitment: Recruitment) -> HttpResponse:
             return _refused(request, recruitment, "")
         if arrival.is_preview:
             return _preview(request, campaign)
-        admission = arrival_admit(recruitment=recruitment, arrival=arrival)
+        if not is_known(recruitment=recruitment, arrival=arrival):
+            arrival_count(project=campaign.project, address=client_address(request))
+        browser = rater_of_browser(request, campaign)
+        admission = arrival_admit(recruitment=recruitment, arrival=arrival, browser=browser)
     except ArrivalRefused as refusal:
         return _refused(request, recruitment, refusal.message)
+    except ArrivalPostponed as postponed:
+        return _postponed(request, recruitment, postponed.why)
+    except LimitReached as refusal:
+        response = _postponed(request, recruitment, Postponed.CROWDED, crowd_message(refusal))
+        return as_limit_refusal(response, refusal)
     if admission.destination == Destination.BEFORE:
         completion = submission_end(submission=admission.submission, outcome=Outcome.SCREENED_OUT)
         return _turned_away(request, recruitment, completion, "before")
@@ -113,6 +133,7 @@ def rater_decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     context: dict[str, Any] = {
         "criteria": criteria_of(campaign),
+        "welcome": welcome_of(campaign=campaign, rater=None),
         "consent": markdown(campaign.consent),
         "instructions_shown": markdown(campaign.instructions),
         "screen": preview_screen(campaign),
@@ -130,6 +151,24 @@ def _refused(request: HttpRequest, recruitment: Recruitment, message: str) -> Ht
         "languages": {},
     }
     return page(request, recruitment.campaign, "provider_refused", context, room="recruitment", status=400)
+
+
+def _postponed(request: HttpRequest, recruitment: Recruitment, why: Postponed, message: str = "") -> HttpResponse:
+    """Say why the rater cannot begin now or here, and let them try again: they keep their place at the provider."""
+    context = {
+        "recruitment": recruitment,
+        "why": why,
+        "message": message,
+        "again": request.get_full_path(),
+        "framed": embeds(recruitment.provider),
+        "languages": {},
+    }
+    unreachable = why == Postponed.UNREACHABLE
+    status = 503 if unreachable else 409
+    response = page(request, recruitment.campaign, "provider_postponed", context, room="recruitment", status=status)
+    if unreachable:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
 
 
 def _recruitment_or_404(token: UUID) -> Recruitment:

@@ -5,10 +5,10 @@ Diverse Targets"), Table 1: the original first and boxed, then the other referen
 and message that it was mined from, in italics; weights with one decimal.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from annotation.core.markdown import plain
 from annotation.core.one_line import one_line
 
 MINUS = "−"
@@ -83,8 +83,6 @@ def _latex_score(row: TableRow) -> str:
 
 # --- Markdown --------------------------------------------------------------------------------------------------------
 
-MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&-])")
-
 
 def markdown_lines(items: Iterable[TableItem]) -> Iterator[str]:
     yield "| Context *c* | Message *m* | Response *r* | Score |\n| --- | --- | --- | ---: |\n"
@@ -94,7 +92,7 @@ def markdown_lines(items: Iterable[TableItem]) -> Iterator[str]:
 
 
 def _markdown(text: str) -> str:
-    return MARKDOWN_SIGNS.sub(r"\\\1", one_line(text))
+    return plain(one_line(text))
 
 
 def _cells(row: TableRow, escape: Callable[[str], str], box: str, italic: str) -> list[str]:

@@ -10,10 +10,10 @@ from annotation.core.forms import RefusableForm, offer_choices, offer_rows
 from annotation.datasets.forms import UploadForm
 from annotation.models import Campaign, CampaignState, Dataset, ReferenceSet, SourceKind
 from annotation.quality.selectors.decisions import excluded_raters
-from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.rating.selectors.ratings import campaign_criteria, scale_groups
 from annotation.references.releases.selectors.releases import registered_rules, source_counts
 from annotation.references.releases.services.imports import ImportOptions
-from annotation.references.releases.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, MAX_REASON
+from annotation.references.releases.services.releases import MAX_REASON
 from annotation.references.sets.services import TEXT_KINDS
 from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
 
@@ -171,7 +171,8 @@ class ReleaseForm(RefusableForm):
     inputs = {"parameters": "", "exclusion_rules": ""}
     method = forms.ChoiceField(choices=_methods, initial=DEFAULT_SCHEME, widget=forms.RadioSelect)
     criteria = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, help_text="A judgement is the mean over the chosen criteria."
+        widget=forms.CheckboxSelectMultiple,
+        help_text="By default all. A judgement is the mean over the chosen criteria.",
     )
     exclude_raters = forms.CharField(
         label="Leave out raters",
@@ -194,16 +195,6 @@ class ReleaseForm(RefusableForm):
     )
     with_excluded = forms.BooleanField(label="Also count the ratings of excluded raters", required=False)
     with_registered = forms.BooleanField(label="Apply the campaigns' registered rules", required=False)
-    n_bootstrap = forms.IntegerField(
-        label="Bootstrap samples",
-        initial=COMMON_PARAMETERS["n_bootstrap"],
-        min_value=0,
-        max_value=MAX_BOOTSTRAP,
-        help_text="Resamples of the raters for each 95% interval.",
-    )
-    seed = forms.IntegerField(
-        initial=COMMON_PARAMETERS["seed"], min_value=0, help_text="The same seed and ratings give the same release."
-    )
 
     def __init__(self, *args: Any, reference_set: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -215,7 +206,16 @@ class ReleaseForm(RefusableForm):
         campaigns = list(reference_set.campaigns.all())  # none in a set of imported weights
         rated = campaign_criteria(campaigns) if campaigns else []
         self.offered_criteria = list(dict.fromkeys(criterion.name for criterion in rated))
-        offer_choices(self, "criteria", [(name, name) for name in self.offered_criteria])
+        scales = {
+            name: " or ".join(scale_groups([criterion for criterion in rated if criterion.name == name]))
+            for name in self.offered_criteria
+        }
+        offer_choices(self, "criteria", [(name, f"{name} ({scale})") for name, scale in scales.items()])
+        if len(set(scales.values())) > 1:
+            self.fields["criteria"].help_text = (
+                f"{self.fields['criteria'].help_text} Their scales differ: if several are chosen, "
+                "the ends of each scale become −1 and +1 before they are averaged."
+            )
         self.fields["criteria"].initial = self.offered_criteria
         excluded = list(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))
         self.n_excluded = len(excluded)
@@ -227,8 +227,7 @@ class ReleaseForm(RefusableForm):
 
     @property
     def advanced(self) -> list[Any]:
-        of_schemes = [_parameter_field(key, name) for key, scheme in SCHEMES.items() for name in scheme.defaults]
-        return [self[name] for name in ("n_bootstrap", "seed", *of_schemes)]
+        return [self[_parameter_field(key, name)] for key, scheme in SCHEMES.items() for name in scheme.defaults]
 
     @property
     def rule_fields(self) -> list[Any]:
@@ -242,7 +241,7 @@ class ReleaseForm(RefusableForm):
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``release_create``."""
         data = self.cleaned_data
-        parameters = {"n_bootstrap": data["n_bootstrap"], "seed": data["seed"]}
+        parameters: dict[str, Any] = {}
         for name in SCHEMES[data["method"]].defaults:
             value = data[_parameter_field(data["method"], name)]
             if value is not None:

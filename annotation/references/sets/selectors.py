@@ -1,7 +1,14 @@
-"""Follow-up campaigns that rate references of a release again, and the reference sets they belong to."""
+"""What a reference set means for systems and for follow-up campaigns, which rate references of a release again."""
 
-from annotation.models import Campaign, CampaignState, ReferenceSet
+from annotation.datasets.selectors.datasets import other_names
+from annotation.models import Campaign, CampaignState, Dataset, ReferenceSet
 from annotation.references.releases.selectors.releases import release_named
+
+
+def reasons_not_to_score(dataset: Dataset, reference_set: ReferenceSet | None) -> dict[str, str]:
+    """Return the systems that are not scored unless they are named, each with the reason."""
+    same = {name: f"same outputs as {first}" for name, first in other_names(dataset).items()}
+    return same | dict.fromkeys(reference_set.source_systems if reference_set else (), "gave references")
 
 
 def set_to_join(campaign: Campaign) -> ReferenceSet | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.text import slugify
 
 from annotation.core.errors import AnnotationError
@@ -14,6 +14,7 @@ MAX_NAME = 120
 TEXT_KINDS = [kind.value for kind in SourceKind if kind != SourceKind.SYSTEM]  # of sources without a system
 
 
+@transaction.atomic
 def reference_set_create(
     *,
     dataset: Dataset,
@@ -25,30 +26,23 @@ def reference_set_create(
     original_systems: Sequence[str] = (),
     description: str = "",
 ) -> ReferenceSet:
-    """Create a reference set. The criteria of its campaigns must share one scale."""
+    """Create a reference set. It must be possible to average the criteria of its campaigns."""
     check_name(name)
     _check_campaigns(dataset, campaigns)
     _check_sources(dataset, source_kinds, source_systems)
     _check_originals(source_kinds, source_systems, original_kinds, original_systems)
-    try:
-        with transaction.atomic():
-            reference_set = ReferenceSet.objects.create(
-                project=dataset.project,
-                dataset=dataset,
-                name=name,
-                slug=free_slug(dataset.project, name),
-                description=description,
-                source_kinds=sorted(source_kinds),
-                source_systems=sorted(source_systems),
-                original_kinds=sorted(original_kinds),
-                original_systems=sorted(original_systems),
-            )
-            reference_set.campaigns.set(campaigns)
-    except IntegrityError as error:
-        raise AnnotationError(
-            f"A reference set named “{name}” is being created at this moment; try again.",
-            fields={"name": ["Taken a moment ago."]},
-        ) from error
+    reference_set = ReferenceSet.objects.create(
+        project=dataset.project,
+        dataset=dataset,
+        name=name,
+        slug=free_slug(dataset.project, name),
+        description=description,
+        source_kinds=sorted(source_kinds),
+        source_systems=sorted(source_systems),
+        original_kinds=sorted(original_kinds),
+        original_systems=sorted(original_systems),
+    )
+    reference_set.campaigns.set(campaigns)
     return reference_set
 
 
@@ -57,7 +51,7 @@ def reference_set_edit(
     *, reference_set: ReferenceSet, by: User | None, name: str | None = None, description: str | None = None
 ) -> ReferenceSet:
     """Change name or description. The slug stays: papers, score runs and studies name releases by it."""
-    fresh = ReferenceSet.objects.select_for_update().select_related("project").get(pk=reference_set.pk)
+    fresh = ReferenceSet.objects.select_for_update(of=("self",)).select_related("project").get(pk=reference_set.pk)
     changed: dict[str, list[str]] = {}
     for field, value in (("name", name), ("description", description)):
         before = getattr(fresh, field)
@@ -78,7 +72,11 @@ def reference_set_edit(
 @transaction.atomic
 def reference_set_add_campaign(*, reference_set: ReferenceSet, campaign: Campaign, by: User | None) -> ReferenceSet:
     """Add a campaign to the set. Later releases include its ratings; earlier releases keep their campaigns."""
-    fresh = ReferenceSet.objects.select_for_update().select_related("project", "dataset").get(pk=reference_set.pk)
+    fresh = (
+        ReferenceSet.objects.select_for_update(of=("self",))
+        .select_related("project", "dataset")
+        .get(pk=reference_set.pk)
+    )
     present = list(fresh.campaigns.all())
     if campaign in present:
         raise AnnotationError.at("campaigns", f"Campaign “{campaign}” is already in “{fresh}”.")
@@ -99,6 +97,8 @@ def check_name(name: str) -> None:
 
 
 def free_slug(project: Project, name: str) -> str:
+    """Return the address of a new set, with a number if that is taken; other requests wait until the set is stored."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     base = slugify(name)[:50] or "references"
     taken = set(project.reference_sets.filter(slug__startswith=base).values_list("slug", flat=True))
     taken |= {"new", "import"}  # addresses of their own

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.core.access import may_manage
 from annotation.core.exports import Column, objects_response
+from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import chosen_dataset
 from annotation.models import ReferenceSet, Role
@@ -134,6 +135,7 @@ def reference_set_add_campaign(request: MemberRequest, reference_set: ReferenceS
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
+@takes_uploads
 def reference_set_import(request: MemberRequest) -> HttpResponse:
     """Ask for the data set first, because the file names its items and texts."""
     datasets, dataset = chosen_dataset(request)

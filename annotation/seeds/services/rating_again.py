@@ -11,7 +11,12 @@ from annotation.models import Campaign, ResponseList, SeedSelection, User
 
 @transaction.atomic
 def seeds_rate_again(
-    *, selection: SeedSelection, ratings_per_unit: int = 2, like: Campaign | None = None, by: User | None = None
+    *,
+    selection: SeedSelection,
+    ratings_per_unit: int = 2,
+    like: Campaign | None = None,
+    name: str = "",
+    by: User | None = None,
 ) -> Campaign:
     """Create a draft that collects more ratings of every seed, with the design of the campaign that rated them."""
     campaigns = selection.campaigns.order_by("pk")
@@ -19,13 +24,15 @@ def seeds_rate_again(
     if like is None:
         raise AnnotationError.at("like", "The seeds were rated in pairs; name the campaign whose design to use.")
     response_list = seeds_list(selection=selection, by=by)
-    return campaign_for_list(response_list=response_list, like=like, ratings_per_unit=ratings_per_unit, by=by)
+    return campaign_for_list(
+        response_list=response_list, like=like, ratings_per_unit=ratings_per_unit, name=name, by=by
+    )
 
 
 @transaction.atomic
 def seeds_list(*, selection: SeedSelection, by: User | None = None) -> ResponseList:
     """Return the list of the selected seeds; create it if there is none yet."""
-    SeedSelection.objects.select_for_update().get(pk=selection.pk)
+    SeedSelection.objects.select_for_update(no_key=True).get(pk=selection.pk)
     members = list(selection.members.order_by("pk").values_list("response_id", flat=True))
     # An imported list may name another origin; its responses decide.
     origin = {"kind": "seeds", "selection": selection.pk}

@@ -117,7 +117,7 @@ def seeds_select(*, rules: SelectionRules, again: bool = False, by: User | None 
     A data set has one selection. ``again`` replaces it, which is possible until something was mined or rated for it.
     """
     dataset, campaigns = rules.dataset, rules.campaigns
-    Dataset.objects.select_for_update().get(pk=dataset.pk)  # one selection at a time
+    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)  # one selection at a time
     scale, earlier = seeds_check(rules=rules, again=again)
     if earlier is not None:
         _remove(earlier)
@@ -200,7 +200,7 @@ def _create_members(
 @transaction.atomic
 def seeds_unselect(*, selection: SeedSelection, by: User | None = None) -> None:
     """Delete a selection and the splits that it set, until something was mined or rated for it."""
-    dataset = Dataset.objects.select_for_update().get(pk=selection.dataset_id)
+    dataset = Dataset.objects.select_for_update(no_key=True).get(pk=selection.dataset_id)
     stored = SeedSelection.objects.filter(pk=selection.pk).first()
     if stored is None:
         raise AnnotationError(f"The selection of the seeds of “{dataset}” was deleted already.")
@@ -273,7 +273,7 @@ def _check_campaigns(dataset: Dataset, campaigns: Sequence[Campaign]) -> tuple[f
         if campaign.state == CampaignState.DRAFT:
             raise AnnotationError.at("campaigns", f"Campaign “{campaign}” is a draft; accepted: launched ones.")
     try:
-        criteria = campaign_criteria(campaigns)
+        criteria = campaign_criteria(campaigns, on_one_scale=True)
     except AnnotationError as error:
         raise AnnotationError.at("campaigns", error.message) from error
     if relative := [criterion for criterion in criteria if criterion.scale.is_relative]:

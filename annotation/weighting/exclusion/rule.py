@@ -24,6 +24,9 @@ class RuleError(ValueError):
         self.number = number
 
 
+MOST = 10**9  # of counts and seconds; a float holds every whole number up to it
+
+
 @dataclass(frozen=True)
 class Evidence:
     """Why a rule excludes or flags a rater; NaN if a number does not apply.
@@ -120,6 +123,8 @@ class ExclusionRule(ABC):
         value = getattr(self, field)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise self.refuse(field, "a whole number, 1 or more")
+        if value > MOST:
+            raise self.refuse(field, f"a whole number, at most {MOST:,}")
 
     def need_number(
         self, field: str, accepted: str, *, above: float, below: float = np.inf, or_equal: bool = False
@@ -129,6 +134,8 @@ class ExclusionRule(ABC):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not (above < value < below or (or_equal and value == below)):
             raise self.refuse(field, accepted)
+        if abs(value) > MOST:
+            raise self.refuse(field, f"{accepted}, at most {MOST:,}")
 
 
 def raters_ruling(

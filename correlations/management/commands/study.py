@@ -7,6 +7,7 @@ from django.core.management import CommandError
 from correlations.management.studying import Flags, StudyCommand, three_decimals
 from correlations.results.study import RowEstimate, StudyResult
 from correlations.selectors.metrics import RUN
+from correlations.selectors.reports import few_units
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -44,7 +45,7 @@ class Command(StudyCommand):
             "help": "bleu, chrf, am_fm:lambda=0.5,k=20, run:7 …; by default bleu, sbleu and delta_bleu",
         },
         "subsets": {"nargs": "+", "help": 'references: original, "w>0", "w>=0.6", all'},
-        "unit_size": {"type": int, "help": "items in one unit (100)"},
+        "unit_size": {"type": int, "help": "items in one unit (100, or fewer if the items are few)"},
         "assignments": {"type": int, "help": "random assignments of items to units (1000)"},
         "order": {"type": int, "help": "longest n-gram, 1 to 4 (2)"},
         "tokenize": {"help": "whitespace, 13a, intl, char, zh or none (whitespace)"},
@@ -64,6 +65,8 @@ class Command(StudyCommand):
         return given | {"metrics": [_metric(written) for written in given["metrics"]]}
 
     def report(self, result: StudyResult) -> None:
+        if reason := few_units(result):
+            self.stdout.write(f"Too few units for a conclusion: {reason}.")
         width = max((len(row.label) for row in result.rows), default=0) + 2
         headings = "".join(f"{entry.short:>8}  {'bootstrap':<18}" for entry in result.entries)
         self.stdout.write(f"{'metric':<{width}}{'references':<12}{headings}{'N':>6}")

@@ -5,6 +5,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from annotation.core.errors import ImportRefused
 from annotation.core.problems import problem_sentence
 from annotation.management.base import (
@@ -51,6 +53,7 @@ class Command(AssayCommand):
             "dataset": row_by_name(project.datasets, "--dataset", options["dataset"]),
             "filename": path.name,
             "content": content_of(path),
+            "max_bytes": settings.UPLOAD_MAX_BYTES,
             "options": ImportOptions(
                 name=options["name"],
                 lower_is_better=options["lower_is_better"],
@@ -84,6 +87,6 @@ class Command(AssayCommand):
     def _imported(file: dict[str, Any], user: Any) -> list[dict[str, Any]]:
         reports = []
         for run, created in score_file_import(**file, by=user):
-            state = f"; run {run.pk}" + ("" if created else ", imported before")
-            reports.append(import_summary(run) | {"run": run.pk, "signature": run.signature, "state": state})
+            state = f"; run {run.number}" + ("" if created else ", imported before")
+            reports.append(import_summary(run) | {"run": run.number, "signature": run.signature, "state": state})
         return reports

@@ -125,7 +125,7 @@ def kept_texts(read: Read, survey: Survey) -> Iterator[str]:
     ValueError
         The texts have changed since the survey.
     """
-    changed = "texts: found others than when they were counted; accepted: texts that nobody changes meanwhile"
+    changed = "texts: they changed after they were counted; accepted: texts that stay the same while they are read"
     total = sha256()
     number = 0
     for number, text in enumerate(read(), start=1):

@@ -18,11 +18,11 @@ RATERS = range(3000)
 
 
 def sequence(seed, n, every, mix=ONE):
-    return [check_at(seed, place, every=every, mix=mix) for place in range(n)]
+    return [check_at(seed, position, every=every, mix=mix) for position in range(n)]
 
 
-def places(seed, n, every):
-    return [place for place, kind in enumerate(sequence(seed, n, every)) if kind]
+def check_positions(seed, n, every):
+    return [position for position, kind in enumerate(sequence(seed, n, every)) if kind]
 
 
 @given(seeds, periods, mixes)
@@ -38,13 +38,13 @@ def test_the_first_two_screens_are_always_work(seed, every, mix):
 
 
 @given(seeds, periods, st.integers(1, 400))
-def test_a_rater_who_stops_anywhere_has_met_checks_in_proportion_to_within_one(seed, every, n):
-    met = len(places(seed, n, every))
+def test_at_any_point_a_rater_has_met_checks_in_proportion_to_within_one(seed, every, n):
+    met = len(check_positions(seed, n, every))
     assert n // every - 1 <= met <= n // every + 1
 
 
 @given(seeds, st.integers(2, 12), mixes)
-def test_over_whole_decks_every_kind_comes_exactly_as_often_as_the_mix_says(seed, every, mix):
+def test_over_full_decks_every_kind_occurs_as_often_as_the_mix_says(seed, every, mix):
     decks = 3
     blocks = decks * sum(mix.values()) + (every == 2)
     met = Counter(kind for kind in sequence(seed, blocks * every, every, mix) if kind)
@@ -52,15 +52,15 @@ def test_over_whole_decks_every_kind_comes_exactly_as_often_as_the_mix_says(seed
 
 
 @given(seeds, periods, mixes, st.integers(0, 10**12), st.randoms(use_true_random=False))
-def test_a_screen_is_decided_alike_whenever_it_is_asked_and_however_the_mix_is_written(seed, every, mix, place, random):
+def test_check_at_does_not_depend_on_the_order_of_the_mix(seed, every, mix, position, random):
     shuffled = dict(random.sample(list(mix.items()), len(mix)))
-    assert check_at(seed, place, every=every, mix=mix) == check_at(seed, place, every=every, mix=shuffled)
+    assert check_at(seed, position, every=every, mix=mix) == check_at(seed, position, every=every, mix=shuffled)
 
 
-def test_the_decisions_stay_what_they_were():
-    # Stored seeds must mean the same for ever: a campaign's record is replayed from them.
+def test_known_seeds_keep_giving_the_same_checks():
+    # Campaign records are replayed from stored seeds, so a seed must always give the same checks.
     kinds = sequence(20150726, 40, 5, {"gold": 2, "repeat": 1, "degraded": 1})
-    assert {place: kind for place, kind in enumerate(kinds) if kind} == {
+    assert {index: kind for index, kind in enumerate(kinds) if kind} == {
         3: "repeat",
         8: "gold",
         10: "gold",
@@ -76,28 +76,30 @@ def test_the_decisions_stay_what_they_were():
 
 
 @pytest.mark.parametrize("block", [0, 1, 7])
-def test_the_place_in_a_block_is_uniform_over_raters(block):
+def test_the_position_in_a_block_is_uniform_over_raters(block):
     every = 10
-    found = Counter(places(seed, (block + 1) * every, every)[block] - block * every for seed in RATERS)
+    offsets = Counter(check_positions(seed, (block + 1) * every, every)[block] - block * every for seed in RATERS)
     possible = range(2 if block == 0 else 0, every)
-    assert set(found) == set(possible)
-    assert stats.chisquare([found[offset] for offset in possible]).pvalue > 0.001
+    assert set(offsets) == set(possible)
+    assert stats.chisquare([offsets[offset] for offset in possible]).pvalue > 0.001
 
 
-def test_the_place_in_a_block_says_nothing_about_the_next():
+def test_positions_in_consecutive_blocks_are_independent():
     every = 6
     table = [[0] * every for _ in range(every)]
     for seed in RATERS:
-        second, third = places(seed, 3 * every, every)[1:]
+        second, third = check_positions(seed, 3 * every, every)[1:]
         table[second % every][third % every] += 1
     assert stats.chi2_contingency(table).pvalue > 0.001
 
 
-def test_neighbouring_seeds_share_no_places():
+def test_positions_of_neighbouring_seeds_are_independent():
     every = 6
     table = [[0] * every for _ in range(every)]
     for seed in RATERS:
-        table[places(seed, 2 * every, every)[1] % every][places(seed + 1, 2 * every, every)[1] % every] += 1
+        table[check_positions(seed, 2 * every, every)[1] % every][
+            check_positions(seed + 1, 2 * every, every)[1] % every
+        ] += 1
     assert stats.chi2_contingency(table).pvalue > 0.001
 
 
@@ -107,12 +109,12 @@ def test_every_order_of_the_kinds_is_equally_likely():
     assert stats.chisquare(list(orders.values())).pvalue > 0.001
 
 
-def test_a_deck_is_shuffled_anew_each_time():
-    def dealt(seed):
+def test_each_deck_is_shuffled_independently():
+    def repeats_the_order(seed):
         kinds = [kind for kind in sequence(seed, 18, 3, THREE) if kind]
         return kinds[:3] == kinds[3:]
 
-    same = sum(dealt(seed) for seed in RATERS)
+    same = sum(repeats_the_order(seed) for seed in RATERS)
     assert stats.binomtest(same, len(RATERS), 1 / 6).pvalue > 0.001
 
 
@@ -122,10 +124,10 @@ def test_a_rater_meets_every_prepared_check_once_in_an_order_of_their_own(seed, 
     while (check := pick_check(seed, kind, random.sample(candidates, len(candidates)), met)) is not None:
         met.append(check)
     assert sorted(met) == sorted(candidates)
-    again = []
-    while (check := pick_check(seed, kind, candidates, again)) is not None:
-        again.append(check)
-    assert again == met
+    repeated_run = []
+    while (check := pick_check(seed, kind, candidates, repeated_run)) is not None:
+        repeated_run.append(check)
+    assert repeated_run == met
 
 
 def test_raters_meet_prepared_checks_in_different_orders_and_one_rater_differs_by_kind():
@@ -136,20 +138,20 @@ def test_raters_meet_prepared_checks_in_different_orders_and_one_rater_differs_b
 
 
 @given(seeds, st.integers(0, 10**6), ids, st.data(), st.integers(1, 8))
-def test_a_repeat_is_an_earlier_unit_far_enough_back_and_not_yet_repeated(seed, place, answered, data, gap):
+def test_a_repeat_is_an_earlier_unit_far_enough_back_and_not_yet_repeated(seed, position, answered, data, gap):
     repeated = data.draw(st.sets(st.sampled_from(answered))) if answered else set()
-    picked = pick_repeat(seed, place, answered, repeated, gap=gap)
-    eligible = [unit for back, unit in enumerate(reversed(answered), 1) if back >= gap and unit not in repeated]
+    picked = pick_repeat(seed, position, answered, repeated, gap=gap)
+    eligible = [unit for distance, unit in enumerate(reversed(answered), 1) if distance >= gap and unit not in repeated]
     assert (picked in eligible) if eligible else (picked is None)
-    assert picked == pick_repeat(seed, place, answered, repeated, gap=gap)
+    assert picked == pick_repeat(seed, position, answered, repeated, gap=gap)
 
 
-def test_a_unit_answered_again_lately_is_not_far_back():
+def test_a_unit_answered_twice_counts_from_its_latest_answer():
     assert pick_repeat(1, 9, [5, 6, 7, 5], [], gap=2) in {6, 7}
     assert pick_repeat(1, 9, [5, 6, 5], [6], gap=2) is None
 
 
-def test_every_earlier_unit_is_as_likely_to_be_repeated():
+def test_every_eligible_unit_is_equally_likely_to_be_repeated():
     picked = Counter(pick_repeat(seed, 14, range(1, 11), [3], gap=4) for seed in RATERS)
     assert set(picked) == {1, 2, 4, 5, 6, 7}
     assert stats.chisquare(list(picked.values())).pvalue > 0.001
@@ -158,10 +160,10 @@ def test_every_earlier_unit_is_as_likely_to_be_repeated():
 @given(st.permutations(range(25)), st.integers(1, 25), seeds)
 def test_a_repeat_shows_every_response_at_another_position(order, n, seed):
     first = [response for response in order if response < n]
-    again = repeat_order(first, seed=seed)
-    assert sorted(again) == sorted(first)
-    assert again == repeat_order(first, seed=seed)
-    assert n == 1 or all(new != old for new, old in zip(again, first, strict=True))
+    repeated_order = repeat_order(first, seed=seed)
+    assert sorted(repeated_order) == sorted(first)
+    assert repeated_order == repeat_order(first, seed=seed)
+    assert n == 1 or all(new != old for new, old in zip(repeated_order, first, strict=True))
 
 
 def test_a_pair_comes_back_swapped_and_a_single_as_it_was():
@@ -170,16 +172,18 @@ def test_a_pair_comes_back_swapped_and_a_single_as_it_was():
     assert repeat_order([], seed=5) == ()
 
 
-def test_all_orders_without_a_fixed_place_come_up_equally_often():
-    found = Counter(repeat_order(range(4), seed=seed) for seed in RATERS)
-    assert len(found) == 9  # derangements of four
-    assert stats.chisquare(list(found.values())).pvalue > 0.001
+def test_all_derangements_are_equally_likely():
+    orders = Counter(repeat_order(range(4), seed=seed) for seed in RATERS)
+    assert len(orders) == 9  # derangements of four
+    assert stats.chisquare(list(orders.values())).pvalue > 0.001
 
 
 @given(seeds, seeds, st.integers(3, 20))
-def test_two_raters_meet_their_checks_at_different_places(first, second, every):
+def test_two_raters_meet_their_checks_at_different_positions(first, second, every):
     assume(first != second)
-    assert places(first, every * 30, every) != places(second, every * 30, every)  # alike by chance: below 3**-29
+    assert check_positions(first, every * 30, every) != check_positions(
+        second, every * 30, every
+    )  # equal by chance with probability below 3**-29
 
 
 @pytest.mark.parametrize(
@@ -200,34 +204,34 @@ def test_two_raters_meet_their_checks_at_different_places(first, second, every):
         (lambda: repeat_order([0, 0], seed=1), r"order is \(0, 0\); accepted: every response once"),
     ],
 )
-def test_what_is_not_accepted_is_named(call, message):
+def test_invalid_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-# --- How many there will be -------------------------------------------------------------------------------------------
+# --- Number of checks in advance --------------------------------------------------------------------------------------
 
 
 @given(seeds, st.integers(2, 12), mixes, st.integers(0, 60), st.dictionaries(st.sampled_from(CHECK_KINDS), st.just(0)))
-def test_the_checks_among_so_many_units_are_those_met_before_the_last(seed, every, mix, units, supply):
-    met, place, worked = [], 0, 0
+def test_checks_among_counts_the_checks_met_before_the_last_unit(seed, every, mix, units, supply):
+    met, position, worked = [], 0, 0
     while worked < units:
-        kind = check_at(seed, place, every=every, mix=mix)
+        kind = check_at(seed, position, every=every, mix=mix)
         met.append(kind)
         worked += kind is None
-        place += 1
+        position += 1
     expected = sum(kind is not None and kind not in supply for kind in met)
     assert checks_among(seed, units, every=every, mix=mix, supply=supply) == expected
 
 
 @given(seeds, st.integers(2, 12), st.integers(0, 200), st.integers(0, 9))
-def test_there_are_no_more_checks_than_prepared_ones(seed, every, units, prepared):
-    without_end = checks_among(seed, units, every=every, mix=ONE, supply={})
-    found = checks_among(seed, units, every=every, mix=ONE, supply={"gold": prepared})
-    assert found == min(without_end, prepared)
+def test_there_are_no_more_checks_than_prepared(seed, every, units, prepared):
+    n_unlimited = checks_among(seed, units, every=every, mix=ONE, supply={})
+    n_checks = checks_among(seed, units, every=every, mix=ONE, supply={"gold": prepared})
+    assert n_checks == min(n_unlimited, prepared)
 
 
-def test_checks_among_refuses_what_cannot_be():
+def test_checks_among_refuses_invalid_arguments():
     with pytest.raises(ValueError, match="units is -1; accepted: 0 or more"):
         checks_among(1, -1, every=3, mix=ONE, supply={})
     with pytest.raises(ValueError, match="every is 1; accepted: 2 to 1000"):

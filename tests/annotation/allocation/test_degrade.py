@@ -22,56 +22,60 @@ def bare(text):
     return "".join(text.split()).casefold()
 
 
-def degraded(text, operation, seed=1, other=OTHER):
-    return degrade(text, seed=seed, other_text=other, operations=[operation]).text
+def degraded(text, operation, seed=1, other_text=OTHER):
+    return degrade(text, seed=seed, other_text=other_text, operations=[operation]).text
 
 
 @given(texts | chinese | anything, texts | chinese | anything | st.none(), operations, seeds)
-def test_a_degraded_text_is_never_the_text_itself_nor_empty(text, other, chosen, seed):
-    worse = degrade(text, seed=seed, other_text=other, operations=chosen)
+def test_a_degraded_text_is_never_the_text_itself_nor_empty(text, other_text, operations_allowed, seed):
+    worse = degrade(text, seed=seed, other_text=other_text, operations=operations_allowed)
     if worse is not None:
-        assert worse.operation in chosen
+        assert worse.operation in operations_allowed
         assert bare(worse.text) not in ("", bare(text))
         assert any(map(str.isalnum, worse.text)) or not any(map(str.isalnum, text))
 
 
 @given(texts | chinese | anything, texts | st.none(), operations, seeds)
-def test_the_seed_alone_decides_whatever_order_the_operations_are_named_in(text, other, chosen, seed):
-    first = degrade(text, seed=seed, other_text=other, operations=chosen)
-    assert first == degrade(text, seed=seed, other_text=other, operations=chosen[::-1])
+def test_the_order_of_the_operations_does_not_matter(text, other_text, operations_allowed, seed):
+    first = degrade(text, seed=seed, other_text=other_text, operations=operations_allowed)
+    assert first == degrade(text, seed=seed, other_text=other_text, operations=operations_allowed[::-1])
 
 
 @given(st.lists(st.text("abcde", min_size=1, max_size=5), min_size=2, max_size=60), seeds)
-def test_dropping_leaves_out_a_quarter_of_the_words_and_keeps_the_order_of_the_rest(listed, seed):
-    text = " ".join(f"{word}{place}" for place, word in enumerate(listed))
-    kept = degraded(text, "drop", seed).split()
-    assert len(listed) - len(kept) == max(1, len(listed) // 4)
-    positions = [text.split().index(word) for word in kept]
+def test_drop_removes_a_quarter_of_the_words_and_keeps_the_order_of_the_rest(listed, seed):
+    text = " ".join(f"{word}{index}" for index, word in enumerate(listed))
+    remaining = degraded(text, "drop", seed).split()
+    assert len(listed) - len(remaining) == max(1, len(listed) // 4)
+    positions = [text.split().index(word) for word in remaining]
     assert positions == sorted(positions)
 
 
 @given(st.integers(2, 40), seeds)
-def test_swapping_keeps_every_word_and_changes_their_order(n, seed):
-    text = " ".join(f"w{place}" for place in range(n))
+def test_swap_keeps_every_word_and_changes_their_order(n, seed):
+    text = " ".join(f"w{index}" for index in range(n))
     swapped = degraded(text, "swap", seed)
     assert sorted(swapped.split()) == sorted(text.split())
     assert swapped != text
 
 
+def test_two_words_are_swapped_with_every_seed():
+    assert {degraded("yes indeed", "swap", seed) for seed in range(5000)} == {"indeed yes"}
+
+
 @given(st.integers(1, 40), seeds)
-def test_a_foreign_stretch_has_the_length_of_the_published_table_and_stands_in_one_piece(n, seed):
-    text = " ".join(f"w{place}" for place in range(n))
-    other = " ".join(f"x{place}" for place in range(60))
-    mixed = degraded(text, "foreign", seed, other).split()
-    foreign = [place for place, word in enumerate(mixed) if word.startswith("x")]
+def test_foreign_words_are_contiguous_and_as_many_as_in_the_published_table(n, seed):
+    text = " ".join(f"w{index}" for index in range(n))
+    other_text = " ".join(f"x{index}" for index in range(60))
+    mixed = degraded(text, "foreign", seed, other_text).split()
+    foreign = [index for index, word in enumerate(mixed) if word.startswith("x")]
     assert len(mixed) == n
     assert len(foreign) == replaced_words(n)
     assert foreign == list(range(foreign[0], foreign[-1] + 1))
-    assert " ".join(mixed[place] for place in foreign) in other
-    assert all(word in (f"w{place}", mixed[place]) for place, word in enumerate(mixed))
+    assert " ".join(mixed[index] for index in foreign) in other_text
+    assert all(word in (f"w{index}", mixed[index]) for index, word in enumerate(mixed))
 
 
-def test_the_lengths_are_those_of_wmt_2017():
+def test_numbers_of_replaced_words_match_wmt_2017():
     # Bojar et al. 2017, table of words replaced by length; above 20 words a quarter, rounded down.
     table = {1: 1, 2: 2, 3: 2, 4: 2, 5: 2, 6: 3, 7: 3, 8: 3, 9: 4, 12: 4, 15: 4, 16: 5, 18: 5, 20: 5, 21: 5, 24: 6}
     assert {n: replaced_words(n) for n in table} == table
@@ -85,7 +89,7 @@ def test_a_text_of_more_than_three_words_keeps_its_first_and_last_word(operation
     assert (worse[0], worse[-1]) == ("well", "rain")
 
 
-def test_punctuation_alone_is_not_what_is_dropped():
+def test_punctuation_is_never_dropped():
     assert all(set(degraded("i - like it .", "drop", seed).split()) >= {"-", "."} for seed in range(40))
 
 
@@ -106,21 +110,21 @@ def test_one_word_can_only_be_replaced():
     assert degrade("Yes", seed=3, other_text=OTHER, operations=["drop", "swap"]) is None
 
 
-def test_words_that_are_all_alike_are_not_swapped_but_dropped():
+def test_identical_words_are_dropped_but_not_swapped():
     assert degrade("ha HA ha", seed=1, operations=["swap"]) is None
     assert {degrade("ha HA ha", seed=seed, operations=["swap", "drop"]).operation for seed in range(20)} == {"drop"}
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "..."])
-def test_a_text_that_says_nothing_cannot_be_made_worse_by_itself(text):
+def test_a_text_without_words_cannot_be_degraded(text):
     assert degrade(text, seed=1) is None
 
 
-def test_a_text_too_short_to_lend_the_whole_stretch_lends_nothing():
+def test_an_other_text_that_is_too_short_is_not_used():
     assert degrade(LONG, seed=1, other_text="just three words", operations=["foreign"]) is None
 
 
-def test_all_operations_come_up_alike():
+def test_all_operations_are_equally_likely():
     counts = Counter(degrade(LONG, seed=seed, other_text=OTHER).operation for seed in range(3000))
     # A fair choice of three leaves 870 to 1130 of 3000 with probability below 1e-6.
     assert all(870 < counts[operation] < 1130 for operation in DEGRADE_OPERATIONS)
@@ -129,16 +133,16 @@ def test_all_operations_come_up_alike():
 @pytest.mark.parametrize(
     "text", ["我今天想在家里休息不出去了", "きょうは家でゆっくり休みたいです", "วันนี้ฉันอยากพักผ่อนอยู่ที่บ้าน"]
 )
-def test_scripts_without_spaces_are_worked_on_by_character(text):
+def test_scripts_without_spaces_are_degraded_by_character(text):
     assert " " not in degraded(text, "drop")
     assert 0.6 * len(text) < len(degraded(text, "drop")) < len(text)
     assert sorted(degraded(text, "swap")) == sorted(text)
 
 
 def test_a_foreign_stretch_of_characters_is_twice_as_long():
-    text, other = "今" * 9, "明" * 30
-    assert degraded(text, "foreign", 1, other).count("明") == 7  # 8 of 9 wanted, but the first and the last stay
-    assert degraded("今" * 30, "foreign", 1, other).count("明") == 2 * replaced_words(30)
+    text, other_text = "今" * 9, "明" * 30
+    assert degraded(text, "foreign", 1, other_text).count("明") == 7  # 8 of 9 wanted, but the first and the last stay
+    assert degraded("今" * 30, "foreign", 1, other_text).count("明") == 2 * replaced_words(30)
 
 
 def test_vowel_signs_stay_on_their_letters():
@@ -153,7 +157,7 @@ def test_korean_and_arabic_are_cut_at_spaces():
 
 @pytest.mark.parametrize("operation", ["drop", "swap"])
 @pytest.mark.parametrize("seed", range(10))
-def test_line_breaks_stay(operation, seed):
+def test_line_breaks_are_kept(operation, seed):
     text = "the first line is here\nthe second line follows\n\nand here is the end"
     worse = degraded(text, operation, seed)
     assert worse.count("\n") == 3
@@ -161,6 +165,6 @@ def test_line_breaks_stay(operation, seed):
 
 
 @pytest.mark.parametrize("chosen", [[], ["drop", "drop"], ["melt"]])
-def test_operations_that_are_unknown_or_doubled_are_refused(chosen):
+def test_unknown_and_repeated_operations_are_refused(chosen):
     with pytest.raises(ValueError, match="accepted: one or more of drop, swap, foreign, each once"):
         degrade("some text", seed=1, operations=chosen)

@@ -28,7 +28,7 @@ candidates = st.lists(
         (-1, 12, 5224469492205714828),
     ],
 )
-def test_keys_are_postgresqls(unit, seed, key):
+def test_keys_equal_those_of_postgresql(unit, seed, key):
     # PostgreSQL 18.4: select hashint8extended(unit::bigint, seed::bigint)
     assert order_keys(seed, [unit]).tolist() == [key]
 
@@ -42,9 +42,9 @@ def test_raters_have_unrelated_orders():
 
 
 @given(candidates, st.integers(0, 2**63 - 1), st.sets(st.sampled_from("ABCD")))
-def test_the_choice_is_fewest_filled_then_a_change_of_system_then_the_raters_order(pool, seed, previous):
+def test_candidates_rank_by_filled_slots_then_change_of_system_then_the_raters_order(pool, seed, previous):
     chosen = next_unit(pool, rater_seed=seed, avoid=previous)
-    emptiest = [candidate for candidate in pool if candidate.filled == min(other.filled for other in pool)]
+    emptiest = [candidate for candidate in pool if candidate.filled == min(unit.filled for unit in pool)]
     fresh = [candidate for candidate in emptiest if not previous & set(candidate.systems)]
     best = fresh or emptiest
     assert chosen in best
@@ -57,7 +57,7 @@ def test_the_choice_does_not_depend_on_the_order_of_the_candidates(pool, seed, r
     assert next_unit(pool, rater_seed=seed) == next_unit(shuffled, rater_seed=seed)
 
 
-def test_a_rater_who_does_half_a_campaign_never_meets_a_system_twice_in_a_row():
+def test_within_half_a_campaign_a_rater_never_meets_a_system_twice_in_a_row():
     waiting = {unit: Candidate(unit, 0, ["ABCDE"[unit % 5]]) for unit in range(200)}
     shown = []
     for _ in range(100):
@@ -67,11 +67,11 @@ def test_a_rater_who_does_half_a_campaign_never_meets_a_system_twice_in_a_row():
     assert len(Counter(system for (system,) in shown)) == 5
 
 
-def test_nothing_left_is_none():
+def test_without_candidates_there_is_no_next_unit():
     assert next_unit([], rater_seed=1) is None
 
 
-def test_a_seed_beyond_bigint_and_ids_that_are_no_integers_are_refused():
+def test_seeds_beyond_bigint_and_non_integer_ids_are_refused():
     with pytest.raises(ValueError, match="rater_seed is 9223372036854775808"):
         order_keys(2**63, [1])
     with pytest.raises(ValueError, match="units holds float64 values; accepted: integers"):

@@ -1,4 +1,4 @@
-"""The rule of hand-out as the database orders by it, against the rule in Python."""
+"""The hand-out order of the database must equal that of the Python rule."""
 
 import random
 
@@ -16,7 +16,7 @@ FIRST = """
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(20))
-def test_postgresql_gives_the_unit_the_rule_gives(seed):
+def test_postgresql_picks_the_same_unit_as_next_unit(seed):
     draw = random.Random(seed)
     pool = [
         Candidate(unit, draw.randrange(2), draw.sample("ABC", draw.randint(1, 2)))

@@ -32,12 +32,12 @@ def test_a_lease_is_a_whole_number_of_seconds_within_its_bounds(seconds):
 
 
 @pytest.mark.parametrize(("initial", "lease"), [(5, 60), (90.2, 91), (9999, 3600)])
-def test_the_first_lease_is_held_to_the_bounds_too(initial, lease):
+def test_the_initial_lease_is_kept_within_the_bounds(initial, lease):
     assert adaptive_lease([], low=60, high=3600, initial=initial) == lease
 
 
 @given(times, st.integers(1, 9))
-def test_a_minority_that_idles_or_clicks_through_moves_the_lease_no_further_than_honest_times_reach(honest, strays):
+def test_a_minority_of_outliers_keeps_the_lease_within_the_range_of_honest_times(honest, strays):
     bounds = {"low": 1e-6, "high": 1e9, "initial": 1}
     for stray in (0.0, 1e8):
         lease = adaptive_lease([*honest, *[stray] * strays], **bounds)
@@ -45,7 +45,7 @@ def test_a_minority_that_idles_or_clicks_through_moves_the_lease_no_further_than
 
 
 @pytest.mark.parametrize(("sigma", "share"), [(0.5, 0.0006), (0.7, 0.0107), (1.0, 0.0538)])
-def test_the_stated_shares_of_screens_outlast_the_lease(sigma, share):
+def test_documented_shares_of_screens_outlast_the_lease(sigma, share):
     # The shares in the docstring, from scipy's log-normal distribution and from a sample.
     assert stats.lognorm(sigma).sf(5) == pytest.approx(share, abs=5e-5)
     sample = np.random.default_rng(3).lognormal(math.log(30), sigma, 40_000)
@@ -53,7 +53,7 @@ def test_the_stated_shares_of_screens_outlast_the_lease(sigma, share):
     assert np.mean(sample > lease) == pytest.approx(share, rel=0.25)
 
 
-def test_late_answers_let_a_lease_that_is_too_short_recover():
+def test_counting_late_answers_lengthens_a_lease_that_is_too_short():
     sample = np.random.default_rng(5).lognormal(math.log(300), 0.6, 500)
     too_short = 60
     assert adaptive_lease(sample[sample < too_short], low=5, high=3600, initial=too_short, minimum_n=1) < 300
@@ -73,7 +73,7 @@ def test_late_answers_let_a_lease_that_is_too_short_recover():
         ({"seconds": [math.inf]}, r"seconds\[0\] is inf"),
     ],
 )
-def test_numbers_outside_their_range_are_refused(change, message):
+def test_values_out_of_range_are_refused(change, message):
     arguments = {"seconds": [10.0], **BOUNDS, **change}
     with pytest.raises(ValueError, match=message):
         adaptive_lease(arguments.pop("seconds"), **arguments)

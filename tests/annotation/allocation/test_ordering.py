@@ -15,14 +15,14 @@ def orders(seed, n, k):
 
 
 @given(seeds, st.integers(1, 25), st.integers(1, 12))
-def test_every_order_shows_each_response_once_and_is_drawn_again_alike(seed, n, k):
+def test_every_order_shows_each_response_once_and_is_reproducible(seed, n, k):
     drawn = orders(seed, n, k)
     assert all(sorted(order) == list(range(n)) for order in drawn)
     assert drawn == orders(seed, n, k)
 
 
 @given(seeds, st.integers(1, 15))
-def test_a_pair_stands_in_either_order_in_half_of_its_slots(seed, k):
+def test_a_pair_is_shown_in_each_order_in_half_of_its_slots(seed, k):
     counts = Counter(orders(seed, 2, k))
     assert sorted([counts[0, 1], counts[1, 0]]) == [k // 2, k - k // 2]
 
@@ -37,7 +37,7 @@ def test_positions_are_balanced_over_any_first_slots(seed, n, k):
 
 
 @given(seeds, st.integers(2, 8))
-def test_two_blocks_show_each_response_right_after_each_other_one_equally_often(seed, n):
+def test_every_response_follows_every_other_one_equally_often(seed, n):
     # Williams 1949: n rows do it for even n, 2n rows for odd n.
     blocks = 1 if n % 2 == 0 else 2
     neighbours = Counter(pair for order in orders(seed, n, blocks * n) for pair in pairwise(order))
@@ -46,7 +46,7 @@ def test_two_blocks_show_each_response_right_after_each_other_one_equally_often(
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
-def test_the_first_slot_and_the_odd_slot_fall_either_way_across_units(k):
+def test_first_and_odd_slots_use_both_orders_across_units(k):
     first = Counter(draw_order(seed, 0, 2, k) for seed in range(200))
     more_often = Counter(Counter(orders(seed, 2, k)).most_common(1)[0][0] for seed in range(200))
     # A fair coin leaves 60..140 of 200 with probability below 1e-7.
@@ -55,13 +55,13 @@ def test_the_first_slot_and_the_odd_slot_fall_either_way_across_units(k):
 
 
 @given(seeds, st.integers(1, 12), st.integers(0, 20), st.integers(1, 20), st.integers(1, 20))
-def test_the_order_of_a_slot_does_not_depend_on_how_many_slots_there_are(seed, n, slot, more, many_more):
-    # k may be raised while a campaign runs: what was shown stays explained, and the added slots stay balanced.
+def test_the_order_of_a_slot_does_not_depend_on_the_number_of_slots(seed, n, slot, more, many_more):
+    # k may be raised while a campaign runs: orders shown before must not change, and added slots stay balanced.
     assert draw_order(seed, slot, n, slot + more) == draw_order(seed, slot, n, slot + more + many_more)
 
 
 @given(seeds, st.integers(1, 12), st.integers(1, 12))
-def test_the_slots_added_to_a_pair_are_balanced_with_those_it_had(seed, k, added):
+def test_slots_added_to_a_pair_keep_its_orders_balanced(seed, k, added):
     counts = Counter([*orders(seed, 2, k), *(draw_order(seed, slot, 2, k + added) for slot in range(k, k + added))])
     assert abs(counts[0, 1] - counts[1, 0]) <= 1
 
@@ -75,6 +75,6 @@ def test_the_slots_added_to_a_pair_are_balanced_with_those_it_had(seed, k, added
         (0, 2, 0, "k is 0"),
     ],
 )
-def test_numbers_outside_their_range_are_refused(slot, n, k, message):
+def test_values_out_of_range_are_refused(slot, n, k, message):
     with pytest.raises(ValueError, match=message):
         draw_order(1, slot, n, k)

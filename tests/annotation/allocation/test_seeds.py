@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from annotation.allocation.seeds import derive_seed, permutation
 
 
-def test_a_seed_is_the_head_of_a_sha256_of_its_path():
-    # Stored seeds must mean the same for ever: the definition is written out here once more.
+def test_a_seed_is_the_start_of_the_sha256_of_its_path():
+    # Stored seeds must keep their meaning, so the test repeats the definition.
     digest = hashlib.sha256(b'[7, "unit", 12]').hexdigest()
     assert derive_seed(7, "unit", 12) == int(digest[:16], 16) % 2**63
 
@@ -24,7 +24,7 @@ def test_a_seed_fits_a_bigint(root, labels):
 
 
 @given(st.integers(), st.integers(0, 30))
-def test_a_permutation_holds_every_place_once(seed, size):
+def test_a_permutation_holds_every_index_once(seed, size):
     assert sorted(permutation(seed, size)) == list(range(size))
 
 

@@ -36,10 +36,10 @@ def test_every_pair_of_systems_is_shown_or_counted(sources):
     assert plan.n_missing_pairs == 0
     shown = [frozenset(unit.responses) for unit in plan.units]
     assert len(set(shown)) == len(shown)
-    assert all(len(both) == 2 for both in shown)
+    assert all(len(pair) == 2 for pair in shown)
 
 
-def test_pairs_keep_to_the_systems_asked_for():
+def test_only_the_requested_pairs_are_planned():
     sources = [Source(1, "A", 1), Source(1, "B", 2), Source(1, "C", 3), Source(2, "A", 4)]
     plan = plan_pairs(sources, [("C", "A")])
     assert [(unit.responses, unit.systems) for unit in plan.units] == [((3, 1), ("C", "A"))]
@@ -48,7 +48,7 @@ def test_pairs_keep_to_the_systems_asked_for():
 
 
 @given(st.integers(1, 80), st.integers(1, 25), st.integers(0, 2**63 - 1))
-def test_lists_hold_every_text_once_in_even_parts(n, max_size, seed):
+def test_lists_hold_every_text_once_and_have_even_sizes(n, max_size, seed):
     sources = [Source(1, "mined", response) for response in range(n)] + [Source(1, "seed", 0)]
     plan = plan_lists(sources, seed=seed, max_size=max_size)
     sizes = [len(unit.responses) for unit in plan.units]
@@ -80,6 +80,6 @@ def test_a_source_given_twice_counts_once():
         (lambda s: plan_singles([*s, Source(2, "A", 1)]), "response 1 belongs to item 1 and to item 2"),
     ],
 )
-def test_a_design_that_cannot_be_is_refused_by_name(call, message):
+def test_impossible_designs_are_refused_by_name(call, message):
     with pytest.raises(ValueError, match=message):
         call([Source(1, "A", 1), Source(1, "B", 2)])

@@ -1,4 +1,4 @@
-"""Whatever the table of fields declares is exported, copied, frozen and set in a step of the design."""
+"""Every field in the table of fields is exported, copied, frozen and set in a step of the design."""
 
 import hashlib
 import json
@@ -20,9 +20,9 @@ from tests.annotation.campaigns.services.test_drafts import full_draft
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 PLAIN = [name for name, field in CAMPAIGN.items() if not field.related]
-UNSET = ("reference_kinds",)  # which the full draft, as it is about systems, cannot set
+UNSET = ("reference_kinds",)  # the full draft is about systems and cannot set them
 # Exported and launched by version 1.0 of the design, before there was a table.
-BEFORE = json.loads((Path(__file__).parents[2] / "data" / "campaign_designs.json").read_text())
+VERSION_1 = json.loads((Path(__file__).parents[2] / "data" / "campaign_designs.json").read_text())
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_the_full_draft_sets_every_field(project: Project) -> None:
     assert [name for name in PLAIN if getattr(draft, name) == CAMPAIGN[name].default] == list(UNSET)
 
 
-def test_every_field_is_copied_through_a_file_but_what_stays_out_of_it(campaign: Campaign) -> None:
+def test_every_exported_field_is_copied_and_imported(campaign: Campaign) -> None:
     file = json.loads(json.dumps(campaign_export(campaign)))
     before = draft_of(campaign)
     copies = [
@@ -50,7 +50,7 @@ def test_every_field_is_copied_through_a_file_but_what_stays_out_of_it(campaign:
                 assert getattr(copy, name) == getattr(before, name), name
 
 
-def test_every_field_is_frozen_and_hashed_at_launch_unless_it_says_otherwise(campaign: Campaign) -> None:
+def test_exactly_the_frozen_fields_are_in_a_launched_design(campaign: Campaign) -> None:
     launched = campaign_launch(campaign=campaign)
     expected = {name for name in PLAIN if CAMPAIGN[name].frozen}
     assert expected <= set(launched.design)
@@ -61,16 +61,16 @@ def test_every_field_is_set_in_one_step(campaign: Campaign) -> None:
     settled = [name for form in STEPS.values() for name in form.settles]
     assert sorted(settled) == sorted(CAMPAIGN)
     shown = {name for form in STEPS.values() for name in form(campaign).fields}
-    assert set(PLAIN) - shown == {"quality", "qualification"}  # whose parts have forms of their own
+    assert set(PLAIN) - shown == {"quality", "qualification"}  # their parts have their own forms
 
 
 @pytest.mark.parametrize("model", [Campaign, Criterion])
-def test_the_table_names_columns(model: Any) -> None:
+def test_every_field_of_the_table_is_a_column(model: Any) -> None:
     names = {column.name for column in model._meta.get_fields()}
     assert set(CAMPAIGN if model is Campaign else CRITERION) <= names
 
 
-def test_files_and_hashes_are_what_they_were(project: Project, campaign: Campaign) -> None:
+def test_files_and_hashes_are_those_of_version_1(project: Project, campaign: Campaign) -> None:
     plain = make_campaign(
         make_dataset(project, name="plain"),
         name="Plain",
@@ -78,11 +78,11 @@ def test_files_and_hashes_are_what_they_were(project: Project, campaign: Campaig
         target="references",
         reference_kinds=["seed", "human"],
     )
-    for made, before in ((campaign, BEFORE["full"]), (plain, BEFORE["plain"])):
+    for draft, before in ((campaign, VERSION_1["full"]), (plain, VERSION_1["plain"])):
         exported, frozen = json.loads(before["export"]), before["design"]
-        known = {name: value for name, value in campaign_export(made).items() if name in exported}
+        known = {name: value for name, value in campaign_export(draft).items() if name in exported}
         assert json.dumps(known, ensure_ascii=False) == before["export"]
-        launched = campaign_launch(campaign=made)
+        launched = campaign_launch(campaign=draft)
         assert {name: launched.design[name] for name in frozen} == frozen
         assert hashlib.sha256(canonical_json(frozen)).hexdigest() == before["design_hash"]
         if set(launched.design) == set(frozen):

@@ -1,4 +1,4 @@
-"""Values of a design as a page writes them."""
+"""How pages write the values of a design."""
 
 from decimal import Decimal
 
@@ -8,7 +8,7 @@ from annotation.templatetags.designs import design_value, plainly
 
 
 @pytest.mark.parametrize(("number", "written"), [("0.1200", "0.12"), ("20.00", "20"), ("0.00", "0"), ("33.3", "33.3")])
-def test_an_amount_is_written_without_zeros_that_say_nothing(number: str, written: str) -> None:
+def test_an_amount_is_written_without_trailing_zeros(number: str, written: str) -> None:
     assert plainly(Decimal(number)) == written
 
 

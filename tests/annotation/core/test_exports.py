@@ -24,7 +24,7 @@ def body(**options: object) -> str:
     return b"".join(table_response(filename="study 1", **{"columns": COLUMNS, **options})).decode()  # type: ignore[arg-type]
 
 
-def test_a_spreadsheet_cannot_run_a_text_cell_and_numbers_stay_numbers() -> None:
+def test_text_cells_cannot_run_as_formulas_and_numbers_stay_numbers() -> None:
     rows = [
         ["=1+1", -0.5, None],
         ["@SUM(A1)", 2, None],
@@ -38,8 +38,8 @@ def test_a_spreadsheet_cannot_run_a_text_cell_and_numbers_stay_numbers() -> None
         ["\n=1", 0, None],
         [["=1"], 0, None],
     ]
-    found = list(csv.reader(io.StringIO(body(format="csv", rows=rows), newline="")))
-    assert [row[0] for row in found] == [
+    table = list(csv.reader(io.StringIO(body(format="csv", rows=rows), newline="")))
+    assert [row[0] for row in table] == [
         "system",
         "'=1+1",
         "'@SUM(A1)",
@@ -53,7 +53,7 @@ def test_a_spreadsheet_cannot_run_a_text_cell_and_numbers_stay_numbers() -> None
         "'\n=1",
         '["=1"]',
     ]
-    assert found[1][1:] == ["-0.5", ""]
+    assert table[1][1:] == ["-0.5", ""]
 
 
 @pytest.mark.parametrize("undefined", [math.nan, math.inf, None, np.float64("nan")])
@@ -65,7 +65,7 @@ def test_undefined_is_null_in_json_and_empty_in_csv(undefined: float | None) -> 
     assert "BLEU,," in body(format="csv", rows=rows)
 
 
-def test_json_lines_hold_one_row_each_with_their_line_breaks_and_quotes() -> None:
+def test_each_json_line_holds_one_row_with_its_line_breaks_and_quotes() -> None:
     rows = [['he said "no"\nand left', np.int64(3), (1, 2)], ["ΔBLEU", 0.25, ""]]
     lines = body(format="jsonl", rows=iter(rows)).splitlines()
     assert [json.loads(line) for line in lines] == [
@@ -81,7 +81,7 @@ def test_an_empty_table_is_still_a_table() -> None:
     assert body(format="jsonl", rows=[]) == ""
 
 
-def test_the_file_gets_a_safe_name_and_an_unknown_format_does_not_exist() -> None:
+def test_file_names_are_safe_and_unknown_formats_are_404() -> None:
     response = table_response(format="csv", filename='a "b"/c', columns=COLUMNS, rows=[])
     assert response["Content-Disposition"] == 'attachment; filename="a_bc.csv"'
     named = table_response(format="csv", filename="run-系统", columns=COLUMNS, rows=[])
@@ -120,16 +120,16 @@ def test_parquet_holds_what_the_csv_holds_with_types() -> None:
     assert table.to_pylist()[0] == dict(
         zip(columns, ["=1+1", 3, 0.5, True, moment, date(2026, 1, 2), [0, 2, 1], 0.12], strict=True)
     )
-    said = list(csv.DictReader(io.StringIO(body(format="csv", columns=columns, rows=rows), newline="")))
-    for kept, told in zip(table.to_pylist(), said, strict=True):
-        assert told["text"].removeprefix("'") == kept["text"]
+    csv_rows = list(csv.DictReader(io.StringIO(body(format="csv", columns=columns, rows=rows), newline="")))
+    for typed, text in zip(table.to_pylist(), csv_rows, strict=True):
+        assert text["text"].removeprefix("'") == typed["text"]
         for name in ("whole", "number"):
-            assert (float(told[name]) if told[name] else None) == kept[name]
-        assert (datetime.fromisoformat(told["when"]) if told["when"] else None) == kept["when"]
-        assert json.loads(told["order"]) == kept["order"]
+            assert (float(text[name]) if text[name] else None) == typed[name]
+        assert (datetime.fromisoformat(text["when"]) if text["when"] else None) == typed["when"]
+        assert json.loads(text["order"]) == typed["order"]
 
 
-def test_a_column_widens_where_a_later_batch_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_widens_if_a_later_batch_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "BATCH_ROWS", 2)
     rows = [[None, 1, 1], [None, 2, 2], [3, 2.5, "x"], [4, None, None], [5, 7, datetime(2026, 1, 2, tzinfo=UTC)]]
     table = read_parquet(iter(rows), ["late", "number", "mixed"])
@@ -152,7 +152,7 @@ def test_a_long_table_is_sent_in_row_groups(monkeypatch: pytest.MonkeyPatch) -> 
     assert file.read().column("rho").to_pylist() == [n / 2 for n in range(1050)]
 
 
-def test_a_column_without_values_has_the_type_that_was_named() -> None:
+def test_a_column_without_values_has_the_given_type() -> None:
     table = read_parquet([["a", None, None]], types={"rho": "number", "when": "time"})
     assert [str(kind) for kind in table.schema.types] == ["string", "double", "timestamp[us, tz=UTC]"]
     assert read_parquet([]).num_rows == 0
@@ -174,12 +174,12 @@ def test_a_number_too_long_for_64_bits_becomes_text_and_a_row_too_short_is_refus
         max_size=30,
     )
 )
-def test_parquet_and_json_lines_say_the_same(rows: list[tuple]) -> None:
+def test_parquet_and_json_lines_hold_the_same_rows(rows: list[tuple]) -> None:
     lines = [json.loads(line) for line in body(format="jsonl", rows=rows).split("\n") if line]
-    found = read_parquet(rows).to_pylist()
-    for record in found:
+    records = read_parquet(rows).to_pylist()
+    for record in records:
         record["when"] = record["when"] and record["when"].isoformat()
-    assert found == lines
+    assert records == lines
 
 
 def test_the_download_menu_offers_every_format_of_a_table() -> None:

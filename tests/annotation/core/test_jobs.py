@@ -9,8 +9,7 @@ from pytest_django import Settings
 
 from annotation.core import jobs
 from annotation.core.errors import AnnotationError, JobCancelled, JobLost
-from annotation.models import DatasetImport, Heartbeat, JobState, Project
-from tests.worker import Worker, wait_until
+from annotation.models import DatasetImport, JobState, Project
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def job(project: Project) -> DatasetImport:
     return DatasetImport.objects.create(project=project, name="x", filename="x.csv", file_format="csv", content=b"")
 
 
-def lapse(job: DatasetImport) -> None:
+def expire_lease(job: DatasetImport) -> None:
     DatasetImport.objects.filter(pk=job.pk).update(lease_expires_at=Now() - jobs.timedelta(seconds=1))
 
 
@@ -29,7 +28,7 @@ def test_a_job_is_claimed_once(job: DatasetImport) -> None:
 
 def test_worker_whose_lease_expired_cannot_write(job: DatasetImport) -> None:
     first = jobs.job_claim(DatasetImport, job.pk)
-    lapse(job)
+    expire_lease(job)
     second = jobs.job_claim(DatasetImport, job.pk)
     assert first
     assert second
@@ -45,7 +44,7 @@ def test_worker_whose_lease_expired_cannot_write(job: DatasetImport) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_long_step_without_a_word_keeps_its_lease(job: DatasetImport, settings: Settings) -> None:
+def test_a_long_step_without_a_heartbeat_keeps_its_lease(job: DatasetImport, settings: Settings) -> None:
     settings.JOB_LEASE_SECONDS = 1
 
     def work(row: DatasetImport, claim: jobs.Claim) -> None:
@@ -84,10 +83,20 @@ def test_a_domain_error_fails_the_job_with_its_message(job: DatasetImport) -> No
     assert jobs.job_claim(DatasetImport, job.pk)
 
 
-def test_a_job_whose_workers_all_died_is_given_up_with_the_reason(job: DatasetImport) -> None:
+def test_an_unexpected_error_is_recorded_without_folders_of_the_server(job: DatasetImport) -> None:
+    def work(row: DatasetImport, claim: jobs.Claim) -> None:
+        open("/srv/assay/secret")  # noqa: PTH123, SIM115
+
+    with pytest.raises(FileNotFoundError):
+        jobs.job_run(DatasetImport, job.pk, work)
+    job.refresh_from_db()
+    assert job.error == "Unexpected FileNotFoundError: No such file or directory"
+
+
+def test_a_job_fails_with_a_reason_after_all_attempts_died(job: DatasetImport) -> None:
     for _ in range(jobs.MAX_ATTEMPTS):
         assert jobs.job_claim(DatasetImport, job.pk)
-        lapse(job)
+        expire_lease(job)
     assert jobs.stale_ids(DatasetImport) == []
     job.refresh_from_db()
     assert job.state == JobState.FAILED
@@ -107,9 +116,3 @@ def test_ratings_and_done_releases_are_guarded_by_the_database(db: None) -> None
             "rating_append_only",
             "release_weight_immutable",
         ]
-
-
-@pytest.mark.worker
-def test_a_real_worker_says_that_it_is_alive(worker: Worker) -> None:
-    wait_until(lambda: Heartbeat.objects.filter(name="worker").exists())
-    assert worker.is_alive()

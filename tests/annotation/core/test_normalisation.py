@@ -11,7 +11,7 @@ from annotation.core.normalisation import RULES, normalise, text_key
 
 
 @pytest.mark.parametrize(
-    ("rule", "one", "other", "same"),
+    ("rule", "first", "second", "same"),
     [
         ("nfc-space", "e\u0301", "\u00e9", True),  # UAX 15, figure 3: canonical composites
         ("nfc-space", "ﬁ", "fi", False),  # UAX 15, figure 2: a compatibility equivalence only
@@ -22,8 +22,8 @@ from annotation.core.normalisation import RULES, normalise, text_key
         ("exact", "to be", "to be ", False),
     ],
 )
-def test_two_texts_are_the_same_response_or_not(rule: str, one: str, other: str, same: bool) -> None:
-    assert (text_key(one, rule) == text_key(other, rule)) is same
+def test_two_texts_are_the_same_response_or_not(rule: str, first: str, second: str, same: bool) -> None:
+    assert (text_key(first, rule) == text_key(second, rule)) is same
 
 
 @given(st.text(), st.sampled_from(sorted(RULES)))
@@ -32,7 +32,7 @@ def test_normalising_twice_changes_nothing(text: str, rule: str) -> None:
     assert normalise(once, rule) == once
 
 
-def test_an_unknown_rule_is_refused_with_those_there_are() -> None:
+def test_an_unknown_rule_is_refused_with_the_accepted_ones() -> None:
     with pytest.raises(ValueError, match="found 'lower'; accepted: exact, nfc-space, nfkc-casefold"):
         normalise("a", "lower")
 

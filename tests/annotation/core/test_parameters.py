@@ -17,9 +17,9 @@ from annotation.core.parameters import whole_number
         ("", None),
     ],
 )
-def test_only_a_number_that_a_row_could_have_is_one(written: str, number: int | None) -> None:
+def test_only_possible_primary_keys_are_accepted(written: str, number: int | None) -> None:
     assert whole_number(RequestFactory().get("/", {"before": written}), "before") == number
 
 
-def test_a_number_that_is_not_asked_for_is_none() -> None:
+def test_a_missing_parameter_is_none() -> None:
     assert whole_number(RequestFactory().get("/"), "before") is None

@@ -1,4 +1,4 @@
-"""Bytes into rows: what is refused, with its line, and what is taken in stride and counted."""
+"""Reading rows from bytes: errors are refused with their line, harmless oddities are counted."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ def test_invalid_utf8_is_named_by_line_and_byte_on_every_line() -> None:
     ]
 
 
-def test_utf16_is_named_for_what_it_is() -> None:
+def test_utf16_is_recognised() -> None:
     assert refused(read_tsv, "id\n".encode("utf-16"))[0]["found"] == "UTF-16 text"
 
 
@@ -53,7 +53,7 @@ def test_csv_quotes_as_in_rfc_4180_and_counts_lines_of_the_file() -> None:
     assert [row.line for row in table.rows] == [2, 4]
 
 
-def test_an_unclosed_quote_is_named_where_its_row_begins() -> None:
+def test_an_unclosed_quote_is_reported_at_the_start_of_its_row() -> None:
     rows = refused(read_csv, b'id,text\n1,fine\n2,"open\n3,more\n')
     assert (rows[0]["line"], rows[0]["field"]) == (3, "quoting")
 
@@ -82,24 +82,24 @@ def test_unicode_line_separators_do_not_end_a_line_of_json() -> None:
         ('{"score": NaN}', "line"),
     ],
 )
-def test_what_is_not_one_object_of_json_is_refused_by_line(line: str, field: str) -> None:
+def test_lines_that_are_not_json_objects_are_refused(line: str, field: str) -> None:
     problems = Problems("a.jsonl")
     assert list(read_jsonl(f"{{}}\n{line}\n".encode(), problems, Oddities())) == [(1, {})]
     assert [(row["line"], row["field"]) for row in problems.rows] == [(2, field)]
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "reported"),
     [
         ('{"score": -Infinity}', "-Infinity"),
         ('{"rank": ' + "1" * 4301 + "}", "a whole number of more than 4,300 digits"),
         ("[" * 99999, "lists or objects nested too deep to read"),
     ],
 )
-def test_what_python_cannot_read_is_told_without_its_own_words(line: str, found: str) -> None:
+def test_values_that_python_cannot_read_get_our_own_message(line: str, reported: str) -> None:
     problems = Problems("a.jsonl")
     assert list(read_jsonl(f"{{}}\n{line}\n".encode(), problems, Oddities())) == [(1, {})]
-    assert [(row["line"], row["found"]) for row in problems.rows] == [(2, found)]
+    assert [(row["line"], row["found"]) for row in problems.rows] == [(2, reported)]
 
 
 def test_the_first_hundred_problems_are_kept_in_full_and_all_are_counted() -> None:

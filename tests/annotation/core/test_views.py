@@ -1,4 +1,4 @@
-"""Who gets past the decorators of views, and what the views then get."""
+"""The decorators of views check access and pass the object to the view."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -38,17 +38,17 @@ def test_outsiders_and_unknown_projects_are_not_found(project: Project, outsider
         call(project_page, viewer, project_slug="nowhere", word="hello")
 
 
-def test_who_is_not_signed_in_is_sent_to_sign_in(project: Project) -> None:
+def test_anonymous_users_are_redirected_to_login(project: Project) -> None:
     assert "/login/" in call(project_page, AnonymousUser(), project_slug=project.slug, word="hello").url
 
 
-def test_a_post_may_need_a_larger_role(project: Project, viewer: User, manager: User) -> None:
+def test_a_post_may_need_a_higher_role(project: Project, viewer: User, manager: User) -> None:
     with pytest.raises(PermissionDenied):
         call(project_page, viewer, "post", project_slug=project.slug, word="hello")
     assert call(project_page, manager, "post", project_slug=project.slug, word="hello").status_code == 200
 
 
-def test_the_object_of_the_address_becomes_an_argument(
+def test_the_object_in_the_url_becomes_an_argument(
     project: Project, manager: User, viewer: User, outsider: User, django_assert_num_queries
 ) -> None:
     Dataset.objects.create(project=project, name="Chats", slug="chats")

@@ -1,4 +1,4 @@
-"""A zip that is sent while it is written is the zip that the standard library writes to a pipe."""
+"""A streamed zip has the same bytes as one that the standard library writes to a pipe."""
 
 import io
 import zipfile
@@ -22,7 +22,7 @@ class Pipe(io.RawIOBase):
         return len(data)
 
 
-def test_the_bytes_are_those_of_the_standard_library() -> None:
+def test_the_bytes_equal_those_of_the_standard_library() -> None:
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w") as archive:
         for name, chunks in MEMBERS:
@@ -34,7 +34,7 @@ def test_the_bytes_are_those_of_the_standard_library() -> None:
     assert b"".join(zip_chunks(MEMBERS)) == pipe.content
 
 
-def test_a_member_is_read_when_its_turn_comes() -> None:
+def test_members_are_read_lazily() -> None:
     turns: list[str] = []
 
     def members():

@@ -1,4 +1,4 @@
-"""The demo against what its authors published, and against counts taken from the raw files by hand."""
+"""The demo data, compared with published numbers and with counts from the raw files."""
 
 from collections import defaultdict
 from decimal import ROUND_HALF_UP, Decimal
@@ -16,18 +16,18 @@ from tests.demo.world import imported_demo
 
 @pytest.fixture(scope="module")
 def report(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped-def]
-    """Imported once for all tests here, and taken away after them."""
+    """Import the demo once for all tests here, and roll it back afterwards."""
     with django_db_blocker.unblock(), transaction.atomic():
-        made = imported_demo()
+        report = imported_demo()
         connection.check_constraints()  # foreign keys are deferred, and there will be no commit
-        yield made
+        yield report
         transaction.set_rollback(True)
 
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("report")
 class TestDemo:
-    def test_it_says_what_it_found(self, report: dict[str, dict[str, int]]) -> None:
+    def test_the_report_counts_what_was_imported(self, report: dict[str, dict[str, int]]) -> None:
         # The publisher's README and repository; empty cells, quote characters and doubles counted with awk and sort.
         dataset = report["dataset"]
         assert (dataset["items"], dataset["systems"], dataset["outputs"]) == (1000, 10, 10_000)
@@ -41,7 +41,7 @@ class TestDemo:
         assert references["repeated_differing"] + outputs["repeated_differing"] == 40
         assert (outputs["alias_judgements"], outputs["alias_outputs"]) == (3000, 1000)
 
-    def test_the_published_means_come_out_of_the_imported_ratings(self) -> None:
+    def test_the_imported_ratings_reproduce_the_published_means(self) -> None:
         """Source: dstc7-task2-human_evaluation.tsv, the organisers' own means: all 10,000 cells and the averages.
 
         Their reading: the mean of relevance and informativeness over the judgements of an item under a system's name,
@@ -54,7 +54,7 @@ class TestDemo:
         ratings = Rating.objects.filter(campaign__imported=True).order_by()
         for item, system, value in ratings.values_list("response__item__external_id", "rated_as__name", "value"):
             cells[item, demo.ALIASES.get(system, system)].append(Fraction(value))
-        means = {place: sum(values) / len(values) for place, values in cells.items()}
+        means = {cell: sum(values) / len(values) for cell, values in cells.items()}
         assert len(means) == 10_000
         averages = {system: sum(means[row[0], system] for row in rows[:-1]) / 1000 for system in header[1:]}
         computed = [[row[0], *(_rounded(means[row[0], system]) for system in header[1:])] for row in rows[:-1]]
@@ -68,7 +68,7 @@ class TestDemo:
         assert by_name["TeamCE"] == by_name["TeamEC"]
         assert len(by_name["TeamCE"]) == 1000
 
-    def test_two_campaigns_are_open_to_try_and_one_to_watch(self) -> None:
+    def test_two_campaigns_can_be_tried_and_one_watched(self) -> None:
         live = Campaign.objects.filter(project__slug="demo", imported=False).order_by("name")
         units = {campaign.name: (campaign.state, campaign.units.count()) for campaign in live}
         # 25 items and three pairs of systems; 40 items and four systems.
@@ -76,15 +76,15 @@ class TestDemo:
         assert watched == ("running", 20)
         assert units == {"Try it: pairs": ("running", 75), "Try it: single responses": ("running", 160)}
 
-    def test_simulated_raters_have_begun_a_campaign_whose_rules_find_the_one_who_clicks(self) -> None:
+    def test_the_rules_of_the_simulated_campaign_find_the_spammer(self) -> None:
         campaign = Campaign.objects.get(name="Watch it: simulated raters, with checks")
         rules = campaign.rule_versions.get()
         assert rules.before_launch
         preview = rules_preview(campaign, rules_from_data(rules.rules))
-        assert {one.rater.pseudonym for one in preview.verdicts} == {"Simulated Eve, who clicks"}
+        assert {verdict.rater.pseudonym for verdict in preview.verdicts} == {"Simulated Eve, who clicks"}
         assert campaign.check_answers.exists()
 
-    def test_loading_it_again_changes_nothing(self) -> None:
+    def test_loading_the_demo_twice_changes_nothing(self) -> None:
         counts = [model.objects.count() for model in (Project, Dataset, Campaign, DatasetImport)]
         assert demo.demo_import(by=User.objects.get(username="demo-importer")) == {}
         assert [model.objects.count() for model in (Project, Dataset, Campaign, DatasetImport)] == counts

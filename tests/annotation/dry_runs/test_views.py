@@ -1,4 +1,4 @@
-"""Pages of dry runs: who may, what they say, and that sandboxes are nowhere to be seen."""
+"""Pages of dry runs: permissions, contents, and that sandboxes are hidden."""
 
 import json
 from unittest import mock
@@ -165,7 +165,7 @@ def page(campaign: Campaign, name: str, *args: object) -> str:
     return reverse(f"annotation:campaign-dry-run{name}", args=["chit-chat", campaign.pk, *args])
 
 
-def test_an_outsider_sees_none_of_it(campaign, run, outsider, as_user):
+def test_outsiders_get_404(campaign, run, outsider, as_user):
     client = as_user(outsider)
     for address in (
         page(campaign, "s"),
@@ -179,7 +179,7 @@ def test_an_outsider_sees_none_of_it(campaign, run, outsider, as_user):
         assert client.post(page(campaign, name, run.pk)).status_code == 404
 
 
-def test_a_viewer_reads_and_starts_nothing(campaign, run, viewer, as_user):
+def test_a_viewer_can_read_but_not_start_or_delete(campaign, run, viewer, as_user):
     client = as_user(viewer)
     text = client.get(page(campaign, "s")).content.decode()
     assert f"Dry run {run.pk}" in text
@@ -188,27 +188,27 @@ def test_a_viewer_reads_and_starts_nothing(campaign, run, viewer, as_user):
     assert client.post(page(campaign, "-delete", run.pk)).status_code == 403
 
 
-def test_a_manager_starts_one_with_shares_in_percent(campaign, manager, as_user, django_capture_on_commit_callbacks):
-    with mock.patch.object(tasks.dry_run_execute, "apply_async") as sent:
+def test_a_manager_starts_a_run_with_shares_in_percent(campaign, manager, as_user, django_capture_on_commit_callbacks):
+    with mock.patch.object(tasks.dry_run_execute, "apply_async") as apply_async:
         with django_capture_on_commit_callbacks(execute=True):
             response = as_user(manager).post(page(campaign, "s"), FORM)
-        made = DryRun.objects.get()
-    assert response.url == page(campaign, "", made.pk)
-    assert sent.called
-    assert made.specification["spam_share"] == pytest.approx(0.25)
-    assert made.specification["raters"] == 12
-    assert made.requested_by == manager
+        run = DryRun.objects.get()
+    assert response.url == page(campaign, "", run.pk)
+    assert apply_async.called
+    assert run.specification["spam_share"] == pytest.approx(0.25)
+    assert run.specification["raters"] == 12
+    assert run.requested_by == manager
     assert AuditEntry.objects.get(verb="campaign.dry_run").actor == manager
 
 
-def test_what_cannot_be_is_said_at_its_field(campaign, manager, as_user):
+def test_invalid_values_are_reported_at_their_fields(campaign, manager, as_user):
     response = as_user(manager).post(page(campaign, "s"), {**FORM, "raters": 0, "noise": 400})
     assert response.status_code == 400
     assert set(response.context["form"].errors) == {"raters", "noise"}
     assert not DryRun.objects.exists()
 
 
-def test_the_form_suggests_and_can_be_filled_in_as_an_earlier_one(campaign, manager, as_user):
+def test_the_form_can_be_filled_in_from_an_earlier_run(campaign, manager, as_user):
     run = make_run(campaign, raters=77, spam_share=0.3)
     client = as_user(manager)
     text = client.get(f"{page(campaign, 's')}?like={run.pk}").content.decode()
@@ -217,9 +217,9 @@ def test_the_form_suggests_and_can_be_filled_in_as_an_earlier_one(campaign, mana
     assert "12 items with 24 slots" in " ".join(client.get(page(campaign, "s")).content.decode().split())
 
 
-def test_the_page_answers_what_a_manager_asks(campaign, run, viewer, as_user):
+def test_the_page_shows_the_forecast(campaign, run, viewer, as_user):
     text = " ".join(as_user(viewer).get(page(campaign, "", run.pk)).content.decode().split())
-    for said in (
+    for expected in (
         "4.00 GBP: 3.00 GBP to raters for 30 items",
         "between 3.50 GBP and 4.50 GBP",
         "A rater would earn 12.50 GBP an hour",
@@ -232,10 +232,10 @@ def test_the_page_answers_what_a_manager_asks(campaign, run, viewer, as_user):
         "gold accuracy 0.20 of 5 answers",
         "Beta(2, 2)",
     ):
-        assert said in text, said
+        assert expected in text, expected
 
 
-def test_without_checks_the_page_says_that_nobody_can_be_caught(campaign, run, viewer, as_user):
+def test_without_checks_the_page_says_that_no_spammer_is_caught(campaign, run, viewer, as_user):
     rules = {"source": "none", "version": None, "checks": False, "sentences": []}
     DryRun.objects.filter(pk=run.pk).update(result={**RESULT, "rules": rules})
     text = as_user(viewer).get(page(campaign, "", run.pk)).content.decode()
@@ -243,7 +243,7 @@ def test_without_checks_the_page_says_that_nobody_can_be_caught(campaign, run, v
     assert "The answers of 2 spammers would count." in text
 
 
-def test_trouble_and_open_places_are_said(campaign, run, viewer, as_user):
+def test_findings_and_open_slots_are_shown(campaign, run, viewer, as_user):
     findings = [{"what": "An answer: status 500, “Oops”.", "times": 3}]
     simulated = {**RESULT["simulated"], "filled": 6}
     result = {**RESULT, "findings": findings, "simulated": simulated, "forecast": None, "test": None}
@@ -254,7 +254,7 @@ def test_trouble_and_open_places_are_said(campaign, run, viewer, as_user):
     assert "No: 6 of 24 slots (25 %) would." in text
 
 
-def test_progress_is_a_fragment_and_asks_for_the_page_when_over(campaign, run, viewer, as_user):
+def test_progress_is_a_fragment_that_refreshes_the_page_when_done(campaign, run, viewer, as_user):
     address, headers = f"{page(campaign, '', run.pk)}?progress=1", {"HX-Request": "true"}
     over = as_user(viewer).get(address, headers=headers)
     assert over.headers["HX-Refresh"] == "true"
@@ -266,26 +266,26 @@ def test_progress_is_a_fragment_and_asks_for_the_page_when_over(campaign, run, v
 
 @pytest.mark.parametrize("name", ["places", "weights-relevance"])
 @pytest.mark.parametrize(("ending", "kind"), [("json", "application/json"), ("svg", "image/svg+xml")])
-def test_charts_for_the_browser_and_to_keep(campaign, run, viewer, as_user, name, ending, kind):
+def test_charts_come_as_json_and_svg(campaign, run, viewer, as_user, name, ending, kind):
     response = as_user(viewer).get(page(campaign, "-chart", run.pk, name, ending))
     assert response.status_code == 200
     assert response.headers["Content-Type"] == kind
 
 
-def test_no_other_chart_exists(campaign, run, viewer, as_user):
+def test_an_unknown_chart_is_404(campaign, run, viewer, as_user):
     assert as_user(viewer).get(page(campaign, "-chart", run.pk, "weights-x", "json")).status_code == 404
     assert as_user(viewer).get(page(campaign, "-chart", run.pk, "places", "gif")).status_code == 404
 
 
-def test_everything_comes_as_json(campaign, run, viewer, as_user):
-    found = json.loads(as_user(viewer).get(page(campaign, "-download", run.pk)).content)
-    assert found["result"] == RESULT
-    assert found["specification"] == run.specification
+def test_the_result_can_be_downloaded_as_json(campaign, run, viewer, as_user):
+    download = json.loads(as_user(viewer).get(page(campaign, "-download", run.pk)).content)
+    assert download["result"] == RESULT
+    assert download["specification"] == run.specification
 
 
-def test_two_runs_stand_side_by_side_with_what_differs_marked(campaign, run, viewer, as_user):
-    other = make_run(campaign, spam_share=0.3)
-    response = as_user(viewer).get(f"{page(campaign, '-compare')}?left={run.pk}&right={other.pk}")
+def test_two_runs_are_compared_with_differences_marked(campaign, run, viewer, as_user):
+    other_run = make_run(campaign, spam_share=0.3)
+    response = as_user(viewer).get(f"{page(campaign, '-compare')}?left={run.pk}&right={other_run.pk}")
     rows = {row.label: row for row in response.context["settings"] + response.context["results"]}
     assert rows["Spammers"].values == ["10 %", "30 %"]
     assert rows["Spammers"].differs
@@ -293,7 +293,7 @@ def test_two_runs_stand_side_by_side_with_what_differs_marked(campaign, run, vie
     assert not rows["Cost"].differs
 
 
-def test_one_is_cancelled_started_over_and_deleted(campaign, manager, as_user):
+def test_a_run_can_be_cancelled_retried_and_deleted(campaign, manager, as_user):
     run = DryRun.objects.create(campaign=campaign, specification=DryRunSpecification().to_dict())
     client = as_user(manager)
     client.post(page(campaign, "-delete", run.pk))

@@ -11,7 +11,7 @@ from annotation.hygiene.near import nearest, resemblance, shingles
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("first_text", "second_text", "expected"),
     [
         ("abcd", "abcd", 1.0),
         # " abcd ": ␣ab abc bcd cd␣; " abce ": ␣ab abc bce ce␣; two shared of six.
@@ -27,13 +27,13 @@ from annotation.hygiene.near import nearest, resemblance, shingles
         ("हिन्दी", "हिन्दी।", 1.0),
     ],
 )
-def test_resemblance_is_the_share_of_common_shingles(one: str, other: str, expected: float) -> None:
-    assert resemblance(shingles(one), shingles(other)) == pytest.approx(expected)
+def test_resemblance_is_the_share_of_common_shingles(first_text: str, second_text: str, expected: float) -> None:
+    assert resemblance(shingles(first_text), shingles(second_text)) == pytest.approx(expected)
 
 
 @given(st.text(), st.text())
-def test_resemblance_is_symmetric_and_one_for_a_text_itself(one: str, other: str) -> None:
-    first, second = shingles(one), shingles(other)
+def test_resemblance_is_symmetric_and_one_for_a_text_itself(first_text: str, second_text: str) -> None:
+    first, second = shingles(first_text), shingles(second_text)
     assert first
     assert resemblance(first, first) == 1
     assert resemblance(first, second) == resemblance(second, first)

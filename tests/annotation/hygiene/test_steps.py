@@ -1,4 +1,4 @@
-"""Tables of texts as people write them, and what each step is to make of them."""
+"""Texts as people write them, with the expected result of each step."""
 
 import time
 
@@ -58,7 +58,7 @@ def assert_cleaned(step: AnyStep, text: str, expected: str | None, count: int = 
         ("", SAME),
     ],
 )
-def test_addresses_of_pages_are_masked_and_punctuation_stays(text: str, expected: str | None) -> None:
+def test_urls_are_masked_and_punctuation_stays(text: str, expected: str | None) -> None:
     assert_cleaned(MaskUrls(), text, expected)
 
 
@@ -109,7 +109,7 @@ def test_every_address_counts() -> None:
         ("https://video.example/@anna", SAME),  # an address of a page
     ],
 )
-def test_names_of_accounts_are_masked_and_times_are_not(text: str, expected: str | None) -> None:
+def test_handles_are_masked_and_times_are_not(text: str, expected: str | None) -> None:
     assert_cleaned(MaskHandles(), text, expected, 2 if (expected or "").count("<user>") == 2 else 1)
 
 
@@ -127,8 +127,8 @@ def test_a_masked_text_has_nothing_left_to_mask(text: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["a%", "a.", "a-", "@a.", "www.", ")", "a@", "u/", "a'"])
-def test_no_text_keeps_a_step_busy_for_long(part: str) -> None:
-    """40,000 characters that begin like an address over and over; what takes the square of that takes minutes."""
+def test_no_step_takes_quadratic_time(part: str) -> None:
+    """40,000 characters that look like the start of an address; a quadratic step would take minutes."""
     steps = [*MASKS, Language(), Length(), Blocklist(("a a b",))]
     started = time.process_time()
     clean(f"http://a{part * (40_000 // len(part))}", steps)
@@ -147,9 +147,9 @@ def test_no_text_keeps_a_step_busy_for_long(part: str) -> None:
         ("de", "What on earth are you talking about?", True, ("language: en",)),
         ("pt-BR", "Não sei o que dizer sobre isso, cara", False, ()),
         ("zh", "你好，今天天气怎么样？", False, ()),
-        ("yue", "你好，今天天气怎么样？", False, ()),  # told apart as one language
+        ("yue", "你好，今天天气怎么样？", False, ()),  # detected as one language
         ("nb", "Ja det er riktig, jeg vet ikke hva jeg skal si", False, ()),
-        # Too short, or nothing that a language is in: kept, and told.
+        # Too short or without language: kept, with a reason.
         ("en", "ok", False, ("language: too short to tell",)),
         ("en", "Das egal!", False, ("language: too short to tell",)),
         ("en", "👍👍👍 123 ...", False, ("language: too short to tell",)),
@@ -164,7 +164,7 @@ def test_no_text_keeps_a_step_busy_for_long(part: str) -> None:
         ("en", "lol wut omg rofl yolo swag bruh", False, ("language: not sure",)),
     ],
 )
-def test_what_is_surely_another_language_goes_and_what_cannot_be_told_stays(
+def test_only_texts_surely_in_another_language_are_dropped(
     language: str, text: str, dropped: bool, reasons: tuple[str, ...]
 ) -> None:
     assert Language(language).apply(text) == (text, dropped, reasons)
@@ -200,7 +200,7 @@ BLOCKED = Blocklist(("ass", "Bad Word", "f***", "हिन", "straße", "user", 
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "phrases"),
     [
         ("a class act", ()),  # whole words
         ("You ASS!", ("ass",)),
@@ -218,8 +218,8 @@ BLOCKED = Blocklist(("ass", "Bad Word", "f***", "हिन", "straße", "user", 
         ("the user said", ("user",)),
     ],
 )
-def test_blocked_words_and_phrases_are_found_whole_in_any_case(text: str, found: tuple[str, ...]) -> None:
-    assert BLOCKED.apply(text) == (text, bool(found), tuple(f"blocklist: {phrase}" for phrase in found))
+def test_blocked_phrases_match_whole_words_in_any_case(text: str, phrases: tuple[str, ...]) -> None:
+    assert BLOCKED.apply(text) == (text, bool(phrases), tuple(f"blocklist: {phrase}" for phrase in phrases))
 
 
 def test_a_reason_is_short_enough_to_be_stored() -> None:
@@ -227,7 +227,7 @@ def test_a_reason_is_short_enough_to_be_stored() -> None:
     assert len(reason) == 80
 
 
-def test_all_steps_say_what_they_find_also_where_one_drops_the_text() -> None:
+def test_all_steps_give_reasons_even_if_one_drops_the_text() -> None:
     steps = [Blocklist(("darn",)), Length(1, 2), MaskHandles()]
     assert clean("darn it @anna", steps) == (
         "darn it <user>",
@@ -244,7 +244,7 @@ def test_a_text_that_is_changed_or_dropped_always_has_a_reason(text: str, steps:
 
 
 @pytest.mark.parametrize("step", [*MASKS, Language("de"), Length(2, 5), BLOCKED])
-def test_a_step_is_written_with_its_version_and_read_back(step: AnyStep) -> None:
+def test_a_step_survives_serialisation_with_its_version(step: AnyStep) -> None:
     assert step_to_dict(step)["version"] == step.version == 1
     assert step_from_dict(step_to_dict(step)) == step
     assert step.signature().startswith(f"{step.name}.v1")
@@ -258,6 +258,6 @@ def test_a_step_is_written_with_its_version_and_read_back(step: AnyStep) -> None
         {"step": "language", "language": "en-\0"},
     ],
 )
-def test_what_could_not_be_written_down_is_refused(record: dict[str, object]) -> None:
+def test_values_that_cannot_be_stored_are_refused(record: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="accepted"):
         step_from_dict(record)

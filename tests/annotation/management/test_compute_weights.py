@@ -27,7 +27,7 @@ def run(**options):
 NEW = {"dataset": "replies", "name": "R", "campaign": ["Quality"], "source": ["Human"], "original": ["Human"]}
 
 
-def test_it_creates_a_set_releases_it_and_prints_json(dataset, project, tmp_path):
+def test_the_command_creates_a_set_releases_it_and_prints_json(dataset, project, tmp_path):
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps([{"rule": "exclude_raters", "version": 1, "raters": ["mallory"]}]))
     record = json.loads(run(**NEW, rules=rules, json=True))
@@ -46,12 +46,12 @@ def test_it_creates_a_set_releases_it_and_prints_json(dataset, project, tmp_path
         ({**NEW, "source": ["Robot"]}, "has no system 'Robot'; it has: Human"),
     ],
 )
-def test_it_says_what_is_wrong(dataset, options, message):
+def test_invalid_options_are_refused(dataset, options, message):
     with pytest.raises(CommandError, match=message):
         run(**options)
 
 
-def test_rules_that_are_no_json_are_refused_by_name(dataset, tmp_path):
+def test_a_rules_file_that_is_not_json_is_refused_by_name(dataset, tmp_path):
     rules = tmp_path / "rules.json"
     rules.write_text("[")
     with pytest.raises(CommandError, match=r"rules\.json is not JSON"):

@@ -1,4 +1,4 @@
-"""The command that writes and checks records; and that a written log can be read elsewhere."""
+"""The command that writes and verifies records; written logs can be imported."""
 
 import json
 import zipfile
@@ -41,7 +41,7 @@ def export(campaign: Campaign, *arguments: object) -> str:
     return out.getvalue()
 
 
-def test_it_writes_a_record_and_finds_it_whole(campaign: Campaign, tmp_path: Path) -> None:
+def test_a_written_record_is_verified(campaign: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "record.zip"
     assert str(path) in export(campaign, "--out", path)
     out = StringIO()
@@ -50,17 +50,17 @@ def test_it_writes_a_record_and_finds_it_whole(campaign: Campaign, tmp_path: Pat
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_changed_record_ends_with_an_error_that_counts(campaign: Campaign, tmp_path: Path) -> None:
-    path, other = tmp_path / "record.zip", tmp_path / "other.zip"
+def test_a_changed_record_fails_with_the_number_of_failed_checks(campaign: Campaign, tmp_path: Path) -> None:
+    path, changed = tmp_path / "record.zip", tmp_path / "other.zip"
     export(campaign, "--out", path, "--without-parquet")
-    with zipfile.ZipFile(path) as before, zipfile.ZipFile(other, "w") as after:
+    with zipfile.ZipFile(path) as before, zipfile.ZipFile(changed, "w") as after:
         for name in before.namelist():
             content = before.read(name)
             after.writestr(
                 name, content.replace(b'"value": 5.0', b'"value": 4.0') if name == "ratings.jsonl" else content
             )
     with pytest.raises(CommandError, match=r"changed or damaged: 1 of \d+ checks failed"):
-        call_command("export_log", "--verify", str(other), stdout=StringIO())
+        call_command("export_log", "--verify", str(changed), stdout=StringIO())
 
 
 def test_one_table_is_written_in_the_format_of_the_files_ending(campaign: Campaign, tmp_path: Path) -> None:
@@ -83,12 +83,12 @@ def test_one_table_is_written_in_the_format_of_the_files_ending(campaign: Campai
         (["--verify", "/nowhere/x.zip"], "This is not a record"),
     ],
 )
-def test_what_cannot_be_done_is_said_with_what_can(campaign: Campaign, arguments: list[str], problem: str) -> None:
+def test_invalid_options_are_refused(campaign: Campaign, arguments: list[str], problem: str) -> None:
     with pytest.raises(CommandError, match=problem):
         call_command("export_log", *arguments, stdout=StringIO(), verbosity=0)
 
 
-def test_the_log_of_ratings_can_be_read_as_judgements_collected_elsewhere(campaign: Campaign, tmp_path: Path) -> None:
+def test_the_log_of_ratings_can_be_imported_as_judgements(campaign: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "ratings.jsonl"
     export(campaign, "--table", "ratings", "--out", path)
     job = rating_import_create(
@@ -100,8 +100,8 @@ def test_the_log_of_ratings_can_be_read_as_judgements_collected_elsewhere(campai
     assert job.campaign is not None
 
     def values(of: Campaign) -> list[tuple[object, ...]]:
-        found = of.ratings.values_list("response_id", "criterion__name", "value")
-        return sorted((response, name, value) for response, name, value in found)
+        ratings = of.ratings.values_list("response_id", "criterion__name", "value")
+        return sorted((response, name, value) for response, name, value in ratings)
 
     assert values(job.campaign) == values(campaign)
     record = tmp_path / "imported.zip"

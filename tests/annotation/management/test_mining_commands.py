@@ -1,4 +1,4 @@
-"""Corpora streamed in and mined from a shell."""
+"""Commands that import corpora and mine them."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 
 
 @pytest.fixture(autouse=True)
-def own_folder(settings, tmp_path: Path) -> Path:
+def data_folder(settings, tmp_path: Path) -> Path:
     settings.DATA_DIR = tmp_path / "data"
     return tmp_path
 
@@ -33,15 +33,15 @@ def run(*arguments: str) -> str:
 def test_a_file_becomes_a_corpus(project: Project, manager: User, tmp_path: Path) -> None:
     file = tmp_path / "pool.jsonl"
     file.write_bytes(triples_file())
-    told = json.loads(run("import_corpus", str(file), "--name", "Pool", "--licence", "CC0", "--k1", "1.5", "--json"))
+    report = json.loads(run("import_corpus", str(file), "--name", "Pool", "--licence", "CC0", "--k1", "1.5", "--json"))
     corpus = Corpus.objects.get()
-    assert (told["state"], told["corpus"], told["triples"]) == ("done", "pool", len(TRIPLES))
-    assert told["content_hash"] == corpus.content_hash
+    assert (report["state"], report["corpus"], report["triples"]) == ("done", "pool", len(TRIPLES))
+    assert report["content_hash"] == corpus.content_hash
     assert "k1:1.5" in corpus.index_signature
     assert (corpus.licence, corpus.requested_by) == ("CC0", manager)
 
 
-def test_standard_input_is_read_to_its_end(project, manager, monkeypatch) -> None:
+def test_a_corpus_is_read_from_standard_input(project, manager, monkeypatch) -> None:
     lines = "\n".join(f"{response}\t{message}" for _, message, response in TRIPLES).encode()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(lines)))
     shown = run(
@@ -51,7 +51,7 @@ def test_standard_input_is_read_to_its_end(project, manager, monkeypatch) -> Non
     assert Corpus.objects.get().filename == "standard input"
 
 
-def test_bad_lines_end_the_command_with_all_of_them(project: Project, manager: User, tmp_path: Path) -> None:
+def test_every_bad_line_is_reported(project: Project, manager: User, tmp_path: Path) -> None:
     file = tmp_path / "pool.jsonl"
     file.write_bytes(triples_file() + b'{"message": 5, "response": "x"}\nnothing\n')
     with pytest.raises(CommandError) as refusal:
@@ -69,7 +69,7 @@ def test_bad_lines_end_the_command_with_all_of_them(project: Project, manager: U
         (["pool.docx", "--format", "jsonl", "--user", "vera-viewer"], "a manager or owner"),
     ],
 )
-def test_what_cannot_be_read_is_told_at_once(project, manager, viewer, tmp_path, arguments, message) -> None:
+def test_unreadable_files_are_refused_at_once(project, manager, viewer, tmp_path, arguments, message) -> None:
     (tmp_path / "pool.docx").write_bytes(b"words")
     first, *others = arguments
     with pytest.raises(CommandError, match=message):
@@ -88,16 +88,16 @@ def test_what_cannot_be_read_is_told_at_once(project, manager, viewer, tmp_path,
     assert not Corpus.objects.exists()
 
 
-def test_mining_from_a_shell_prints_the_report_and_stores(project, manager, tmp_path) -> None:
+def test_mining_prints_the_report_and_stores_responses(project, manager, tmp_path) -> None:
     seeds_dataset(project)
     indexed_corpus(project)
     hygiene = tmp_path / "hygiene.json"
     hygiene.write_text('[{"step": "mask_urls"}, {"step": "length", "max_tokens": 6}]')
-    asked = ("--dataset", "talk", "--corpus", "pool", "--n", "2", "--negatives", "1", "--hygiene", str(hygiene))
-    told = json.loads(run("mine", *asked, "--json"))
-    assert told["report"]["seeds"]["all"] == 3
+    options = ("--dataset", "talk", "--corpus", "pool", "--n", "2", "--negatives", "1", "--hygiene", str(hygiene))
+    output = json.loads(run("mine", *options, "--json"))
+    assert output["report"]["seeds"]["all"] == 3
     assert not ResponseSource.objects.filter(kind="mined").exists()
-    shown = run("mine", *asked, "--split", "dev", "--store")
+    shown = run("mine", *options, "--split", "dev", "--store")
     assert "1 seeds" in shown
     assert "New responses of Talk" in shown
     stored = MiningRun.objects.latest("pk")
@@ -105,22 +105,22 @@ def test_mining_from_a_shell_prints_the_report_and_stores(project, manager, tmp_
     assert {source.item.external_id for source in ResponseSource.objects.filter(mining_run=stored)} == {"tea"}
 
 
-def test_near_duplicates_stay_behind_that_a_download_names(project, manager, tmp_path) -> None:
-    """Mining is the same twice: look at a first run, and store a second without what is not wanted."""
+def test_candidates_named_in_a_file_are_left_out(project, manager, tmp_path) -> None:
+    """Mining is reproducible: inspect a first run, then store a second one without unwanted candidates."""
     seeds_dataset(project)
     indexed_corpus(project)
-    asked = ("--dataset", "talk", "--corpus", "pool", "--near-duplicate", "0.3")
-    run("mine", *asked)
+    options = ("--dataset", "talk", "--corpus", "pool", "--near-duplicate", "0.3")
+    run("mine", *options)
     unwanted = MinedCandidate.objects.filter(fate="kept").exclude(near_duplicate="").earliest("pk")
     named = {"item_id": unwanted.item.external_id, "kind": unwanted.kind, "rank": unwanted.rank, "text": unwanted.text}
     chosen = tmp_path / "unwanted.jsonl"
     chosen.write_text(json.dumps(named) + "\n")
-    run("mine", *asked, "--store", "--leave-out", str(chosen))
+    run("mine", *options, "--store", "--leave-out", str(chosen))
     (left_out,) = MinedCandidate.objects.filter(left_out=True)
     assert (left_out.run, left_out.text) == (MiningRun.objects.latest("pk"), unwanted.text)
     chosen.write_text('{"item_id": "nobody", "kind": "mined", "rank": 1}\n')
     with pytest.raises(CommandError, match=r"line 1: found .*nobody.*accepted: item_id, kind and rank of a candidate"):
-        run("mine", *asked, "--store", "--leave-out", str(chosen))
+        run("mine", *options, "--store", "--leave-out", str(chosen))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_near_duplicates_stay_behind_that_a_download_names(project, manager, tmp
         (["--dataset", "talk", "--corpus", "pool", "--hygiene", "nowhere.json"], "accepted: a file that can be read"),
     ],
 )
-def test_what_cannot_be_mined_is_told(project, manager, arguments: list[str], message: str) -> None:
+def test_invalid_mining_options_are_refused(project, manager, arguments: list[str], message: str) -> None:
     seeds_dataset(project)
     indexed_corpus(project)
     with pytest.raises(CommandError, match=message):
@@ -142,8 +142,8 @@ def test_what_cannot_be_mined_is_told(project, manager, arguments: list[str], me
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_pipe_from_another_process_and_an_interruption(project: Project, manager: User, tmp_path: Path) -> None:
-    """The command as a person runs it: in its own process, fed by a pipe that is cut off by Ctrl-C."""
+def test_an_interrupted_import_can_be_run_again(project: Project, manager: User, tmp_path: Path) -> None:
+    """The command runs in its own process, fed by a pipe and interrupted by Ctrl-C."""
     database = connection.settings_dict
     environment = {
         **os.environ,
@@ -180,8 +180,8 @@ def test_a_pipe_from_another_process_and_an_interruption(project: Project, manag
     cut.stdin.close()
     assert cut.wait(60) != 0
     assert not Corpus.objects.filter(state=JobState.RUNNING).exists()
-    whole = subprocess.run(
+    completed = subprocess.run(
         command, cwd=ROOT, env=environment, input=triples_file(), capture_output=True, check=True, timeout=120
     )
-    assert b"11  Triples" in whole.stdout
+    assert b"11  Triples" in completed.stdout
     assert Corpus.objects.get().state == JobState.DONE

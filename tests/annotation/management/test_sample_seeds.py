@@ -1,4 +1,4 @@
-"""Drawing candidates for seeds from a shell."""
+"""The command that draws candidates for seeds."""
 
 import json
 from pathlib import Path
@@ -27,14 +27,14 @@ def test_a_data_set_is_drawn_and_the_report_printed(
     hygiene = tmp_path / "hygiene.json"
     hygiene.write_text('[{"step": "mask_handles"}]')
     run("--corpus", "talk", "--n", "12", "--seed", "5", "--hygiene", str(hygiene), "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert (told["state"], told["dataset"], told["counts"]["items"], told["counts"]["drawn"]) == (
+    report = json.loads(capsys.readouterr().out)
+    assert (report["state"], report["dataset"], report["counts"]["items"], report["counts"]["drawn"]) == (
         "done",
         "candidates",
         12,
         12,
     )
-    assert told["counts"]["masked_by_hygiene"] == 12
+    assert report["counts"]["masked_by_hygiene"] == 12
     dataset = Dataset.objects.get(slug="candidates")
     assert all("<user>" in item.responses.get().text for item in dataset.items.all())
 
@@ -47,13 +47,13 @@ def test_a_data_set_is_drawn_and_the_report_printed(
         (["--corpus", "talk", "--n", "3", "--hygiene", "/nowhere.json"], "accepted: a file that can be read"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(corpus: Corpus, manager: User, arguments: list[str], says: str) -> None:
+def test_invalid_options_are_refused(corpus: Corpus, manager: User, arguments: list[str], says: str) -> None:
     with pytest.raises(CommandError, match=says):
         run(*arguments)
     assert not Dataset.objects.exists()
 
 
-def test_a_viewer_may_not(corpus: Corpus, viewer: User) -> None:
+def test_a_viewer_cannot_draw_seeds(corpus: Corpus, viewer: User) -> None:
     with pytest.raises(CommandError, match="a manager or owner of the project"):
         call_command(
             "sample_seeds",

@@ -1,6 +1,6 @@
-"""Invariants over made-up corpora, cases with known ends, and the real corpus of the demo.
+"""Invariants on generated corpora, cases with known results, and the real corpus of the demo.
 
-The fake index ranks by shared words, computed here; the demo's files are read by the csv module, not by the product.
+The fake index ranks by shared words, counted in this file; the demo's files are read with the csv module.
 """
 
 import csv
@@ -34,7 +34,7 @@ DEMO = Path(__file__).parents[3] / "demo" / "dstc7"
 
 
 class FakeIndex:
-    """Ranks by the words that two texts share, ties by number."""
+    """An index that ranks by the number of shared words, ties by number."""
 
     def __init__(self, triples: Sequence[Triple]) -> None:
         self.triples = triples
@@ -46,8 +46,8 @@ class FakeIndex:
         hits = []
         for number, triple in enumerate(self.triples):
             on_message, on_response = (
-                float(len({*one.split()} & {*other.split()}))
-                for one, other in ((message, triple.message), (response, triple.response))
+                float(len({*query.split()} & {*text.split()}))
+                for query, text in ((message, triple.message), (response, triple.response))
             )
             score = on_message * (alpha * on_response + (1 - alpha) * epsilon)
             if score > 0:
@@ -62,17 +62,17 @@ class FakeIndex:
 GOAL = Seed(1, "goal", ("Did you see it?",), "what a goal", "it was offside")
 
 
-def told(candidates: Sequence[Candidate]) -> list[tuple[str, str, str, tuple[str, ...]]]:
-    return [(each.label, each.text, each.fate, each.reasons) for each in candidates]
+def summaries(candidates: Sequence[Candidate]) -> list[tuple[str, str, str, tuple[str, ...]]]:
+    return [(candidate.label, candidate.text, candidate.fate, candidate.reasons) for candidate in candidates]
 
 
-# --- Cases with known ends --------------------------------------------------------------------------------------------
+# --- Cases with known results -----------------------------------------------------------------------------------------
 
 
-def test_every_text_looked_at_is_told_with_its_fate() -> None:
+def test_every_examined_text_is_returned_with_its_fate() -> None:
     index = FakeIndex(
         [
-            Triple(("Did you see it?",), "what a goal", "it was offside"),  # the seed's own
+            Triple(("Did you see it?",), "what a goal", "it was offside"),  # the seed's own triple
             Triple((), "what a goal that is", "it  was offside"),  # a copy of its response
             Triple((), "what a goal", "it was clearly offside"),
             Triple((), "what a match", "it was clearly offside "),  # the same as the one before
@@ -83,7 +83,7 @@ def test_every_text_looked_at_is_told_with_its_fate() -> None:
     )
     specification = MiningSpecification(n=2, hygiene=(MaskHandles(), Blocklist(("darn",))), near_duplicate=0.5)
     candidates = mine(GOAL, index, specification)
-    assert told(candidates) == [
+    assert summaries(candidates) == [
         ("mined 1", "it was offside", "duplicate", ("the seed's own triple",)),
         ("mined 2", "it  was offside", "duplicate", ("same as seed",)),
         ("mined 3", "it was clearly offside", "kept", ()),
@@ -91,15 +91,15 @@ def test_every_text_looked_at_is_told_with_its_fate() -> None:
         ("mined 5", "offside , it was !", "kept", ()),
         ("parrot 1", "what a goal", "kept", ()),
     ]
-    found = candidates[2]
-    assert (found.triple, found.source_message, found.score) == (2, "what a goal", 3 * 0.5 * 3)
-    assert (found.message_score, found.response_score) == (3.0, 3.0)
-    assert found.text_key == text_key("it was clearly offside")
+    third = candidates[2]
+    assert (third.triple, third.source_message, third.score) == (2, "what a goal", 3 * 0.5 * 3)
+    assert (third.message_score, third.response_score) == (3.0, 3.0)
+    assert third.text_key == text_key("it was clearly offside")
     # By hand: " it was offside " has 14 shingles, " it was clearly offside " 22, and they share 13; 13 / 23.
-    assert found.near_duplicate == "seed"
+    assert third.near_duplicate == "seed"
     assert missing(candidates, specification) == []
     deeper = mine(GOAL, index, replace(specification, n=4))
-    assert told(deeper)[5] == (
+    assert summaries(deeper)[5] == (
         "mined 6",
         "offside <user> darn",
         "dropped",
@@ -111,69 +111,74 @@ def test_every_text_looked_at_is_told_with_its_fate() -> None:
     ]
 
 
-def test_the_ranking_is_read_no_deeper_than_was_asked() -> None:
+def test_the_ranking_is_read_no_deeper_than_the_depth() -> None:
     index = FakeIndex([Triple((), "what a goal", "it was offside") for _ in range(40)])
     specification = MiningSpecification(n=2, depth=5, parrot=False)
     candidates = mine(GOAL, index, specification)
-    assert [each.rank for each in candidates] == list(range(1, 11))
-    assert {each.reasons for each in candidates} == {("same as seed",)}
+    assert [candidate.rank for candidate in candidates] == list(range(1, 11))
+    assert {candidate.reasons for candidate in candidates} == {("same as seed",)}
     assert missing(candidates, specification) == [Missing("mined", 2, "looked at 10, the depth of the search")]
 
 
-def test_the_parrot_comes_once_and_only_if_it_is_a_text_of_its_own() -> None:
-    echo = FakeIndex([Triple((), "what a goal", "what a goal it was")])
-    only = MiningSpecification(n=1, near_duplicate=1)
-    assert told(mine(GOAL, echo, only))[-1] == ("parrot 1", "what a goal", "kept", ())
-    assert mine(replace(GOAL, response="what a goal"), echo, only)[-1].reasons == ("same as seed",)
-    same = replace(GOAL, message="what a goal it was")
-    assert mine(same, echo, only)[-1].reasons == ("same as mined 1",)
-    silent = mine(replace(GOAL, message=" "), echo, only)
-    assert told(silent) == [("parrot 1", " ", "dropped", ("empty",))]
-    assert missing(silent, only) == [
+def test_the_parrot_is_kept_once_and_only_if_it_differs_from_the_others() -> None:
+    index = FakeIndex([Triple((), "what a goal", "what a goal it was")])
+    specification = MiningSpecification(n=1, near_duplicate=1)
+    assert summaries(mine(GOAL, index, specification))[-1] == ("parrot 1", "what a goal", "kept", ())
+    assert mine(replace(GOAL, response="what a goal"), index, specification)[-1].reasons == ("same as seed",)
+    same_as_mined = replace(GOAL, message="what a goal it was")
+    assert mine(same_as_mined, index, specification)[-1].reasons == ("same as mined 1",)
+    empty = mine(replace(GOAL, message=" "), index, specification)
+    assert summaries(empty) == [("parrot 1", " ", "dropped", ("empty",))]
+    assert missing(empty, specification) == [
         Missing("mined", 1, "only 0 triples are similar in message and response"),
         Missing("parrot", 1, "empty"),
     ]
-    masked = mine(replace(GOAL, message="@anna what a goal"), echo, replace(only, hygiene=(MaskHandles(),)))[-1]
+    masked = mine(replace(GOAL, message="@anna what a goal"), index, replace(specification, hygiene=(MaskHandles(),)))[
+        -1
+    ]
     assert (masked.text, masked.raw_text) == ("<user> what a goal", "@anna what a goal")
 
 
-def test_conversations_that_are_shown_are_masked_as_candidates_are() -> None:
+def test_source_conversations_are_masked_like_candidates() -> None:
     triple = Triple(("I am a@b.example",), "what a goal @anna", "offside , see https://x.example/1")
     steps = (MaskUrls(), MaskEmails(), MaskHandles())
-    found = mine(GOAL, FakeIndex([triple]), MiningSpecification(n=1, hygiene=steps))[0]
-    assert (found.source_context, found.source_message) == (("I am <email>",), "what a goal <user>")
-    assert (found.text, found.raw_text) == ("offside , see <url>", triple.response)
+    mined = mine(GOAL, FakeIndex([triple]), MiningSpecification(n=1, hygiene=steps))[0]
+    assert (mined.source_context, mined.source_message) == (("I am <email>",), "what a goal <user>")
+    assert (mined.text, mined.raw_text) == ("offside , see <url>", triple.response)
 
 
-def test_texts_that_masks_make_equal_are_duplicates() -> None:
+def test_texts_that_are_equal_once_masked_are_duplicates() -> None:
     index = FakeIndex([Triple((), "what a goal", f"offside @{name}") for name in ("anna", "ben")])
     seed = replace(GOAL, response="offside @cem")
     specification = MiningSpecification(n=2, parrot=False)
-    assert [each.fate for each in mine(seed, index, specification)] == ["kept", "kept"]
+    assert [candidate.fate for candidate in mine(seed, index, specification)] == ["kept", "kept"]
     masked = mine(seed, index, replace(specification, hygiene=(MaskHandles(),)))
-    assert [each.reasons[0] for each in masked] == ["same as seed", "same as seed"]
+    assert [candidate.reasons[0] for candidate in masked] == ["same as seed", "same as seed"]
 
 
-def test_a_random_text_that_equals_a_kept_one_is_drawn_again_and_told() -> None:
+def test_a_random_text_that_equals_a_kept_one_is_a_duplicate_and_another_is_drawn() -> None:
     index = FakeIndex([Triple((), "what a goal", "offside")] * 3 + [Triple((), "hm", f"text {i}") for i in range(3)])
     specification = MiningSpecification(n=1, parrot=False, negatives=3)
-    candidates = [each for each in mine(GOAL, index, specification) if each.kind == "random"]
-    assert [each.rank for each in candidates] == list(range(1, len(candidates) + 1))
-    kept = {each.text for each in candidates if each.fate == "kept"}
+    candidates = [candidate for candidate in mine(GOAL, index, specification) if candidate.kind == "random"]
+    assert [candidate.rank for candidate in candidates] == list(range(1, len(candidates) + 1))
+    kept = {candidate.text for candidate in candidates if candidate.fate == "kept"}
     assert kept == {"text 0", "text 1", "text 2"}
-    assert {each.reasons for each in candidates if each.fate != "kept"} <= {("same as mined 1",)}
-    more = replace(specification, negatives=5)
-    candidates = mine(GOAL, index, more)
-    assert missing(candidates, more) == [Missing("random", 2, "the corpus has only 6 triples")]
-    assert Counter(each.fate for each in candidates if each.kind == "random") == {"kept": 3, "duplicate": 3}
+    assert {candidate.reasons for candidate in candidates if candidate.fate != "kept"} <= {("same as mined 1",)}
+    more_negatives = replace(specification, negatives=5)
+    candidates = mine(GOAL, index, more_negatives)
+    assert missing(candidates, more_negatives) == [Missing("random", 2, "the corpus has only 6 triples")]
+    assert Counter(candidate.fate for candidate in candidates if candidate.kind == "random") == {
+        "kept": 3,
+        "duplicate": 3,
+    }
 
 
-def test_random_texts_depend_on_the_item_and_the_seed_alone() -> None:
+def test_random_texts_depend_only_on_the_item_and_the_random_seed() -> None:
     index = FakeIndex([Triple((), "hm", f"text {i}") for i in range(1000)])
     specification = MiningSpecification(n=0, parrot=False, negatives=5)
 
     def drawn(item: Seed, **changed: int) -> list[int | None]:
-        return [each.triple for each in mine(item, index, replace(specification, **changed))]
+        return [candidate.triple for candidate in mine(item, index, replace(specification, **changed))]
 
     assert drawn(GOAL) == drawn(replace(GOAL, item_id=99, message="another"))
     assert drawn(GOAL) != drawn(replace(GOAL, external_id="other"))
@@ -199,52 +204,64 @@ SPECIFICATIONS = st.builds(
 
 
 @given(SEEDS, TRIPLES, SPECIFICATIONS)
-def test_no_two_kept_texts_are_the_same_and_every_text_looked_at_is_told_once(
+def test_no_two_kept_texts_are_the_same_and_every_examined_text_is_returned_once(
     seed: Seed, triples: list[Triple], specification: MiningSpecification
 ) -> None:
     index = FakeIndex(triples)
     candidates = mine(seed, index, specification)
-    asked = {"mined": specification.n, "parrot": int(specification.parrot), "random": specification.negatives}
-    kept = [each for each in candidates if each.fate == "kept"]
-    keys = [each.text_key for each in kept] + [text_key(seed.response, specification.normalisation)]
+    requested_counts = {
+        "mined": specification.n,
+        "parrot": int(specification.parrot),
+        "random": specification.negatives,
+    }
+    kept = [candidate for candidate in candidates if candidate.fate == "kept"]
+    keys = [candidate.text_key for candidate in kept] + [text_key(seed.response, specification.normalisation)]
     assert len(set(keys)) == len(keys)
-    assert Counter(each.kind for each in kept) <= Counter(asked)
-    for kind, wanted in asked.items():
-        looked_at = [each for each in candidates if each.kind == kind]
-        assert [each.rank for each in looked_at] == list(range(1, len(looked_at) + 1))
-        numbers = [each.triple for each in looked_at if each.triple is not None]
+    assert Counter(candidate.kind for candidate in kept) <= Counter(requested_counts)
+    for kind, requested in requested_counts.items():
+        examined = [candidate for candidate in candidates if candidate.kind == kind]
+        assert [candidate.rank for candidate in examined] == list(range(1, len(examined) + 1))
+        numbers = [candidate.triple for candidate in examined if candidate.triple is not None]
         assert len(set(numbers)) == len(numbers)
-        assert len(looked_at) <= max(1, wanted * specification.depth) * bool(wanted)
-    # Mined texts are a beginning of the ranking, and stop at the n-th that is kept.
+        assert len(examined) <= max(1, requested * specification.depth) * bool(requested)
+    # Mined texts are the top of the ranking, down to the n-th kept one.
     ranking = index.search(seed.message, seed.response, n=999, alpha=specification.alpha, epsilon=specification.epsilon)
-    mined = [each for each in candidates if each.kind == "mined"]
-    assert [each.triple for each in mined] == [hit.number for hit in ranking[: len(mined)]]
-    if sum(each.fate == "kept" for each in mined) == specification.n:
+    mined = [candidate for candidate in candidates if candidate.kind == "mined"]
+    assert [candidate.triple for candidate in mined] == [hit.number for hit in ranking[: len(mined)]]
+    if sum(candidate.fate == "kept" for candidate in mined) == specification.n:
         assert mined[-1].fate == "kept"
     else:
         assert len(mined) == min(len(ranking), specification.n * specification.depth)
-    short = {each.kind: each.number for each in missing(candidates, specification)}
-    counts = Counter(each.kind for each in kept)
-    assert short == {kind: wanted - counts[kind] for kind, wanted in asked.items() if wanted > counts[kind]}
+    shortfalls = {candidate.kind: candidate.number for candidate in missing(candidates, specification)}
+    counts = Counter(candidate.kind for candidate in kept)
+    assert shortfalls == {
+        kind: requested - counts[kind] for kind, requested in requested_counts.items() if requested > counts[kind]
+    }
 
 
 @given(SEEDS, TRIPLES, SPECIFICATIONS)
-def test_what_was_not_kept_says_why_and_what_it_names_is_there(
+def test_texts_that_were_not_kept_have_a_reason_that_names_a_kept_text(
     seed: Seed, triples: list[Triple], specification: MiningSpecification
 ) -> None:
     candidates = mine(seed, FakeIndex(triples), specification)
-    kept = {"seed": seed.response} | {each.label: each.text for each in candidates if each.fate == "kept"}
-    for each in candidates:
-        assert (each.fate == "kept") or each.reasons
-        if each.fate == "duplicate" and each.reasons[0].startswith("same as ") and each.reasons[0] != "same as seed":
-            other = kept[each.reasons[0].removeprefix("same as ")]
-            assert each.text_key == text_key(other, specification.normalisation)
-        if each.near_duplicate:
-            assert each.fate == "kept"
-            one, other_shingles = near.shingles(each.text), near.shingles(kept[each.near_duplicate])
-            assert near.resemblance(one, other_shingles) >= specification.near_duplicate
-        if each.triple is not None:
-            assert (each.raw_text or each.text) == triples[each.triple].response
+    kept = {"seed": seed.response} | {
+        candidate.label: candidate.text for candidate in candidates if candidate.fate == "kept"
+    }
+    for candidate in candidates:
+        assert (candidate.fate == "kept") or candidate.reasons
+        if (
+            candidate.fate == "duplicate"
+            and candidate.reasons[0].startswith("same as ")
+            and candidate.reasons[0] != "same as seed"
+        ):
+            twin = kept[candidate.reasons[0].removeprefix("same as ")]
+            assert candidate.text_key == text_key(twin, specification.normalisation)
+        if candidate.near_duplicate:
+            assert candidate.fate == "kept"
+            shingles, other_shingles = near.shingles(candidate.text), near.shingles(kept[candidate.near_duplicate])
+            assert near.resemblance(shingles, other_shingles) >= specification.near_duplicate
+        if candidate.triple is not None:
+            assert (candidate.raw_text or candidate.text) == triples[candidate.triple].response
 
 
 @given(st.lists(SEEDS, max_size=6), TRIPLES, SPECIFICATIONS, st.randoms())
@@ -252,10 +269,10 @@ def test_neither_order_nor_shards_change_what_is_mined(
     seeds: list[Seed], triples: list[Triple], specification: MiningSpecification, random: object
 ) -> None:
     index = FakeIndex(triples)
-    whole = [(seed, mine(seed, index, specification)) for seed in seeds]
+    in_order = [(seed, mine(seed, index, specification)) for seed in seeds]
     random.shuffle(seeds)  # type: ignore[attr-defined]
-    again = [(seed, mine(seed, FakeIndex(triples), specification)) for seed in seeds]
-    assert sorted(whole, key=repr) == sorted(again, key=repr)
+    shuffled = [(seed, mine(seed, FakeIndex(triples), specification)) for seed in seeds]
+    assert sorted(in_order, key=repr) == sorted(shuffled, key=repr)
 
 
 # --- The demo's corpus ------------------------------------------------------------------------------------------------
@@ -279,7 +296,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     messages = {row[0]: row[2] for row in demo_rows("context")}
     gold = [(row[0], [text for text in row[1:] if text.strip()]) for row in demo_rows("gold_responses")]
     triples = [Triple((), messages[name], text) for name, texts in gold for text in texts]
-    seeds = [Seed(at, name, (), messages[name], texts[0]) for at, (name, texts) in enumerate(gold) if texts][:60]
+    seeds = [Seed(number, name, (), messages[name], texts[0]) for number, (name, texts) in enumerate(gold) if texts][
+        :60
+    ]
     folder = tmp_path_factory.mktemp("corpus") / "index"
     assert build_index(iter(triples), folder).n_triples == 35_161  # as the publisher says
     return Demo(triples, seeds, folder)
@@ -292,34 +311,39 @@ def test_a_real_corpus_is_mined_for_real_seeds(demo: Demo) -> None:
     with TripleIndex.open(demo.folder) as index:
         assert index.n == len(demo.triples) == 35_161
         mined = {seed.external_id: mine(seed, index, REAL) for seed in demo.seeds}
-    own_first = own_message = kept_mined = complete = 0
+    n_own_first = n_own_message = n_mined = n_complete = 0
     for seed in demo.seeds:
         candidates = mined[seed.external_id]
-        kept = [each for each in candidates if each.fate == "kept"]
-        keys = {text_key(seed.response)} | {each.text_key for each in kept}
+        kept = [candidate for candidate in candidates if candidate.fate == "kept"]
+        keys = {text_key(seed.response)} | {candidate.text_key for candidate in kept}
         assert len(keys) == len(kept) + 1
-        ranked = [each for each in candidates if each.kind == "mined"]
-        scores = [each.score or 0.0 for each in ranked]
+        ranked = [candidate for candidate in candidates if candidate.kind == "mined"]
+        scores = [candidate.score or 0.0 for candidate in ranked]
         assert scores == sorted(scores, reverse=True)
-        assert all((each.message_score or 0) > 0 and (each.response_score or 0) > 0 for each in ranked)
-        for each in candidates:
-            assert each.triple is None or (each.raw_text or each.text) == demo.triples[each.triple].response
-        # The seed was taken from the corpus, so it is found again.
-        assert any("the seed's own triple" in each.reasons for each in ranked)
-        own_first += "the seed's own triple" in ranked[0].reasons
-        assert Counter(each.kind for each in kept)["random"] == 3
-        complete += Counter(each.kind for each in kept)["mined"] == 15
-        kept_mined += Counter(each.kind for each in kept)["mined"]
-        own_message += sum(
-            demo.triples[each.triple or 0].message == seed.message for each in kept if each.kind == "mined"
+        assert all((candidate.message_score or 0) > 0 and (candidate.response_score or 0) > 0 for candidate in ranked)
+        for candidate in candidates:
+            assert (
+                candidate.triple is None
+                or (candidate.raw_text or candidate.text) == demo.triples[candidate.triple].response
+            )
+        # The seed is from the corpus, so its own triple is in the ranking.
+        assert any("the seed's own triple" in candidate.reasons for candidate in ranked)
+        n_own_first += "the seed's own triple" in ranked[0].reasons
+        assert Counter(candidate.kind for candidate in kept)["random"] == 3
+        n_complete += Counter(candidate.kind for candidate in kept)["mined"] == 15
+        n_mined += Counter(candidate.kind for candidate in kept)["mined"]
+        n_own_message += sum(
+            demo.triples[candidate.triple or 0].message == seed.message
+            for candidate in kept
+            if candidate.kind == "mined"
         )
-    assert own_first >= 0.95 * len(demo.seeds)
-    assert complete >= 0.95 * len(demo.seeds)
-    # 35 gold responses answer one message on average; they are more alike in the message than any other.
-    assert own_message > 0.6 * kept_mined
+    assert n_own_first >= 0.95 * len(demo.seeds)
+    assert n_complete >= 0.95 * len(demo.seeds)
+    # A message has 35 gold responses on average: triples with the same message rank highest.
+    assert n_own_message > 0.6 * n_mined
 
 
-def test_without_cleaning_the_first_is_the_seed_itself_with_the_highest_score(demo: Demo) -> None:
+def test_without_cleaning_the_seeds_own_triple_ranks_first(demo: Demo) -> None:
     with TripleIndex.open(demo.folder) as index:
         for seed in demo.seeds[:10]:
             best = mine(seed, index, MiningSpecification(n=1))[0]
@@ -372,6 +396,6 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {}
     exec(code, namespace)
-    kept = Counter(each.kind for each in namespace["candidates"] if each.fate == "kept")
+    kept = Counter(candidate.kind for candidate in namespace["candidates"] if candidate.fate == "kept")
     assert kept == {"mined": 15, "parrot": 1, "random": 2}
     assert MiningSpecification().signature() in page

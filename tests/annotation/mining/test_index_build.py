@@ -1,4 +1,4 @@
-"""What is on disk: whole or not at all, the same for the same triples, and refused where it is damaged."""
+"""Index files: complete or absent, the same for the same triples, and refused if damaged."""
 
 import json
 import os
@@ -28,7 +28,7 @@ TRIPLES = [
 ]
 
 
-def many(count):
+def many_triples(count):
     return (Triple((f"before {i}",), f"message {i % 7} of {i % 11}", f"answer {i % 5} to {i}") for i in range(count))
 
 
@@ -37,7 +37,7 @@ def contents(folder):
 
 
 def rewrite_header(folder, change):
-    """As somebody would who also keeps the checksum right."""
+    """Change the header and its checksum."""
     path = folder / "index.json"
     header = json.loads(path.read_text())
     del header["checksum"]
@@ -67,7 +67,7 @@ def test_the_report_counts_hashes_and_signs(tmp_path):
     assert report.bytes == on_disk - (tmp_path / "index" / "index.json").stat().st_size
 
 
-def test_an_index_says_what_its_report_said(folder, tmp_path):
+def test_an_index_has_the_figures_of_its_report(folder, tmp_path):
     report = build_index(TRIPLES, tmp_path / "again")
     with TripleIndex.open(folder, verify_contents=True) as index:
         assert (index.n, index.content_hash, index.signature) == (3, report.content_hash, report.signature)
@@ -76,8 +76,8 @@ def test_an_index_says_what_its_report_said(folder, tmp_path):
 
 def test_triples_are_read_by_number_across_batches(tmp_path):
     n = 2 * BATCH_ROWS + 5
-    build_index(many(n), tmp_path / "index")
-    expected = list(many(n))
+    build_index(many_triples(n), tmp_path / "index")
+    expected = list(many_triples(n))
     with TripleIndex.open(tmp_path / "index") as index:
         for number in (0, 1, BATCH_ROWS - 1, BATCH_ROWS, 2 * BATCH_ROWS, n - 1):
             assert index.triple(number) == expected[number]
@@ -87,25 +87,25 @@ def test_triples_are_read_by_number_across_batches(tmp_path):
                 index.triple(number)
 
 
-def test_the_triples_file_is_arrow_that_anyone_can_read(folder):
+def test_the_triples_file_is_arrow(folder):
     table = pa.ipc.open_file(pa.memory_map(str(folder / "triples.arrow"))).read_all()
     assert [Triple(tuple(row["context"]), row["message"], row["response"]) for row in table.to_pylist()] == TRIPLES
 
 
 def test_the_same_triples_make_the_same_bytes_however_they_are_chunked(tmp_path, monkeypatch):
-    build_index(many(1000), tmp_path / "one")
+    build_index(many_triples(1000), tmp_path / "one")
     monkeypatch.setattr(building, "CHUNK_TRIPLES", 77)
-    build_index(many(1000), tmp_path / "two")
+    build_index(many_triples(1000), tmp_path / "two")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_order_is_content(tmp_path):
+def test_another_order_of_triples_has_another_hash(tmp_path):
     forwards = build_index(TRIPLES, tmp_path / "one")
     backwards = build_index(TRIPLES[::-1], tmp_path / "two")
     assert forwards.content_hash != backwards.content_hash
 
 
-def test_of_no_triples_there_is_an_index_in_which_nothing_is_found(tmp_path):
+def test_an_index_of_no_triples_finds_nothing(tmp_path):
     assert build_index([], tmp_path / "index").n_triples == 0
     with TripleIndex.open(tmp_path / "index", verify_contents=True) as index:
         assert index.search("a", "b", n=3) == []
@@ -126,22 +126,22 @@ def test_a_text_that_is_not_unicode_is_refused_with_its_triple(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_build_is_told_how_far_it_is_and_leaves_nothing_when_stopped(tmp_path, monkeypatch):
+def test_a_build_reports_its_progress_and_leaves_no_files_when_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(building, "BEAT_TRIPLES", 10)
-    heard = []
+    counts = []
 
     def beat(done):
-        heard.append(done)
+        counts.append(done)
         if done == 30:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build_index(many(100), tmp_path / "index", beat=beat)
-    assert heard == [10, 20, 30]
+        build_index(many_triples(100), tmp_path / "index", beat=beat)
+    assert counts == [10, 20, 30]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_build_that_fails_leaves_the_index_that_was_there(folder):
+def test_a_failed_build_leaves_the_old_index_unchanged(folder):
     def failing():
         yield TRIPLES[0]
         raise OSError("the stream broke")
@@ -160,7 +160,7 @@ def test_a_new_build_replaces_the_old_one(folder):
     assert [path.name for path in folder.parent.iterdir()] == ["index"]
 
 
-BUILD_FOR_EVER = """
+ENDLESS_BUILD = """
 import itertools, sys
 from pathlib import Path
 from annotation.mining.index.building import build_index
@@ -170,20 +170,20 @@ build_index(triples, Path(sys.argv[1]), beat=lambda n: print(n, flush=True))
 """
 
 
-def test_a_killed_build_leaves_nothing_that_opens_and_the_next_one_cleans_up(tmp_path):
+def test_a_killed_build_leaves_no_index_and_the_next_one_cleans_up(tmp_path):
     folder = tmp_path / "index"
     with subprocess.Popen(
-        [sys.executable, "-c", BUILD_FOR_EVER, str(folder)], cwd=ROOT, stdout=subprocess.PIPE
+        [sys.executable, "-c", ENDLESS_BUILD, str(folder)], cwd=ROOT, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout.readline()
-        left = [path.name for path in tmp_path.iterdir()]
-        assert len(left) == 1
-        assert left[0].startswith(".index.building-")
-        build_index(TRIPLES, tmp_path / "index")  # somebody else's build goes on
+        unfinished = [path.name for path in tmp_path.iterdir()]
+        assert len(unfinished) == 1
+        assert unfinished[0].startswith(".index.building-")
+        build_index(TRIPLES, tmp_path / "index")  # another process's build continues
         assert len(list(tmp_path.iterdir())) == 2
         process.send_signal(signal.SIGKILL)
     with pytest.raises(UnreadableIndex, match=r"index\.json: not found"):
-        TripleIndex.open(tmp_path / left[0])
+        TripleIndex.open(tmp_path / unfinished[0])
     build_index(TRIPLES, folder)
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
@@ -200,7 +200,7 @@ NAMES = [
 ]
 
 
-def test_these_are_all_the_files(folder):
+def test_an_index_has_exactly_these_files(folder):
     assert sorted(contents(folder)) == sorted([*NAMES, "index.json"])
 
 
@@ -219,7 +219,7 @@ def test_a_file_cut_short_is_named(folder, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_changed_byte_is_found_where_contents_are_verified(folder, name):
+def test_one_changed_byte_is_found_when_contents_are_verified(folder, name):
     content = bytearray((folder / name).read_bytes())
     content[-1] ^= 1
     (folder / name).write_bytes(content)
@@ -228,21 +228,21 @@ def test_one_changed_byte_is_found_where_contents_are_verified(folder, name):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".npy")])
-def test_an_array_whose_start_is_overwritten_is_named_at_once(folder, name):
+def test_an_array_with_an_overwritten_start_is_named_on_opening(folder, name):
     content = (folder / name).read_bytes()
     (folder / name).write_bytes(b"\0" * 16 + content[16:])
     with pytest.raises(UnreadableIndex, match=f"{name}: damaged"):
         TripleIndex.open(folder)
 
 
-def test_triples_whose_end_is_overwritten_are_named_at_once(folder):
+def test_triples_with_an_overwritten_end_are_named_on_opening(folder):
     content = (folder / "triples.arrow").read_bytes()
     (folder / "triples.arrow").write_bytes(content[:-16] + b"\0" * 16)
     with pytest.raises(UnreadableIndex, match=r"triples\.arrow: damaged"):
         TripleIndex.open(folder)
 
 
-def test_a_text_number_that_cannot_be_is_told_where_it_is_met(folder):
+def test_an_impossible_text_number_is_reported_by_the_search_that_reads_it(folder):
     numbers = np.load(folder / "message" / "indices.csc.index.npy", mmap_mode="r+")
     numbers[:] = 99
     numbers.flush()
@@ -261,7 +261,7 @@ def test_a_header_that_is_not_json_is_refused(folder):
         TripleIndex.open(folder)
 
 
-def test_a_header_of_something_else_is_refused(folder):
+def test_a_header_of_another_kind_is_refused(folder):
     (folder / "index.json").write_text("[1, 2]")
     with pytest.raises(UnreadableIndex, match=r"index\.json: not the header of an index of triples"):
         TripleIndex.open(folder)
@@ -280,12 +280,12 @@ def test_an_unknown_version_is_refused(folder):
         TripleIndex.open(folder)
 
 
-def test_files_of_two_indexes_do_not_make_one(folder, tmp_path):
+def test_files_of_two_indexes_cannot_be_mixed(folder, tmp_path):
     build_index(TRIPLES[:2], tmp_path / "other")
-    other = contents(tmp_path / "other")
+    other_files = contents(tmp_path / "other")
     name = "triples.arrow"
-    (folder / name).write_bytes(other[name])
-    rewrite_header(folder, lambda header: header["files"][name].update(bytes=len(other[name])))
+    (folder / name).write_bytes(other_files[name])
+    rewrite_header(folder, lambda header: header["files"][name].update(bytes=len(other_files[name])))
     with pytest.raises(UnreadableIndex, match=r"triples\.arrow: damaged, found 2 triples, expected 3"):
         TripleIndex.open(folder)
 
@@ -297,12 +297,12 @@ def test_an_open_index_answers_while_it_is_replaced(folder):
         assert index.triple(2) == TRIPLES[2]
 
 
-def test_a_build_is_quick_to_say_where_it_is(tmp_path):
-    """The first beat comes before the stream ends, however slow that is."""
+def test_a_build_reports_progress_before_the_stream_ends(tmp_path):
+    """The first report comes before the stream ends, however slow the stream is."""
     moments = []
 
     def slow():
-        yield from many(building.BEAT_TRIPLES + 1)
+        yield from many_triples(building.BEAT_TRIPLES + 1)
         moments.append(("read", time.monotonic()))
 
     build_index(slow(), tmp_path / "index", beat=lambda n: moments.append((n, time.monotonic())))

@@ -5,18 +5,18 @@ import pytest
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
 
 
-def test_the_defaults_are_lucenes_and_their_signature_says_so():
+def test_the_defaults_are_lucenes_and_are_in_the_signature():
     assert IndexParameters().signature() == "bm25|variant:lucene|k1:1.2|b:0.75|tok:words|version:1"
 
 
-def test_parameters_come_back_from_what_was_written():
+def test_parameters_are_read_back_as_written():
     parameters = IndexParameters(k1=2, b=0.5, tokenizer="bigrams")
     assert IndexParameters.from_dict(parameters.to_dict()) == parameters
     assert IndexParameters.from_dict({"tokenizer": "characters"}) == IndexParameters(tokenizer="characters")
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("parameters", "message"),
     [
         ({"k1": -0.1}, r"k1: found -0\.1; accepted: a number from 0 to 1000"),
         ({"k1": float("nan")}, r"k1: found nan"),
@@ -26,13 +26,13 @@ def test_parameters_come_back_from_what_was_written():
         ({"stemming": "porter"}, r"stemming: .*unknown parameter.*accepted: one of k1, b, tokenizer"),
     ],
 )
-def test_a_parameter_that_cannot_be_is_refused_by_name(given, message):
+def test_an_invalid_parameter_is_refused_by_name(parameters, message):
     with pytest.raises(ValueError, match=message):
-        IndexParameters.from_dict(given)
+        IndexParameters.from_dict(parameters)
 
 
 @pytest.mark.parametrize(
-    ("tokenizer", "text", "found"),
+    ("tokenizer", "text", "tokens"),
     [
         ("words", "Déjà-vu, ISN'T it?", ["déjà", "vu", "isn", "t", "it"]),
         ("words", "नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
@@ -42,12 +42,12 @@ def test_a_parameter_that_cannot_be_is_refused_by_name(given, message):
         ("bigrams", "", []),
     ],
 )
-def test_texts_are_cut(tokenizer, text, found):
-    assert TOKENIZERS[tokenizer](text) == found
+def test_texts_are_split_into_tokens(tokenizer, text, tokens):
+    assert TOKENIZERS[tokenizer](text) == tokens
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
-def test_an_accent_is_one_letter_however_it_was_typed(tokenizer):
+def test_composed_and_decomposed_accents_give_the_same_tokens(tokenizer):
     text = "Ça va, été, Å, 한국어"
-    cut = TOKENIZERS[tokenizer]
-    assert cut(unicodedata.normalize("NFD", text)) == cut(unicodedata.normalize("NFC", text))
+    tokenize = TOKENIZERS[tokenizer]
+    assert tokenize(unicodedata.normalize("NFD", text)) == tokenize(unicodedata.normalize("NFC", text))

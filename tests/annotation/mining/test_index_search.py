@@ -1,4 +1,4 @@
-"""Scores against the formula, two other implementations and one example by hand; the best n against all of them."""
+"""Scores checked with the formula, two other implementations and one example by hand; and the best n."""
 
 import tempfile
 from collections import Counter
@@ -40,7 +40,7 @@ def bm25(query, texts, k1=1.2, b=0.75):
     for text in texts:
         counts, score = Counter(text), 0.0
         for word in query.split():
-            df = sum(word in other for other in texts)
+            df = sum(word in document for document in texts)
             if counts[word]:
                 idf = log(1 + (len(texts) - df + 0.5) / (df + 0.5))
                 score += idf * counts[word] / (counts[word] + k1 * (1 - b + b * len(text) / mean))
@@ -69,7 +69,7 @@ def index(corpus):
 
 
 @pytest.fixture(scope="module")
-def forty():
+def forty_triples():
     with index_of([("a", "b")] * 40) as opened:
         yield opened
 
@@ -89,15 +89,15 @@ def test_scores_by_hand():
 
 @pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (2.0, 0.0), (0.0, 1.0), (0.9, 0.4)])
 def test_scores_are_those_of_bm25s_own_index(corpus, k1, b):
-    """The library's scores, but for its own builder: that one holds everything in memory."""
+    """Only the index builder is ours: the library's holds everything in memory."""
     with index_of(corpus, k1=k1, b=b) as index:
         for side in (0, 1):
             texts = [pair[side] for pair in corpus]
             library = bm25s.BM25(method="lucene", k1=k1, b=b)
             library.index([text.split() for text in texts], show_progress=False)
             for query in texts[:20]:
-                found = index._scores(side, query)
-                np.testing.assert_allclose(found, library.get_scores(query.split()), rtol=1e-6)
+                scores = index._scores(side, query)
+                np.testing.assert_allclose(scores, library.get_scores(query.split()), rtol=1e-6)
 
 
 def test_scores_are_those_of_tantivy(corpus, index):
@@ -106,21 +106,21 @@ def test_scores_are_those_of_tantivy(corpus, index):
     builder.add_text_field("message", tokenizer_name="whitespace", index_option="freq")
     builder.add_integer_field("number", stored=True)
     schema = builder.build()
-    other = tantivy.Index(schema)
-    writer = other.writer(15_000_000, 1)
+    tantivy_index = tantivy.Index(schema)
+    writer = tantivy_index.writer(15_000_000, 1)
     for number, (message, _) in enumerate(corpus):
         writer.add_document(tantivy.Document(message=message, number=number))
     writer.commit()
     writer.wait_merging_threads()
-    other.reload()
-    searcher = other.searcher()
+    tantivy_index.reload()
+    searcher = tantivy_index.searcher()
     for query in zipf_texts(3, 20):
         words = [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "message", word)) for word in query.split()]
         hits = searcher.search(tantivy.Query.boolean_query(words), len(corpus)).hits
         expected = {searcher.doc(address)["number"][0]: score / 2.2 for score, address in hits}
-        found = index._scores(0, query)
-        assert set(np.flatnonzero(found)) == set(expected)
-        np.testing.assert_allclose([found[number] for number in expected], list(expected.values()), rtol=1e-5)
+        scores = index._scores(0, query)
+        assert set(np.flatnonzero(scores)) == set(expected)
+        np.testing.assert_allclose([scores[number] for number in expected], list(expected.values()), rtol=1e-5)
 
 
 def expected_hits(pairs, message, response, n, exclude, alpha, epsilon):
@@ -147,11 +147,11 @@ def test_the_best_n_are_those_of_scoring_everything(pairs, message, response, n,
     with index_of(pairs) as index:
         hits = index.search(message, response, n=n, exclude=exclude, alpha=alpha, epsilon=epsilon)
     expected = expected_hits(pairs, message, response, n, exclude, alpha, epsilon)
-    # Scores that differ by rounding alone may swap, here and there; none is missing, and none is too many.
+    # Hits whose scores differ only by rounding may swap; none is missing and none is added.
     assert [hit.score for hit in hits] == pytest.approx([score for score, _ in expected], abs=1e-5)
-    everything = {-minus: score for score, minus in expected_hits(pairs, message, response, 99, exclude, *weights)}
+    all_scores = {-minus: score for score, minus in expected_hits(pairs, message, response, 99, exclude, *weights)}
     for hit in hits:
-        assert hit.score == pytest.approx(everything[hit.number], abs=1e-5)
+        assert hit.score == pytest.approx(all_scores[hit.number], abs=1e-5)
     assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.number))
     assert not {hit.number for hit in hits} & exclude
 
@@ -172,7 +172,7 @@ def test_the_best_n_of_a_larger_corpus_are_those_of_sorting_everything(corpus, i
     assert [hit.score for hit in hits] == joint[order].tolist()
 
 
-def test_equal_scores_come_in_the_order_of_numbers_at_the_cut_too():
+def test_equal_scores_are_in_the_order_of_numbers_at_the_cut_too():
     pairs = [("a b", "c d")] * 5000 + [("a", "c")] * 2
     with index_of(pairs) as index:
         assert [hit.number for hit in index.search("b", "d", n=4)] == [0, 1, 2, 3]
@@ -191,7 +191,7 @@ def test_with_epsilon_a_similar_message_is_enough_and_comes_last():
     assert hits[1].score == pytest.approx(hits[1].message_score * 0.5 * 0.01)
 
 
-def test_a_word_asked_for_twice_counts_twice(index):
+def test_a_word_twice_in_the_query_counts_twice(index):
     once, twice = index.search("w1", "w2", n=600), index.search("w1 w1", "w2", n=600)
     assert {hit.number: hit.message_score for hit in twice} == pytest.approx(
         {hit.number: 2 * hit.message_score for hit in once}
@@ -206,7 +206,7 @@ def test_nothing_is_found_for_a_side_without_a_known_word(index, message, respon
     assert index.search(message, response, n=15) == []
 
 
-def test_asking_for_more_than_there_are_gives_all_that_score(index, corpus):
+def test_a_large_n_returns_every_triple_with_a_score(index, corpus):
     hits = index.search("w0", "w0", n=10_000)
     assert {hit.number for hit in hits} == {
         number for number, pair in enumerate(corpus) if all("w0" in text.split() for text in pair)
@@ -218,7 +218,7 @@ def test_a_longer_ranking_begins_with_the_shorter_one(index, corpus):
         assert index.search(message, response, n=60)[:15] == index.search(message, response, n=15)
 
 
-def test_excluding_is_done_before_the_cut(index, corpus):
+def test_excluded_triples_do_not_count_towards_n(index, corpus):
     message, response = corpus[5]
     best = index.search(message, response, n=20)
     without = index.search(message, response, n=15, exclude={hit.number for hit in best[:5]})
@@ -226,25 +226,25 @@ def test_excluding_is_done_before_the_cut(index, corpus):
 
 
 def test_the_same_triples_give_the_same_hits_from_another_folder(corpus, index):
-    with index_of(corpus) as other:
+    with index_of(corpus) as other_index:
         for message, response in corpus[:20]:
-            assert other.search(message, response, n=15) == index.search(message, response, n=15)
+            assert other_index.search(message, response, n=15) == index.search(message, response, n=15)
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("parameters", "message"),
     [
         ({"n": 0}, "n: found 0; accepted: a whole number from 1"),
         ({"n": 1, "alpha": 1.1}, r"alpha: found 1\.1; accepted: a number from 0 to 1"),
         ({"n": 1, "epsilon": -1}, "epsilon: found -1; accepted: a number from 0 to 1000"),
     ],
 )
-def test_a_search_that_cannot_be_is_refused(index, given, message):
+def test_invalid_search_parameters_are_refused(index, parameters, message):
     with pytest.raises(ValueError, match=message):
-        index.search("a", "b", **given)
+        index.search("a", "b", **parameters)
 
 
-def test_characters_find_what_has_no_spaces():
+def test_characters_and_bigrams_find_texts_without_spaces():
     pairs = [("你好吗", "我很好"), ("天气好", "下雨了")]
     with index_of(pairs, tokenizer="characters") as index:
         assert [hit.number for hit in index.search("你吗", "很", n=5)] == [0]
@@ -256,16 +256,16 @@ def test_characters_find_what_has_no_spaces():
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sets(st.integers(-3, 45)))
 @settings(max_examples=60)
-def test_random_numbers_are_different_ones_that_are_not_excluded(forty, seed, n, exclude):
-    drawn = forty.random_numbers(n, np.random.default_rng(seed), exclude=exclude)
+def test_random_numbers_are_distinct_and_not_excluded(forty_triples, seed, n, exclude):
+    drawn = forty_triples.random_numbers(n, np.random.default_rng(seed), exclude=exclude)
     assert len(drawn) == len(set(drawn)) == min(n, 40 - len(exclude & set(range(40))))
     assert set(drawn) <= set(range(40)) - exclude
-    assert drawn == forty.random_numbers(n, np.random.default_rng(seed), exclude=exclude)
+    assert drawn == forty_triples.random_numbers(n, np.random.default_rng(seed), exclude=exclude)
 
 
-def test_every_triple_is_drawn_equally_often(forty):
+def test_every_triple_is_drawn_equally_often(forty_triples):
     rng = np.random.default_rng(7)
-    counts = Counter(number for _ in range(4000) for number in forty.random_numbers(5, rng, exclude=[0, 1]))
+    counts = Counter(number for _ in range(4000) for number in forty_triples.random_numbers(5, rng, exclude=[0, 1]))
     assert set(counts) == set(range(2, 40))
     expected = 4000 * 5 / 38
     chi_square = sum((count - expected) ** 2 / expected for count in counts.values())

@@ -23,18 +23,18 @@ EVERY_STEP = (
 )
 
 
-def test_the_defaults_are_those_of_the_paper_and_of_the_index() -> None:
+def test_the_defaults_are_those_of_the_paper_and_the_index() -> None:
     specification = MiningSpecification()
     assert (specification.n, specification.parrot, specification.negatives) == (15, True, 0)  # ΔBLEU, section 4.1
     assert (specification.alpha, specification.epsilon) == (ALPHA, EPSILON)
 
 
-def test_steps_stand_in_the_order_in_which_they_run() -> None:
+def test_steps_are_sorted_in_the_order_in_which_they_run() -> None:
     names = [step.name for step in MiningSpecification(hygiene=EVERY_STEP).hygiene]
     assert names == ["mask_urls", "mask_emails", "mask_handles", "language", "length", "blocklist"]
 
 
-def test_a_signature_names_everything_that_decides() -> None:
+def test_a_signature_names_every_parameter() -> None:
     specification = MiningSpecification(n=5, negatives=2, seed=7, hygiene=(Length(2, 40), MaskUrls()))
     assert specification.signature() == (
         "mining.v1|n:5|depth:10|parrot:yes|negatives:2|seed:7|same:nfc-space|near:jaccard-char3>=0.9"
@@ -42,7 +42,7 @@ def test_a_signature_names_everything_that_decides() -> None:
     )
 
 
-OTHERS = [
+CHANGES = [
     {"n": 14},
     {"parrot": False},
     {"negatives": 1},
@@ -67,7 +67,7 @@ OTHERS = [
 
 def test_no_two_specifications_share_a_signature() -> None:
     signatures = [MiningSpecification().signature()]
-    signatures += [replace(MiningSpecification(), **other).signature() for other in OTHERS]
+    signatures += [replace(MiningSpecification(), **change).signature() for change in CHANGES]
     assert len(set(signatures)) == len(signatures)
     assert max(map(len, signatures)) <= 400
 
@@ -83,7 +83,7 @@ def test_no_two_specifications_share_a_signature() -> None:
     alpha=st.floats(0, 1),
     epsilon=st.floats(0, 1000),
 )
-def test_what_is_written_as_json_is_read_back(
+def test_a_specification_written_as_json_is_read_back(
     n: int,
     parrot: bool,
     negatives: int,
@@ -110,13 +110,13 @@ def test_what_is_written_as_json_is_read_back(
     assert read.signature() == specification.signature()
 
 
-def test_what_is_left_out_has_its_default() -> None:
+def test_a_missing_parameter_has_its_default() -> None:
     assert MiningSpecification.from_dict({}) == MiningSpecification()
     assert MiningSpecification.from_dict({"hygiene": [{"step": "length", "max_tokens": 9}]}).hygiene == (Length(1, 9),)
 
 
 @pytest.mark.parametrize(
-    ("data", "field", "told"),
+    ("data", "field", "message"),
     [
         ({"n": "15"}, "n", "found '15'; accepted: a whole number from 0 to 1,000."),
         ({"n": True}, "n", "found True"),
@@ -151,12 +151,12 @@ def test_what_is_left_out_has_its_default() -> None:
     ],
 )
 def test_a_refusal_names_the_parameter_what_was_found_and_what_is_accepted(
-    data: dict[str, object], field: str, told: str
+    data: dict[str, object], field: str, message: str
 ) -> None:
     with pytest.raises(ParameterRefused) as caught:
         MiningSpecification.from_dict(data)
     assert caught.value.field == field
-    assert told in caught.value.message
+    assert message in caught.value.message
     assert "accepted: " in str(caught.value)
 
 

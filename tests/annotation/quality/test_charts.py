@@ -12,7 +12,7 @@ def rows_of(specification):
     return rows
 
 
-def test_weights_fall_into_the_nearest_tenth_the_same_on_both_sides_of_zero():
+def test_weights_are_binned_to_tenths_symmetrically_around_zero():
     weights = np.array([-1, -0.35, -0.25, -0.04, 0, 0.04, 0.25, 0.35, 1])
     rows = rows_of(charts.weight_distribution(weights))
     assert {row["weight"]: row["references"] for row in rows} == {-1: 1, -0.4: 1, -0.3: 1, 0: 3, 0.3: 1, 0.4: 1, 1: 1}
@@ -26,6 +26,6 @@ def test_values_are_shares_of_each_criterion():
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("kind", "beginning"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_every_chart_becomes_a_picture(theme, kind, beginning):
+def test_charts_render_as_image_files(theme, kind, beginning):
     specification = charts.ratings_per_hour([(datetime(2026, 3, 1, 12, tzinfo=UTC), 7)], theme=theme)
     assert render(specification, kind).startswith(beginning)

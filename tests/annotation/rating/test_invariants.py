@@ -1,4 +1,4 @@
-"""What holds whatever raters and managers do, in whichever order: a random walk against the real database."""
+"""Invariants of rating: random walks and concurrent threads on the real database."""
 
 import random
 import time
@@ -45,17 +45,17 @@ from tests.annotation.worlds.campaigns import add_response, join, make_campaign,
 ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE, PresentationOutcome.REPLACED)
 REASON = "Not a sentence"
 RATERS = st.integers(0, 3)
-PICK = st.integers(0, 10**6)
+INDEX = st.integers(0, 10**6)
 
 
 class Walk(RuleBasedStateMachine):
-    """A campaign of four raters. ``sent`` is the model: every answer that was acknowledged, revision by revision."""
+    """A campaign of four raters. ``sent`` is the model: every acknowledged answer, revision by revision."""
 
-    acknowledged: ClassVar[int] = 0  # over all walks: a walk in which nobody answers would show nothing
+    acknowledged: ClassVar[int] = 0  # over all walks: a walk without an answer would test nothing
 
     def __init__(self) -> None:
         super().__init__()
-        self.point = transaction.atomic()  # undone at the end, so that every example begins alike
+        self.point = transaction.atomic()  # rolled back at the end: every example begins with the same state
         self.point.__enter__()
         self.sent: dict[int, list[tuple[dict[int, int], dict[int, str]]]] = {}
         self.shown: list[Presentation] = []
@@ -69,7 +69,7 @@ class Walk(RuleBasedStateMachine):
     def launch(self, kind: str, k: int, checks: bool) -> None:
         self.project = Project.objects.create(name="Walk", slug="walk")
         self.dataset = make_dataset(self.project, items=2, systems=["Ada", "Bo", "Cy"])
-        # Of the first item, Di's text is the same as Ada's.
+        # For the first item, Di's text is the same as Ada's.
         item, di = self.dataset.items.get(position=0), self.dataset.systems.create(name="Di")
         add_response(item, item.responses.get(sources__system__name="Ada").text, di)
         self.campaign = make_campaign(self.dataset, presentation=kind, ratings_per_unit=k, launch=True)
@@ -81,7 +81,8 @@ class Walk(RuleBasedStateMachine):
         Campaign.objects.filter(pk=self.campaign.pk).update(**changes)
         self.campaign.refresh_from_db()
         self.raters = [join(self.campaign) for _ in range(4)]
-        self.stale = Campaign.objects.get(pk=self.campaign.pk)  # as a process that fetched it long ago has it
+        self.stale = Campaign.objects.get(pk=self.campaign.pk)  # as in a process that fetched it long ago
+        self.work(rater_index=0, value=3, screens=1)  # so that every walk has an answer to lose
 
     @staticmethod
     def width(kind: str) -> int:
@@ -92,13 +93,13 @@ class Walk(RuleBasedStateMachine):
 
     # --- Raters -------------------------------------------------------------------------------------------------------
 
-    @rule(who=RATERS)
-    def request(self, who: int) -> None:
-        mine = Participation.objects.get(campaign=self.campaign, rater=self.raters[who])
-        presentation = unit_request(campaign=self.stale, rater=self.raters[who])
+    @rule(rater_index=RATERS)
+    def request(self, rater_index: int) -> None:
+        participation = Participation.objects.get(campaign=self.campaign, rater=self.raters[rater_index])
+        presentation = unit_request(campaign=self.stale, rater=self.raters[rater_index])
         if presentation is None:
             return
-        assert mine.excluded_at is None, "an excluded rater was handed something"
+        assert participation.excluded_at is None, "an excluded rater was handed something"
         assert self.now().state == CampaignState.RUNNING, "something was handed out though not running"
         if presentation not in self.shown:
             self.shown.append(presentation)
@@ -107,15 +108,15 @@ class Walk(RuleBasedStateMachine):
     def some(self, pick: int, *outcomes: str) -> Presentation | None:
         for presentation in self.shown:
             presentation.refresh_from_db()
-        found = [one for one in self.shown if not outcomes or one.outcome in outcomes]
-        return found[pick % len(found)] if found else None
+        candidates = [presentation for presentation in self.shown if not outcomes or presentation.outcome in outcomes]
+        return candidates[pick % len(candidates)] if candidates else None
 
     def send(self, presentation: Presentation, values: dict[int, int], unjudged: dict[int, str]) -> None:
-        written = {(place, "relevance"): value for place, value in values.items()}
+        written = {(position, "relevance"): value for position, value in values.items()}
         closed = self.now().state == CampaignState.CLOSED
         before = Rating.objects.count() + CheckAnswer.objects.count()
         try:
-            found = ratings_submit(
+            result = ratings_submit(
                 token=presentation.token, rater=presentation.rater, values=written, cannot_judge=unjudged
             )
         except SubmissionRefused:
@@ -123,38 +124,38 @@ class Walk(RuleBasedStateMachine):
             assert Rating.objects.count() + CheckAnswer.objects.count() == before
             return
         assert not closed, "a closed campaign took an answer"
-        assert Rating.objects.count() + CheckAnswer.objects.count() == before + found.written
+        assert Rating.objects.count() + CheckAnswer.objects.count() == before + result.written
         self.sent.setdefault(presentation.pk, []).append((values, unjudged))
         Walk.acknowledged += 1
 
-    @rule(pick=PICK, value=st.integers(1, 5), leave_out=st.booleans())
+    @rule(pick=INDEX, value=st.integers(1, 5), leave_out=st.booleans())
     def submit(self, pick: int, value: int, leave_out: bool) -> None:
-        """What is on screen, what lapsed, or (a correction) what was answered: browsers keep pages for long."""
+        """Answer an item on screen, a lapsed one or an answered one: browsers keep pages open for long."""
         presentation = self.some(pick)
         if presentation is None:
             return
-        places = list(range(len(presentation.order)))
-        unjudged = {places[-1]: REASON} if leave_out else {}
-        self.send(presentation, {place: value for place in places if place not in unjudged}, unjudged)
+        positions = list(range(len(presentation.order)))
+        unjudged = {positions[-1]: REASON} if leave_out else {}
+        self.send(presentation, {position: value for position in positions if position not in unjudged}, unjudged)
 
-    @rule(pick=PICK)
+    @rule(pick=INDEX)
     def submit_on_screen(self, pick: int) -> None:
         presentation = self.some(pick, PresentationOutcome.SHOWN)
         if presentation is not None:
             self.send(presentation, dict.fromkeys(range(len(presentation.order)), 3), {})
 
-    @rule(who=RATERS, value=st.integers(1, 5), screens=st.integers(1, 4))
-    def work(self, who: int, value: int, screens: int) -> None:
-        """Some screens in a row: without this most walks end with next to no answers."""
+    @rule(rater_index=RATERS, value=st.integers(1, 5), screens=st.integers(1, 4))
+    def work(self, rater_index: int, value: int, screens: int) -> None:
+        """Answer some items in a row: without this most walks have next to no answers."""
         for _ in range(screens):
-            self.request(who)
-            on_screen = [one for one in self.shown if one.outcome == PresentationOutcome.SHOWN]
-            presentation = next((one for one in on_screen if one.rater == self.raters[who]), None)
+            self.request(rater_index)
+            on_screen = [shown for shown in self.shown if shown.outcome == PresentationOutcome.SHOWN]
+            presentation = next((shown for shown in on_screen if shown.rater == self.raters[rater_index]), None)
             if presentation is not None:
                 self.send(presentation, dict.fromkeys(range(len(presentation.order)), value), {})
                 presentation.refresh_from_db()
 
-    @rule(pick=PICK)
+    @rule(pick=INDEX)
     def submit_twice(self, pick: int) -> None:
         presentation = self.some(pick, *ANSWERED)
         if presentation is None or self.now().state == CampaignState.CLOSED:
@@ -163,7 +164,7 @@ class Walk(RuleBasedStateMachine):
         self.send(presentation, *self.sent[presentation.pk][-1])
         assert Rating.objects.count() + CheckAnswer.objects.count() == before, "the same answer was stored twice"
 
-    @rule(pick=PICK)
+    @rule(pick=INDEX)
     def give_back(self, pick: int) -> None:
         presentation = self.some(pick)
         if presentation is not None:
@@ -182,23 +183,23 @@ class Walk(RuleBasedStateMachine):
 
     # --- Managers -----------------------------------------------------------------------------------------------------
 
-    @rule(who=RATERS, replace=st.booleans())
-    def exclude(self, who: int, replace: bool) -> None:
+    @rule(rater_index=RATERS, replace=st.booleans())
+    def exclude(self, rater_index: int, replace: bool) -> None:
         ratings = Rating.objects.count()
         replace = replace and self.now().state != CampaignState.CLOSED
-        found = rater_exclude(campaign=self.stale, rater=self.raters[who], reason="Spam", replace=replace)
+        result = rater_exclude(campaign=self.stale, rater=self.raters[rater_index], reason="Spam", replace=replace)
         assert Rating.objects.count() == ratings, "a decision changed ratings"
-        held = Slot.objects.filter(campaign=self.campaign, rater=self.raters[who])
+        held = Slot.objects.filter(campaign=self.campaign, rater=self.raters[rater_index])
         assert not held.filter(state=SlotState.LEASED).exists()
         if replace:
             assert not held.exists()
-        again = rater_exclude(campaign=self.stale, rater=self.raters[who], reason="Spam", replace=replace)
-        assert (again.decision, again.released, again.reopened) == (None, 0, 0)
-        assert found.reopened == 0 or replace
+        repeated = rater_exclude(campaign=self.stale, rater=self.raters[rater_index], reason="Spam", replace=replace)
+        assert (repeated.decision, repeated.released, repeated.reopened) == (None, 0, 0)
+        assert result.reopened == 0 or replace
 
-    @rule(who=RATERS)
-    def include(self, who: int) -> None:
-        rater_include(campaign=self.stale, rater=self.raters[who], reason="A mistake")
+    @rule(rater_index=RATERS)
+    def include(self, rater_index: int) -> None:
+        rater_include(campaign=self.stale, rater=self.raters[rater_index], reason="A mistake")
 
     @rule()
     def replace_all(self) -> None:
@@ -222,13 +223,13 @@ class Walk(RuleBasedStateMachine):
                 before, lambda: campaign_extend(campaign=self.stale, ratings_per_unit=before.ratings_per_unit + more)
             )
 
-    @rule(pick=PICK)
+    @rule(pick=INDEX)
     def stop(self, pick: int) -> None:
         systems = list(rated_systems(self.campaign))
         with suppress(AnnotationError):  # stopped already, the last one, or only in lists
             system_stop(campaign=self.stale, system=systems[pick % len(systems)])
 
-    @rule(pick=PICK)
+    @rule(pick=INDEX)
     def resume_system(self, pick: int) -> None:
         if names := stopped_systems(self.campaign):
             system = self.dataset.systems.get(name=names[pick % len(names)])
@@ -263,30 +264,30 @@ class Walk(RuleBasedStateMachine):
         if really == 5 and self.now().state != CampaignState.CLOSED:
             campaign_close(campaign=self.stale)
 
-    # --- What always holds --------------------------------------------------------------------------------------------
+    # --- Invariants ---------------------------------------------------------------------------------------------------
 
     @invariant()
-    def places_are_filled_once_and_counted_right(self) -> None:
-        check_places(self.campaign)
+    def slots_are_filled_once_and_counted_right(self) -> None:
+        check_slots(self.campaign)
 
     @invariant()
     def every_acknowledged_answer_is_in_the_log(self) -> None:
         for pk, answers in self.sent.items():
             presentation = Presentation.objects.get(pk=pk)
             log = presentation.ratings if presentation.purpose == Purpose.WORK else presentation.check_answers
-            for place in range(len(presentation.order)):
-                wanted = [values.get(place, unjudged.get(place)) for values, unjudged in answers]
-                kept = [one for n, one in enumerate(wanted) if n == 0 or one != wanted[n - 1]]
-                rows = log.filter(position=place).order_by("revision")
-                assert [row.revision for row in rows] == list(range(len(kept)))
-                assert [row.cannot_judge or row.value for row in rows] == kept
+            for position in range(len(presentation.order)):
+                answered = [values.get(position, unjudged.get(position)) for values, unjudged in answers]
+                expected = [answer for n, answer in enumerate(answered) if n == 0 or answer != answered[n - 1]]
+                rows = log.filter(position=position).order_by("revision")
+                assert [row.revision for row in rows] == list(range(len(expected)))
+                assert [row.cannot_judge or row.value for row in rows] == expected
 
     @invariant()
     def the_chain_of_amendments_holds(self) -> None:
         assert chain_check(self.campaign).broken is None
 
 
-def check_places(campaign: Campaign) -> None:
+def check_slots(campaign: Campaign) -> None:
     campaign = Campaign.objects.get(pk=campaign.pk)
     k = campaign.ratings_per_unit
     slots = list(Slot.objects.filter(campaign=campaign))
@@ -295,15 +296,17 @@ def check_places(campaign: Campaign) -> None:
     numbers: dict[int, list[int]] = {}
     for slot in slots:
         numbers.setdefault(slot.unit_id, []).append(slot.number)
-    assert {unit: sorted(found) for unit, found in numbers.items()} == {unit: list(range(k)) for unit in units}
+    assert {unit: sorted(slot_numbers) for unit, slot_numbers in numbers.items()} == {
+        unit: list(range(k)) for unit in units
+    }
     filled = Counter(slot.unit_id for slot in done)
     assert {pk: unit.done_slots for pk, unit in units.items()} == {pk: filled[pk] for pk in units}
-    twice = Counter((slot.unit_id, slot.rater_id) for slot in slots if slot.rater_id)
-    assert max(twice.values(), default=1) == 1, "a rater has two places of one unit"
+    slots_per_rater = Counter((slot.unit_id, slot.rater_id) for slot in slots if slot.rater_id)
+    assert max(slots_per_rater.values(), default=1) == 1, "a rater has two places of one unit"
     submitted = Presentation.objects.filter(
         campaign=campaign, purpose=Purpose.WORK, outcome=PresentationOutcome.SUBMITTED
     ).annotate(n=Count("ratings__response", distinct=True))
-    by_slot = {one.slot_id: one for one in submitted}
+    by_slot = {presentation.slot_id: presentation for presentation in submitted}
     assert len(by_slot) == len(submitted) == len(done)
     for slot in done:
         filling = by_slot[slot.pk]
@@ -311,12 +314,12 @@ def check_places(campaign: Campaign) -> None:
         assert filling.n == len(filling.order), "a place is filled without a full answer"
     assert not Presentation.objects.filter(campaign=campaign).exclude(purpose=Purpose.WORK).exclude(slot=None).exists()
     assert not Rating.objects.filter(campaign=campaign).exclude(presentation__purpose=Purpose.WORK).exists()
-    out = Participation.objects.filter(campaign=campaign, excluded_at__isnull=False).values("rater")
-    assert not Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, rater__in=out).exists()
+    excluded = Participation.objects.filter(campaign=campaign, excluded_at__isnull=False).values("rater")
+    assert not Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, rater__in=excluded).exists()
 
 
 @pytest.mark.django_db
-def test_invariants_hold_over_random_interleavings_of_everything_that_raters_and_managers_do() -> None:
+def test_invariants_hold_over_random_sequences_of_what_raters_and_managers_do() -> None:
     Walk.acknowledged = 0
     walks = settings.default.max_examples // 4
     run_state_machine_as_test(
@@ -333,7 +336,7 @@ def test_invariants_hold_over_random_interleavings_of_everything_that_raters_and
 
 
 class Crowd:
-    """Raters and managers, each in a thread with a connection of its own, on one campaign."""
+    """Raters and managers of one campaign, each in a thread with its own connection."""
 
     def __init__(self, project: Project) -> None:
         self.campaign = make_campaign(make_dataset(project, items=8), ratings_per_unit=2, presentation="pair")
@@ -351,7 +354,7 @@ class Crowd:
                 unit_return(presentation=presentation)
             else:
                 value = draw.randint(1, 5)
-                values = {(place, "relevance"): value for place in range(len(presentation.order))}
+                values = {(position, "relevance"): value for position in range(len(presentation.order))}
                 for _ in range(draw.choice([1, 1, 2])):
                     ratings_submit(token=presentation.token, rater=rater, values=values)
                 self.acknowledged.append((presentation.pk, value))
@@ -403,26 +406,26 @@ class Crowd:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_invariants_hold_while_eight_raters_work_and_two_managers_interfere_at_the_same_time(project: Project) -> None:
+def test_invariants_hold_while_eight_raters_and_two_managers_work_concurrently(project: Project) -> None:
     crowd = Crowd(project)
     crowd.run()
-    check_places(crowd.campaign)
+    check_slots(crowd.campaign)
     assert chain_check(crowd.campaign).broken is None
     assert len(crowd.acknowledged) > 100
     for pk, value in crowd.acknowledged:
         stored = Rating.objects.filter(presentation=pk)
-        assert [(one.value, one.revision) for one in stored] == [(float(value), 0)] * 2
+        assert [(rating.value, rating.revision) for rating in stored] == [(float(value), 0)] * 2
     assert Rating.objects.count() == 2 * len(crowd.acknowledged)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_campaign_can_be_paused_at_once_however_many_raters_are_asking(project: Project) -> None:
-    """Row locks would let requests pass whoever waits to change the campaign: some request is always under way here."""
+def test_a_campaign_is_paused_at_once_while_many_raters_request_units(project: Project) -> None:
+    """With row locks, a change would wait for ever: there is always a request under way in this test."""
     campaign = make_campaign(make_dataset(project, items=1))
     raters = [join(campaign) for _ in range(12)]
     over = Event()
 
-    def ask(rater: Rater) -> None:
+    def request_units(rater: Rater) -> None:
         try:
             while not over.is_set():
                 with transaction.atomic():
@@ -432,7 +435,7 @@ def test_a_campaign_can_be_paused_at_once_however_many_raters_are_asking(project
             connection.close()
 
     with ThreadPoolExecutor(len(raters)) as pool:
-        asking = [pool.submit(ask, rater) for rater in raters]
+        requests = [pool.submit(request_units, rater) for rater in raters]
         try:
             time.sleep(0.3)
             begun = time.monotonic()
@@ -440,6 +443,6 @@ def test_a_campaign_can_be_paused_at_once_however_many_raters_are_asking(project
             waited = time.monotonic() - begun
         finally:
             over.set()
-        for one in asking:
-            one.result(30)
-    assert waited < 5  # 0.02 s where nothing else runs; without a queue it never came
+        for request in requests:
+            request.result(30)
+    assert waited < 5  # 0.02 s if nothing else runs; without a queue the pause never comes

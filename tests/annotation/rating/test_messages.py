@@ -1,4 +1,4 @@
-"""The translations of the rater's pages: whole, up to date, compiled."""
+"""The translations of the rater's pages: complete, up to date, compiled."""
 
 import re
 
@@ -11,7 +11,7 @@ from scripts import messages
 
 @pytest.fixture(scope="module")
 def template() -> messages.Catalog:
-    return messages.gathered()
+    return messages.collected()
 
 
 @pytest.mark.parametrize("language", messages.LANGUAGES)
@@ -20,11 +20,11 @@ def test_every_text_is_translated_and_compiled(template: messages.Catalog, langu
 
 
 def test_a_text_without_a_translation_is_found(template: messages.Catalog) -> None:
-    more = messages.gathered()
-    more.add("Nobody has translated %(this)s.", flags=["python-format"])
-    found = messages.problems("de", more)
-    assert any("not translated: 'Nobody has translated %(this)s.'" in fault for fault in found)
-    assert any("out of date" in fault for fault in found)
+    catalog = messages.collected()
+    catalog.add("Nobody has translated %(this)s.", flags=["python-format"])
+    faults = messages.problems("de", catalog)
+    assert any("not translated: 'Nobody has translated %(this)s.'" in fault for fault in faults)
+    assert any("out of date" in fault for fault in faults)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -32,7 +32,7 @@ def test_a_browser_gets_each_language_by_its_code_in_any_case(code: str) -> None
     assert supported(code) == supported(code.upper()) == code
 
 
-def test_french_sets_its_marks_apart_by_a_space_that_does_not_break() -> None:
+def test_french_has_no_break_spaces_before_punctuation() -> None:
     with messages.catalogue_path("fr").open("rb") as file:
         catalog = messages.pofile.read_po(file, locale="fr")
     texts = [text for message in catalog if message.id for text in [message.string] if isinstance(text, str)]
@@ -53,11 +53,11 @@ def test_french_sets_its_marks_apart_by_a_space_that_does_not_break() -> None:
         ("", ""),
     ],
 )
-def test_a_browsers_language_finds_the_nearest_one_shipped(code: str, expected: str) -> None:
+def test_a_browsers_language_is_matched_to_the_nearest_translation(code: str, expected: str) -> None:
     assert supported(code) == expected
 
 
-def test_arabic_has_a_form_for_each_kind_of_number() -> None:
+def test_arabic_has_all_its_plural_forms() -> None:
     with translation.override("ar"):
         forms = {
             translation.ngettext("You have rated one screen.", "You have rated %(n)s screens.", n)

@@ -1,4 +1,4 @@
-"""A provider that exists in this file alone: registering its class is all that it takes."""
+"""A provider that exists only in this file: to add one, its class is registered and nothing else is changed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -38,7 +38,7 @@ AsUser = Callable[[User], Client]
 
 
 class Panel(Provider):
-    """A panel whose whole service is the two dictionaries below."""
+    """A panel whose service is the two dictionaries below."""
 
     key: ClassVar[str] = "panel"
     label: ClassVar[str] = "Village Panel"
@@ -69,8 +69,8 @@ class Panel(Provider):
         return ["The village has few neighbours."]
 
     def arrival(self, query: Mapping[str, str]) -> Arrival | None:
-        found = [query.get(name, "") for name in self.parameters]
-        return Arrival(found[0], "evening-1", f"{found[0]}-{found[1]}") if all(found) else None
+        values = [query.get(name, "") for name in self.parameters]
+        return Arrival(values[0], "evening-1", f"{values[0]}-{values[1]}") if all(values) else None
 
     def entry_url(self, url: str) -> str:
         return with_query(url, {"neighbour": "NEIGHBOUR", "evening": "EVENING"})
@@ -117,11 +117,11 @@ def campaign(project: Project) -> Campaign:
     return make_campaign(make_dataset(project), max_units_per_rater=1, payment_per_unit="1.00", payment_currency="EUR")
 
 
-def test_a_provider_is_its_class_and_a_line_in_the_registry(
+def test_a_registered_provider_class_works_on_every_page(
     panel: type[Panel], campaign: Campaign, manager: User, as_user: AsUser
 ) -> None:
     client, project = as_user(manager), campaign.project
-    here = [project.slug, campaign.pk]
+    campaign_args = [project.slug, campaign.pk]
 
     def page(name: str, *args: object) -> str:
         return client.get(reverse(f"annotation:{name}", args=args)).content.decode()
@@ -142,10 +142,10 @@ def test_a_provider_is_its_class_and_a_line_in_the_registry(
     assert "Oakham" not in account.secrets
 
     # Recruit.
-    recruitments = page("campaign-recruitments", *here)
+    recruitments = page("campaign-recruitments", *campaign_args)
     assert "Recruit at Village Panel" in recruitments
     assert panel.recruit_text in recruitments
-    create = reverse("annotation:campaign-recruitment-create", args=[*here, "panel"])
+    create = reverse("annotation:campaign-recruitment-create", args=[*campaign_args, "panel"])
     response = client.get(create)
     assert "Amounts are in EUR." in response.content.decode()
     assert "Where they live." in response.content.decode()
@@ -156,7 +156,7 @@ def test_a_provider_is_its_class_and_a_line_in_the_registry(
     drafted = client.post(create, {**data, "street": "Mill Lane"}, follow=True).content.decode()
     assert "The village has few neighbours." in drafted
     recruitment = Recruitment.objects.get()
-    act = reverse("annotation:campaign-recruitment-act", args=[*here, recruitment.pk, "publish"])
+    act = reverse("annotation:campaign-recruitment-act", args=[*campaign_args, recruitment.pk, "publish"])
     assert "Published at Village Panel." in client.post(act, follow=True).content.decode()
     assert panel.drafts["evening-1"].extra == {"street": "Mill Lane"}
 
@@ -183,9 +183,9 @@ def test_a_provider_is_its_class_and_a_line_in_the_registry(
     panel.people["no7-monday"] = Listed(
         "no7-monday", "evening-1", "no7", ListedStatus.AWAITING, "waiting", code=submission.code
     )
-    act = reverse("annotation:campaign-recruitment-act", args=[*here, recruitment.pk, "refresh"])
+    act = reverse("annotation:campaign-recruitment-act", args=[*campaign_args, recruitment.pk, "refresh"])
     assert "Village Panel" in client.post(act, follow=True).content.decode()
-    review = reverse("annotation:campaign-recruitment-review", args=[*here, recruitment.pk])
+    review = reverse("annotation:campaign-recruitment-review", args=[*campaign_args, recruitment.pk])
     approved = client.post(review, {"submission": submission.pk, "act": "approve", "confirmed": 1}, follow=True)
     assert "1 of 1 approved." in approved.content.decode()
     assert "Be kind." not in approved.content.decode()

@@ -12,16 +12,16 @@ from tests.snapshots import recalled
 
 
 def _dataset(project):
-    """i0 .. i11; each has a good answer of Human, and a bad one of Robot but for i11, where both are bad."""
+    """i0 .. i11; each has a good answer by Human and a bad one by Robot, except i11, where both are bad."""
     dataset = make_dataset(project)
     campaign = make_campaign(dataset)
     for number in range(12):
         item = make_item(dataset, f"i{number}", context=["Hello."])
         human = make_response(item, f"=Fine answer {number}", "Human")
         robot = make_response(item, f"Bad answer {number}", "Robot")
-        for rater, good, bad in (("ann", 4, 1), ("bob", 5, 2)):
-            rate(campaign, rater, human, good if number < 11 else 2)
-            rate(campaign, rater, robot, bad)
+        for rater, human_rating, robot_rating in (("ann", 4, 1), ("bob", 5, 2)):
+            rate(campaign, rater, human, human_rating if number < 11 else 2)
+            rate(campaign, rater, robot, robot_rating)
     return dataset
 
 
@@ -50,7 +50,7 @@ def release(project):
 
 @pytest.fixture
 def reference_set(request, project):
-    """The release's, in a test that has one."""
+    """The reference set of the release, in a test that has one."""
     if "release" in request.fixturenames:
         return request.getfixturevalue("release").reference_set
     return recalled("set of references", project, lambda: _reference_set(project))
@@ -58,7 +58,7 @@ def reference_set(request, project):
 
 @pytest.fixture
 def dataset(request, project):
-    """That of the release or the reference set, in a test that has one."""
+    """The data set of the release or the reference set, in a test that has one."""
     if {"release", "reference_set"} & set(request.fixturenames):
         return request.getfixturevalue("reference_set").dataset
     return recalled("without a set of references", project, lambda: _dataset(project))
@@ -79,7 +79,7 @@ WRITES = [("release-create", ("both",)), ("release-cancel", ("both", 1)), ("rele
 
 
 @pytest.mark.parametrize(("name", "args"), READ_PAGES)
-def test_a_viewer_may_read_and_an_outsider_gets_404(release, viewer, outsider, as_user, name, args):
+def test_a_viewer_reads_and_an_outsider_gets_404(release, viewer, outsider, as_user, name, args):
     assert as_user(viewer).get(page(name, *args)).status_code == 200
     assert as_user(outsider).get(page(name, *args)).status_code == 404
     assert as_user(viewer).post(page(name, *args)).status_code == 405
@@ -92,11 +92,11 @@ def test_only_managers_write(release, viewer, outsider, as_user, name, args):
 
 
 @pytest.mark.parametrize(("name", "args"), WRITES)
-def test_what_changes_something_rejects_get(release, manager, as_user, name, args):
+def test_pages_that_write_reject_get(release, manager, as_user, name, args):
     assert as_user(manager).get(page(name, *args)).status_code == 405
 
 
-def test_a_visitor_is_asked_to_sign_in(release, client):
+def test_a_visitor_is_sent_to_the_sign_in_page(release, client):
     assert client.get(page("release-detail", "both", 1)).url.startswith("/accounts/login/")
 
 
@@ -107,16 +107,19 @@ def test_a_manager_creates_a_reference_set(dataset, project, manager, as_user):
         {"name": "Mine", "campaigns": [campaign.pk], "sources": ["system:Human"], "originals": ["system:Human"]},
     )
     assert answer.url == page("reference-set-detail", "mine")
-    made = project.reference_sets.get()
-    assert (made.source_systems, made.original_systems, made.source_kinds) == (["Human"], ["Human"], [])
+    reference_set = project.reference_sets.get()
+    assert (reference_set.source_systems, reference_set.original_systems, reference_set.source_kinds) == (
+        ["Human"],
+        ["Human"],
+        [],
+    )
 
 
-@pytest.mark.parametrize("slug", ["elsewhere", "\0"])
-def test_a_reference_set_of_no_data_set_of_the_project_is_404(dataset, manager, as_user, slug):
-    assert as_user(manager).get(page("reference-set-create"), {"dataset": slug}).status_code == 404
+def test_a_data_set_that_the_project_does_not_have_is_404(dataset, manager, as_user):
+    assert as_user(manager).get(page("reference-set-create"), {"dataset": "elsewhere"}).status_code == 404
 
 
-def test_a_refused_reference_set_says_why_at_the_field(dataset, project, manager, as_user):
+def test_a_refused_reference_set_shows_the_reason_at_the_field(dataset, project, manager, as_user):
     answer = as_user(manager).post(
         f"{page('reference-set-create')}?dataset=replies",
         {
@@ -138,25 +141,25 @@ def test_a_manager_starts_a_release_with_its_rules(
     monkeypatch.setattr(
         "annotation.references.tasks.release_build.apply_async", lambda args, *_, **__: queued.append(args)
     )
-    form = {"method": "linear", "criteria": ["quality"], "n_bootstrap": 100, "seed": 7, "exclude_raters": "ann,\nbob"}
+    form = {"method": "linear", "criteria": ["quality"], "exclude_raters": "ann,\nbob"}
     with django_capture_on_commit_callbacks(execute=True):
         answer = as_user(manager).post(page("release-create", "both"), form)
     release = Release.objects.get()
     assert answer.url == page("release-detail", "both", 1)
-    assert (release.parameters, release.requested_by) == ({"n_bootstrap": 100, "seed": 7}, manager)
+    assert (release.parameters, release.requested_by) == ({}, manager)
     assert release.exclusion_rules[1] == {"rule": "exclude_raters", "version": 1, "raters": ["ann", "bob"]}
     assert [tuple(args) for args in queued] == [(release.pk,)]
 
 
-def test_a_refused_release_says_why_and_queues_nothing(reference_set, manager, as_user):
-    form = {"method": "linear", "criteria": ["quality"], "n_bootstrap": 100, "seed": 7, "exclude_raters": "zoe"}
+def test_a_refused_release_shows_the_reason_and_queues_nothing(reference_set, manager, as_user):
+    form = {"method": "linear", "criteria": ["quality"], "exclude_raters": "zoe"}
     answer = as_user(manager).post(page("release-create", "both"), form)
     assert answer.status_code == 400
     assert "names no rater of this project: zoe" in answer.content.decode()
     assert not Release.objects.exists()
 
 
-def test_progress_is_shown_until_the_release_is_done_and_then_the_page_is_loaded_anew(reference_set, viewer, as_user):
+def test_progress_is_shown_until_the_release_is_done_and_then_the_page_is_reloaded(reference_set, viewer, as_user):
     release = release_create(reference_set=reference_set)
     address = f"{page('release-detail', 'both', 1)}?progress=1"
     waiting = as_user(viewer).get(address, headers={"HX-Request": "true"})
@@ -166,7 +169,7 @@ def test_progress_is_shown_until_the_release_is_done_and_then_the_page_is_loaded
     assert as_user(viewer).get(address, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
 
 
-def test_a_cancelled_release_can_be_started_over(reference_set, manager, as_user, monkeypatch):
+def test_a_cancelled_release_can_be_retried(reference_set, manager, as_user, monkeypatch):
     release = release_create(reference_set=reference_set)
     job_request_cancel(release)
     as_user(manager).post(page("release-retry", "both", 1))
@@ -186,14 +189,14 @@ def test_downloads_hold_every_reference_and_neutralise_formulas(release, viewer,
     rows = json.loads(download("json", "?source=Robot"))
     assert {row["text"] for row in rows} == {f"Bad answer {n}" for n in range(12)}
     assert json.loads(download("jsonl").splitlines()[0])["sources"] == ["Human"]
-    whole = as_user(viewer).get(page("release-file", "both", 1, "weighted.tsv"))
-    lines = b"".join(whole.streaming_content).decode().splitlines()
+    weighted_file = as_user(viewer).get(page("release-file", "both", 1, "weighted.tsv"))
+    lines = b"".join(weighted_file.streaming_content).decode().splitlines()
     assert lines[0] == "i0\t0.75\t=Fine answer 0\t-0.75\tBad answer 0"
     for unknown in ("exe", "tsv"):
         assert as_user(viewer).get(page("release-download", "both", 1, unknown)).status_code == 404
 
 
-def test_a_filter_that_is_not_understood_is_refused_with_the_reason_not_ignored(release, viewer, as_user):
+def test_an_invalid_filter_is_refused_with_the_reason(release, viewer, as_user):
     client = as_user(viewer)
     answer = client.get(page("release-download", "both", 1, "csv") + "?low=lots&source=Nobody")
     assert answer.status_code == 400
@@ -202,7 +205,7 @@ def test_a_filter_that_is_not_understood_is_refused_with_the_reason_not_ignored(
     assert "Source: found 'Nobody'. Select a valid choice." in text
 
 
-def test_the_tables_of_sets_and_releases_can_be_kept(release, viewer, as_user):
+def test_the_tables_of_sets_and_releases_can_be_downloaded(release, viewer, as_user):
     def rows(name, *args):
         answer = as_user(viewer).get(f"{page(name, *args)}?format=json")
         return json.loads(b"".join(answer.streaming_content))
@@ -213,7 +216,7 @@ def test_the_tables_of_sets_and_releases_can_be_kept(release, viewer, as_user):
     assert (row["number"], row["content_hash"], row["report"]["items"]["all"]) == (1, release.content_hash, 12)
 
 
-def test_the_distribution_is_drawn_as_specification_and_as_pictures(release, viewer, as_user):
+def test_the_distribution_is_available_as_a_specification_and_as_a_picture(release, viewer, as_user):
     client = as_user(viewer)
     specification = client.get(page("release-chart", "both", 1, "json") + "?theme=dark").json()
     (rows,) = specification["datasets"].values()

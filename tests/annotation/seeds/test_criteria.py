@@ -1,4 +1,4 @@
-"""A criterion for seeds needs its entry in the registry and nothing else."""
+"""A new criterion for seeds needs only its entry in the registry."""
 
 import pytest
 from django.http import QueryDict
@@ -68,6 +68,6 @@ def test_a_value_out_of_range_is_refused_by_name(value):
     assert list(refused.value.fields) == ["min_ratings"]
 
 
-def test_an_unknown_criterion_is_a_mistake_of_the_caller():
+def test_an_unknown_criterion_raises_a_type_error():
     with pytest.raises(TypeError, match="unknown criteria: ratings"):
         criteria_values({"ratings": 3})

@@ -1,4 +1,4 @@
-"""Exact means, against fractions.Fraction of the Python library."""
+"""Exact means, compared with fractions.Fraction."""
 
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ LONG = (0.12345678901234567, 99.00000000000001, 3.3333333333333335, 1e-07)  # to
 
 
 @pytest.mark.parametrize("values", [(0.1, 0.2, 0.3), (4, 4, 5), (-2.5, 0.25, -0.0), LONG])
-def test_a_mean_is_that_of_the_decimal_numbers_given(project, values):
+def test_means_are_exact_for_decimal_values(project, values):
     dataset = make_dataset(project)
     campaign = make_campaign(dataset, criteria={"quality": (-3, 100)})
     response = make_response(make_item(dataset, "a"), "Yes.", "seed")
@@ -24,14 +24,14 @@ def test_a_mean_is_that_of_the_decimal_numbers_given(project, values):
     assert exact_means([campaign], [response.pk]) == {response.pk: MeanRating(wanted, len(values))}
 
 
-def test_a_judgement_is_the_mean_over_its_campaigns_criteria_and_counts_once(project):
+def test_a_judgement_is_the_mean_of_its_campaigns_criteria_and_counts_once(project):
     dataset = make_dataset(project)
-    one = make_campaign(dataset, "One")
+    single = make_campaign(dataset, "One")
     three = make_campaign(dataset, "Three", {"a": (1, 5), "b": (1, 5), "c": (1, 5)})
-    response, other = (make_response(make_item(dataset, name), "Yes.", "seed") for name in ("a", "b"))
-    rate(one, "ann", response, 5)
+    response, other_response = (make_response(make_item(dataset, name), "Yes.", "seed") for name in ("a", "b"))
+    rate(single, "ann", response, 5)
     rate(three, "ann", response, 1, 1, 2)
     rate(three, "bob", response, 5, 5)  # lacks a criterion: does not count
-    rate(three, "bob", other, 5)
-    found = exact_means([one, three], [response.pk, other.pk])
-    assert found == {response.pk: MeanRating((Fraction(5) + Fraction(4, 3)) / 2, 2)}
+    rate(three, "bob", other_response, 5)
+    means = exact_means([single, three], [response.pk, other_response.pk])
+    assert means == {response.pk: MeanRating((Fraction(5) + Fraction(4, 3)) / 2, 2)}

@@ -1,4 +1,4 @@
-"""Pages of seeds: candidates drawn, the preview, the selection with its members, two more ratings."""
+"""Pages of seeds: drawing candidates, previewing, selecting, and two more ratings."""
 
 import html
 import json
@@ -26,13 +26,13 @@ RATINGS = {"a": [5, 5, 5], "b": [3, 4, 5], "c": [3, 4, 4], "d": [4, 5], "f": [1,
 @pytest.fixture
 def campaign(project: Project) -> Campaign:
     dataset = make_dataset(project)
-    made = make_campaign(dataset)
+    campaign = make_campaign(dataset)
     for name, values in RATINGS.items():
         seed = make_response(make_item(dataset, name), f"Seed of {name}.", "seed")
         for number, value in enumerate(values):
-            rate(made, f"rater {number}", seed, value)
+            rate(campaign, f"rater {number}", seed, value)
     make_response(make_item(dataset, "e"), "Seed of e.", "seed")
-    return made
+    return campaign
 
 
 @pytest.fixture
@@ -50,15 +50,15 @@ SELECT = {"threshold": "4", "min_ratings": "1", "shares": "dev 0.5, test 0.5", "
 
 
 def select_waiting() -> None:
-    """As the worker does."""
+    """Run queued selections as the worker does."""
     for job in SeedSelecting.objects.filter(state=JobState.QUEUED):
         seeds_select_execute(selecting_id=job.pk)
 
 
-# --- Who may ----------------------------------------------------------------------------------------------------------
+# --- Permissions ------------------------------------------------------------------------------------------------------
 
 
-def test_an_outsider_finds_none_of_it(selection: SeedSelection, outsider: User, as_user: AsUser) -> None:
+def test_outsiders_get_404(selection: SeedSelection, outsider: User, as_user: AsUser) -> None:
     client = as_user(outsider)
     for name in ("seed-list", "seed-sample"):
         assert client.get(page(name)).status_code == 404
@@ -69,7 +69,7 @@ def test_an_outsider_finds_none_of_it(selection: SeedSelection, outsider: User, 
     assert SeedSelection.objects.get() == selection
 
 
-def test_a_viewer_reads_and_changes_nothing(selection: SeedSelection, viewer: User, as_user: AsUser) -> None:
+def test_a_viewer_can_read_but_not_change(selection: SeedSelection, viewer: User, as_user: AsUser) -> None:
     client = as_user(viewer)
     assert client.get(page("seed-list")).status_code == 200
     text = client.get(page("seed-detail", "replies")).content.decode()
@@ -82,7 +82,7 @@ def test_a_viewer_reads_and_changes_nothing(selection: SeedSelection, viewer: Us
     assert SeedSelection.objects.get() == selection
 
 
-def test_writing_takes_a_post(selection: SeedSelection, manager: User, as_user: AsUser) -> None:
+def test_changes_are_post_only(selection: SeedSelection, manager: User, as_user: AsUser) -> None:
     for name in ("seed-rate", "seed-unselect"):
         assert as_user(manager).get(page(name, "replies")).status_code == 405
 
@@ -97,7 +97,7 @@ def test_candidates_are_drawn_by_a_worker(
     corpus = make_corpus(project, triples(30))
     client = as_user(manager)
     assert "Talk (30 triples)" in client.get(f"{page('seed-sample')}?corpus=talk").content.decode()
-    sent = {
+    data = {
         "corpus": corpus.pk,
         "name": "Candidates",
         "n": 12,
@@ -106,7 +106,7 @@ def test_candidates_are_drawn_by_a_worker(
         "mask_handles": "on",
         "max_tokens": 40,
     }
-    answer = client.post(page("seed-sample"), sent)
+    answer = client.post(page("seed-sample"), data)
     job = DatasetImport.objects.get()
     assert answer["Location"] == page("dataset-import-detail", job.pk)
     assert [step["step"] for step in job.options["sample"]["hygiene"]] == ["mask_handles", "length"]
@@ -117,7 +117,7 @@ def test_candidates_are_drawn_by_a_worker(
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"n": 31}, "Found 31; accepted: 1 to 30"),
         ({"name": ""}, "This field is required"),
@@ -125,14 +125,14 @@ def test_candidates_are_drawn_by_a_worker(
         ({"min_tokens": 9, "max_tokens": 3}, "a whole number from 9 to 10,000"),
     ],
 )
-def test_what_cannot_be_drawn_is_told_at_its_field(
-    project: Project, manager: User, as_user: AsUser, settings: Any, tmp_path: Any, change: dict[str, Any], says: str
+def test_invalid_samples_are_reported_at_their_field(
+    project: Project, manager: User, as_user: AsUser, settings: Any, tmp_path: Any, change: dict[str, Any], message: str
 ) -> None:
     settings.DATA_DIR = tmp_path
     corpus = make_corpus(project, triples(30))
-    sent = {"corpus": corpus.pk, "name": "C", "n": 12, "seed": 3, "normalisation": "nfc-space", **change}
-    answer = as_user(manager).post(page("seed-sample"), sent)
-    assert says in answer.content.decode()
+    data = {"corpus": corpus.pk, "name": "C", "n": 12, "seed": 3, "normalisation": "nfc-space", **change}
+    answer = as_user(manager).post(page("seed-sample"), data)
+    assert message in answer.content.decode()
     assert answer.context["form"].errors.keys() <= {"n", "name", "language", "max_tokens"}
     assert not DatasetImport.objects.exists()
 
@@ -140,7 +140,7 @@ def test_what_cannot_be_drawn_is_told_at_its_field(
 # --- Preview and selection --------------------------------------------------------------------------------------------
 
 
-def test_the_first_look_previews_what_most_will_want(campaign: Campaign, manager: User, as_user: AsUser) -> None:
+def test_the_form_starts_with_a_preview_of_its_defaults(campaign: Campaign, manager: User, as_user: AsUser) -> None:
     answer = as_user(manager).get(page("seed-select", "replies"))
     assert answer.context["form"].data["threshold"] == "4"  # three quarters up a scale of 1 to 5
     preview = answer.context["preview"]
@@ -151,21 +151,21 @@ def test_the_first_look_previews_what_most_will_want(campaign: Campaign, manager
     assert not SeedSelection.objects.exists()
 
 
-def test_what_was_previewed_is_selected(campaign: Campaign, manager: User, as_user: AsUser) -> None:
+def test_the_previewed_seeds_are_selected(campaign: Campaign, manager: User, as_user: AsUser) -> None:
     client = as_user(manager)
-    asked = {
+    query = {
         **SELECT,
         "campaigns": [campaign.pk],
         "threshold": "3.6",
         "min_ratings": "3",
         "shares": "dev 0.75\nheld out: 0.25",
     }
-    preview = client.get(page("seed-select", "replies"), asked)
+    preview = client.get(page("seed-select", "replies"), query)
     assert (preview.context["preview"].kept, preview.context["preview"].sizes) == (3, {"dev": 2, "held out": 1})
-    sent = {}
+    data = {}
     for name, value in preview.context["sent"]:
-        sent.setdefault(name, []).append(value)
-    there = client.post(page("seed-select", "replies"), sent)["Location"]
+        data.setdefault(name, []).append(value)
+    there = client.post(page("seed-select", "replies"), data)["Location"]
     assert there == page("seed-selecting", "replies", SeedSelecting.objects.get().pk)
     waiting = client.get(there).content.decode()
     assert f'hx-get="{there}"' in waiting
@@ -181,7 +181,7 @@ def test_what_was_previewed_is_selected(campaign: Campaign, manager: User, as_us
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "says"),
+    ("change", "field", "message"),
     [
         ({"threshold": "6"}, "threshold", "Found 6; accepted: 1 to 5"),
         ({"shares": "dev"}, "shares", "Found “dev”; accepted: a name and its share"),
@@ -190,19 +190,19 @@ def test_what_was_previewed_is_selected(campaign: Campaign, manager: User, as_us
         ({"campaigns": []}, "campaigns", "required"),
     ],
 )
-def test_a_mistake_is_told_at_its_field_and_nothing_is_selected(
-    campaign: Campaign, manager: User, as_user: AsUser, change: dict[str, Any], field: str, says: str
+def test_invalid_selections_are_reported_at_their_field(
+    campaign: Campaign, manager: User, as_user: AsUser, change: dict[str, Any], field: str, message: str
 ) -> None:
-    asked = {**SELECT, "campaigns": [campaign.pk], **change}
+    data = {**SELECT, "campaigns": [campaign.pk], **change}
     for answer in (
-        as_user(manager).get(page("seed-select", "replies"), asked),
-        as_user(manager).post(page("seed-select", "replies"), asked),
+        as_user(manager).get(page("seed-select", "replies"), data),
+        as_user(manager).post(page("seed-select", "replies"), data),
     ):
-        assert says in str(answer.context["form"].errors[field])
+        assert message in str(answer.context["form"].errors[field])
     assert not SeedSelection.objects.exists()
 
 
-def test_without_ratings_the_page_says_what_to_do(project: Project, manager: User, as_user: AsUser) -> None:
+def test_without_ratings_the_page_links_to_rating_the_seeds(project: Project, manager: User, as_user: AsUser) -> None:
     dataset = make_dataset(project)
     make_response(make_item(dataset, "a"), "A seed.", "seed")
     text = as_user(manager).get(page("seed-select", "replies")).content.decode()
@@ -210,43 +210,43 @@ def test_without_ratings_the_page_says_what_to_do(project: Project, manager: Use
     assert "Have them rated" in as_user(manager).get(page("seed-list")).content.decode()
 
 
-def test_a_selection_can_be_made_again_until_something_came_of_it(
+def test_a_selection_can_be_repeated_until_it_is_used(
     selection: SeedSelection, campaign: Campaign, manager: User, as_user: AsUser
 ) -> None:
     client = as_user(manager)
     assert "3 seeds were selected on" in client.get(page("seed-select", "replies")).content.decode()
     client.post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk], "threshold": "5"})
     select_waiting()
-    again = SeedSelection.objects.get()
-    assert (again.pk != selection.pk, again.members.count()) == (True, 1)
-    campaign_launch(campaign=seeds_rate_again(selection=again))
+    new_selection = SeedSelection.objects.get()
+    assert (new_selection.pk != selection.pk, new_selection.members.count()) == (True, 1)
+    campaign_launch(campaign=seeds_rate_again(selection=new_selection))
     text = client.get(page("seed-select", "replies")).content.decode()
     assert "can no longer change. It is used by the campaign “Seeds of Replies”." in text
     assert "Select these" not in text
     refused = client.post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk]})
     assert "can no longer change" in refused.content.decode()
     assert client.post(page("seed-unselect", "replies"), follow=True).status_code == 200
-    assert SeedSelection.objects.get() == again
+    assert SeedSelection.objects.get() == new_selection
 
 
-def test_what_a_worker_refuses_is_told_and_leads_back_to_the_form(
+def test_a_refusal_by_the_worker_links_back_to_the_form(
     campaign: Campaign, manager: User, viewer: User, outsider: User, as_user: AsUser
 ) -> None:
     client = as_user(manager)
-    asked = {**SELECT, "campaigns": [campaign.pk], "threshold": "5", "min_ratings": "50"}
-    there = client.post(page("seed-select", "replies"), asked)["Location"]
+    data = {**SELECT, "campaigns": [campaign.pk], "threshold": "5", "min_ratings": "50"}
+    there = client.post(page("seed-select", "replies"), data)["Location"]
     select_waiting()
     text = client.get(there).content.decode()
     assert "No seed has a mean of 5 or more: none has 50 ratings that count." in text
-    (back,) = [one for one in re.findall(r'href="([^"]+)"', text) if "min_ratings=50" in one]
-    preview = client.get(html.unescape(back))
+    (form_link,) = [link for link in re.findall(r'href="([^"]+)"', text) if "min_ratings=50" in link]
+    preview = client.get(html.unescape(form_link))
     assert preview.context["form"].is_valid()
     assert as_user(outsider).get(there).status_code == 404
     assert "min_ratings" not in as_user(viewer).get(there).content.decode()
     assert not SeedSelection.objects.exists()
 
 
-def test_a_selection_that_waits_is_cancelled_by_a_manager_alone(
+def test_only_managers_cancel_a_queued_selection(
     campaign: Campaign, manager: User, viewer: User, outsider: User, as_user: AsUser
 ) -> None:
     as_user(manager).post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk]})
@@ -262,7 +262,7 @@ def test_a_selection_that_waits_is_cancelled_by_a_manager_alone(
     assert not SeedSelection.objects.exists()
 
 
-def test_a_selection_is_taken_back(selection: SeedSelection, manager: User, as_user: AsUser) -> None:
+def test_a_selection_can_be_removed(selection: SeedSelection, manager: User, as_user: AsUser) -> None:
     assert as_user(manager).post(page("seed-unselect", "replies"))["Location"] == page("seed-list")
     assert not SeedSelection.objects.exists()
 
@@ -270,7 +270,7 @@ def test_a_selection_is_taken_back(selection: SeedSelection, manager: User, as_u
 # --- The selection's page ---------------------------------------------------------------------------------------------
 
 
-def test_members_show_their_means_then_and_now_and_the_fallen_are_marked(
+def test_members_show_past_and_current_means_and_fallen_ones_are_marked(
     selection: SeedSelection, viewer: User, manager: User, as_user: AsUser
 ) -> None:
     more = campaign_launch(campaign=seeds_rate_again(selection=selection))
@@ -302,8 +302,8 @@ def test_tables_and_chart_are_downloaded(selection: SeedSelection, viewer: User,
         "b": (4, 4, False),
         "d": (4.5, 4.5, False),
     }
-    (one,) = lines(f"{page('seed-list')}?format=json")
-    assert (one["dataset"], one["candidates"], one["kept"], one["splits"]) == ("replies", 6, 3, {"dev": 2, "test": 1})
+    (row,) = lines(f"{page('seed-list')}?format=json")
+    assert (row["dataset"], row["candidates"], row["kept"], row["splits"]) == ("replies", 6, 3, {"dev": 2, "test": 1})
     chart = client.get(page("seed-chart", "replies", "json")).json()
     (rows,) = (
         [data for data in chart["datasets"].values() if len(data) > 1] if "datasets" in chart else [chart_rows(chart)]
@@ -328,7 +328,9 @@ def chart_rows(chart: dict[str, Any]) -> list[dict[str, Any]]:
     return chart["layer"][0]["data"]["values"]
 
 
-def test_two_more_ratings_of_each_are_one_click_away(selection: SeedSelection, manager: User, as_user: AsUser) -> None:
+def test_one_click_drafts_a_campaign_for_two_more_ratings(
+    selection: SeedSelection, manager: User, as_user: AsUser
+) -> None:
     client = as_user(manager)
     answer = client.post(page("seed-rate", "replies"))
     draft = Campaign.objects.get(name="Seeds of Replies")
@@ -339,7 +341,7 @@ def test_two_more_ratings_of_each_are_one_click_away(selection: SeedSelection, m
     assert page("campaign-detail", draft.pk) in text
 
 
-def test_a_data_set_without_a_selection_leads_a_manager_to_it(
+def test_a_data_set_without_a_selection_redirects_managers_to_the_form(
     campaign: Campaign, viewer: User, manager: User, as_user: AsUser
 ) -> None:
     assert as_user(manager).get(page("seed-detail", "replies"))["Location"] == page("seed-select", "replies")

@@ -5,7 +5,7 @@ import pingouin
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.stats import f_oneway
+from scipy.stats import f_oneway, t
 
 from annotation.weighting.agreement import icc, krippendorff_alpha
 from annotation.weighting.table import RatingTable
@@ -31,26 +31,29 @@ def table_of(matrix):
 
 
 @pytest.mark.parametrize(("level", "printed"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
-def test_alpha_is_the_one_krippendorff_prints(level, printed):
+def test_alpha_equals_krippendorffs_printed_value(level, printed):
     result = krippendorff_alpha(table_of(KRIPPENDORFF), level=level)
     assert result.alpha == pytest.approx(printed, abs=5e-4)
     assert (result.n_responses, result.n_ratings) == (11, 40)  # the unit with one rating cannot be paired
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
-def test_the_interval_of_alpha_is_that_of_resampled_responses(level):
-    """Each resample written out and given to the krippendorff package."""
+def test_the_interval_of_alpha_comes_from_resampled_responses(level):
+    """Compute every resample with the krippendorff package."""
     table = table_of(KRIPPENDORFF)
     result = krippendorff_alpha(table, level=level, n_bootstrap=60, rng=np.random.default_rng(5))
     pairable = KRIPPENDORFF[:, (~np.isnan(KRIPPENDORFF)).sum(axis=0) >= 2]
     n = pairable.shape[1]
     draws = np.random.default_rng(5).multinomial(n, np.full(n, 1 / n), size=60)
     alphas = [krippendorff.alpha(np.repeat(pairable, times, axis=1), level_of_measurement=level) for times in draws]
-    assert (result.low, result.high) == pytest.approx(tuple(np.percentile(alphas, [2.5, 97.5])), abs=1e-12)
+    error = np.std(alphas, ddof=1) * np.sqrt(n / (n - 1)) / (1 - result.alpha**2)
+    reach = t.ppf(0.975, n - 1) * error
+    ends = np.tanh([np.arctanh(result.alpha) - reach, np.arctanh(result.alpha) + reach])
+    assert [result.low, result.high] == pytest.approx(list(ends), abs=1e-12)
     assert result.low < result.alpha < result.high
 
 
-def test_alpha_has_no_interval_unless_it_is_asked_for_and_none_where_it_is_undefined():
+def test_alpha_has_no_interval_by_default_or_if_undefined():
     assert np.isnan([krippendorff_alpha(SHROUT_FLEISS).low, krippendorff_alpha(SHROUT_FLEISS).high]).all()
     undefined = krippendorff_alpha([[3, 3], [3, 3]], n_bootstrap=10)
     assert np.isnan([undefined.alpha, undefined.low, undefined.high]).all()
@@ -59,7 +62,7 @@ def test_alpha_has_no_interval_unless_it_is_asked_for_and_none_where_it_is_undef
 @pytest.mark.parametrize(
     ("options", "name"), [({"n_bootstrap": -1}, "n_bootstrap"), ({"confidence": 1.0}, "confidence")]
 )
-def test_alpha_refuses_intervals_that_cannot_be(options, name):
+def test_alpha_refuses_invalid_interval_options(options, name):
     with pytest.raises(ValueError, match=f"{name} is"):
         krippendorff_alpha(SHROUT_FLEISS, **options)
 
@@ -101,7 +104,7 @@ def test_alpha_refuses_an_unknown_level():
         krippendorff_alpha([[1, 2]], level="ratio")
 
 
-def test_icc_is_the_one_shrout_and_fleiss_print():
+def test_icc_equals_shrout_and_fleiss_printed_value():
     result = icc(SHROUT_FLEISS)
     # Shrout & Fleiss 1979, Table 4: ICC(1,1) = .17, ICC(1,4) = .44.
     assert (round(result.icc_1, 2), round(result.icc_k, 2)) == (0.17, 0.44)
@@ -125,7 +128,7 @@ def test_icc_and_its_intervals_equal_pingouins_on_balanced_ratings(seed):
     assert [result.icc_k_low, result.icc_k_high] == pytest.approx(list(mean[interval]), abs=6e-3)
 
 
-def test_icc_of_unequal_numbers_rests_on_the_one_way_analysis_of_variance():
+def test_icc_of_unequal_numbers_follows_from_the_one_way_anova():
     rows = [[1, 2], [4, 5, 5], [3], [2, 4, 3, 3]]
     result = icc(rows)
     assert result.f == pytest.approx(f_oneway(*rows).statistic, rel=1e-12)

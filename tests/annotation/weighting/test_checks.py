@@ -15,7 +15,7 @@ from annotation.weighting.table import RatingTable
 NAN = np.nan
 
 
-def test_accuracy_is_the_share_inside_the_expected_range_ends_included():
+def test_accuracy_is_the_share_within_the_inclusive_expected_range():
     checks = CheckLog(
         [0, 0, 0, 0, 1, 2],
         kind=["gold"] * 5 + ["attention"],
@@ -33,13 +33,13 @@ def test_accuracy_is_the_share_inside_the_expected_range_ends_included():
     assert check_accuracy(checks, "attention", 3).share[2] == 1
 
 
-def test_a_range_may_be_open_at_one_end_and_a_check_without_any_does_not_count():
+def test_a_range_may_have_one_bound_and_checks_without_bounds_do_not_count():
     checks = CheckLog([0, 0, 0], kind=["anchor"] * 3, value=[5, 3, 1], low=[4, 4, NAN])
     result = check_accuracy(checks, "anchor", 1)
     assert (result.n[0], result.share[0]) == (2, 0.5)
 
 
-def test_not_following_an_attention_check_is_failing_it_but_not_judging_gold_is_not():
+def test_unjudged_attention_checks_fail_but_unjudged_golds_do_not():
     checks = CheckLog([0, 0], kind=["attention", "gold"], value=[NAN, NAN], low=[3, 3], high=[3, 3])
     assert check_accuracy(checks, "attention", 1).share.tolist() == [0.0]
     assert np.isnan(check_accuracy(checks, "gold", 1).share[0])
@@ -48,7 +48,7 @@ def test_not_following_an_attention_check_is_failing_it_but_not_judging_gold_is_
 def statsmodels_kappa(first, second):
     counts = np.zeros((5, 5))
     np.add.at(counts, (first - 1, second - 1), 1)
-    with np.errstate(all="ignore"):  # its test statistic, not looked at here, may divide by zero
+    with np.errstate(all="ignore"):  # its test statistic, unused here, may divide by zero
         return cohens_kappa(counts, wt="quadratic").kappa
 
 
@@ -62,7 +62,7 @@ def test_self_consistency_is_statsmodels_quadratic_kappa_with_its_jackknife(answ
     assume(len(set(first) | set(second)) > 1)
     result = self_consistency(CheckLog([0] * len(first), kind=["repeat"] * len(first), value=second, first=first), 1)
     assert result.kappa[0] == pytest.approx(statsmodels_kappa(first, second), abs=1e-12)
-    without = [statsmodels_kappa(np.delete(first, one), np.delete(second, one)) for one in range(len(first))]
+    without = [statsmodels_kappa(np.delete(first, index), np.delete(second, index)) for index in range(len(first))]
     error = np.std(without) * np.sqrt(len(first) - 1)
     assert result.kappa_error[0] == pytest.approx(error, abs=1e-9, nan_ok=True)
     assert result.exact[0] == np.mean(first == second)
@@ -86,12 +86,12 @@ def test_the_error_of_many_repeats_is_fleiss_cohen_and_everitts():
 
 
 @pytest.mark.parametrize("n", [5, 8, 15])
-def test_the_interval_of_kappa_holds_the_true_one_about_as_often_as_it_says(n):
+def test_the_interval_of_kappa_has_its_nominal_coverage(n):
     rng = np.random.default_rng(7)
     k = 2000
     latent = rng.normal(size=(k, n))
     first, second = (np.clip(np.round(3 + latent + rng.normal(0, 0.6, (k, n))), 1, 5) for _ in range(2))
-    # The kappa of four hundred thousand repeats stands for the truth.
+    # The kappa of 400,000 repeats is taken as the true one.
     many = rng.normal(size=400_000)
     x, y = (np.clip(np.round(3 + many + rng.normal(0, 0.6, many.size)), 1, 5) for _ in range(2))
     truth = 1 - np.mean((x - y) ** 2) / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
@@ -104,15 +104,15 @@ def test_the_interval_of_kappa_holds_the_true_one_about_as_often_as_it_says(n):
     assert 0.93 < np.mean((result.kappa_low <= truth)[has] & (truth <= result.kappa_high)[has]) < 0.98
 
 
-def test_a_point_is_what_the_scale_says_it_is():
+def test_differences_are_measured_in_points_of_the_scale():
     checks = CheckLog([0] * 3, kind=["repeat"] * 3, value=[50, 62, 90], first=[55, 50, 90], point=10)
     result = self_consistency(checks, 1)
     assert result.within.tolist() == [pytest.approx(2 / 3)]
     assert result.difference.tolist() == [pytest.approx((0.5 + 1.2) / 3)]
 
 
-def test_kappa_of_several_criteria_takes_chance_within_each():
-    # On each criterion the rater only ever gives one value: chance is perfect, however different the two values are.
+def test_kappa_of_several_criteria_estimates_chance_within_each():
+    # The rater gives a single value on each criterion: chance agreement is perfect, although the values differ.
     checks = CheckLog(
         [0] * 4, kind=["repeat"] * 4, value=[5, 5, 1, 1], first=[5, 5, 1, 1], criterion=["a", "a", "b", "b"]
     )
@@ -130,7 +130,7 @@ def test_kappa_of_several_criteria_takes_chance_within_each():
         ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], "no interval: the repeats do not vary in how far they agree"),
     ],
 )
-def test_what_repeats_cannot_tell_has_a_reason(first, second, reason):
+def test_undefined_self_consistency_has_a_reason(first, second, reason):
     result = self_consistency(CheckLog([0] * len(first), kind=["repeat"] * len(first), value=second, first=first), 1)
     assert result.kappa_reason[0] == reason
     assert np.isnan([result.kappa_low[0], result.kappa_high[0]]).all()
@@ -142,19 +142,27 @@ samples = st.lists(st.integers(1, 7), min_size=1, max_size=12)
 @given(samples, samples, st.booleans())
 def test_the_degraded_test_is_scipys_mann_whitney_test(degraded, others, tied):
     rng = np.random.default_rng(len(degraded) * 31 + len(others))
-    bad, good = np.array(degraded, dtype=float), np.array(others, dtype=float)
+    degraded_values, other_values = np.array(degraded, dtype=float), np.array(others, dtype=float)
     if not tied:
-        bad, good = bad + rng.uniform(0, 0.4, bad.size), good + rng.uniform(0, 0.4, good.size)
+        degraded_values, other_values = (
+            degraded_values + rng.uniform(0, 0.4, degraded_values.size),
+            other_values + rng.uniform(0, 0.4, other_values.size),
+        )
     # A second rater in the table must make no difference to the first.
-    checks = CheckLog([1] * bad.size + [0], kind=["degraded"] * (bad.size + 1), value=[*bad, 2])
-    rater = np.repeat([1, 0], [good.size, 3])
-    result = degraded_test(checks, rater, [*good, 1, 2, 3], 2)
-    oracle = mannwhitneyu(bad, good, alternative="less")
+    checks = CheckLog(
+        [1] * degraded_values.size + [0], kind=["degraded"] * (degraded_values.size + 1), value=[*degraded_values, 2]
+    )
+    rater = np.repeat([1, 0], [other_values.size, 3])
+    result = degraded_test(checks, rater, [*other_values, 1, 2, 3], 2)
+    oracle = mannwhitneyu(degraded_values, other_values, alternative="less")
     assert result.u[1] == oracle.statistic
     assert result.pvalue[1] == pytest.approx(oracle.pvalue, abs=1e-10)
-    assert result.auc[1] == pytest.approx(1 - oracle.statistic / (bad.size * good.size))
+    assert result.auc[1] == pytest.approx(1 - oracle.statistic / (degraded_values.size * other_values.size))
     assert result.auc_low[1] <= result.auc[1] <= result.auc_high[1]
-    assert bool(result.exact[1]) == (len({*bad, *good}) == bad.size + good.size and min(bad.size, good.size) <= 8)
+    assert bool(result.exact[1]) == (
+        len({*degraded_values, *other_values}) == degraded_values.size + other_values.size
+        and min(degraded_values.size, other_values.size) <= 8
+    )
 
 
 def test_degraded_texts_are_compared_within_a_criterion():
@@ -167,12 +175,12 @@ def test_degraded_texts_are_compared_within_a_criterion():
     assert (result.n_degraded[0], result.n_others[0], bool(result.exact[0])) == (3, 4, False)
 
 
-def test_a_rater_who_gives_one_value_has_not_told_degraded_texts_apart():
+def test_a_rater_who_gives_one_value_does_not_tell_degraded_texts_apart():
     result = degraded_test(CheckLog([0] * 4, kind=["degraded"] * 4, value=[3] * 4), [0] * 6, [3] * 6, 1)
     assert (result.pvalue[0], result.auc[0]) == (1.0, 0.5)
 
 
-def test_a_degraded_test_without_either_sort_says_which_is_missing():
+def test_a_degraded_test_names_the_missing_kind_of_text():
     checks = CheckLog([0, 1], kind=["degraded"] * 2, value=[1, NAN])
     result = degraded_test(checks, [1, 1], [2, 3], 3)
     assert np.isnan(result.pvalue).all()
@@ -234,22 +242,22 @@ def test_a_thousand_raters_take_well_under_a_second(large):
     assert quality.gold.share.shape == quality.degraded.auc.shape == quality.summary.entropy_low.shape == (1000,)
 
 
-def test_one_rater_among_a_thousand_has_the_figures_of_that_rater_alone(large):
+def test_measures_of_a_rater_do_not_depend_on_other_raters(large):
     table, checks, _, criterion = large
     quality = rater_quality(table, checks=checks, criterion=criterion)
-    own, answered = table.rater == 417, checks.rater == 417
+    is_rater, is_raters_check = table.rater == 417, checks.rater == 417
     alone = degraded_test(
-        checks.select(answered).recoded(np.zeros(answered.sum(), dtype=int)),
-        np.zeros(own.sum(), dtype=int),
-        table.value[own],
+        checks.select(is_raters_check).recoded(np.zeros(is_raters_check.sum(), dtype=int)),
+        np.zeros(is_rater.sum(), dtype=int),
+        table.value[is_rater],
         1,
-        criterion=criterion[own],
+        criterion=criterion[is_rater],
     )
     assert quality.degraded.u[417] == alone.u[0]
     assert quality.degraded.pvalue[417] == pytest.approx(alone.pvalue[0])
 
 
-def test_raters_without_checks_have_reasons_instead_of_figures():
+def test_raters_without_checks_have_reasons_instead_of_measures():
     quality = rater_quality(RatingTable([0, 1], [0, 0], [1, 2]))
     for part in (quality.gold, quality.attention, quality.anchor, quality.repeats):
         assert part.n.tolist() == [0]

@@ -7,26 +7,26 @@ from annotation.weighting.evidence import MOST_BINS, histogram_bins, response_ev
 from annotation.weighting.table import RatingTable
 
 
-def test_the_spread_is_the_standard_deviation_that_numpy_computes():
+def test_the_spread_equals_numpys_standard_deviation():
     rng = np.random.default_rng(4)
     response = rng.integers(0, 30, 400)
     table = RatingTable(response, np.arange(400), rng.integers(1, 6, 400), n_responses=31)
-    found = response_evidence(table, histogram_bins(1, 5)).spread
+    spread = response_evidence(table, histogram_bins(1, 5)).spread
     expected = [np.std(table.value[response == code], ddof=1) for code in range(30)]
-    np.testing.assert_allclose(found[:30], expected, rtol=1e-12)
-    assert np.isnan(found[30])  # nobody judged it
+    np.testing.assert_allclose(spread[:30], expected, rtol=1e-12)
+    assert np.isnan(spread[30])  # has no judgement
 
 
-def test_the_histogram_is_the_one_that_numpy_counts_at_the_points():
+def test_the_histogram_equals_numpys():
     rng = np.random.default_rng(5)
     response, value = rng.integers(0, 9, 300), rng.integers(-3, 4, 300)
-    found = response_evidence(RatingTable(response, np.arange(300), value), histogram_bins(-3, 3)).counts
+    counts = response_evidence(RatingTable(response, np.arange(300), value), histogram_bins(-3, 3)).counts
     for code in range(9):
         expected, _ = np.histogram(value[response == code], bins=np.arange(-3.5, 4))
-        assert found[code].tolist() == expected.tolist()
+        assert counts[code].tolist() == expected.tolist()
 
 
-def test_a_mean_over_criteria_belongs_to_the_nearer_point_and_half_way_to_the_upper_one():
+def test_means_over_criteria_are_rounded_half_up_to_points():
     table = RatingTable([0, 0, 0], [0, 1, 2], [2.4, 2.5, 4.9])
     assert response_evidence(table, histogram_bins(1, 5)).counts.tolist() == [[0, 1, 1, 0, 1]]
 
@@ -46,7 +46,7 @@ def test_bins_follow_the_scale(low, high, has_points, kind, labels):
     assert (bins.kind, (bins.labels[0], bins.labels[-1], len(bins.labels))) == (kind, labels)
 
 
-def test_the_ends_of_a_slider_are_in_its_first_and_its_last_bin():
+def test_the_ends_of_a_slider_are_in_the_first_and_the_last_bin():
     table = RatingTable([0, 0, 0, 0], [0, 1, 2, 3], [0, 9.9, 10, 100])
     counts = response_evidence(table, histogram_bins(0, 100, has_points=False)).counts
     assert counts.tolist() == [[2, 1, 0, 0, 0, 0, 0, 0, 0, 1]]
@@ -74,7 +74,7 @@ def test_magnitudes_fall_into_bins_of_doublings():
 
 
 @pytest.mark.parametrize(("low", "high"), [(5, 1), (1, 1), (1, np.nan), (np.inf, 2)])
-def test_a_scale_that_is_none_is_refused(low, high):
+def test_an_invalid_scale_is_refused(low, high):
     with pytest.raises(ValueError, match="accepted: two finite numbers, low < high"):
         histogram_bins(low, high)
 
@@ -85,7 +85,7 @@ def test_a_scale_that_is_none_is_refused(low, high):
     st.booleans(),
     st.lists(st.floats(0, 1), min_size=1, max_size=40),
 )
-def test_every_judgement_is_in_exactly_one_of_at_most_eleven_bins(low, width, has_points, places):
+def test_every_judgement_is_in_one_of_at_most_eleven_bins(low, width, has_points, places):
     bins = histogram_bins(low, low + width, has_points=has_points)
     table = RatingTable([0] * len(places), range(len(places)), low + width * np.array(places))
     counts = response_evidence(table, bins).counts

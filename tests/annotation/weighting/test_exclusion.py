@@ -54,11 +54,11 @@ def test_every_rule_survives_json():
     assert rules_from_data(json.loads(json.dumps([rule.to_dict() for rule in EVERY_RULE]))) == EVERY_RULE
 
 
-def test_a_rule_is_written_down_in_the_order_it_is_read():
+def test_rules_are_serialised_in_the_order_of_their_fields():
     assert list(GoldAccuracyBelow("exclude", accuracy=0.6, after=5).to_dict().items()) == list(GOLD.items())
 
 
-def test_every_rule_says_what_it_does():
+def test_every_rule_has_a_sentence():
     sentences = [rule.sentence for rule in EVERY_RULE]
     assert sentences[:5] == [
         "Exclude 2 raters: r1, r2.",
@@ -71,7 +71,7 @@ def test_every_rule_says_what_it_does():
     assert sentences[10] == "Flag raters whose median time is below percentile 2 of all times, after 10 timed ratings."
 
 
-def test_rules_see_what_earlier_rules_left_and_count_what_they_took():
+def test_rules_apply_in_order_and_count_the_ratings_they_exclude():
     log = RatingLog(
         ["a", "a", "a", "b", "b", "c"],
         rating=[1, 2, 3, 4, 5, 6],
@@ -80,14 +80,14 @@ def test_rules_see_what_earlier_rules_left_and_count_what_they_took():
     )
     rules = [MinSecondsPerRating(1), ExcludeExtra(), MinRatingsPerRater(2), ExcludeRatings((3, 6))]
     outcome = apply_rules(rules, log)
-    # a keeps two (one of unknown time), b is left with one, c had one: both fall to the third rule.
+    # a keeps two (one of unknown time), b keeps one and c has one: the third rule excludes both.
     assert outcome.counts == (1, 1, 2, 1)
     assert outcome.keep.tolist() == [True, False, False, False, False, False]
 
 
 @pytest.mark.parametrize("column", [[7, 8, 7], ["7", "8", "7"]])
 @pytest.mark.parametrize("named", [(7,), ("7",)])
-def test_raters_match_whether_numbers_or_text(column, named):
+def test_rater_ids_match_as_numbers_or_text(column, named):
     assert apply_rules([ExcludeRaters(named)], RatingLog(column)).keep.tolist() == [False, True, False]
 
 
@@ -96,8 +96,8 @@ def test_counts_and_kept_ratings_add_up(raters, minimum):
     log = RatingLog(np.asarray(raters, dtype=str))
     outcome = apply_rules([ExcludeRaters(("a",)), MinRatingsPerRater(minimum)], log)
     assert sum(outcome.counts) + outcome.keep.sum() == len(raters)
-    kept = log.rater[outcome.keep].tolist()
-    assert all(kept.count(rater) == raters.count(rater) >= minimum for rater in kept)
+    raters_kept = log.rater[outcome.keep].tolist()
+    assert all(raters_kept.count(rater) == raters.count(rater) >= minimum for rater in raters_kept)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,8 @@ def test_counts_and_kept_ratings_add_up(raters, minimum):
         (GOLD | {"accuracy": 0}, "field 'accuracy' is 0; accepted: a share, above 0 and at most 1"),
         (GOLD | {"accuracy": float("nan")}, "field 'accuracy' is nan"),
         (GOLD | {"accuracy": True}, "field 'accuracy' is True"),
+        (GOLD | {"after": 10**400}, r"accepted: a whole number, at most 1,000,000,000"),
+        ({"rule": "min_seconds_per_rating", "version": 1, "seconds": 10**400}, r"above 0, at most 1,000,000,000"),
         (GOLD | {"after": 0}, "field 'after' is 0; accepted: a whole number, 1 or more"),
         ({key: GOLD[key] for key in GOLD if key != "action"}, "'action' is missing; accepted: rule, version, action"),
         (FLAG | {"rule": "self_consistency_below", "share": 1.1}, "field 'share' is 1.1"),
@@ -129,7 +131,7 @@ def test_counts_and_kept_ratings_add_up(raters, minimum):
         (FLAG | {"rule": "entropy_below", "bits": 0}, "field 'bits' is 0"),
     ],
 )
-def test_a_bad_record_is_refused_with_its_place_rule_and_field(record, message):
+def test_an_invalid_record_is_refused_with_number_rule_and_field(record, message):
     with pytest.raises(ValueError, match=message):
         rule_from_dict(record)
     with pytest.raises(RuleError, match=r"^rule 2 of 2: ") as caught:
@@ -138,7 +140,7 @@ def test_a_bad_record_is_refused_with_its_place_rule_and_field(record, message):
     assert f"field {caught.value.field!r}" in str(caught.value)
 
 
-def test_a_rule_says_which_column_it_lacks():
+def test_a_rule_names_the_column_it_lacks():
     with pytest.raises(ValueError, match="'min_seconds_per_rating' needs the column 'seconds'"):
         apply_rules([MinSecondsPerRating(1)], RatingLog(["a"]))
 

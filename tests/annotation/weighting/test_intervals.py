@@ -15,20 +15,20 @@ from annotation.weighting.intervals import (
 
 
 @given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.8, 0.95]))
-def test_wilsons_interval_is_scipys(counts, confidence):
+def test_wilson_intervals_equal_scipys(counts, confidence):
     low, high = wilson_interval(*counts, confidence=confidence)
     oracle = binomtest(*counts).proportion_ci(confidence, method="wilson")
     assert (low, high) == (pytest.approx(oracle.low, abs=1e-12), pytest.approx(oracle.high, abs=1e-12))
 
 
-def test_the_mean_has_students_interval_as_scipy_has():
+def test_the_interval_of_a_mean_equals_scipys():
     values = np.array([1.0, 2, 4, 5, 5, 3])
     low, high = mean_interval(values.mean(), values.std(ddof=1), len(values), confidence=0.9)
     oracle = ttest_1samp(values, 0).confidence_interval(0.9)
     assert (low, high) == (pytest.approx(oracle.low), pytest.approx(oracle.high))
 
 
-def test_a_correlation_has_fishers_interval_as_scipy_has():
+def test_the_interval_of_a_correlation_equals_scipys():
     rng = np.random.default_rng(3)
     x = rng.normal(size=25)
     result = pearsonr(x, x + rng.normal(size=25))
@@ -38,7 +38,7 @@ def test_a_correlation_has_fishers_interval_as_scipy_has():
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 6, 7, 12, 40])
-def test_the_interval_of_a_median_is_scipys_quantile_tests(n):
+def test_the_interval_of_a_median_equals_that_of_scipys_quantile_test(n):
     values = np.random.default_rng(n).exponential(size=n)
     low, high = median_interval(np.sort(values), [0], [n])
     oracle = quantile_test(values, q=np.median(values), p=0.5).confidence_interval()
@@ -50,26 +50,28 @@ def test_the_interval_of_a_median_is_scipys_quantile_tests(n):
 
 @given(st.floats(0.01, 0.99), st.integers(2, 30), st.integers(2, 80))
 def test_the_interval_of_an_auc_solves_newcombes_equation(auc, m, n):
-    # Newcombe 2006, method 5, solved here by another root finder.
+    # Newcombe 2006, method 5, solved with scipy's root finder.
     low, high = auc_interval(auc, m, n)
-    other = (m + n) / 2 - 1
+    weight = (m + n) / 2 - 1
 
     def gap(theta):
-        variance = theta * (1 - theta) * (1 + other * (1 - theta) / (2 - theta) + other * theta / (1 + theta)) / (m * n)
+        variance = (
+            theta * (1 - theta) * (1 + weight * (1 - theta) / (2 - theta) + weight * theta / (1 + theta)) / (m * n)
+        )
         return (theta - auc) ** 2 - norm.ppf(0.975) ** 2 * variance
 
     assert low == pytest.approx(brentq(gap, 1e-9, auc), abs=1e-6)
     assert high == pytest.approx(brentq(gap, auc, 1 - 1e-9), abs=1e-6)
 
 
-def test_the_variance_behind_an_auc_is_the_one_hanley_and_mcneil_print():
+def test_the_variance_of_an_auc_equals_hanley_and_mcneils():
     # Hanley & McNeil 1982: area 0.893, 51 abnormal and 58 normal images, standard error 0.032. Newcombe's sample sizes
     # differ from theirs in the third digit only; the half-width of a narrow interval is the quantile times that error.
     low, high = auc_interval(0.893, 51, 58, confidence=0.1)
     assert (high - low) / 2 / norm.ppf(0.55) == pytest.approx(0.032, abs=5e-4)
 
 
-def test_an_auc_of_five_against_thirty_is_covered_as_often_as_stated():
+def test_the_interval_of_an_auc_has_its_nominal_coverage():
     rng = np.random.default_rng(5)
     truth = norm.cdf(1 / np.sqrt(2))
     first, second = rng.normal(1, 1, (4000, 5, 1)), rng.normal(0, 1, (4000, 1, 30))
@@ -77,7 +79,7 @@ def test_an_auc_of_five_against_thirty_is_covered_as_often_as_stated():
     assert 0.93 < np.mean((low <= truth) & (truth <= high)) < 0.99
 
 
-def test_nothing_observed_is_no_interval():
+def test_undefined_estimates_have_no_interval():
     for low, high in [
         wilson_interval(0, 0),
         mean_interval(3.0, np.nan, 1),

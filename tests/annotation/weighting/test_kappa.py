@@ -1,7 +1,10 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from annotation.weighting.kappa import pairwise_weighted_kappa
@@ -16,62 +19,72 @@ def table_of(matrix):
     return RatingTable(response, rater, matrix[rater, response], n_responses=matrix.shape[1])
 
 
-def mean_of_pairs(matrix, weighting, min_shared):
-    """Every pair's kappa by statsmodels, averaged by shared responses."""
-    kappas, sizes = [], []
-    for first in range(len(matrix)):
-        for second in range(first + 1, len(matrix)):
-            both = ~np.isnan(matrix[first]) & ~np.isnan(matrix[second])
+def pooled_kappa(matrix, weighting):
+    """Observed and chance disagreement of every pair, the latter from scipy.stats import t
+    from statsmodels' kappa, and the ratio of their sums.
+
+        kappa = 1 - n O / T, with T summed over all n^2 combinations; those of different responses have T - O.
+    """
+    power = 2 if weighting == "quadratic" else 1
+    observed, chance = [0.0], [0.0]
+    for first, second in combinations(matrix, 2):
+        shared = ~np.isnan(first) & ~np.isnan(second)
+        n, ours, theirs = shared.sum(), first[shared], second[shared]
+        if n < 2:
+            continue
+        apart = (np.abs(ours - theirs) ** power).sum()
+        if len(np.unique([ours, theirs])) > 1:
             counts = np.zeros((5, 5))
-            np.add.at(counts, tuple(matrix[[first, second]][:, both].astype(int) - 1), 1)
-            if both.sum() >= min_shared and len(np.unique(matrix[[first, second]][:, both])) > 1:
-                with np.errstate(all="ignore"):
-                    kappas.append(cohens_kappa(counts, wt=weighting).kappa)
-                sizes.append(both.sum())
-    return (np.average(kappas, weights=sizes) if sizes else NAN), len(sizes)
+            np.add.at(counts, (ours.astype(int) - 1, theirs.astype(int) - 1), 1)
+            with np.errstate(all="ignore"):
+                kappa = cohens_kappa(counts, wt=weighting).kappa
+            chance.append((n * apart / (1 - kappa) if kappa < 1 else _all_ways(ours, theirs, power)) - apart)
+            chance[-1] /= n - 1
+        observed.append(apart)
+    return 1 - sum(observed) / sum(chance) if sum(chance) > 1e-9 else NAN
+
+
+def _all_ways(ours, theirs, power):
+    return (np.abs(ours[:, None] - theirs) ** power).sum()
 
 
 @given(
     st.lists(st.lists(st.sampled_from([1, 2, 3, 4, 5, NAN]), min_size=3, max_size=3), min_size=2, max_size=12),
     st.sampled_from(["quadratic", "linear"]),
-    st.integers(2, 4),
 )
-def test_the_mean_is_that_of_statsmodels_kappas_by_shared_responses(rows, weighting, min_shared):
+def test_kappa_pools_the_disagreements_of_statsmodels_pairs(rows, weighting):
     matrix = np.array(rows, dtype=float).T
-    result = pairwise_weighted_kappa(table_of(matrix), weighting=weighting, min_shared=min_shared, n_bootstrap=0)
-    expected, n_pairs = mean_of_pairs(matrix, weighting, min_shared)
-    assert result.kappa == pytest.approx(expected, abs=1e-9, nan_ok=True)
-    assert result.n_pairs == n_pairs
+    result = pairwise_weighted_kappa(table_of(matrix), weighting=weighting)
+    assert result.kappa == pytest.approx(pooled_kappa(matrix, weighting), abs=1e-9, nan_ok=True)
 
 
-def test_the_interval_is_that_of_resampled_responses():
+@pytest.mark.parametrize("weighting", ["quadratic", "linear"])
+def test_the_interval_is_that_of_the_jackknife_over_responses(weighting):
     rng = np.random.default_rng(2)
     latent = rng.integers(1, 6, 40)
     matrix = np.clip(latent + rng.integers(-1, 2, (3, 40)), 1, 5).astype(float)
     matrix[2, ::3] = NAN
-    result = pairwise_weighted_kappa(table_of(matrix), n_bootstrap=2000)
-    # The same bootstrap, plainly: whole responses drawn, every pair's kappa by statsmodels again.
-    draws = []
-    for _ in range(600):
-        resample = matrix[:, rng.integers(0, 40, 40)]
-        draws.append(mean_of_pairs(resample, "quadratic", 2)[0])
-    assert [result.low, result.high] == pytest.approx(list(np.percentile(draws, [2.5, 97.5])), abs=0.03)
-    assert result.low < result.kappa < result.high
-    again = pairwise_weighted_kappa(table_of(matrix), n_bootstrap=2000)
-    assert (again.low, again.high) == (result.low, result.high)
+    result = pairwise_weighted_kappa(table_of(matrix), weighting=weighting)
+    z = np.arctanh([pooled_kappa(np.delete(matrix, response, axis=1), weighting) for response in range(40)])
+    reach = t.ppf(0.975, 39) * np.sqrt(39 / 40 * ((z - z.mean()) ** 2).sum())
+    middle = np.arctanh(pooled_kappa(matrix, weighting))
+    assert [result.low, result.high] == pytest.approx(list(np.tanh([middle - reach, middle + reach])))
 
 
-def test_linear_intervals_use_the_same_resamples():
-    rng = np.random.default_rng(3)
-    matrix = np.clip(rng.integers(1, 6, 30) + rng.integers(-1, 2, (4, 30)), 1, 5).astype(float)
-    result = pairwise_weighted_kappa(table_of(matrix), weighting="linear", n_bootstrap=300)
-    assert result.low < result.kappa < result.high
-    assert result.kappa < pairwise_weighted_kappa(table_of(matrix), n_bootstrap=0).kappa  # near misses weigh less there
+def test_few_shared_responses_do_not_draw_kappa_to_0():
+    # Raters of equal severity: kappa is the correlation of two ratings, 1 / (1 + 0.5) before they are cut to points.
+    draw = np.random.default_rng(5)
+    responses, raters = 3000, 300
+    rater = np.array([draw.choice(raters, 3, replace=False) for _ in range(responses)])
+    value = draw.normal(0, 1, (responses, 1)) + draw.normal(0, np.sqrt(0.5), (responses, 3))
+    result = pairwise_weighted_kappa(RatingTable(np.repeat(np.arange(responses), 3), rater.ravel(), value.ravel()))
+    assert result.low < 2 / 3 < result.high
+    assert result.kappa == pytest.approx(2 / 3, abs=0.05)
 
 
 def test_a_raters_latest_rating_of_a_response_counts():
     table = RatingTable([0, 0, 1, 2, 0, 1, 2], [0, 0, 0, 0, 1, 1, 1], [5, 1, 3, 4, 1, 3, 4])
-    result = pairwise_weighted_kappa(table, min_shared=2, n_bootstrap=0)
+    result = pairwise_weighted_kappa(table)
     assert (result.kappa, result.n_repeats, result.n_responses) == (1.0, 1, 3)
 
 
@@ -80,31 +93,42 @@ def test_a_raters_latest_rating_of_a_response_counts():
     [
         ([], "no two raters rated the same response"),
         ([[1], [2]], "no two raters rated the same response"),
-        ([[1, 2], [2, 3]], "no two raters share 5 responses"),
+        ([[1, 2]], "no two raters share 2 responses"),
         ([[3, 3]] * 6, "every pair of raters gave the same single value: chance agreement is perfect too"),
         ([[0.1, 0.1]] * 6, "every pair of raters gave the same single value: chance agreement is perfect too"),
     ],
 )
-def test_what_cannot_be_known_is_nan_with_a_reason(rows, reason):
+def test_undefined_kappa_is_nan_with_a_reason(rows, reason):
     result = pairwise_weighted_kappa(rows)
     assert np.isnan([result.kappa, result.low, result.high]).all()
     assert result.reason == reason
 
 
-def test_a_pair_without_spread_is_left_out_and_counted():
-    rows = [[1, 1, 3], [1, 2, 3], [1, 5, 3], [1, 4, 3], [1, 3, 3]]
-    constant = [[row[0], row[0], row[1]] for row in rows]
-    result = pairwise_weighted_kappa(constant, n_bootstrap=0)
-    assert (result.n_pairs, result.n_pairs_left_out) == (2, 1)
-    assert result.kappa == 0  # a constant rater agrees with another as chance does
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([[1, 2], [2, 3], [4, 4]], "no interval below 10 shared responses"),
+        ([[1, 1], [2, 2]] * 6, "no interval: raters agree fully, or less than Fisher's z can hold"),
+        ([[1, 1]] * 10 + [[2, 3]], "no interval: without one of the responses all ratings are equal"),
+    ],
+)
+def test_a_missing_interval_has_a_reason(rows, reason):
+    result = pairwise_weighted_kappa(rows)
+    assert np.isfinite(result.kappa)
+    assert np.isnan([result.low, result.high]).all()
+    assert result.reason == reason
+
+
+def test_pairs_that_share_one_response_are_left_out_and_counted():
+    result = pairwise_weighted_kappa([[1, 2, 3], [2, 2], [4, 5]])
+    assert (result.n_pairs, result.n_pairs_left_out, result.n_responses) == (1, 2, 3)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"weighting": "cubic"}, "weighting is 'cubic'; accepted: quadratic, linear"),
-        ({"min_shared": 1}, "min_shared is 1"),
-        ({"n_bootstrap": -1}, "n_bootstrap is -1"),
+        ({"confidence": 1}, "confidence is 1"),
     ],
 )
 def test_a_wrong_option_is_named(options, message):

@@ -26,10 +26,10 @@ def contributions(table: RatingTable, low: float, high: float, *, share: float =
     return Contributions(table, share * (2 * table.value - (low + high)), np.ones(len(table)), high - low)
 
 
-def weights(ratings, low, high, *, share=SHARE.default, n_bootstrap=1000, rng=None) -> WeightResult:
+def weights(ratings, low, high, *, share=SHARE.default) -> WeightResult:
     table = as_table(ratings)
     parts = contributions(table, low, high, share=share)
-    return weigh(table, parts, "mean", signature=f"weights:toy|share:{share:g}", n_bootstrap=n_bootstrap, rng=rng)
+    return weigh(table, parts, "mean", signature=f"weights:toy|share:{share:g}")
 
 
 def explain(response: WeighedResponse) -> list[str]:
@@ -68,37 +68,39 @@ def release(project: Project, manager, as_user) -> Release:
     assert "Share of the scale&#x27;s half (toy scheme only)" in shown
     create = partial(client.post, reverse("annotation:release-create", args=[project.slug, reference_set.slug]))
     criteria = list(reference_set.campaigns.get().criteria.values_list("name", flat=True))
-    sent = {"method": "toy", "criteria": criteria, "n_bootstrap": 100, "seed": 1}
+    data = {"method": "toy", "criteria": criteria}
     assert (
-        "&#x27;share&#x27; is -1.0; accepted: a number above 0" in create({**sent, "toy_share": "-1"}).content.decode()
+        "&#x27;share&#x27; is -1.0; accepted: a number above 0" in create({**data, "toy_share": "-1"}).content.decode()
     )
-    assert create({**sent, "toy_share": "0.25"}).status_code == 302
-    made = reference_set.releases.get(number=2)
-    release_build(release_id=made.pk)
-    made.refresh_from_db()
-    return made
+    assert create({**data, "toy_share": "0.25"}).status_code == 302
+    release = reference_set.releases.get(number=2)
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    return release
 
 
-def test_a_release_is_weighed_by_it_with_the_parameter_of_the_form(release: Release) -> None:
+def test_a_release_uses_the_scheme_with_the_parameter_of_the_form(release: Release) -> None:
     assert (release.method, release.parameters["share"]) == ("toy", 0.25)
     assert release.signature.startswith("weights:toy|share:0.25|")
     weighed = release.weights.order_by("pk")
-    found = dict(
+    weights_by_text = dict(
         zip(
             texts_of(release, weighed.values_list("response_id", flat=True)),
             weighed.values_list("weight", flat=True),
             strict=True,
         )
     )
-    assert found["Fine."] == pytest.approx(0.25 * 0.5)
+    assert weights_by_text["Fine."] == pytest.approx(0.25 * 0.5)
     assert stored_content_hash(release) == release.content_hash
 
 
-def test_pages_and_documents_say_what_the_scheme_says(release: Release, viewer, as_user) -> None:
+def test_pages_and_documents_use_the_texts_of_the_scheme(release: Release, viewer, as_user) -> None:
     client, slug = as_user(viewer), release.reference_set.project.slug
     response = release.weights.get(response__text="Fine.").response
     explained = client.get(reverse("annotation:response-detail", args=[slug, response.pk])).context["weights"]
-    assert [one.steps for one in explained if one.weight.release == release] == [["3 toy judgements times 0.25"]]
+    assert [explanation.steps for explanation in explained if explanation.weight.release == release] == [
+        ["3 toy judgements times 0.25"]
+    ]
     address = [slug, release.reference_set.slug, release.number]
     report = client.get(reverse("annotation:release-detail", args=address)).content.decode()
     assert "Toy scheme: half of everything" in report
@@ -106,7 +108,7 @@ def test_pages_and_documents_say_what_the_scheme_says(release: Release, viewer, 
     assert "A response's weight is drawn to 0: `w = s (2 (m − low) / (high − low) − 1)`." in data_card(release)
 
 
-def test_sensitivity_and_influence_use_it(release: Release) -> None:
+def test_sensitivity_and_influence_use_the_scheme(release: Release) -> None:
     compared = {row.name: row for row in comparisons(release)}
     assert (compared["toy"].label, compared["toy"].parameters) == ("Toy scheme", "share 0.5")
     assert not compared["toy"].is_own  # other parameters than the defaults

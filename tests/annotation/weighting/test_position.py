@@ -10,12 +10,12 @@ NAN = np.nan
 
 
 def long(matrix):
-    """Presentation, place and value of lists of one length."""
-    presentation, place = np.indices(matrix.shape)
-    return presentation.ravel(), place.ravel(), matrix.ravel()
+    """Return presentation, position and value columns of lists of one length."""
+    presentation, position = np.indices(matrix.shape)
+    return presentation.ravel(), position.ravel(), matrix.ravel()
 
 
-def test_pairs_have_scipys_paired_tests():
+def test_tests_of_pairs_equal_scipys():
     rng = np.random.default_rng(0)
     first, second = rng.integers(1, 6, (2, 60)).astype(float)
     first[3] = NAN
@@ -38,14 +38,14 @@ def test_pairs_have_scipys_paired_tests():
         ([3, 4, 5], [3, 4, 5], "every pair differs by the same"),
     ],
 )
-def test_pairs_that_tell_nothing_say_why(first, second, reason):
+def test_undefined_tests_of_pairs_have_a_reason(first, second, reason):
     result = pair_position_bias(first, second)
     assert result.reason == reason
     assert np.isnan([result.low, result.high, result.pvalue]).all()
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 5))
-def test_choices_have_scipys_binomial_test(first, second, ties):
+def test_tests_of_choices_equal_scipys_binomial_test(first, second, ties):
     result = preference_position_bias(first, second, ties=ties)
     if first + second == 0:
         assert result.reason == "no rater chose a side"
@@ -57,7 +57,7 @@ def test_choices_have_scipys_binomial_test(first, second, ties):
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_the_statistic_of_ranks_is_friedmans(tied):
+def test_the_statistic_of_ranks_equals_friedmans(tied):
     rng = np.random.default_rng(2)
     matrix = rng.integers(1, 6, (12, 4)).astype(float) if tied else rng.normal(size=(12, 4))
     result = list_position_bias(*long(rankdata(matrix, axis=1)), method="asymptotic")
@@ -67,7 +67,7 @@ def test_the_statistic_of_ranks_is_friedmans(tied):
     assert result.df == 3
 
 
-def test_the_permutation_p_value_is_scipys():
+def test_the_permutation_p_value_equals_scipys():
     matrix = np.random.default_rng(5).normal(size=(6, 3))
     matrix[:, 0] += 0.6
     result = list_position_bias(*long(matrix), n_permutations=4999)
@@ -84,7 +84,7 @@ def test_the_permutation_p_value_is_scipys():
 
 
 def _permuted_within_rows(matrix, statistic):
-    """All (3!)^n orders within rows, in samples, by scipy's own machinery."""
+    """Sample from the (3!)^n orders within rows with scipy.stats.permutation_test."""
     rng = np.random.default_rng(0)
     return permutation_test(
         tuple(matrix.T),
@@ -98,29 +98,29 @@ def _permuted_within_rows(matrix, statistic):
     ).pvalue
 
 
-def test_lists_of_different_length_with_a_bias_are_found_and_without_are_not():
+def test_a_bias_is_detected_in_lists_of_different_lengths():
     rng = np.random.default_rng(3)
     lengths = rng.integers(2, 9, 80)
     presentation = np.repeat(np.arange(80), lengths)
-    place = np.concatenate([np.arange(length) for length in lengths])
-    value = rng.normal(3, 1, len(place)) + rng.normal(0, 2, 80)[presentation]
-    fair = list_position_bias(presentation, place, value)
-    biased = list_position_bias(presentation, place, value - 0.3 * place)
+    position = np.concatenate([np.arange(length) for length in lengths])
+    value = rng.normal(3, 1, len(position)) + rng.normal(0, 2, 80)[presentation]
+    fair = list_position_bias(presentation, position, value)
+    biased = list_position_bias(presentation, position, value - 0.3 * position)
     assert fair.pvalue > 0.05
     assert biased.pvalue < 0.01
     assert biased.n.tolist() == [int((lengths > at).sum()) for at in range(8)]
-    asymptotic = list_position_bias(presentation, place, value, method="asymptotic")
+    asymptotic = list_position_bias(presentation, position, value, method="asymptotic")
     assert asymptotic.pvalue == pytest.approx(fair.pvalue, abs=0.05)
     assert asymptotic.statistic == fair.statistic
 
 
-def test_p_values_without_a_bias_are_uniform_for_lists_of_different_length():
+def test_p_values_without_a_bias_are_uniform():
     rng = np.random.default_rng(9)
     lengths = np.array([2, 3, 3, 5, 2, 4, 6, 3, 2, 4] * 3)
     presentation = np.repeat(np.arange(30), lengths)
-    place = np.concatenate([rng.permutation(length) for length in lengths])
+    position = np.concatenate([rng.permutation(length) for length in lengths])
     pvalues = [
-        list_position_bias(presentation, place, rng.integers(1, 6, len(place)), method="asymptotic").pvalue
+        list_position_bias(presentation, position, rng.integers(1, 6, len(position)), method="asymptotic").pvalue
         for _ in range(600)
     ]
     assert 0.02 < np.mean(np.array(pvalues) < 0.05) < 0.08
@@ -135,7 +135,7 @@ def test_deviations_are_from_the_mean_of_the_list_with_students_interval():
     assert (result.low[0], result.high[0]) == (pytest.approx(oracle.low), pytest.approx(oracle.high))
 
 
-def test_ratings_not_given_and_lists_of_one_do_not_count():
+def test_missing_ratings_and_lists_of_one_do_not_count():
     result = list_position_bias([0, 0, 0, 1, 2, 2], [1, 2, 3, 1, 1, 2], [5, NAN, 3, 4, 2, 2])
     assert result.positions.tolist() == [1, 2, 3]
     assert result.n.tolist() == [2, 1, 1]
@@ -143,7 +143,7 @@ def test_ratings_not_given_and_lists_of_one_do_not_count():
 
 
 @pytest.mark.parametrize("columns", [([], [], []), ([0, 1], [0, 0], [3, 4]), ([0, 0], [0, 1], [3, 3])])
-def test_lists_that_tell_nothing_say_why(columns):
+def test_undefined_tests_of_lists_have_a_reason(columns):
     result = list_position_bias(*columns)
     assert (result.reason, result.df) == ("no list holds two different ratings", 0)
     assert np.isnan([result.statistic, result.pvalue]).all()

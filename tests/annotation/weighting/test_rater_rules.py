@@ -1,4 +1,4 @@
-"""Rules that measure raters: whom they strike, after how many answers, and on what evidence."""
+"""Rules that measure raters: whom they affect, after how many answers, and with which evidence."""
 
 import json
 
@@ -28,7 +28,7 @@ NAN = np.nan
 
 
 def crowd(n_raters=6, n_responses=30, seed=0):
-    """Honest raters who agree and know degraded texts; the last answers at random, and fast."""
+    """Return a log of honest raters who recognise degraded texts, and a last one who answers randomly and fast."""
     rng = np.random.default_rng(seed)
     rater = np.repeat(np.arange(n_raters), n_responses)
     response = np.tile(np.arange(n_responses), n_raters)
@@ -69,7 +69,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_each_rule_finds_the_rater_who_answers_at_random(rule):
+def test_each_rule_excludes_the_rater_who_answers_randomly(rule):
     log = crowd()
     outcome = apply_rules([rule], log)
     [struck] = outcome.struck[0]
@@ -84,23 +84,23 @@ def test_each_rule_finds_the_rater_who_answers_at_random(rule):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_no_rule_strikes_before_enough_answers(rule):
+def test_no_rule_applies_before_enough_answers(rule):
     fields = rule.to_dict() | {"after": 1000}
-    patient = type(rule)(**{key: fields[key] for key in fields if key not in {"rule", "version"}})
-    assert judge_raters([patient], crowd()) == []
+    late_rule = type(rule)(**{key: fields[key] for key in fields if key not in {"rule", "version"}})
+    assert judge_raters([late_rule], crowd()) == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_flag_takes_no_rating(rule):
+def test_a_flag_excludes_no_rating(rule):
     fields = rule.to_dict() | {"action": "flag"}
-    flagging = type(rule)(**{key: fields[key] for key in fields if key not in {"rule", "version"}})
-    outcome = apply_rules([flagging], crowd())
+    flag_rule = type(rule)(**{key: fields[key] for key in fields if key not in {"rule", "version"}})
+    outcome = apply_rules([flag_rule], crowd())
     assert outcome.keep.all()
     assert outcome.counts == (0,)
     assert outcome.flagged == ("r5",)
 
 
-def test_the_evidence_of_gold_is_the_share_its_wilson_interval_and_the_threshold():
+def test_the_evidence_of_gold_holds_the_share_its_wilson_interval_and_the_threshold():
     checks = CheckLog(["a"] * 10, kind=["gold"] * 10, value=[4] * 5 + [1] * 5, low=[3] * 10, high=[5] * 10)
     [verdict] = judge_raters([GoldAccuracyBelow("exclude", accuracy=0.6, after=10)], RatingLog([], checks=checks))
     evidence = verdict.evidence.to_dict()
@@ -116,7 +116,7 @@ def test_the_evidence_of_gold_is_the_share_its_wilson_interval_and_the_threshold
     }
 
 
-def test_who_could_not_judge_gold_is_not_wrong_but_has_failed_an_attention_check():
+def test_unjudged_golds_do_not_count_but_unjudged_attention_checks_fail():
     checks = CheckLog(
         ["a"] * 6, kind=["gold"] * 3 + ["attention"] * 3, value=[NAN, NAN, 4] * 2, low=[4] * 6, high=[5] * 6
     )
@@ -126,13 +126,13 @@ def test_who_could_not_judge_gold_is_not_wrong_but_has_failed_an_attention_check
     assert verdict.evidence.estimate == pytest.approx(1 / 3)
 
 
-def test_anchors_have_a_rule_of_their_own():
+def test_anchors_have_their_own_rule():
     checks = CheckLog(["a", "a", "b"], kind=["anchor"] * 3, value=[1, 2, 5], low=[4] * 3, high=[NAN] * 3)
-    found = judge_raters([AnchorAccuracyBelow("flag", accuracy=0.5, after=1)], RatingLog(["b"], checks=checks))
-    assert [verdict.rater for verdict in found] == ["a"]
+    verdicts = judge_raters([AnchorAccuracyBelow("flag", accuracy=0.5, after=1)], RatingLog(["b"], checks=checks))
+    assert [verdict.rater for verdict in verdicts] == ["a"]
 
 
-def test_a_straight_liner_fails_the_degraded_test_and_the_entropy_rule_but_has_no_correlation():
+def test_a_straight_liner_fails_the_degraded_and_entropy_rules_but_not_agreement():
     checks = CheckLog(["a"] * 3, kind=["degraded"] * 3, value=[3, 3, 3])
     log = RatingLog(
         np.repeat(["a", "b"], 5), response=np.tile(np.arange(5), 2), value=[3] * 5 + [1, 2, 3, 4, 5], checks=checks
@@ -142,9 +142,9 @@ def test_a_straight_liner_fails_the_degraded_test_and_the_entropy_rule_but_has_n
         DegradedNotLower("flag", p=0.05, after=3),
         EntropyBelow("flag", bits=0.1, after=5),
     ]
-    found = judge_raters(rules, log)
-    assert [(verdict.rater, verdict.rule) for verdict in found] == [("a", 1), ("a", 2)]
-    assert found[0].evidence.pvalue == 1
+    verdicts = judge_raters(rules, log)
+    assert [(verdict.rater, verdict.rule) for verdict in verdicts] == [("a", 1), ("a", 2)]
+    assert verdicts[0].evidence.pvalue == 1
 
 
 def test_degraded_texts_are_compared_with_the_raters_remaining_ratings_of_the_same_criterion():
@@ -158,23 +158,23 @@ def test_degraded_texts_are_compared_with_the_raters_remaining_ratings_of_the_sa
     assert verdict.evidence.estimate == pytest.approx(1 - oracle.statistic / 12)
 
 
-def test_an_excluded_raters_ratings_are_gone_for_later_rules():
-    # b follows a; c goes against both. With a gone, b's others are c alone.
+def test_later_rules_do_not_see_ratings_of_excluded_raters():
+    # b agrees with a; c disagrees with both. Without a, b is compared with c alone.
     log = RatingLog(
         np.repeat(["a", "b", "c"], 4), response=np.tile(np.arange(4), 3), value=[1, 2, 4, 5, 1, 2, 4, 5, 5, 4, 3, 1]
     )
     rule = AgreementBelow("flag", correlation=-0.5, after=3)
     assert {verdict.rater for verdict in judge_raters([rule], log)} == {"c"}
-    found = judge_raters([ExcludeRaters(("a",)), rule], log)
-    assert [(verdict.rater, verdict.action, verdict.rule) for verdict in found] == [
+    verdicts = judge_raters([ExcludeRaters(("a",)), rule], log)
+    assert [(verdict.rater, verdict.action, verdict.rule) for verdict in verdicts] == [
         ("a", "exclude", 0),
         ("b", "flag", 1),
         ("c", "flag", 1),
     ]
-    assert found[1].evidence.estimate == pytest.approx(pearsonr([1, 2, 4, 5], [5, 4, 3, 1]).statistic)
+    assert verdicts[1].evidence.estimate == pytest.approx(pearsonr([1, 2, 4, 5], [5, 4, 3, 1]).statistic)
 
 
-def test_who_is_excluded_is_struck_once_and_who_is_flagged_may_be_excluded_later():
+def test_raters_are_excluded_once_and_flagged_ones_may_be_excluded_later():
     log = crowd()
     rules = [MedianSecondsBelow("flag", seconds=3, after=5), *RULES]
     outcome = apply_rules(rules, log)
@@ -183,7 +183,7 @@ def test_who_is_excluded_is_struck_once_and_who_is_flagged_may_be_excluded_later
     assert outcome.counts == (0, 30, 0, 0, 0, 0, 0, 0)
 
 
-def test_percentiles_are_those_of_the_times_that_earlier_rules_left():
+def test_percentiles_are_computed_from_the_remaining_times():
     log = RatingLog(np.repeat(["a", "b", "c"], 3), seconds=[1, 1, 1, 5, 5, 7, 8, NAN, 9])
     rule = FasterThanPercentile("flag", percentile=40, after=2)
     [first] = judge_raters([rule], log)
@@ -192,7 +192,7 @@ def test_percentiles_are_those_of_the_times_that_earlier_rules_left():
     assert (second.rater, second.evidence.threshold) == ("b", np.percentile([5, 5, 7, 8, 9], 40))
 
 
-def test_raters_who_have_just_begun_are_not_judged_by_how_few_ratings_they_gave():
+def test_few_ratings_do_not_exclude_raters_while_a_campaign_runs():
     rules = [MinRatingsPerRater(5)]
     log = RatingLog(["a"])
     assert judge_raters(rules, log) == []
@@ -208,7 +208,7 @@ def test_raters_who_have_just_begun_are_not_judged_by_how_few_ratings_they_gave(
         (MedianSecondsBelow("flag", seconds=1, after=1), "'median_seconds_below' needs the column 'seconds'"),
     ],
 )
-def test_a_rule_says_what_it_lacks(rule, message):
+def test_a_rule_names_what_it_lacks(rule, message):
     with pytest.raises(ValueError, match=message):
         judge_raters([rule], RatingLog(["a"]))
 
@@ -218,7 +218,7 @@ def test_ratings_and_checks_must_name_raters_alike():
         RatingLog(["a"], checks=CheckLog([1], kind=["gold"], value=[1]))
 
 
-def test_no_ratings_and_no_checks_leave_nobody_to_judge():
+def test_an_empty_log_has_no_verdicts():
     empty = RatingLog([], seconds=[], response=[], value=[], checks=CheckLog([], kind=[], value=[]))
     assert judge_raters(RULES, empty) == []
     assert apply_rules(RULES, empty).counts == (0,) * len(RULES)
@@ -245,22 +245,22 @@ PAIRS = [  # the stricter, the looser
 ]
 
 
-def log_of(rated, checked):
-    rater, response, value, seconds = zip(*rated, strict=True) if rated else ((), (), (), ())
-    who, kind, answer, first = zip(*checked, strict=True) if checked else ((), (), (), ())
+def log_of(rating_rows, check_rows):
+    rater, response, value, seconds = zip(*rating_rows, strict=True) if rating_rows else ((), (), (), ())
+    check_rater, kind, answer, first = zip(*check_rows, strict=True) if check_rows else ((), (), (), ())
     checks = CheckLog(
-        np.array(who, dtype=str),
+        np.array(check_rater, dtype=str),
         kind=kind,
         value=answer,
-        low=np.full(len(who), 3.0),
-        high=np.full(len(who), 5.0),
+        low=np.full(len(check_rater), 3.0),
+        high=np.full(len(check_rater), 5.0),
         first=first,
     )
     return RatingLog(np.array(rater, dtype=str), seconds=seconds, response=response, value=value, checks=checks)
 
 
 @given(ratings, answers, st.integers(1, 4))
-def test_a_looser_threshold_strikes_a_subset(rated, checked, after):
+def test_a_looser_threshold_affects_a_subset(rated, checked, after):
     log = log_of(rated, checked)
     for kind, field, (strict, loose) in PAIRS:
         struck = [
@@ -271,26 +271,26 @@ def test_a_looser_threshold_strikes_a_subset(rated, checked, after):
 
 
 @given(ratings, answers)
-def test_rules_never_change_the_log_and_replay_alike(rated, checked):
+def test_rules_do_not_change_the_log_and_are_reproducible(rated, checked):
     log = log_of(rated, checked)
     rules = [
         kind(action, after=1, **{field: strict})
         for (kind, field, (strict, _)), action in zip(PAIRS, ["flag", "exclude"] * 5, strict=False)
     ]
     before = [column.copy() for column in (log.rater, log.seconds, log.response, log.value, log.checks.value)]
-    first, again = judge_raters(rules, log), judge_raters(rules, log_of(rated, checked))
+    first, repeated = judge_raters(rules, log), judge_raters(rules, log_of(rated, checked))
     outcome = apply_rules(rules, log)
     after = [log.rater, log.seconds, log.response, log.value, log.checks.value]
     assert all(
         np.array_equal(old, new, equal_nan=old.dtype.kind == "f") for old, new in zip(before, after, strict=True)
     )
 
-    def told(verdicts):
-        return [(found.rater, found.rule, found.action, found.evidence.to_dict()) for found in verdicts]
+    def records_of(verdicts):
+        return [(verdict.rater, verdict.rule, verdict.action, verdict.evidence.to_dict()) for verdict in verdicts]
 
-    assert told(first) == told(again)
-    assert [(found.rater, found.rule) for found in first] == [
-        (struck.rater, place) for place, group in enumerate(outcome.struck) for struck in group
+    assert records_of(first) == records_of(repeated)
+    assert [(verdict.rater, verdict.rule) for verdict in first] == [
+        (struck.rater, number) for number, group in enumerate(outcome.struck) for struck in group
     ]
     excluded = {verdict.rater for verdict in first if verdict.action == "exclude"}
     assert outcome.keep.tolist() == [rater not in excluded for rater in log.rater.tolist()]

@@ -1,4 +1,4 @@
-"""How far other schemes move a release's weights."""
+"""Weights of a release under other schemes."""
 
 import numpy as np
 import pytest
@@ -25,34 +25,34 @@ def some_ratings(seed=1):
     return RatingTable(response, rater, value), np.arange(80) // 8
 
 
-def test_each_scheme_is_the_scheme_itself_with_its_defaults():
+def test_alternatives_use_the_defaults_of_each_scheme():
     table, _ = some_ratings()
-    own = get_scheme("linear").weights(table, 1, 5, n_bootstrap=0).weights
-    found = {one.name: one for one in alternatives(table, 1, 5, own)}
-    assert list(found) == ["linear", "median", "zscore", "reliability", "shrunken", "no_negatives", "ones"]
+    weights = get_scheme("linear").weights(table, 1, 5).weights
+    schemes = {scheme.name: scheme for scheme in alternatives(table, 1, 5, weights)}
+    assert list(schemes) == ["linear", "median", "zscore", "reliability", "shrunken", "no_negatives", "ones"]
     for name in ("linear", "median", "zscore", "reliability"):
-        np.testing.assert_array_equal(found[name].weights, get_scheme(name).weights(table, 1, 5, n_bootstrap=0).weights)
-    assert found["zscore"].parameters == {"clip": 2.0}
-    assert found["reliability"].parameters == {"prior_ratings": 5.0} == get_scheme("reliability").defaults
-    assert (found["ones"].weights == 1).all()
-    np.testing.assert_array_equal(np.isnan(found["no_negatives"].weights), own < -1e-9)
+        np.testing.assert_array_equal(schemes[name].weights, get_scheme(name).weights(table, 1, 5).weights)
+    assert schemes["zscore"].parameters == {"clip": 2.0}
+    assert schemes["reliability"].parameters == {"prior_ratings": 5.0} == get_scheme("reliability").defaults
+    assert (schemes["ones"].weights == 1).all()
+    np.testing.assert_array_equal(np.isnan(schemes["no_negatives"].weights), weights < -1e-9)
 
 
-def test_rank_correlations_are_scipys():
+def test_rank_correlations_equal_scipys():
     table, item = some_ratings()
-    own = get_scheme("linear").weights(table, 1, 5, n_bootstrap=0).weights
-    for other in alternatives(table, 1, 5, own)[:5]:
-        moved = movement(own, other, item)
-        assert moved.rank_correlation == pytest.approx(spearmanr(own, other.weights).statistic, abs=1e-12)
-    ones = movement(own, alternatives(table, 1, 5, own)[-1], item)
+    weights = get_scheme("linear").weights(table, 1, 5).weights
+    for alternative in alternatives(table, 1, 5, weights)[:5]:
+        moved = movement(weights, alternative, item)
+        assert moved.rank_correlation == pytest.approx(spearmanr(weights, alternative.weights).statistic, abs=1e-12)
+    ones = movement(weights, alternatives(table, 1, 5, weights)[-1], item)
     assert np.isnan(ones.rank_correlation)
     assert ones.rank_reason == "all weights are equal"
 
 
 def test_a_release_does_not_move_under_its_own_scheme():
     table, item = some_ratings()
-    own = get_scheme("median").weights(table, 1, 5, n_bootstrap=0).weights
-    moved = movement(own, alternatives(table, 1, 5, own)[1], item)
+    weights = get_scheme("median").weights(table, 1, 5).weights
+    moved = movement(weights, alternatives(table, 1, 5, weights)[1], item)
     assert (moved.max_change, moved.mean_change, moved.n_compared) == (0.0, 0.0, 80)
     assert not moved.reversed_sign.any()
     assert not moved.best_changed.any()
@@ -61,9 +61,9 @@ def test_a_release_does_not_move_under_its_own_scheme():
 
 def test_a_hand_worked_comparison():
     """Item 0 changes its best and keeps a positive; item 1 loses its only positive; item 2 gains one."""
-    own = np.array([0.8, 0.2, 0.1, -0.4, 0.0, -0.2, np.nan])
-    other = Alternative("x", {}, np.array([0.3, 0.5, -0.1, -0.4, 0.4, -0.2, 0.9]))
-    moved = movement(own, other, [0, 0, 1, 1, 2, 2, 3])
+    weights = np.array([0.8, 0.2, 0.1, -0.4, 0.0, -0.2, np.nan])
+    alternative = Alternative("x", {}, np.array([0.3, 0.5, -0.1, -0.4, 0.4, -0.2, 0.9]))
+    moved = movement(weights, alternative, [0, 0, 1, 1, 2, 2, 3])
     assert (moved.n_compared, moved.n_gone, moved.n_new) == (6, 0, 1)
     assert moved.mean_change == pytest.approx((0.5 + 0.3 + 0.2 + 0.0 + 0.4 + 0.0) / 6)
     assert (moved.max_change, moved.largest) == (pytest.approx(0.5), 0)
@@ -74,32 +74,37 @@ def test_a_hand_worked_comparison():
     assert moved.gained_positive.tolist() == [False, False, True, True]
 
 
-def test_dropped_negatives_are_gone_not_moved():
-    own = np.array([0.5, -0.5, -0.2])
-    [kept] = [one for one in alternatives(None, np.nan, np.nan, own) if one.name == "no_negatives"]
-    moved = movement(own, kept, [0, 0, 1])
+def test_dropped_negatives_count_as_gone_not_moved():
+    weights = np.array([0.5, -0.5, -0.2])
+    [no_negatives] = [
+        alternative for alternative in alternatives(None, np.nan, np.nan, weights) if alternative.name == "no_negatives"
+    ]
+    moved = movement(weights, no_negatives, [0, 0, 1])
     assert (moved.n_compared, moved.n_gone, moved.max_change) == (1, 2, 0.0)
     assert not moved.lost_positive.any()
     assert moved.rank_reason == "fewer than three references have both weights"
 
 
-def test_weights_made_elsewhere_are_compared_without_ratings():
-    assert [one.name for one in alternatives(None, np.nan, np.nan, [0.5, 0.1])] == ["no_negatives", "ones"]
+def test_imported_weights_are_compared_without_ratings():
+    assert [alternative.name for alternative in alternatives(None, np.nan, np.nan, [0.5, 0.1])] == [
+        "no_negatives",
+        "ones",
+    ]
 
 
-def test_a_scheme_that_refuses_the_scale_says_why():
+def test_a_scheme_that_refuses_the_scale_has_a_reason():
     """Logarithms of magnitudes have no ends: only z-scores weigh them."""
     table = RatingTable([0, 0, 1, 1], [0, 1, 0, 1], [0.1, 0.4, -0.2, 0.0])
-    found = {one.name: one for one in alternatives(table, np.nan, np.nan, [0.3, -0.3])}
-    assert found["zscore"].reason == ""
-    assert "accepted: zscore" in found["linear"].reason
-    assert "accepted: zscore" in found["shrunken"].reason
-    moved = movement(np.array([0.3, -0.3]), found["linear"], [0, 0])
+    schemes = {alternative.name: alternative for alternative in alternatives(table, np.nan, np.nan, [0.3, -0.3])}
+    assert schemes["zscore"].reason == ""
+    assert "accepted: zscore" in schemes["linear"].reason
+    assert "accepted: zscore" in schemes["shrunken"].reason
+    moved = movement(np.array([0.3, -0.3]), schemes["linear"], [0, 0])
     assert (moved.n_compared, moved.n_gone, moved.largest) == (0, 2, -1)
     assert np.isnan(moved.max_change)
 
 
-def test_shrunken_means_of_equal_numbers_of_ratings_are_drawn_by_the_reliability_of_means():
+def test_shrunken_means_shrink_by_the_reliability_of_means():
     """With k ratings each the factor is ICC(k), 1 - within / between mean squares: Kelley's regressed true score."""
     table, _ = some_ratings()
     means, r = shrunken_means(table)
@@ -115,7 +120,7 @@ def test_shrunken_means_need_two_ratings_of_something():
     assert np.isnan(means).all()
 
 
-def test_the_best_of_an_item_are_those_that_tie_but_for_rounding():
+def test_ties_up_to_rounding_are_all_best():
     weights = np.array([0.1 + 0.2, 0.3, 0.1, np.nan, np.nan])
     item = np.array([0, 0, 0, 0, 1])
     assert is_best(weights, item, 2).tolist() == [True, True, False, False, False]
@@ -123,7 +128,7 @@ def test_the_best_of_an_item_are_those_that_tie_but_for_rounding():
     assert np.isnan(best_weights(weights, item, 2)[1])
 
 
-def test_it_names_the_shapes_that_differ():
+def test_differing_shapes_are_named():
     with pytest.raises(ValueError, match=r"release_weights has shape \(1,\); accepted: \(2,\)"):
         alternatives(RatingTable([0, 1], [0, 0], [1, 2]), 1, 5, [0.5])
     with pytest.raises(ValueError, match="one entry per reference in each"):

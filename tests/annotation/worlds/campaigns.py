@@ -30,9 +30,9 @@ INFORMATIVENESS = CriterionDraft("informativeness", "How informative is the resp
 def make_dataset(
     project: Project, *, items: int = 4, systems: Sequence[str] = ("Ada", "Bo", "Cy"), name: str = "chat"
 ) -> Dataset:
-    """Every system gives every item a text of its own; each item has one human reference, too."""
+    """Create items with a different output by each system and one human reference each."""
     dataset = Dataset.objects.create(project=project, name=name, slug=name)
-    made = System.objects.bulk_create(System(dataset=dataset, name=system) for system in systems)
+    created_systems = System.objects.bulk_create(System(dataset=dataset, name=system) for system in systems)
     for position in range(items):
         item = Item.objects.create(
             dataset=dataset,
@@ -41,7 +41,7 @@ def make_dataset(
             context=["Hello there.", "Hi! What are you reading?"],
             message=f"A book about the number {position}. Do you like numbers?",
         )
-        for system in made:
+        for system in created_systems:
             add_response(item, f"Number {position} is what {system.name.lower()[::-1]} would pick.", system)
         add_response(item, f"I prefer {position + 1}, to be honest.", None)
     return dataset

@@ -1,4 +1,4 @@
-"""Campaigns with everything a design may ask for, for the tests of checks, qualification and scales."""
+"""Campaigns with every option of a design, for tests of checks, qualification and scales."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.annotation.worlds.campaigns import make_campaign
 
 
 def screen(text: str, low: float, high: float, *, criterion: str = "relevance", feedback: str = "") -> dict[str, Any]:
-    """A prepared screen of one text with one known answer."""
+    """Return a prepared screen of one text with a known answer."""
     return {
         "item": "",
         "context": ["Hello."],
@@ -36,7 +36,7 @@ QUALIFICATION: dict[str, Any] = {
 
 
 def make_designed(dataset: Dataset, *, criterion: dict[str, Any] | None = None, **columns: Any) -> Campaign:
-    """A launched campaign whose columns, and those of its first criterion, are as given."""
+    """Launch a campaign with the given columns, and the given columns of its criterion."""
     options = {name: columns.pop(name) for name in ("name", "presentation", "ratings_per_unit") if name in columns}
     campaign = make_campaign(dataset, launch=False, **options)
     Campaign.objects.filter(pk=campaign.pk).update(**columns)

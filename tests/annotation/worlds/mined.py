@@ -69,7 +69,7 @@ def seeds_dataset(project: Project, name: str = "Talk", items: list[dict[str, An
 
 
 def uploaded_corpus(project: Project, name: str = "Pool", content: bytes | None = None, **options: Any) -> Corpus:
-    """Queued: ``corpus_index`` has not run."""
+    """Return a queued corpus: ``corpus_index`` has not run."""
     return corpus_upload(
         project=project,
         by=None,
@@ -97,7 +97,7 @@ def asked_run(
     splits: tuple[str, ...] = (),
     **specification: Any,
 ) -> MiningRun:
-    """Queued: ``mining_run_execute`` has not run."""
+    """Return a queued run: ``mining_run_execute`` has not run."""
     return mining_run_create(
         project=project,
         dataset=dataset,

@@ -43,7 +43,7 @@ def make_item(dataset: Dataset, external_id: str, **fields: object) -> Item:
 
 
 def make_response(item: Item, text: str, *sources: str) -> Response:
-    """A response with its sources: a kind such as ``seed``, or else the name of a system."""
+    """Create a response with its sources: kinds such as ``seed``, or names of systems."""
     key = hashlib.sha256(text.encode()).hexdigest()
     response, _ = Response.objects.get_or_create(item=item, text_key=key, defaults={"text": text})
     for source in sources:
@@ -88,7 +88,7 @@ def make_rater(project: Project, pseudonym: str) -> Rater:
 def present(
     campaign: Campaign, rater: str, *responses: Response, outcome: str = "submitted", seconds: float = 6.0
 ) -> Presentation:
-    """One unit in front of one rater, in a slot of its own unless it was judged elsewhere."""
+    """Present a new unit to a rater, in a slot unless the judgement is imported."""
     item = responses[0].item
     highest = campaign.units.aggregate(highest=Max("position"))["highest"]
     done = int(outcome == PresentationOutcome.SUBMITTED)
@@ -97,17 +97,17 @@ def present(
     )
     for number, response in enumerate(responses):
         UnitResponse.objects.create(unit=unit, response=response, number=number)
-    somebody = make_rater(campaign.project, rater)
+    rater_row = make_rater(campaign.project, rater)
     imported = outcome == PresentationOutcome.IMPORTED
     presentation = Presentation(
-        campaign=campaign, unit=unit, rater=somebody, outcome=outcome, order=list(range(len(responses)))
+        campaign=campaign, unit=unit, rater=rater_row, outcome=outcome, order=list(range(len(responses)))
     )
     if not imported:
         presentation.shown_at, presentation.ended_at = SHOWN, SHOWN + timedelta(seconds=seconds)
         presentation.slot = Slot.objects.create(campaign=campaign, unit=unit, number=0)
         if outcome == PresentationOutcome.SUBMITTED:
             presentation.slot.state = SlotState.DONE
-            presentation.slot.rater, presentation.slot.token = somebody, presentation.token
+            presentation.slot.rater, presentation.slot.token = rater_row, presentation.token
             presentation.slot.save()
     presentation.save()
     return presentation
@@ -116,14 +116,14 @@ def present(
 def rate(
     campaign: Campaign, rater: str, response: Response, *values: float, seconds: float = 6.0, **fields: object
 ) -> list[Rating]:
-    """One judgement of one response: a value per criterion, in the order of the criteria."""
+    """Rate a response: one value per criterion, in their order."""
     outcome = PresentationOutcome.IMPORTED if campaign.imported else PresentationOutcome.SUBMITTED
     presentation = present(campaign, rater, response, outcome=outcome, seconds=seconds)
     return rate_in(presentation, response, *values, **fields)
 
 
 def rate_in(presentation: Presentation, response: Response, *values: float, **fields: object) -> list[Rating]:
-    """Ratings within a presentation; ``revision`` and ``extra`` as fields."""
+    """Add ratings to a presentation; ``fields`` may hold ``revision`` and ``extra``."""
     criteria: Sequence[Criterion] = list(presentation.campaign.criteria.all())
     return [
         Rating.objects.create(

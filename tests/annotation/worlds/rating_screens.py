@@ -7,6 +7,20 @@ from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 FLUENT = CriterionDraft(
     "fluency", "How fluent is it?", labels=["Not at all", "A little", "Somewhat", "Mostly", "Perfectly fluent"]
 )
+SOUND = CriterionDraft(
+    "sound",
+    "How natural does it sound?",
+    scale_max=7,
+    labels=[
+        "Extremely unnatural",
+        "Quite unnatural",
+        "Somewhat unnatural",
+        "Neither natural nor unnatural",
+        "Somewhat natural",
+        "Quite natural",
+        "Extremely natural",
+    ],
+)
 ADEQUATE = CriterionDraft(
     "adequacy",
     "How much of the meaning is there?",
@@ -23,10 +37,9 @@ RELEVANT = CriterionDraft("relevance", "How relevant is the response?")
 REASONS = ["It is not in a language I read", "It is garbled"]
 
 
-def singles(project: Project, **options: object) -> Campaign:
-    return make_campaign(
-        make_dataset(project, items=2, name="singles"), criteria=[FLUENT, RELEVANT], name="Singles", **options
-    )
+def singles(project: Project, *also: CriterionDraft, **options: object) -> Campaign:
+    dataset = make_dataset(project, items=2, name="singles")
+    return make_campaign(dataset, criteria=[FLUENT, *also, RELEVANT], name="Singles", **options)
 
 
 def sliders(project: Project, **options: object) -> Campaign:
@@ -40,7 +53,7 @@ def magnitudes(project: Project, **options: object) -> Campaign:
 
 
 def choices(project: Project, *also: CriterionDraft, **options: object) -> Campaign:
-    """Pairs: forced choice, or with ``also`` both rated, too."""
+    """Create a campaign of pairs: a forced choice, with ratings of both texts if ``also`` is given."""
     dataset = make_dataset(project, items=2, systems=["Ada", "Bo"], name="choices")
     options = {"criteria": [*also, BETTER], "name": "Choices", "presentation": "pair", "ratings_per_unit": 1, **options}
     return make_campaign(dataset, **options)
@@ -58,7 +71,7 @@ def prepared(text: str, low: int, high: int, **fields: object) -> dict[str, obje
 
 
 def qualified(project: Project, **options: object) -> Campaign:
-    """One training screen, a test of two, two attempts; then two units of work."""
+    """Create a campaign with one training screen, a test of two screens, two attempts, and two units."""
     qualification = {
         "training": [prepared("Fine, thanks!", 4, 5, feedback="A reply to the question is **relevant**.")],
         "test": [prepared("I am well.", 5, 5), prepared("Seven is a prime.", 1, 2)],

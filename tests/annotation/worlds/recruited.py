@@ -62,12 +62,12 @@ def make_recruitment(
 
 
 def arrival_of(recruitment: Recruitment, url: str) -> Arrival:
-    found = provider_of(recruitment.provider).arrival(dict(parse_qsl(urlsplit(url).query)))
-    assert found is not None
-    return found
+    arrival = provider_of(recruitment.provider).arrival(dict(parse_qsl(urlsplit(url).query)))
+    assert arrival is not None
+    return arrival
 
 
 def comes(recruitment: Recruitment, fake: FakeProlific, participant: str = "") -> arrivals.Admission:
-    """A participant takes a place at Prolific and opens the address."""
+    """Let a participant take a place at Prolific and open the link."""
     _, url = fake.participant_enters(recruitment.external_id, participant)
     return arrivals.arrival_admit(recruitment=recruitment, arrival=arrival_of(recruitment, url))

@@ -1,4 +1,4 @@
-"""A small release whose every list holds something, worked out by hand."""
+"""A small release with an entry in every list; its numbers are worked out by hand."""
 
 from annotation.models import Campaign, Release
 from annotation.references.releases.services.releases import release_build, release_create
@@ -12,19 +12,19 @@ def rate_all(campaign, response, **values):
         rate(campaign, rater, response, value)
 
 
-def make_release(project, *, method="linear", **asked) -> Release:
-    """Three items whose references ann, bob and cem rated on 1 to 5; every rating that was asked for came.
+def make_release(project, *, method="linear", **options) -> Release:
+    """Three items whose references ann, bob and cem rated on 1 to 5; every slot is filled.
 
     i1: "Fine." 5, 5, 2 (mean 4: +0.5) and "Well." 4, 4, 4 (+0.5) tie. i2: "No." 1, 1, 1 (-1) and "Hm." 2, 4, 2 (mean
     8/3: -1/6), no positive weight. i3: "Ada said it." 5, 1 (0), not by cem; the system Ada said it, too. The system Bo
     shouts on every item.
     """
-    if asked:
-        return _make_release(project, method=method, **asked)
+    if options:
+        return _make_release(project, method=method, **options)
     return recalled(("weighed", method), project, lambda: _make_release(project, method=method))
 
 
-def _make_release(project, **asked) -> Release:
+def _make_release(project, **options) -> Release:
     dataset = make_dataset(project)
     campaign = make_campaign(dataset, ratings_per_unit=1)
     texts = {
@@ -40,12 +40,12 @@ def _make_release(project, **asked) -> Release:
                 make_response(item, text, "Ada")
             rate_all(campaign, response, **values)
         make_response(item, f"{next(iter(replies))[:-1].upper()}!", "Bo")
-    return build(project, dataset, [campaign], **asked)
+    return build(project, dataset, [campaign], **options)
 
 
-def build(project, dataset, campaigns: list[Campaign], **asked) -> Release:
+def build(project, dataset, campaigns: list[Campaign], **options) -> Release:
     chosen = reference_set_create(dataset=dataset, name="References", campaigns=campaigns, source_kinds=["mined"])
-    release = release_create(reference_set=chosen, **asked)
+    release = release_create(reference_set=chosen, **options)
     release_build(release_id=release.pk)
     release.refresh_from_db()
     assert release.state == "done", release.error

@@ -71,7 +71,7 @@ def test_every_chart_renders_to_a_real_file(kind, start):
         assert json.dumps(spec) == before
 
 
-def test_the_drawing_holds_its_words_and_the_themes_background():
+def test_rendered_charts_hold_their_texts_and_the_themes_background():
     svg = render(all_charts(theme="dark")["forest"], "svg").decode()
     for words in ("BLEU · all", "Spearman’s ρ", "undefined: 2 units", palette("dark").surface):
         assert words in svg
@@ -83,7 +83,7 @@ def drawn_values(spec, field):
     return [row[field] for rows in spec["datasets"].values() for row in rows if field in row]
 
 
-def test_names_at_line_ends_keep_their_distance_where_lines_meet():
+def test_labels_at_line_ends_do_not_overlap():
     series = {"BLEU": [0.1, 0.30], "sBLEU": [0.1, 0.301], "ΔBLEU": [0.2, 0.302], "chrF": [0.2, 0.8]}
     spec = sweep_chart([1, 2], series, kind="order", coefficient=RHO)
     ends = next(rows for rows in spec["datasets"].values() if len(rows) == 4)
@@ -102,7 +102,7 @@ def test_series_differ_in_mark_and_dash_not_only_in_colour():
         assert scale["range"][0] != scale["range"][1]
 
 
-def test_the_wanted_observations_are_drawn():
+def test_undefined_observations_are_not_drawn():
     scatter = observation_scatter([0.1, NAN, 0.2], [1, 2, -3], metric_name="BLEU")
     assert drawn_values(scatter, "human") == [0.1, 0.2]
     assert "1 undefined units left out" in scatter["description"]

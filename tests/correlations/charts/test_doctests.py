@@ -7,7 +7,7 @@ MODULES = [
     "correlations.charts.forest",
     "correlations.charts.observations",
     "correlations.charts.sweeps",
-    "annotation.core.charts",
+    "metrics.scoring.colours",
 ]
 
 

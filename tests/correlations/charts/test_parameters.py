@@ -30,7 +30,7 @@ def test_a_curve_is_drawn_with_its_band_and_its_marks(axis: ParameterAxis, theme
 
 
 @pytest.mark.parametrize("axis", [NUMBERS, WORDS])
-def test_vega_lite_has_nothing_to_warn_of(axis: ParameterAxis, capfd: pytest.CaptureFixture[str]) -> None:
+def test_rendering_gives_no_warnings(axis: ParameterAxis, capfd: pytest.CaptureFixture[str]) -> None:
     n = len(axis.values)
     values, band = {"r": [0.1] * n, "ρ": [0.2] * n}, {"r": ([0.0] * n, [0.2] * n)}
     vl_convert.vegalite_to_svg(parameter_chart(axis, values, intervals=band, title="Systems"), show_warnings=True)
@@ -56,6 +56,6 @@ def test_dimensions_of_very_different_sizes_are_on_a_logarithmic_axis() -> None:
         ([1, 2], {}, "series holds 0"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(values: list[int], series: dict, message: str) -> None:
+def test_invalid_data_is_named(values: list[int], series: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parameter_chart(ParameterAxis("k", values, list(map(str, values))), series, title="Systems")

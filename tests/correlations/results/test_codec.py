@@ -1,4 +1,4 @@
-"""Results are written and read in one place, and strictly."""
+"""Results are serialised and parsed strictly."""
 
 import copy
 import doctest
@@ -41,7 +41,7 @@ WRITTEN = {
 }
 
 
-def test_a_result_is_written_as_json_and_read_back() -> None:
+def test_a_result_survives_serialisation_as_json() -> None:
     assert EXAMPLE.to_json() == WRITTEN
     read = Example.from_json(WRITTEN)
     assert read.to_json() == WRITTEN
@@ -64,7 +64,7 @@ def test_a_result_is_written_as_json_and_read_back() -> None:
         (lambda data: data.update(first_rho="high"), r"result\.first_rho: found 'high'"),
     ],
 )
-def test_another_shape_is_refused_with_the_key(change: Any, message: str) -> None:
+def test_data_of_another_shape_is_refused_with_the_key(change: Any, message: str) -> None:
     data = copy.deepcopy(WRITTEN)
     change(data)
     with pytest.raises(ResultError, match=message):

@@ -1,4 +1,4 @@
-"""Studies of any metric: directions, metrics without references, models, scores made elsewhere, pools."""
+"""Studies of any metric: directions, metrics without references, models, imported scores, pools."""
 
 from itertools import combinations
 
@@ -12,7 +12,7 @@ from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
-from metrics.models import ScoreRun
+from metrics.models import RunGroup, ScoreRun
 from metrics.scoring.metric import mean_statistics
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.services.scoring import array_fields
@@ -23,7 +23,7 @@ from tests.metrics.world import HYPOTHESES, REFERENCES, World
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 
 
-def computed(world: World, **changes: object) -> Study:
+def run_study(world: World, **changes: object) -> Study:
     study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**changes), by=None)
     study_execute(study_id=study.pk)
     study.refresh_from_db()
@@ -31,44 +31,44 @@ def computed(world: World, **changes: object) -> Study:
     return study
 
 
-def usable(world: World) -> list[int]:
-    return [place for place in range(len(world.items)) if max(world.weights[r, place] for r in REFERENCES) > 0]
+def usable_indices(world: World) -> list[int]:
+    return [index for index in range(len(world.items)) if max(world.weights[r, index] for r in REFERENCES) > 0]
 
 
 def differences(world: World, score: dict[str, float]) -> tuple[list[float], list[float]]:
-    places = usable(world)
-    rating = {n: np.mean([np.mean(world.judgements[n, place]) for place in places]) for n in HYPOTHESES}
+    indices = usable_indices(world)
+    rating = {n: np.mean([np.mean(world.judgements[n, index]) for index in indices]) for n in HYPOTHESES}
     pairs = list(combinations(HYPOTHESES, 2))
     return [score[a] - score[b] for a, b in pairs], [rating[a] - rating[b] for a, b in pairs]
 
 
-def mirrored(values: list[float]) -> list[float]:
+def with_negatives(values: list[float]) -> list[float]:
     return [*values, *(-value for value in values)]
 
 
-def test_a_metric_whose_low_scores_are_good_is_negated_and_its_scores_are_shown_as_they_are(world: World) -> None:
-    places = usable(world)
+def test_a_metric_with_better_low_scores_is_negated_but_its_scores_are_not(world: World) -> None:
+    indices = usable_indices(world)
     ter = sacrebleu.TER()
     scores = {
         name: ter.corpus_score(
-            [world.responses[name, place].text for place in places],
-            [[world.responses[r, place].text for place in places] for r in REFERENCES],
+            [world.responses[name, index].text for index in indices],
+            [[world.responses[r, index].text for index in indices] for r in REFERENCES],
         ).score
         / 100
         for name in HYPOTHESES
     }
     metric, human = differences(world, scores)
 
-    row = computed(world, unit_size=1000, metrics=["ter"], subsets=["all"], bootstrap=0).result["rows"][0]
+    row = run_study(world, unit_size=1000, metrics=["ter"], subsets=["all"], bootstrap=0).result["rows"][0]
 
     assert row["negated"] is True
     assert {entry["system"]: entry["score"] for entry in row["systems"]} == pytest.approx(scores)
-    expected = -stats.spearmanr(mirrored(metric), mirrored(human)).statistic
+    expected = -stats.spearmanr(with_negatives(metric), with_negatives(human)).statistic
     assert row["rho"]["value"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_metric_without_references_stands_once_and_beside_every_choice_of_references(world: World) -> None:
-    study = computed(world, metrics=["length", "bleu"], subsets=["original", "all"], sweeps=True)
+def test_a_metric_without_references_has_one_row_and_is_compared_on_every_subset(world: World) -> None:
+    study = run_study(world, metrics=["length", "bleu"], subsets=["original", "all"], sweeps=True)
 
     rows = [(row["metric"], row["subset"], row["subset_label"]) for row in study.result["rows"]]
     assert rows == [("length", "none", "none"), ("bleu", "original", "single"), ("bleu", "all", "all")]
@@ -79,44 +79,44 @@ def test_a_metric_without_references_stands_once_and_beside_every_choice_of_refe
     assert series == {"threshold": ["BLEU"], "order": ["BLEU"], "unit_size": ["Length", "BLEU"]}
 
 
-def test_a_study_without_any_reference_metric_sweeps_unit_sizes_alone(world: World) -> None:
-    study = computed(world, metrics=["length"], subsets=["all"], sweeps=True)
+def test_without_reference_metrics_only_unit_sizes_are_swept(world: World) -> None:
+    study = run_study(world, metrics=["length"], subsets=["all"], sweeps=True)
 
     assert list(study.result["sweeps"]) == ["unit_size"]
     assert study.result["rows"][0]["dropped"] == {"reason": "no score of some system", "count": 0, "items": []}
 
 
-def test_two_orders_of_one_metric_are_two_rows_and_one_line_of_the_order_sweep(world: World) -> None:
-    study = computed(world, metrics=["bleu", {"name": "bleu", "max_order": 4}], subsets=["all"], sweeps=True)
+def test_two_orders_of_a_metric_are_two_rows_and_one_series_of_the_order_sweep(world: World) -> None:
+    study = run_study(world, metrics=["bleu", {"name": "bleu", "max_order": 4}], subsets=["all"], sweeps=True)
 
     assert [row["label"] for row in study.result["rows"]] == ["BLEU (order 2)", "BLEU (order 4)"]
     assert [entry["label"] for entry in study.result["sweeps"]["order"]["series"]] == ["BLEU"]
 
 
-def test_a_run_that_is_there_is_looked_up(world: World, monkeypatch) -> None:
-    first = computed(world, metrics=["rouge_l", "chrf", "ter"], seed=1)
+def test_an_existing_run_is_reused(world: World, monkeypatch) -> None:
+    first = run_study(world, metrics=["rouge_l", "chrf", "ter"], seed=1)
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("computed again")
 
     monkeypatch.setattr("metrics.services.scoring.Scorer.statistics", never)
-    again = computed(world, metrics=["rouge_l", "chrf", "ter"], seed=1, bootstrap=19)
+    second = run_study(world, metrics=["rouge_l", "chrf", "ter"], seed=1, bootstrap=19)
 
-    assert [row["rho"]["value"] for row in again.result["rows"]] == [
+    assert [row["rho"]["value"] for row in second.result["rows"]] == [
         row["rho"]["value"] for row in first.result["rows"]
     ]
 
 
 @pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.pools])
-def test_a_metric_over_one_pool_is_refused_with_the_reason(world: World, name: str) -> None:
+def test_pooled_metrics_are_refused_with_the_reason(world: World, name: str) -> None:
     with pytest.raises(StudyRefused, match="over all outputs as one pool, which no unit's sums can give"):
         study_create(project=world.project, name="x", specification=world.specification(metrics=[name]), by=None)
 
 
-def test_the_newest_trained_model_is_meant_and_named_by_its_content(world: World) -> None:
+def test_the_newest_trained_model_is_used_and_named_by_its_hash(world: World) -> None:
     model = trained_model(world)
 
-    study = computed(world, metrics=[{"name": "am", "k": 2}], subsets=["all"])
+    study = run_study(world, metrics=[{"name": "am", "k": 2}], subsets=["all"])
 
     assert study.specification["metrics"] == [
         {"name": "am", "parameters": {"k": 2, "references": "max", "model": model.reference}}
@@ -124,18 +124,20 @@ def test_the_newest_trained_model_is_meant_and_named_by_its_content(world: World
     assert study.result["rows"][0]["rho"]["value"] is not None
 
 
-def test_a_model_that_is_not_there_is_refused_with_how_to_make_one(world: World) -> None:
+def test_a_missing_model_is_refused_with_advice_to_train_one(world: World) -> None:
     with pytest.raises(StudyRefused, match=r"metrics: am: .*no LSA space yet. Train one under Models"):
         study_create(project=world.project, name="x", specification=world.specification(metrics=["am"]), by=None)
 
 
-def imported(world: World, **parameters: object) -> ScoreRun:
-    """Scores as an import stores them, of all items but the first: the mean rating itself."""
+def make_imported_run(world: World, **parameters: object) -> ScoreRun:
+    """Store scores as an import does, for all items but the first: their mean ratings."""
     items = world.items[1:]
-    scores = np.array([[np.mean(world.judgements[n, place + 1]) for place in range(len(items))] for n in HYPOTHESES])
+    scores = np.array([[np.mean(world.judgements[n, index + 1]) for index in range(len(items))] for n in HYPOTHESES])
     metric = get_metric("external", scorer="Oracle", **parameters)
     run = ScoreRun.objects.create(
         project=world.project,
+        number=1 + world.project.score_runs.count(),
+        group=RunGroup.objects.create(project=world.project),
         dataset=world.dataset,
         metric=metric.name,
         parameters=metric.parameters(),
@@ -165,55 +167,56 @@ def imported(world: World, **parameters: object) -> ScoreRun:
     return run
 
 
-def test_scores_made_elsewhere_are_a_row(world: World) -> None:
-    run = imported(world)
+def test_imported_scores_are_a_row(world: World) -> None:
+    run = make_imported_run(world)
 
-    study = computed(world, metrics=["bleu", {"run": run.pk}], subsets=["all"])
+    study = run_study(world, metrics=["bleu", {"run": run.number}], subsets=["all"])
 
     row = study.result["rows"][1]
-    assert (row["label"], row["run"], row["subset_label"]) == ("Oracle", run.pk, "none")
+    assert (row["label"], row["run"], row["subset_label"]) == ("Oracle", run.number, "none")
     assert row["dropped"] == {"reason": "no score of some system", "count": 1, "items": ["item-0"]}
-    assert row["rho"]["value"] > 0.999  # near ties of means fall either way
-    again, created = study_create(project=world.project, name="x", specification=study.specification, by=None)
-    assert (again, created) == (study, False)
+    assert row["rho"]["value"] > 0.999  # near ties of means may be ordered differently
+    repeated, created = study_create(project=world.project, name="x", specification=study.specification, by=None)
+    assert (repeated, created) == (study, False)
 
 
-def test_a_metric_with_missing_scores_is_compared_on_the_items_that_both_have(world: World) -> None:
-    run = imported(world)
-    shared = [place for place in usable(world) if place > 0]  # item-0 has no imported scores
+def test_a_metric_with_missing_scores_is_compared_on_shared_items(world: World) -> None:
+    run = make_imported_run(world)
+    shared = [index for index in usable_indices(world) if index > 0]  # item-0 has no imported scores
     bleu = sacrebleu.BLEU(max_ngram_order=2, smooth_method="none", tokenize="none", lowercase=True)
     scores = {
         name: bleu.corpus_score(
-            [world.responses[name, place].text for place in shared],
-            [[world.responses[r, place].text for place in shared] for r in REFERENCES],
+            [world.responses[name, index].text for index in shared],
+            [[world.responses[r, index].text for index in shared] for r in REFERENCES],
         ).score
         for name in HYPOTHESES
     }
-    rating = {n: np.mean([np.mean(world.judgements[n, place]) for place in shared]) for n in HYPOTHESES}
+    rating = {n: np.mean([np.mean(world.judgements[n, index]) for index in shared]) for n in HYPOTHESES}
     pairs = list(combinations(HYPOTHESES, 2))
     expected = stats.spearmanr(
-        mirrored([scores[a] - scores[b] for a, b in pairs]), mirrored([rating[a] - rating[b] for a, b in pairs])
+        with_negatives([scores[a] - scores[b] for a, b in pairs]),
+        with_negatives([rating[a] - rating[b] for a, b in pairs]),
     ).statistic
 
-    study = computed(world, metrics=["bleu", {"run": run.pk}], subsets=["all"], unit_size=1000, bootstrap=60)
+    study = run_study(world, metrics=["bleu", {"run": run.number}], subsets=["all"], unit_size=1000, bootstrap=60)
 
-    row, oracle = study.result["rows"]
+    row, imported_row = study.result["rows"]
     [compared] = study.result["comparisons"]
     assert (row["items"], compared["items"], compared["of"]) == (len(shared) + 1, len(shared), len(shared) + 1)
     assert compared["first_rho"] == pytest.approx(expected, abs=1e-12)
-    assert compared["second_rho"] == oracle["rho"]["value"]  # it gave up nothing
+    assert compared["second_rho"] == imported_row["rho"]["value"]  # all its items are shared
     assert compared["difference"] == compared["first_rho"] - compared["second_rho"]
     assert (compared["reason"] == "") == (compared["p"] is not None)
 
 
-def test_scores_of_systems_alone_and_unknown_runs_are_refused(world: World) -> None:
-    run = imported(world, level="system")
+def test_system_scores_and_unknown_runs_are_refused(world: World) -> None:
+    run = make_imported_run(world, level="system")
 
-    for asked, message in (
-        ({"run": run.pk}, "a finished run of imported scores of segments: none yet"),
+    for metric, message in (
+        ({"run": run.number}, "a finished run of imported scores of segments: none yet"),
         ({"run": "x"}, "found run 'x'"),
         ({"name": "external", "parameters": {"level": "system"}}, "found scores of systems alone"),
         ({"name": "external", "parameters": {"scorer": "COMET"}}, "COMET: found no imported scores"),
     ):
         with pytest.raises(StudyRefused, match=message):
-            study_create(project=world.project, name="x", specification=world.specification(metrics=[asked]), by=None)
+            study_create(project=world.project, name="x", specification=world.specification(metrics=[metric]), by=None)

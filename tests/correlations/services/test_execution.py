@@ -1,4 +1,4 @@
-"""A study's numbers against a slow computation that shares nothing with it but the texts, ratings and weights."""
+"""Results of studies, compared with a slow independent computation."""
 
 from collections import Counter
 from itertools import combinations
@@ -18,7 +18,7 @@ from tests.metrics.world import HYPOTHESES, REFERENCES, World
 pytestmark = pytest.mark.django_db
 
 
-def computed(world: World, **changes: object) -> Study:
+def run_study(world: World, **changes: object) -> Study:
     study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**changes), by=None)
     study_execute(study_id=study.pk)
     study.refresh_from_db()
@@ -32,7 +32,7 @@ def ngrams(text: str, order: int) -> Counter:
 
 
 def slow_delta_bleu(segments: list[tuple[str, list[tuple[str, float]]]]) -> float:
-    """Galley et al. (2015), section 3, written out with loops; order 2, no smoothing."""
+    """Compute ΔBLEU (Galley et al. 2015, section 3) with loops; order 2, no smoothing."""
     logs, hyp_len, ref_len = [], 0, 0
     for order in (1, 2):
         above = below = 0.0
@@ -53,28 +53,28 @@ def slow_delta_bleu(segments: list[tuple[str, list[tuple[str, float]]]]) -> floa
 
 
 def one_unit_each(world: World, score) -> tuple[list[float], list[float]]:
-    """Differences of every pair over all usable items: what a study with one unit for each pair observes."""
-    places = [place for place in range(len(world.items)) if max(world.weights[r, place] for r in REFERENCES) > 0]
+    """Return the differences of every pair over all usable items, as observed with one unit per pair."""
+    indices = [index for index in range(len(world.items)) if max(world.weights[r, index] for r in REFERENCES) > 0]
     metric, human = [], []
     for a, b in combinations(HYPOTHESES, 2):
-        metric.append(score(a, places) - score(b, places))
-        means = [np.mean([np.mean(world.judgements[name, place]) for place in places]) for name in (a, b)]
+        metric.append(score(a, indices) - score(b, indices))
+        means = [np.mean([np.mean(world.judgements[name, index]) for index in indices]) for name in (a, b)]
         human.append(means[0] - means[1])
     return metric, human
 
 
-def references_of(world: World, place: int) -> list[tuple[str, float]]:
-    return [(world.responses[name, place].text, world.weights[name, place]) for name in REFERENCES]
+def references_of(world: World, index: int) -> list[tuple[str, float]]:
+    return [(world.responses[name, index].text, world.weights[name, index]) for name in REFERENCES]
 
 
 def test_delta_bleu_over_all_references_matches_the_equation_and_scipy(world: World) -> None:
     def score(system: str, places: list[int]) -> float:
-        return slow_delta_bleu([(world.responses[system, place].text, references_of(world, place)) for place in places])
+        return slow_delta_bleu([(world.responses[system, index].text, references_of(world, index)) for index in places])
 
     metric, human = one_unit_each(world, score)
     mirrored = np.array(metric + [-m for m in metric]), np.array(human + [-h for h in human])
 
-    study = computed(world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], bootstrap=0)
+    study = run_study(world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], bootstrap=0)
 
     row = study.result["rows"][0]
     assert row["rho"]["value"] == pytest.approx(stats.spearmanr(*mirrored).statistic, abs=1e-12)
@@ -84,15 +84,15 @@ def test_delta_bleu_over_all_references_matches_the_equation_and_scipy(world: Wo
     assert study.result["observations"]["human"][0] == pytest.approx(human, abs=1e-6)
 
 
-def test_every_coefficient_over_one_unit_for_each_pair_is_scipys(world: World) -> None:
+def test_with_one_unit_per_pair_every_coefficient_equals_scipys(world: World) -> None:
     """scipy.stats; Somers' d of the rating given the metric is ``somersd(metric, rating)``."""
 
     def score(system: str, places: list[int]) -> float:
-        return slow_delta_bleu([(world.responses[system, place].text, references_of(world, place)) for place in places])
+        return slow_delta_bleu([(world.responses[system, index].text, references_of(world, index)) for index in places])
 
     metric, human = one_unit_each(world, score)
-    usual = computed(world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], orientation="fixed")
-    study = computed(
+    usual = run_study(world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], orientation="fixed")
+    study = run_study(
         world,
         unit_size=1000,
         metrics=["delta_bleu"],
@@ -114,7 +114,7 @@ def test_every_coefficient_over_one_unit_for_each_pair_is_scipys(world: World) -
 
 
 def test_the_first_coefficient_leads_comparisons_and_sweeps(world: World) -> None:
-    study = computed(world, metrics=["bleu", "delta_bleu"], subsets=["all"], coefficients=["kendall"], sweeps=True)
+    study = run_study(world, metrics=["bleu", "delta_bleu"], subsets=["all"], coefficients=["kendall"], sweeps=True)
 
     rows = {row["label"]: row["tau"]["value"] for row in study.result["rows"]}
     (comparison,) = study.result["comparisons"]
@@ -128,31 +128,31 @@ def test_the_first_coefficient_leads_comparisons_and_sweeps(world: World) -> Non
     }
 
 
-def test_a_result_is_read_back_as_it_was_written(world: World) -> None:
-    study = computed(world, sweeps=True)
+def test_a_stored_result_can_be_read(world: World) -> None:
+    study = run_study(world, sweeps=True)
 
     assert study.read_result().to_json() == study.result
 
 
 def test_bleu_of_the_originals_matches_sacrebleu(world: World) -> None:
-    places = [place for place in range(len(world.items)) if max(world.weights[r, place] for r in REFERENCES) > 0]
+    places = [index for index in range(len(world.items)) if max(world.weights[r, index] for r in REFERENCES) > 0]
     bleu = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", lowercase=True)
 
-    study = computed(world, metrics=["bleu"], subsets=["original"], bootstrap=0)
+    study = run_study(world, metrics=["bleu"], subsets=["original"], bootstrap=0)
 
     for entry in study.result["rows"][0]["systems"]:
-        hypotheses = [world.responses[entry["system"], place].text for place in places]
-        references = [world.responses["Human", place].text for place in places]
+        hypotheses = [world.responses[entry["system"], index].text for index in places]
+        references = [world.responses["Human", index].text for index in places]
         assert entry["score"] == pytest.approx(bleu.corpus_score(hypotheses, [references]).score / 100, abs=1e-9)
 
 
 def test_items_without_a_positive_weight_are_left_out_and_listed(world: World) -> None:
-    study = computed(world, metrics=["bleu"], subsets=["all"], bootstrap=0)
+    study = run_study(world, metrics=["bleu"], subsets=["all"], bootstrap=0)
 
     without = [
         item.external_id
-        for place, item in enumerate(world.items)
-        if max(world.weights[name, place] for name in REFERENCES) <= 0
+        for position, item in enumerate(world.items)
+        if max(world.weights[name, position] for name in REFERENCES) <= 0
     ]
     assert study.result["items"]["dropped"] == [
         {"reason": "no reference with a positive weight", "count": len(without), "items": without}
@@ -160,48 +160,48 @@ def test_items_without_a_positive_weight_are_left_out_and_listed(world: World) -
     assert study.result["items"]["used"] == len(world.items) - len(without)
 
 
-def test_an_item_without_a_usable_reference_leaves_the_metric_and_the_ratings_of_its_row(world: World) -> None:
+def test_items_without_a_usable_reference_are_left_out_of_scores_and_ratings(world: World) -> None:
     threshold = 0.75
-    good = [
-        place
-        for place in range(len(world.items))
-        if max(world.weights[name, place] for name in REFERENCES) >= threshold
+    usable = [
+        index
+        for index in range(len(world.items))
+        if max(world.weights[name, index] for name in REFERENCES) >= threshold
     ]
-    assert 0 < len(good) < len(world.items) - 1
+    assert 0 < len(usable) < len(world.items) - 1
 
-    study = computed(world, metrics=["bleu"], subsets=[f"w>={threshold}"], unit_size=1000, bootstrap=0)
+    study = run_study(world, metrics=["bleu"], subsets=[f"w>={threshold}"], unit_size=1000, bootstrap=0)
 
     row = study.result["rows"][0]
-    assert row["items"] == len(good)
-    assert row["dropped"]["count"] == study.result["items"]["used"] - len(good)
+    assert row["items"] == len(usable)
+    assert row["dropped"]["count"] == study.result["items"]["used"] - len(usable)
     for entry in row["systems"]:
-        ratings = [np.mean(world.judgements[entry["system"], place]) for place in good]
+        ratings = [np.mean(world.judgements[entry["system"], index]) for index in usable]
         assert entry["rating"] == pytest.approx(np.mean(ratings))
 
 
-def test_two_observations_are_undefined_and_the_result_says_why(world: World) -> None:
-    study = computed(world, systems=["Echo", "Quill"], unit_size=20, orientation="fixed", metrics=["bleu"])
+def test_coefficients_of_two_observations_are_undefined_with_a_reason(world: World) -> None:
+    study = run_study(world, systems=["Echo", "Quill"], unit_size=20, orientation="fixed", metrics=["bleu"])
 
     for row in study.result["rows"]:
         assert row["rho"]["value"] is None
         assert row["rho"]["reason"] == "2 units: at least 3 observations are needed"
 
 
-def test_a_constant_metric_is_undefined_and_the_result_says_why(world: World) -> None:
-    for name in HYPOTHESES:  # every system says what the first one says
-        for place in range(len(world.items)):
-            source = world.systems[name].outputs.get(item=world.items[place])
-            source.response = world.responses["Echo", place]
+def test_coefficients_of_a_constant_metric_are_undefined_with_a_reason(world: World) -> None:
+    for name in HYPOTHESES:  # give every system the outputs of the first
+        for index in range(len(world.items)):
+            source = world.systems[name].outputs.get(item=world.items[index])
+            source.response = world.responses["Echo", index]
             source.save()
 
-    study = computed(world, metrics=["bleu"], subsets=["all"], bootstrap=0)
+    study = run_study(world, metrics=["bleu"], subsets=["all"], bootstrap=0)
 
     assert study.result["rows"][0]["rho"]["value"] is None
     assert "constant" in study.result["rows"][0]["rho"]["reason"]
 
 
-def test_a_subset_without_any_reference_is_undefined_everywhere_and_says_why(world: World) -> None:
-    study = computed(world, subsets=["w>1", "all"], sweep_subset="w>1", sweeps=True)
+def test_a_subset_without_references_is_undefined_with_reasons(world: World) -> None:
+    study = run_study(world, subsets=["w>1", "all"], sweep_subset="w>1", sweeps=True)
 
     for row in study.result["rows"]:
         if row["subset"] == "w>1":
@@ -216,15 +216,15 @@ def test_a_subset_without_any_reference_is_undefined_everywhere_and_says_why(wor
     assert undefined == ["no item can be used by both"] * 3
 
 
-def test_equal_seeds_give_equal_results_and_another_seed_another(world: World) -> None:
-    first = computed(world)
+def test_results_depend_on_the_seed(world: World) -> None:
+    first = run_study(world)
     Study.objects.all().delete()
-    again = computed(world)
-    other = computed(world, seed=8)
+    repeated = run_study(world)
+    other_seed = run_study(world, seed=8)
 
-    assert again.pk != first.pk
-    assert without_time(again.result) == without_time(first.result)
-    assert other.result["rows"][0]["rho"]["value"] != first.result["rows"][0]["rho"]["value"]
+    assert repeated.pk != first.pk
+    assert without_time(repeated.result) == without_time(first.result)
+    assert other_seed.result["rows"][0]["rho"]["value"] != first.result["rows"][0]["rho"]["value"]
 
 
 def without_time(result: dict) -> dict:
@@ -232,18 +232,18 @@ def without_time(result: dict) -> dict:
 
 
 def test_each_row_is_a_score_run_that_another_study_shares(world: World) -> None:
-    first = computed(world)
-    runs = set(first.score_runs.values_list("pk", flat=True))
-    second = computed(world, seed=8)
+    first = run_study(world)
+    runs = set(first.score_runs.values_list("number", flat=True))
+    second = run_study(world, seed=8)
 
     assert len(runs) == len(first.result["rows"]) == 9
     assert {row["run"] for row in first.result["rows"]} == runs
-    assert set(second.score_runs.values_list("pk", flat=True)) == runs
+    assert set(second.score_runs.values_list("number", flat=True)) == runs
     assert set(ScoreRun.objects.values_list("state", "attempt")) == {(JobState.DONE, 1)}
 
 
-def test_sweeps_agree_with_the_table_where_they_meet_it(world: World) -> None:
-    study = computed(world, sweeps=True, subsets=["w>=-1", "all"], sweep_subset="all", unit_size=10)
+def test_sweeps_agree_with_the_table_at_common_points(world: World) -> None:
+    study = run_study(world, sweeps=True, subsets=["w>=-1", "all"], sweep_subset="all", unit_size=10)
 
     table = {row["label"]: row["rho"]["value"] for row in study.result["rows"] if row["subset"] == "all"}
     sweeps = study.result["sweeps"]
@@ -258,20 +258,20 @@ def test_sweeps_agree_with_the_table_where_they_meet_it(world: World) -> None:
 
 def test_the_same_rater_and_the_same_text_on_both_sides_are_counted(world: World) -> None:
     same = sum(
-        world.responses[name, place] in {world.responses[other, place] for other in REFERENCES}
+        world.responses[name, index] in {world.responses[reference, index] for reference in REFERENCES}
         for name in HYPOTHESES
-        for place in range(len(world.items))
+        for index in range(len(world.items))
     )
 
-    found = computed(world, bootstrap=0).result["circularity"]
+    circularity = run_study(world, bootstrap=0).result["circularity"]
 
     assert same > 0
-    assert found["same_text_items"] == same
-    assert found["raters_on_both_sides"] == found["raters"] == 3
-    assert found["rater_items_on_both_sides"] == found["rater_items"]
+    assert circularity["same_text_items"] == same
+    assert circularity["raters_on_both_sides"] == circularity["raters"] == 3
+    assert circularity["rater_items_on_both_sides"] == circularity["rater_items"]
 
 
-def test_ratings_that_came_after_the_study_was_made_do_not_count(world: World) -> None:
+def test_ratings_after_the_creation_of_the_study_do_not_count(world: World) -> None:
     study, _ = study_create(project=world.project, name="Cats", specification=world.specification(), by=None)
     judged = world.output_campaign.presentations.first()
     for criterion in world.output_campaign.criteria.all():
@@ -291,17 +291,17 @@ def test_ratings_that_came_after_the_study_was_made_do_not_count(world: World) -
     study.refresh_from_db()
     later.refresh_from_db()
     assert created
-    place = next(index for index, item in enumerate(world.items) if item.pk == judged.unit.item_id)
+    item_index = next(index for index, item in enumerate(world.items) if item.pk == judged.unit.item_id)
     before = {entry["system"]: entry["rating"] for entry in study.result["rows"][0]["systems"]}
     after = {entry["system"]: entry["rating"] for entry in later.result["rows"][0]["systems"]}
     system = judged.unit.label
     used = [p for p in range(len(world.items)) if max(world.weights[r, p] for r in REFERENCES) > 0]
-    assert place in used
+    assert item_index in used
     assert before[system] == pytest.approx(np.mean([np.mean(world.judgements[system, p]) for p in used]))
     assert after[system] != before[system]
 
 
-def test_a_pair_that_nobody_rated_fails_with_its_names(world: World) -> None:
+def test_an_unrated_pair_fails_with_its_names(world: World) -> None:
     study, _ = study_create(
         project=world.project, name="x", specification=world.specification(systems=["Echo", "Random"]), by=None
     )

@@ -1,4 +1,4 @@
-"""Weights that were made elsewhere drive metrics like any others; what would need their judgements says so."""
+"""Studies with imported weights, whose judgements are not known."""
 
 import json
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def imported(world: World) -> Release:
-    """The world's own weights, as somebody else might have sent them: without anything about judgements."""
+    """Import the world's weights without their judgements."""
     for response in Response.objects.filter(item__dataset=world.dataset):
         Response.objects.filter(pk=response.pk).update(text_key=text_key(response.text))
     rows = world.release.weights.values_list("item__external_id", "response__text", "weight", "is_original")
@@ -32,7 +32,7 @@ def imported(world: World) -> Release:
     )
 
 
-def computed(world: World, release: str) -> Study:
+def run_study(world: World, release: str) -> Study:
     specification = world.specification(release=release)
     study, _ = study_create(project=world.project, name="Cats", specification=specification, by=None)
     study_execute(study_id=study.pk)
@@ -41,35 +41,35 @@ def computed(world: World, release: str) -> Study:
     return study
 
 
-def test_a_study_finds_the_same_with_the_same_weights_made_elsewhere(world: World, imported: Release) -> None:
-    own, theirs = computed(world, world.release.reference_set.slug + "/v1"), computed(world, "theirs/v1")
-    assert _coefficients(theirs) == _coefficients(own)
-    # Raters of outputs are known, so intervals over items and over them are the same, too.
-    assert theirs.result["counts"] == own.result["counts"]
-    assert own.result["circularity"]["reference_raters_known"] is True
-    unknown = theirs.result["circularity"]
+def test_imported_weights_give_the_same_coefficients(world: World, imported: Release) -> None:
+    original, with_imported = run_study(world, world.release.reference_set.slug + "/v1"), run_study(world, "theirs/v1")
+    assert _coefficients(with_imported) == _coefficients(original)
+    # Raters of outputs are known, so intervals are the same, too.
+    assert with_imported.result["counts"] == original.result["counts"]
+    assert original.result["circularity"]["reference_raters_known"] is True
+    unknown = with_imported.result["circularity"]
     assert (unknown["reference_raters_known"], unknown["reference_raters"], unknown["raters_on_both_sides"]) == (
         False,
         0,
         0,
     )
-    assert unknown["same_text_items"] == own.result["circularity"]["same_text_items"] > 0
+    assert unknown["same_text_items"] == original.result["circularity"]["same_text_items"] > 0
 
 
 def _coefficients(study: Study) -> list[object]:
-    """Of every row, without the run it was stored as and its signature, which name the release."""
+    """Return every row without its run and signature, which depend on the release."""
     return [
         {name: value for name, value in row.items() if name not in ("run", "signature")} for row in study.result["rows"]
     ]
 
 
-def test_the_pages_of_a_study_and_its_runs_say_whose_judges_are_not_known(
+def test_pages_of_studies_and_runs_say_that_reference_raters_are_not_known(
     world: World, imported: Release, viewer, as_user
 ) -> None:
-    study = computed(world, "theirs/v1")
+    study = run_study(world, "theirs/v1")
     client = as_user(viewer)
     page = client.get(reverse("correlations:study-detail", args=[world.project.slug, study.pk])).content.decode()
     assert "were imported: the raters of the references are not known" in page
     run = study.score_runs.first()
-    page = client.get(reverse("metrics:run-detail", args=[world.project.slug, run.pk])).content.decode()
+    page = client.get(reverse("metrics:run-detail", args=[world.project.slug, run.number])).content.decode()
     assert "were imported: the raters of the references are not known" in page

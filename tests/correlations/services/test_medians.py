@@ -1,4 +1,4 @@
-"""A study on ratings whose raters are not known."""
+"""A study with imported medians, whose raters are not known."""
 
 from annotation.models import Rater, RaterIdentity
 from correlations.services.execution import study_execute
@@ -6,7 +6,7 @@ from correlations.services.studies import study_create
 from tests.metrics.world import World
 
 
-def test_medians_have_intervals_over_items_and_none_over_raters(world: World) -> None:
+def test_medians_have_intervals_over_items_but_not_over_raters(world: World) -> None:
     rater = Rater.objects.filter(ratings__campaign=world.output_campaign).first()
     RaterIdentity.objects.create(rater=rater, project=world.project, provider="aggregate", external_id="median")
     study, _ = study_create(project=world.project, name="Medians", specification=world.specification(), by=None)

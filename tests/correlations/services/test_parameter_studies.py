@@ -1,4 +1,4 @@
-"""Parameter studies against scipy over scores of metrics computed one by one."""
+"""Parameter studies, compared with scipy over scores of metrics that were run separately."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 SYSTEMS = ["Echo", "Human", "Parrot", "Quill", "Random"]  # references are rated, too: five systems to correlate over
 
 
-def asked(world: World, **changes: object) -> dict[str, object]:
+def specification_of(world: World, **changes: object) -> dict[str, object]:
     return {
         "release": "cat-references",
         "campaigns": ["Output ratings", "Reference ratings"],
@@ -36,12 +36,14 @@ def asked(world: World, **changes: object) -> dict[str, object]:
     } | changes
 
 
-def made(world: World, **changes: object) -> tuple[ParameterStudy, bool]:
-    return parameter_study_create(project=world.project, name="Turns", specification=asked(world, **changes), by=None)
+def create_study(world: World, **changes: object) -> tuple[ParameterStudy, bool]:
+    return parameter_study_create(
+        project=world.project, name="Turns", specification=specification_of(world, **changes), by=None
+    )
 
 
-def computed(world: World, **changes: object) -> ParameterStudy:
-    study, _ = made(world, **changes)
+def run_study(world: World, **changes: object) -> ParameterStudy:
+    study, _ = create_study(world, **changes)
     parameter_study_execute(study_id=study.pk)
     study.refresh_from_db()
     assert study.state == JobState.DONE, study.error
@@ -55,35 +57,35 @@ def models(world: World) -> tuple[str, str]:
 
 
 def texts(world: World) -> Segments:
-    """All items: every one has a reference in the release, if of no weight."""
-    places = range(len(world.items))
+    """Return the texts of all items: each has a reference in the release, if not a positive one."""
+    indices = range(len(world.items))
     return Segments(
-        [[world.responses[name, place].text for place in places] for name in SYSTEMS],
-        [[world.responses[name, place].text for name in ("Human", "Random")] for place in places],
+        [[world.responses[name, index].text for index in indices] for name in SYSTEMS],
+        [[world.responses[name, index].text for name in ("Human", "Random")] for index in indices],
     )
 
 
-def rating(world: World, name: str, place: int) -> float:
-    """Of what the system said there: where another said the same, both were asked about one response."""
-    said = world.responses[name, place].pk
-    same = [other for other in SYSTEMS if world.responses[other, place].pk == said]
-    return float(np.mean([value for other in same for value in world.judgements[other, place]]))
+def rating(world: World, name: str, index: int) -> float:
+    """Return the mean rating of an output; equal outputs of several systems share their ratings."""
+    response_pk = world.responses[name, index].pk
+    same = [system for system in SYSTEMS if world.responses[system, index].pk == response_pk]
+    return float(np.mean([value for system in same for value in world.judgements[system, index]]))
 
 
-def means(world: World, places: Sequence[int] | None = None) -> list[float]:
-    some = range(len(world.items)) if places is None else places
-    return [float(np.mean([rating(world, name, place) for place in some])) for name in SYSTEMS]
+def means(world: World, indices: Sequence[int] | None = None) -> list[float]:
+    used = range(len(world.items)) if indices is None else indices
+    return [float(np.mean([rating(world, name, index) for index in used])) for name in SYSTEMS]
 
 
-def alone(world: World, name: str, **parameters: object) -> np.ndarray:
-    """Scores of systems, texts prepared for this metric and no other."""
+def scores_of(world: World, name: str, **parameters: object) -> np.ndarray:
+    """Compute system scores from texts that are prepared for this metric only."""
     return Workspace(texts(world), models=model_store()).statistics(get_metric(name, **parameters)).system_scores()
 
 
-def test_every_value_of_am_fm_is_correlated_as_if_it_were_computed_alone(world: World) -> None:
+def test_every_value_of_am_fm_gives_the_coefficients_of_a_separate_computation(world: World) -> None:
     am, fm = models(world)
 
-    study = computed(
+    study = run_study(
         world,
         metric={"name": "am_fm", "k": 4},
         sweeps=[
@@ -94,15 +96,17 @@ def test_every_value_of_am_fm_is_correlated_as_if_it_were_computed_alone(world: 
     )
 
     sweeps = {sweep["parameter"]: sweep for sweep in study.result["sweeps"]}
-    own = {"k": 4, "order": 2, "balance": 0.8}
+    parameters_in_use = {"k": 4, "order": 2, "balance": 0.8}
     assert study.specification["metric"]["parameters"]["am_model"] == am
     human = means(world)
     for name, values in (("k", [1, 2, 4]), ("order", [1, 2, 3]), ("balance", [0, 0.5, 0.8, 1])):
         points = sweeps[name]["points"]
         assert [point["value"] for point in points] == values
-        assert points[sweeps[name]["chosen"]]["value"] == own[name]
+        assert points[sweeps[name]["chosen"]]["value"] == parameters_in_use[name]
         for point in points:
-            scores = alone(world, "am_fm", **(own | {name: point["value"], "am_model": am, "fm_model": fm}))
+            scores = scores_of(
+                world, "am_fm", **(parameters_in_use | {name: point["value"], "am_model": am, "fm_model": fm})
+            )
             assert point["scores"] == pytest.approx(scores.tolist(), abs=1e-12)
             expected = stats.pearsonr(scores, human)
             assert point["system"]["pearson"]["value"] == pytest.approx(expected.statistic, abs=1e-9)
@@ -115,43 +119,46 @@ def test_every_value_of_am_fm_is_correlated_as_if_it_were_computed_alone(world: 
         assert sum(sweeps[name]["halves"]["shares"]) == pytest.approx(1)
 
 
-def test_the_orders_of_one_language_model_are_models_of_each_order_on_the_same_texts(world: World) -> None:
+def test_orders_of_a_language_model_equal_models_trained_with_each_order(world: World) -> None:
     _, fm = models(world)
     store = model_store()
     trained = [
         trained_model(world, kind="language_model", name=f"Order {order}", options={"order": order}) for order in (1, 2)
     ]
 
-    study = computed(world, metric={"name": "fm", "model": fm}, sweeps=[{"parameter": "order", "values": [1, 2, 3]}])
+    study = run_study(world, metric={"name": "fm", "model": fm}, sweeps=[{"parameter": "order", "values": [1, 2, 3]}])
 
     points = study.result["sweeps"][0]["points"]
     for model, point in zip(trained, points, strict=False):
         loaded: LanguageModel = store.load("language_model", model.reference)
         assert point["ngrams"]["of_order"] == loaded.n_ngrams[-1]
         assert point["ngrams"]["up_to"] == sum(loaded.n_ngrams)
-        scores = alone(world, "fm", order=point["value"], model=model.reference)
+        scores = scores_of(world, "fm", order=point["value"], model=model.reference)
         assert point["scores"] == pytest.approx(scores.tolist(), abs=1e-12)
     assert study.result["models"][0]["pruned"] is False
 
 
-def test_leaving_out_a_system_is_told_at_the_own_and_at_the_best_value(world: World) -> None:
-    study = computed(world, metric="chrf", sweeps=[{"parameter": "beta", "values": [0.5, 2, 8]}])
+def test_leaving_out_a_system_gives_the_chosen_and_the_best_value(world: World) -> None:
+    study = run_study(world, metric="chrf", sweeps=[{"parameter": "beta", "values": [0.5, 2, 8]}])
 
     sweep = study.result["sweeps"][0]
     human = np.array(means(world))
     for entry in sweep["without"]:
-        rest = [place for place, name in enumerate(SYSTEMS) if name != entry["system"]]
-        along = [stats.pearsonr(np.array(point["scores"])[rest], human[rest]).statistic for point in sweep["points"]]
-        assert entry["chosen"] == pytest.approx(along[sweep["chosen"]], abs=1e-9)
-        assert entry["best_then"] == int(np.argmax(along))
-        assert entry["best_then_value"] == pytest.approx(max(along), abs=1e-9)
+        remaining = [index for index, name in enumerate(SYSTEMS) if name != entry["system"]]
+        coefficients = [
+            stats.pearsonr(np.array(point["scores"])[remaining], human[remaining]).statistic
+            for point in sweep["points"]
+        ]
+        assert entry["chosen"] == pytest.approx(coefficients[sweep["chosen"]], abs=1e-9)
+        assert entry["best_then"] == int(np.argmax(coefficients))
+        assert entry["best_then_value"] == pytest.approx(max(coefficients), abs=1e-9)
 
 
-def test_splits_choose_on_one_and_judge_on_the_other(world: World) -> None:
-    for place, item in enumerate(world.items):
-        Item.objects.filter(pk=item.pk).update(split="dev" if place % 2 else "test")
+def test_values_are_chosen_on_one_split_and_judged_on_another(world: World) -> None:
+    for index, item in enumerate(world.items):
+        Item.objects.filter(pk=item.pk).update(split="dev" if index % 2 else "test")
 
-    study = computed(
+    study = run_study(
         world,
         metric="bleu",
         sweeps=[{"parameter": "max_order", "values": [1, 2, 3, 4]}],
@@ -159,41 +166,41 @@ def test_splits_choose_on_one_and_judge_on_the_other(world: World) -> None:
         judge_on="test",
     )
 
-    found = study.result["sweeps"][0]["splits"]
-    assert found["items"] == [20, 20]
+    splits = study.result["sweeps"][0]["splits"]
+    assert splits["items"] == [20, 20]
     curves = []
     for odd in (1, 0):
-        places = [place for place in range(len(world.items)) if place % 2 == odd]
-        human = means(world, places)
+        indices = [index for index in range(len(world.items)) if index % 2 == odd]
+        human = means(world, indices)
         workspace = Workspace(texts(world))
         scores = [
-            workspace.statistics(get_metric("bleu", max_order=order)).system_scores(places) for order in (1, 2, 3, 4)
+            workspace.statistics(get_metric("bleu", max_order=order)).system_scores(indices) for order in (1, 2, 3, 4)
         ]
-        curves.append([stats.pearsonr(each, human).statistic for each in scores])
-    assert found["curves"][0] == pytest.approx(curves[0], abs=1e-9)
-    assert found["judged_on"] == pytest.approx(curves[1][int(np.argmax(curves[0]))], abs=1e-9)
+        curves.append([stats.pearsonr(system_scores, human).statistic for system_scores in scores])
+    assert splits["curves"][0] == pytest.approx(curves[0], abs=1e-9)
+    assert splits["judged_on"] == pytest.approx(curves[1][int(np.argmax(curves[0]))], abs=1e-9)
 
 
-def test_any_parameter_of_any_metric_can_be_turned(world: World) -> None:
-    study = computed(world, metric="ter", sweeps=[{"parameter": "case_sensitive", "values": [False, True]}])
+def test_any_parameter_of_any_metric_can_be_swept(world: World) -> None:
+    study = run_study(world, metric="ter", sweeps=[{"parameter": "case_sensitive", "values": [False, True]}])
     assert study.result["negated"] is True
     point = study.result["sweeps"][0]["points"][0]
-    assert point["scores"] == pytest.approx((-alone(world, "ter")).tolist())
+    assert point["scores"] == pytest.approx((-scores_of(world, "ter")).tolist())
 
-    pooled = computed(world, metric="distinct", sweeps=[{"parameter": "order", "values": [1, 2, 3]}])
+    pooled = run_study(world, metric="distinct", sweeps=[{"parameter": "order", "values": [1, 2, 3]}])
     sweep = pooled.result["sweeps"][0]
     assert sweep["no_interval"].startswith("the metric is over all outputs as one pool")
     for point in sweep["points"]:
-        assert point["scores"] == pytest.approx(alone(world, "distinct", order=point["value"]).tolist())
+        assert point["scores"] == pytest.approx(scores_of(world, "distinct", order=point["value"]).tolist())
         assert point["system"]["pearson"]["interval"] is None
     assert sweep["halves"] is None
 
 
-def test_models_themselves_can_be_the_values(world: World) -> None:
+def test_models_can_be_swept(world: World) -> None:
     small = trained_model(world, name="Small", options={"components": 2})
     trained_model(world, name="Large", options={"components": 4})
 
-    study = computed(
+    study = run_study(
         world,
         metric={"name": "am", "parameters": {"k": 2, "model": "small"}},
         sweeps=[{"parameter": "model", "values": ["small", "large"]}],
@@ -206,10 +213,10 @@ def test_models_themselves_can_be_the_values(world: World) -> None:
     assert sweep["points"][0]["scores"] == pytest.approx(sweep["points"][1]["scores"], abs=1e-5)
 
 
-def test_without_sweeps_the_usual_ones_are_taken_as_far_as_the_models_go(world: World) -> None:
+def test_default_sweeps_stay_within_the_models(world: World) -> None:
     models(world)
 
-    study, _ = made(world, metric={"name": "am_fm", "k": 2})
+    study, _ = create_study(world, metric={"name": "am_fm", "k": 2})
 
     assert [(sweep["parameter"], sweep["values"]) for sweep in study.specification["sweeps"]] == [
         ("balance", [step / 10 for step in range(11)]),
@@ -218,13 +225,15 @@ def test_without_sweeps_the_usual_ones_are_taken_as_far_as_the_models_go(world: 
     ]
 
 
-def test_the_same_specification_is_the_same_study_and_a_stored_one_makes_it_again(world: World) -> None:
-    first, created = made(world, metric="bleu")
-    again, created_again = made(world, metric={"name": "bleu", "parameters": {"max_order": 2}}, systems=SYSTEMS[::-1])
+def test_equal_and_stored_specifications_give_the_existing_study(world: World) -> None:
+    first, created = create_study(world, metric="bleu")
+    repeated, created_again = create_study(
+        world, metric={"name": "bleu", "parameters": {"max_order": 2}}, systems=SYSTEMS[::-1]
+    )
     stored, _ = parameter_study_create(project=world.project, name="Again", specification=first.specification, by=None)
 
     assert (created, created_again) == (True, False)
-    assert first == again == stored
+    assert first == repeated == stored
 
 
 @pytest.mark.parametrize(
@@ -254,7 +263,7 @@ def test_a_wrong_field_is_named_with_what_is_accepted(
     world: World, change: dict[str, object], field: str, message: str
 ) -> None:
     with pytest.raises(StudyRefused) as refusal:
-        made(world, **change)
+        create_study(world, **change)
 
     assert message in refusal.value.fields[field][0]
 
@@ -262,11 +271,11 @@ def test_a_wrong_field_is_named_with_what_is_accepted(
 def test_more_dimensions_than_the_model_has_are_refused(world: World) -> None:
     models(world)
     with pytest.raises(StudyRefused, match="k: found 9; accepted: up to 4, which is what the trained model has"):
-        made(world, metric={"name": "am", "k": 2}, sweeps=[{"parameter": "k", "values": [1, 9]}])
+        create_study(world, metric={"name": "am", "k": 2}, sweeps=[{"parameter": "k", "values": [1, 9]}])
 
 
-def test_a_system_that_nobody_rated_fails_with_its_name(world: World) -> None:
-    study, _ = made(world, metric="bleu", campaigns=["Output ratings"])
+def test_an_unrated_system_fails_with_its_name(world: World) -> None:
+    study, _ = create_study(world, metric="bleu", campaigns=["Output ratings"])
     parameter_study_execute(study_id=study.pk)
     study.refresh_from_db()
     assert (study.state, study.result) == (JobState.FAILED, None)
@@ -274,14 +283,14 @@ def test_a_system_that_nobody_rated_fails_with_its_name(world: World) -> None:
 
 
 def test_a_cancelled_study_is_not_computed(world: World) -> None:
-    study, _ = made(world, metric="bleu")
+    study, _ = create_study(world, metric="bleu")
     job_request_cancel(study)
     parameter_study_execute(study_id=study.pk)
     study.refresh_from_db()
     assert (study.state, study.result) == (JobState.CANCELLED, None)
 
 
-def test_usual_values_of_every_parameter_are_accepted_by_it() -> None:
+def test_usual_values_of_every_parameter_are_valid() -> None:
     usual = [
         (metric.name, parameter, value)
         for metric in METRICS.values()
@@ -291,12 +300,12 @@ def test_usual_values_of_every_parameter_are_accepted_by_it() -> None:
     ]
 
     for _, parameter, value in usual:
-        parameter.check(value)  # raises where it is not accepted
+        parameter.check(value)  # raises if the value is not accepted
     assert {"am", "am_fm", "bleu", "chrf", "ter"} <= {name for name, _, _ in usual}
 
 
-def test_values_are_read_as_people_write_them() -> None:
-    k, balance = (one for one in METRICS["am_fm"].parameter_list() if one.name in ("k", "balance"))
+def test_values_can_be_written_as_lists_ranges_and_steps() -> None:
+    k, balance = (parameter for parameter in METRICS["am_fm"].parameter_list() if parameter.name in ("k", "balance"))
     assert read_values(k, "1, 2, 5..7") == (1, 2, 5, 6, 7)
     assert read_values(balance, "0..1 by 0.1")[3] == 0.3
     for wrong in ("1..", "5..1", "0..1 by 0", "0..1 by 0.0001"):

@@ -20,10 +20,10 @@ def make(world: World, **changes: object) -> tuple[Study, bool]:
     return study_create(project=world.project, name="Cats", specification=world.specification(**changes), by=None)
 
 
-def test_the_same_specification_is_the_same_study_however_it_is_written(world: World) -> None:
+def test_equivalent_specifications_give_the_same_study(world: World) -> None:
     first, created = make(world)
     systems = list(reversed(world.specification()["systems"]))  # type: ignore[call-overload]
-    again, created_again = make(
+    repeated, created_again = make(
         world,
         release="cat-references",
         systems=systems,
@@ -38,7 +38,7 @@ def test_the_same_specification_is_the_same_study_however_it_is_written(world: W
     )
 
     assert (created, created_again) == (True, False)
-    assert first.pk == again.pk
+    assert first.pk == repeated.pk
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,15 @@ def test_the_same_specification_is_the_same_study_however_it_is_written(world: W
         {"coefficients": ["kendall", "spearman"]},
     ],
 )
-def test_another_specification_is_another_study(world: World, change: dict[str, object]) -> None:
+def test_a_different_specification_gives_another_study(world: World, change: dict[str, object]) -> None:
     first, _ = make(world)
-    other, created = make(world, **change)
+    other_study, created = make(world, **change)
 
     assert created
-    assert other.signature != first.signature
+    assert other_study.signature != first.signature
 
 
-def test_raters_excluded_when_a_study_is_asked_for_are_frozen_in_it(world: World) -> None:
+def test_a_study_records_the_raters_excluded_at_its_creation(world: World) -> None:
     before, _ = make(world)
     rater = Rater.objects.get(pseudonym="rater-1")
     Participation.objects.create(campaign=world.output_campaign, rater=rater, order_seed=1)
@@ -71,35 +71,35 @@ def test_raters_excluded_when_a_study_is_asked_for_are_frozen_in_it(world: World
     assert make(world) == (without, False)
 
     rater_include(campaign=world.output_campaign, rater=rater, reason="A mistake")
-    assert make(world) == (before, False)  # a study nobody is left out of keeps the signature it always had
+    assert make(world) == (before, False)  # without excluded raters the signature does not change
     assert "without_raters" not in before.specification["named"]
     study_execute(study_id=without.pk)
     study_execute(study_id=before.pk)
     counts = [Study.objects.get(pk=study.pk).result["counts"] for study in (without, before)]
-    assert [(one["raters"], one["raters_excluded"]) for one in counts] == [(2, 1), (3, 0)]
+    assert [(count["raters"], count["raters_excluded"]) for count in counts] == [(2, 1), (3, 0)]
     assert counts[0]["judgements"] * 3 == counts[1]["judgements"] * 2
 
 
-def test_a_stored_specification_makes_the_same_study_again(world: World) -> None:
+def test_a_stored_specification_gives_the_existing_study(world: World) -> None:
     study, _ = make(world)
 
-    again, created = study_create(project=world.project, name="Again", specification=study.specification, by=None)
+    repeated, created = study_create(project=world.project, name="Again", specification=study.specification, by=None)
 
     assert not created
-    assert again.pk == study.pk
+    assert repeated.pk == study.pk
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_at_once_make_one_study(project: Project) -> None:
+def test_concurrent_requests_create_one_study(project: Project) -> None:
     world = make_world(project, n_items=8)
     barrier = threading.Barrier(8)
-    found: list[tuple[int, bool]] = []
+    outcomes: list[tuple[int, bool]] = []
 
     def ask() -> None:
         try:
             barrier.wait(10)
             study, created = make(world)
-            found.append((study.pk, created))
+            outcomes.append((study.pk, created))
         finally:
             connection.close()
 
@@ -109,9 +109,9 @@ def test_many_at_once_make_one_study(project: Project) -> None:
     for thread in threads:
         thread.join(30)
 
-    assert len(found) == 8
-    assert len({pk for pk, _ in found}) == 1
-    assert [created for _, created in found].count(True) == 1
+    assert len(outcomes) == 8
+    assert len({pk for pk, _ in outcomes}) == 1
+    assert [created for _, created in outcomes].count(True) == 1
 
 
 @pytest.mark.parametrize(
@@ -158,13 +158,24 @@ def test_an_unfinished_release_cannot_be_studied(world: World) -> None:
 
 
 def test_a_release_of_another_project_is_not_found(world: World) -> None:
-    elsewhere = Project.objects.create(name="Elsewhere", slug="elsewhere")
+    other_project = Project.objects.create(name="Elsewhere", slug="elsewhere")
 
     with pytest.raises(StudyRefused, match="release"):
-        study_create(project=elsewhere, name="x", specification=world.specification(), by=None)
+        study_create(project=other_project, name="x", specification=world.specification(), by=None)
 
 
-def test_the_demo_study_is_the_design_of_the_paper() -> None:
+def test_units_left_to_the_data_fit_the_items_that_pairs_share(world: World) -> None:
+    """39 of 40 items have a positive weight; thirty units of three pairs take ten each."""
+    specification = {name: value for name, value in world.specification().items() if name != "unit_size"}
+    study, _ = study_create(project=world.project, name="Fits", specification=specification, by=None)
+    assert study.specification["unit_size"] == 3
+    same, is_new = study_create(
+        project=world.project, name="3", specification=specification | {"unit_size": 3}, by=None
+    )
+    assert (same, is_new) == (study, False)
+
+
+def test_the_demo_study_has_the_papers_design() -> None:
     demo = Specification.from_mapping(demo_study_specification())
 
     assert len(demo.pairs) == 15

@@ -1,4 +1,4 @@
-"""A small study with everything that can go wrong in one: ties, unrated outputs, segments without a reference."""
+"""A small study with ties, unrated outputs and segments without a reference."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ N_SYSTEMS, N_SEGMENTS = 4, 53
 
 
 def ratio(sums):
-    """A precision: matches over length. NaN for a unit without length."""
+    """Return matches over length, NaN for a unit without length."""
     return np.where(sums[..., 1] > 0, np.maximum(sums[..., 0], 0) / sums[..., 1], np.nan)
 
 

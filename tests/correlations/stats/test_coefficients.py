@@ -17,7 +17,7 @@ from correlations.stats.coefficients.spearman import SPEARMAN
 
 
 def scipy_somers_d(metric, rating):
-    """Somers' d of the rating given the metric: the first argument is the independent variable."""
+    """Compute Somers' d of the rating given the metric: the first argument is the independent variable."""
     return (stats.somersd(metric, rating).statistic,)
 
 
@@ -27,7 +27,7 @@ SCIPY = {
     "kendall": stats.kendalltau,
     "somers_d": scipy_somers_d,
 }
-# scipy's table of n x n cells makes Somers' d of hundreds of observations take seconds.
+# scipy's Somers' d builds an n x n table: hundreds of observations take seconds.
 SIZES = [(key, n) for key in COEFFICIENTS for n in ((2, 3, 33) if key == "somers_d" else (2, 3, 64, 127, 264))]
 every_coefficient = pytest.mark.parametrize("key", COEFFICIENTS)
 
@@ -38,13 +38,13 @@ def scipy_rows(function, x, y, mirrored=False):
         if mirrored:
             a, b = np.concatenate([a, -a]), np.concatenate([b, -b])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # scipy warns of constant input, and answers NaN
+            warnings.simplefilter("ignore")  # for constant input scipy warns and returns NaN
             results.append(function(a, b)[0])
     return results
 
 
 def samples(n, levels, batch=5):
-    """Correlated samples; with ``levels``, rounded so that many values tie, zeros among them."""
+    """Return correlated samples, rounded to ``levels`` so that many values tie, including zeros."""
     rng = np.random.default_rng([n, levels])
     x = rng.normal(size=(batch, n))
     y = 0.5 * x + rng.normal(size=(batch, n))
@@ -54,7 +54,7 @@ def samples(n, levels, batch=5):
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("levels", [0, 1, 20])
 @pytest.mark.parametrize(("key", "n"), SIZES)
-def test_batches_equal_scipy_sample_by_sample_ties_and_mirror_images_included(key, n, levels, mirrored):
+def test_batches_equal_scipy_with_ties_and_mirror_images(key, n, levels, mirrored):
     x, y = samples(n, levels)
     expected = scipy_rows(SCIPY[key], x, y, mirrored)
     np.testing.assert_allclose(COEFFICIENTS[key].batch(x, y, mirrored=mirrored), expected, rtol=0, atol=1e-12)
@@ -87,8 +87,8 @@ def test_small_samples_full_of_ties_and_zeros_equal_scipy(pairs, mirrored):
         np.testing.assert_allclose(entry.batch(x, y, mirrored=mirrored), expected, rtol=0, atol=1e-12, err_msg=key)
 
 
-def test_somers_d_is_of_the_rating_given_the_metric():
-    """Four pairs of six are untied in the metric, all are untied in the rating: the sides are not alike."""
+def test_somers_d_predicts_the_rating_from_the_metric():
+    """Four of six pairs are untied in the metric, all in the rating: the coefficient is not symmetric."""
     metric, rating = [1.0, 1.0, 2.0, 2.0], [1.0, 2.0, 3.0, 4.0]
     assert SOMERS_D.batch(metric, rating) == stats.somersd(metric, rating).statistic == 1
     assert SOMERS_D.batch(rating, metric) == stats.somersd(rating, metric).statistic == pytest.approx(4 / 6)
@@ -101,18 +101,18 @@ def test_pearson_equals_scipy_at_any_scale():
 
 
 @pytest.mark.parametrize(("r", "n"), [(0.3, 40), (-0.95, 6), (1.0, 5)])
-def test_the_p_value_of_pearson_is_scipys(r, n):
-    """scipy.stats.pearsonr of a sample that is made to have this coefficient."""
+def test_the_p_value_of_pearson_equals_scipys(r, n):
+    """Compare with scipy.stats.pearsonr of a sample constructed to have this coefficient."""
     noise = np.random.default_rng(n).normal(size=(2, n))
     noise -= noise.mean(axis=1, keepdims=True)
     noise[1] -= noise[0] * (noise[0] @ noise[1]) / (noise[0] @ noise[0])
     x, rest = noise / np.linalg.norm(noise, axis=1, keepdims=True)
-    found = stats.pearsonr(x, r * x + np.sqrt(1 - r * r) * rest)
-    assert PEARSON.pvalue(float(found.statistic), n) == pytest.approx(found.pvalue, rel=1e-9, abs=1e-30)
+    expected = stats.pearsonr(x, r * x + np.sqrt(1 - r * r) * rest)
+    assert PEARSON.pvalue(float(expected.statistic), n) == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-30)
 
 
 @every_coefficient
-def test_constant_missing_and_too_short_samples_are_nan_and_leave_their_neighbours_alone(key):
+def test_constant_missing_and_short_samples_are_nan_without_affecting_others(key):
     coefficient = COEFFICIENTS[key].batch
     x = [[0.1, 0.1, 0.1], [1.0, np.nan, 2.0], [1.0, 2.0, 4.0]]
     assert coefficient(x, [1.0, 3.0, 4.0])[:2].tolist() == pytest.approx([np.nan, np.nan], nan_ok=True)

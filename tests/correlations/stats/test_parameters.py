@@ -1,4 +1,4 @@
-"""Curves along a parameter, against scipy and plain loops."""
+"""Curves along a parameter, compared with scipy and loops."""
 
 import math
 
@@ -36,57 +36,57 @@ def world():
     return values, human
 
 
-def test_coefficients_over_systems_are_scipys_of_the_means(world) -> None:
+def test_coefficients_over_systems_equal_scipys_of_the_means(world) -> None:
     values, human = world
     segments = np.arange(60) % 3 > 0
 
-    found, scores = system_level(values[1], human, SYSTEMS, segments)
+    level, scores = system_level(values[1], human, SYSTEMS, segments)
 
     x = [np.mean([values[1].scores[t, i] for i in range(60) if segments[i]]) for t in range(5)]
     y = [np.mean([human[t, i] for i in range(60) if segments[i] and not math.isnan(human[t, i])]) for t in range(5)]
     assert scores == pytest.approx(x, abs=1e-12)
     expected = stats.pearsonr(x, y)
-    assert (found.values["pearson"], found.pvalues["pearson"]) == pytest.approx(tuple(expected), abs=1e-9)
-    assert found.values["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
-    assert found.values["kendall"] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert (level.values["pearson"], level.pvalues["pearson"]) == pytest.approx(tuple(expected), abs=1e-9)
+    assert level.values["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert level.values["kendall"] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
 
 
-def test_coefficients_over_segments_are_scipys_of_the_rated_outputs(world) -> None:
+def test_coefficients_over_segments_equal_scipys_of_the_rated_outputs(world) -> None:
     values, human = world
     segments = np.arange(60) < 45
 
-    found = segment_level(values[0], human, segments)
+    level = segment_level(values[0], human, segments)
 
-    kept = [(t, i) for t in range(5) for i in range(45) if not math.isnan(human[t, i])]
-    x, y = [values[0].scores[place] for place in kept], [human[place] for place in kept]
-    assert found.n == len(kept)
-    assert (found.values["pearson"], found.pvalues["pearson"]) == pytest.approx(tuple(stats.pearsonr(x, y)), abs=1e-12)
-    assert found.values["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
-    assert found.values["kendall"] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    rated_cells = [(t, i) for t in range(5) for i in range(45) if not math.isnan(human[t, i])]
+    x, y = [values[0].scores[cell] for cell in rated_cells], [human[cell] for cell in rated_cells]
+    assert level.n == len(rated_cells)
+    assert (level.values["pearson"], level.pvalues["pearson"]) == pytest.approx(tuple(stats.pearsonr(x, y)), abs=1e-12)
+    assert level.values["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert level.values["kendall"] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
 
 
-def test_a_replicate_is_the_coefficient_over_segments_repeated(world) -> None:
+def test_replicates_equal_coefficients_over_repeated_segments(world) -> None:
     values, human = world
     weights = bootstrap_weights(np.arange(60) < 50, 4, seed=3)
     assert weights.sum(axis=1).tolist() == [50.0] * 4
     assert weights[:, 50:].sum() == 0
 
-    found = curves(values, human, weights)
+    replicates = curves(values, human, weights)
 
     for b in range(4):
         drawn = np.repeat(np.arange(60), weights[b].astype(int))
         for v, value in enumerate(values):
-            again, ratings = value.scores[:, drawn], human[:, drawn]
-            x, y = again.mean(axis=1), np.nanmean(ratings, axis=1)
-            assert found.system["pearson"][b, v] == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
-            assert found.system["spearman"][b, v] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
-            assert found.system["kendall"][b, v] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
-            kept = np.isfinite(ratings)
-            expected = stats.pearsonr(again[kept], ratings[kept]).statistic
-            assert found.segment[b, v] == pytest.approx(expected, abs=1e-9)
+            drawn_scores, ratings = value.scores[:, drawn], human[:, drawn]
+            x, y = drawn_scores.mean(axis=1), np.nanmean(ratings, axis=1)
+            assert replicates.system["pearson"][b, v] == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
+            assert replicates.system["spearman"][b, v] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
+            assert replicates.system["kendall"][b, v] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
+            is_rated = np.isfinite(ratings)
+            expected = stats.pearsonr(drawn_scores[is_rated], ratings[is_rated]).statistic
+            assert replicates.segment[b, v] == pytest.approx(expected, abs=1e-9)
 
 
-def test_sums_of_statistics_are_scored_once_they_are_summed() -> None:
+def test_statistics_are_summed_before_scoring() -> None:
     rng = np.random.default_rng(1)
     statistics = np.concatenate(
         [rng.integers(5, 9, size=(4, 30, 2)), rng.integers(1, 4, size=(4, 30, 2)), rng.integers(4, 7, size=(4, 30, 2))],
@@ -95,36 +95,36 @@ def test_sums_of_statistics_are_scored_once_they_are_summed() -> None:
     bleu = BleuAggregate(max_order=2)
     human = rng.normal(size=(4, 30))
 
-    found = curves([ParameterValue(statistics, bleu, bleu(statistics))], human, np.ones((1, 30)))
+    replicates = curves([ParameterValue(statistics, bleu, bleu(statistics))], human, np.ones((1, 30)))
 
     x, y = [float(bleu(statistics[t].sum(axis=0))) for t in range(4)], human.mean(axis=1)
-    assert found.system["pearson"][0, 0] == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
+    assert replicates.system["pearson"][0, 0] == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
 
 
-def test_halves_choose_without_the_segments_that_judge() -> None:
-    """Pure noise: the best of many values looks good where it was chosen, and is worth nothing elsewhere."""
+def test_held_out_halves_choose_without_the_judging_segments() -> None:
+    """With pure noise, the best of many values is good on the half it was chosen on, and worthless on the other."""
     rng = np.random.default_rng(5)
     human = rng.normal(size=(6, 400))
     values = [mean_value(rng.normal(size=human.shape)) for _ in range(30)]
 
-    found = held_out_halves(values, human, np.ones(400, dtype=bool), 0, coefficient="pearson", n_halves=60, seed=2)
+    halves = held_out_halves(values, human, np.ones(400, dtype=bool), 0, coefficient="pearson", n_halves=60, seed=2)
 
-    assert found.n_halves == 60
-    assert found.chosen_on > 0.7
-    assert abs(found.judged_on) < 0.4
-    assert found.shares.sum() == pytest.approx(1)
+    assert halves.n_halves == 60
+    assert halves.chosen_on > 0.7
+    assert abs(halves.judged_on) < 0.4
+    assert halves.shares.sum() == pytest.approx(1)
 
 
-def test_a_value_that_follows_the_ratings_is_chosen_and_holds(world) -> None:
+def test_a_value_that_follows_the_ratings_is_chosen_and_confirmed(world) -> None:
     values, human = world
 
-    found = held_out_halves(values, human, np.ones(60, dtype=bool), 2, coefficient="pearson", n_halves=40, seed=2)
+    halves = held_out_halves(values, human, np.ones(60, dtype=bool), 2, coefficient="pearson", n_halves=40, seed=2)
 
-    assert found.shares.argmax() == 0
-    assert found.judged_on > found.fixed
+    assert halves.shares.argmax() == 0
+    assert halves.judged_on > halves.fixed
 
 
-def test_a_segment_that_any_value_lacks_counts_for_none(world) -> None:
+def test_segments_that_any_value_lacks_are_not_used(world) -> None:
     values, _ = world
     scores = values[0].scores.copy()
     scores[3, 7] = np.nan
@@ -134,18 +134,23 @@ def test_a_segment_that_any_value_lacks_counts_for_none(world) -> None:
     assert np.flatnonzero(~usable).tolist() == [7]
 
 
-def test_undefined_says_why() -> None:
-    nothing = np.full((3, 4), np.nan)
-    whole = np.ones(4, dtype=bool)
+def test_undefined_coefficients_have_a_reason() -> None:
+    undefined_scores = np.full((3, 4), np.nan)
+    all_segments = np.ones(4, dtype=bool)
     rated = np.arange(12.0).reshape(3, 4)
-    assert system_level(mean_value(nothing), rated, ["A", "B", "C"], whole)[0].reason == "no score of A"
+    assert system_level(mean_value(undefined_scores), rated, ["A", "B", "C"], all_segments)[0].reason == "no score of A"
     one_unrated = np.where(np.arange(3)[:, None] == 1, np.nan, rated)
-    assert system_level(mean_value(rated), one_unrated, ["A", "B", "C"], whole)[0].reason == "no rating of B"
-    assert segment_level(mean_value(nothing), rated, whole).reason == "0 rated outputs: at least 3 are needed"
-    assert segment_level(mean_value(np.ones((3, 4))), rated, whole).reason == "the metric scores are constant"
-    found = curves([mean_value(np.ones((3, 4)))], rated, np.ones((1, 4)))
-    assert np.isnan([found.segment[0, 0], *(each[0, 0] for each in found.system.values())]).all()
+    assert system_level(mean_value(rated), one_unrated, ["A", "B", "C"], all_segments)[0].reason == "no rating of B"
+    assert (
+        segment_level(mean_value(undefined_scores), rated, all_segments).reason
+        == "0 rated outputs: at least 3 are needed"
+    )
+    assert segment_level(mean_value(np.ones((3, 4))), rated, all_segments).reason == "the metric scores are constant"
+    replicates = curves([mean_value(np.ones((3, 4)))], rated, np.ones((1, 4)))
+    assert np.isnan(
+        [replicates.segment[0, 0], *(coefficients[0, 0] for coefficients in replicates.system.values())]
+    ).all()
     assert best_index([math.nan, math.nan]) is None
     assert best_index([math.nan, 0.3, 0.3]) == 1
     with pytest.raises(ValueError, match="coefficient is 'r'"):
-        held_out_halves([mean_value(rated)], rated, whole, 0, coefficient="r", n_halves=1, seed=1)
+        held_out_halves([mean_value(rated)], rated, all_segments, 0, coefficient="r", n_halves=1, seed=1)

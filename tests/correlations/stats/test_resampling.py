@@ -10,16 +10,16 @@ PAIRS = [(0, 1), (0, 2), (1, 2)]
 
 
 def correlated_study(rng, n_segments=300):
-    """Three systems of equal quality: metric and human share half of the variance of every single segment."""
+    """Return three systems of equal quality, whose metric and human scores share half of their variance."""
     quality = rng.normal(size=(3, n_segments))
     human, scores = quality + rng.normal(size=(2, *quality.shape))
     return human, [StudyMetric("m", scores[..., None], lambda sums: sums[..., 0])]
 
 
-def test_the_interval_covers_the_truth_and_is_as_wide_as_the_estimate_varies():
+def test_intervals_have_their_nominal_coverage_and_width():
     """Differences of sums of bivariate normals with correlation 1/2: rho = 6/pi asin(1/4) at every unit size.
 
-    The estimate's real spread comes from as many independent data sets. Without removing the spread over assignments
+    The estimate's true spread comes from independent data sets. Without removing the spread over assignments
     the standard error would be more than twice too large.
     """
     truth = 6 / np.pi * np.arcsin(0.25)
@@ -37,17 +37,17 @@ def test_the_interval_covers_the_truth_and_is_as_wide_as_the_estimate_varies():
     assert np.mean(errors) == pytest.approx(np.std(estimates, ddof=1), rel=0.3)
 
 
-def test_the_interval_hardly_depends_on_how_many_assignments_a_replicate_has():
+def test_intervals_hardly_depend_on_the_assignments_per_replicate():
     human, metrics = correlated_study(np.random.default_rng(1))
     pairs, sampling = [(0, 1), (0, 2)], UnitSampling(unit_size=20, seed=1)
-    one, four, many = (
+    single, four, many = (
         study_bootstrap(metrics, human, pairs, sampling, n_replicates=400, assignments_per_replicate=count)[0]
         .summaries["spearman"]
         .standard_error
         for count in (1, 4, 16)
     )
     assert four == pytest.approx(many, rel=0.25)
-    assert one > 1.5 * many
+    assert single > 1.5 * many
 
 
 def test_unrated_and_invalid_segments_drop_out_of_replicates(inputs):
@@ -59,7 +59,7 @@ def test_unrated_and_invalid_segments_drop_out_of_replicates(inputs):
 
 
 def single_ratings(rng, n_raters=12):
-    """Every output rated by 3 raters, who have harsh and mild habits of their own."""
+    """Return ratings of every output by 3 of the raters, who differ in severity."""
     cells = np.array([(s, i) for s in range(3) for i in range(300)])
     rater = np.concatenate([rng.permutation(n_raters)[:3] for _ in cells])
     system, segment = np.repeat(cells, 3, axis=0).T
@@ -67,14 +67,14 @@ def single_ratings(rng, n_raters=12):
     return RaterRatings(rater, system, segment, value)
 
 
-def test_raters_means_are_those_of_the_drawn_raters_and_nan_where_none_was_drawn():
+def test_means_are_those_of_the_drawn_raters_and_nan_without_any():
     ratings = RaterRatings(np.array([7, 7, 9]), np.array([0, 0, 0]), np.array([0, 1, 1]), np.array([2.0, 4.0, 1.0]))
-    seen = {tuple(means[0].tolist()) for means in ratings.replicates(np.random.default_rng(1), 40, (1, 2))}
-    assert {value for value in seen if not np.isnan(value).any()} == {(2.0, 4.0), (2.0, 2.5)}
-    assert any(np.isnan(first) and second == 1.0 for first, second in seen)
+    mean_pairs = {tuple(means[0].tolist()) for means in ratings.replicates(np.random.default_rng(1), 40, (1, 2))}
+    assert {value for value in mean_pairs if not np.isnan(value).any()} == {(2.0, 4.0), (2.0, 2.5)}
+    assert any(np.isnan(first) and second == 1.0 for first, second in mean_pairs)
 
 
-def test_resampling_raters_too_widens_the_interval():
+def test_resampling_raters_widens_the_interval():
     rng = np.random.default_rng(2)
     ratings = single_ratings(rng)
     cell = ratings.system * 300 + ratings.segment
@@ -83,8 +83,8 @@ def test_resampling_raters_too_widens_the_interval():
     metric = StudyMetric("m", scores[..., None], lambda sums: sums[..., 0])
     sampling = UnitSampling(unit_size=20, seed=5)
     (items,) = study_bootstrap([metric], human, PAIRS, sampling, n_replicates=200)
-    (both,) = study_bootstrap([metric], human, PAIRS, sampling, n_replicates=200, raters=ratings)
-    assert both.summaries["spearman"].standard_error > items.summaries["spearman"].standard_error
+    (items_and_raters,) = study_bootstrap([metric], human, PAIRS, sampling, n_replicates=200, raters=ratings)
+    assert items_and_raters.summaries["spearman"].standard_error > items.summaries["spearman"].standard_error
 
 
 def test_bad_options_are_named(inputs):
@@ -99,12 +99,12 @@ def test_bad_options_are_named(inputs):
 
 
 def test_a_difference_is_tested_by_its_spread_over_items_alone():
-    # Replicates with a known spread between them, and assignments that add noise shared by nothing.
+    # Replicates with a known spread, and assignments that add independent noise.
     rng = np.random.default_rng(3)
-    shared = rng.normal(scale=0.2, size=(2000, 1))  # what both rows owe to the items drawn cancels
-    own = rng.normal(scale=0.03, size=(2, 2000, 1))
+    shared = rng.normal(scale=0.2, size=(2000, 1))  # effects of the drawn items on both rows cancel
+    row_noise = rng.normal(scale=0.03, size=(2, 2000, 1))
     noise = rng.normal(scale=0.05, size=(2, 2000, 4))
-    first, second = 0.6 + shared + own[0] + noise[0], 0.5 + shared + own[1] + noise[1]
+    first, second = 0.6 + shared + row_noise[0] + noise[0], 0.5 + shared + row_noise[1] + noise[1]
     result = bootstrap_difference(0.1, first, second)
     error = 0.03 * np.sqrt(2)
     assert result.standard_error == pytest.approx(error, rel=0.1)
@@ -139,7 +139,7 @@ def test_the_test_of_a_difference_keeps_its_level():
         (0.1, [[np.nan, 0.0], [0.0, np.nan]], "defined in 0 of 2 replicates: at least half are needed"),
     ],
 )
-def test_a_difference_that_cannot_be_tested_says_why(difference, second, reason):
+def test_undefined_tests_of_differences_have_a_reason(difference, second, reason):
     result = bootstrap_difference(difference, [[0.0, 0.0], [0.0, 0.0]], second)
     assert np.isnan(result.p_value)
     assert result.reason == reason

@@ -12,7 +12,7 @@ from correlations.stats.units import StudyMetric, UnitSampling, exact_scale
 
 
 def observations_by_hand(inputs, row, *, seed, unit_size, remainder, n_assignments):
-    """The study segment by segment: for each assignment, a list of (metric difference, exact rating difference)."""
+    """Compute a study with loops: a list of (metric difference, exact rating difference) per assignment."""
     metric = inputs.metrics[row]
     valid = np.ones(inputs.human.shape[1], bool) if metric.valid is None else metric.valid
     pools = [np.flatnonzero(~np.isnan(inputs.human[[a, b]]).any(axis=0)) for a, b in inputs.pairs]
@@ -31,36 +31,36 @@ def observations_by_hand(inputs, row, *, seed, unit_size, remainder, n_assignmen
                 unit = order[first : first + unit_size]
                 if len(unit) < unit_size and remainder == "drop":
                     continue
-                kept = [segment for segment in unit if valid[segment]]
-                if not kept:
+                used = [segment for segment in unit if valid[segment]]
+                if not used:
                     continue
-                m = [float(metric.aggregate(metric.statistics[s][kept].sum(axis=0))) for s in (a, b)]
-                fifths = [sum(round(5 * inputs.human[s, segment]) for segment in kept) for s in (a, b)]
-                observations.append((m[0] - m[1], Fraction(fifths[0] - fifths[1], 5 * len(kept))))
+                m = [float(metric.aggregate(metric.statistics[s][used].sum(axis=0))) for s in (a, b)]
+                fifths = [sum(round(5 * inputs.human[s, segment]) for segment in used) for s in (a, b)]
+                observations.append((m[0] - m[1], Fraction(fifths[0] - fifths[1], 5 * len(used))))
         assignments.append(observations)
     return assignments
 
 
 def coefficients_by_hand(assignments, orientation):
-    """scipy's coefficients of each assignment, by key; Somers' d is of the rating given the metric."""
-    found = {key: [] for key in COEFFICIENTS}
+    """Compute scipy's coefficients of each assignment by key; Somers' d is of the rating given the metric."""
+    values_by_key = {key: [] for key in COEFFICIENTS}
     for observations in assignments:
         if orientation == "both":
             observations = observations + [(-m, -q) for m, q in observations]
         m, q = [m for m, _ in observations], [q for _, q in observations]
-        ranks = [sorted(set(q)).index(value) for value in q]  # of exact fractions: only real ties tie
-        found["pearson"].append(stats.pearsonr(m, [float(value) for value in q])[0])
-        found["spearman"].append(stats.spearmanr(m, ranks)[0])
-        found["kendall"].append(stats.kendalltau(m, ranks)[0])
-        few = len(m) <= 60  # scipy's table of n x n cells takes seconds for hundreds of observations
-        found["somers_d"].append(stats.somersd(m, ranks).statistic if few else None)
-    return found
+        ranks = [sorted(set(q)).index(value) for value in q]  # exact fractions: ties are exact
+        values_by_key["pearson"].append(stats.pearsonr(m, [float(value) for value in q])[0])
+        values_by_key["spearman"].append(stats.spearmanr(m, ranks)[0])
+        values_by_key["kendall"].append(stats.kendalltau(m, ranks)[0])
+        is_small = len(m) <= 60  # scipy's n x n table takes seconds for hundreds of observations
+        values_by_key["somers_d"].append(stats.somersd(m, ranks).statistic if is_small else None)
+    return values_by_key
 
 
 @pytest.mark.parametrize("orientation", ["both", "fixed"])
 @pytest.mark.parametrize("remainder", ["keep", "drop"])
 @pytest.mark.parametrize("unit_size", [1, 3, 10])
-def test_every_row_equals_the_study_done_by_hand(inputs, unit_size, remainder, orientation):
+def test_every_row_equals_the_study_computed_with_loops(inputs, unit_size, remainder, orientation):
     n_assignments = 1 if unit_size == 1 else 6
     study = sampled_unit_correlation(
         inputs.metrics,
@@ -85,7 +85,9 @@ def test_every_row_equals_the_study_done_by_hand(inputs, unit_size, remainder, o
                 np.testing.assert_allclose(result.coefficients[key].values, values, rtol=0, atol=1e-12, err_msg=key)
         assert result.coefficients["spearman"].mean == pytest.approx(np.mean(expected["spearman"]), abs=1e-12)
         copies = 2 if orientation == "both" else 1
-        assert result.n_observations == round(copies * np.mean([len(each) for each in assignments]))
+        assert result.n_observations == round(
+            copies * np.mean([len(unit_observations) for unit_observations in assignments])
+        )
 
 
 def test_paper_scale_has_22_units_a_pair_and_528_observations_or_21_without_the_remainder():
@@ -93,15 +95,15 @@ def test_paper_scale_has_22_units_a_pair_and_528_observations_or_21_without_the_
     human = rng.integers(1, 6, size=(7, 2114)).astype(float)
     metric = StudyMetric("m", rng.random((7, 2114, 1)), lambda sums: sums[..., 0])
     pairs = [(a, b) for a in range(7) for b in range(a + 1, 7)][:12]
-    kept, dropped = (
+    with_remainder, without_remainder = (
         sampled_unit_correlation([metric], human, pairs, UnitSampling(seed=1, n_assignments=2, remainder=remainder))
         for remainder in ("keep", "drop")
     )
-    assert (kept.units_per_pair, kept.rows[0].n_observations) == ((22,) * 12, 528)
-    assert (dropped.units_per_pair, dropped.rows[0].n_observations) == ((21,) * 12, 504)
+    assert (with_remainder.units_per_pair, with_remainder.rows[0].n_observations) == ((22,) * 12, 528)
+    assert (without_remainder.units_per_pair, without_remainder.rows[0].n_observations) == ((21,) * 12, 504)
 
 
-def test_more_coefficients_leave_the_others_as_they_are(inputs):
+def test_additional_coefficients_do_not_change_the_others(inputs):
     options = {"seed": 3, "unit_size": 8, "n_assignments": 5}
     usual = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, UnitSampling(**options))
     sampling = UnitSampling(coefficients=["somers_d", "pearson", "kendall", "spearman"], **options)
@@ -113,7 +115,7 @@ def test_more_coefficients_leave_the_others_as_they_are(inputs):
         assert np.isnan(many.coefficients["somers_d"].paper_interval).all()
 
 
-def test_all_metrics_see_the_same_assignments(inputs):
+def test_all_metrics_use_the_same_assignments(inputs):
     twice = [inputs.metrics[1], replace(inputs.metrics[1], name="again")]
     sampling = UnitSampling(seed=3, unit_size=8, n_assignments=5)
     together = sampled_unit_correlation(twice, inputs.human, inputs.pairs, sampling)
@@ -128,7 +130,7 @@ def test_all_metrics_see_the_same_assignments(inputs):
     )
 
 
-def test_the_result_does_not_depend_on_how_the_work_is_cut(inputs, monkeypatch):
+def test_results_do_not_depend_on_the_chunk_size(inputs, monkeypatch):
     sampling = UnitSampling(seed=3, unit_size=8, n_assignments=7, orientation="random")
     at_once = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling)
     monkeypatch.setattr("correlations.stats.units._CHUNK_BYTES", 1)
@@ -137,7 +139,7 @@ def test_the_result_does_not_depend_on_how_the_work_is_cut(inputs, monkeypatch):
         assert first.coefficients["spearman"].values.tolist() == second.coefficients["spearman"].values.tolist()
 
 
-def test_with_mirror_images_the_labels_of_a_pair_are_without_effect(inputs):
+def test_with_mirror_images_the_order_of_a_pair_does_not_matter(inputs):
     sampling = UnitSampling(seed=3, unit_size=8, n_assignments=4)
     as_given = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling)
     swapped = sampled_unit_correlation(inputs.metrics, inputs.human, [(b, a) for a, b in inputs.pairs], sampling)
@@ -148,7 +150,7 @@ def test_with_mirror_images_the_labels_of_a_pair_are_without_effect(inputs):
 
 
 def test_clamped_numerators_are_counted_by_unit_and_system(inputs):
-    """One unit holds everything: each pair gives two cells, and a system's cell is clamped or it is not."""
+    """A unit holds all segments: each pair gives two cells, and a system's cell is clamped or not."""
     metric = inputs.metrics[1]
     human = np.nan_to_num(inputs.human, nan=3.0)
     totals = metric.statistics[:, metric.valid, 0].sum(axis=1)
@@ -158,13 +160,13 @@ def test_clamped_numerators_are_counted_by_unit_and_system(inputs):
     )
     expected = sum(int(negative[a]) + int(negative[b]) for a, b in inputs.pairs)
     clamped = study["weighted"].clamped
-    assert 0 < expected < 8  # or the test shows nothing
+    assert 0 < expected < 8  # otherwise the test shows nothing
     assert (clamped.mean, clamped.share) == (expected, expected / 8)
     assert clamped.per_system.tolist() == negative.astype(float).tolist()
     assert study["precision"].clamped is None
 
 
-def test_units_that_are_undefined_for_a_row_are_left_out_and_counted(inputs):
+def test_undefined_units_of_a_row_are_left_out_and_counted(inputs):
     none_valid = replace(inputs.metrics[0], valid=np.zeros(53, dtype=bool), name="none")
     first_half = np.arange(53) < 26
     statistics = np.where(first_half[None, :, None], 0.0, inputs.metrics[0].statistics)
@@ -181,7 +183,7 @@ def test_units_that_are_undefined_for_a_row_are_left_out_and_counted(inputs):
 
 
 @pytest.mark.parametrize("orientation", ["both", "fixed", "random"])
-def test_units_larger_than_what_is_shared_leave_nothing_where_short_ones_are_dropped(inputs, orientation):
+def test_without_short_units_too_large_units_leave_no_observations(inputs, orientation):
     sampling = UnitSampling(seed=1, unit_size=60, n_assignments=2, remainder="drop", orientation=orientation)
     study = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling)
     assert {row.coefficients["spearman"].reason for row in study.rows} == {
@@ -211,7 +213,7 @@ def test_unit_observations_are_the_first_assignment_of_the_study(inputs):
     assert np.bincount(first.pair).tolist() == [5, 5, 6, 6]  # 44, 43, 53 and 52 shared segments
 
 
-def test_progress_is_reported_and_an_exception_of_it_ends_the_study(inputs, monkeypatch):
+def test_progress_is_reported_and_its_exceptions_end_the_study(inputs, monkeypatch):
     monkeypatch.setattr("correlations.stats.units._CHUNK_BYTES", 1)
     reports = []
 
@@ -226,7 +228,7 @@ def test_progress_is_reported_and_an_exception_of_it_ends_the_study(inputs, monk
     assert reports == [(1, 9), (2, 9)]
 
 
-def test_a_common_denominator_of_the_ratings_is_found_where_there_is_one():
+def test_exact_scale_is_the_common_denominator_of_the_ratings():
     assert exact_scale(np.array([3.2, 1.0, np.nan, 4.6])) == 5
     assert exact_scale(np.array([1 / 3, 2.5])) == 6
     assert exact_scale(np.random.default_rng(1).normal(size=20)) is None
@@ -256,7 +258,7 @@ def test_bad_input_is_named(inputs, change, message):
         )
 
 
-def test_bad_statistics_are_named_unless_they_lie_where_nothing_is_valid(inputs):
+def test_bad_statistics_are_named_if_their_segments_are_valid(inputs):
     statistics = inputs.metrics[1].statistics.copy()
     invalid = int(np.flatnonzero(~inputs.metrics[1].valid)[0])
     statistics[2, invalid, 1] = np.nan
@@ -275,12 +277,12 @@ def test_bad_statistics_are_named_unless_they_lie_where_nothing_is_valid(inputs)
         sampled_unit_correlation([fine], unrated, inputs.pairs, sampling)
 
 
-def test_sums_of_whole_numbers_too_large_for_single_precision_stay_exact():
+def test_sums_of_large_whole_numbers_are_exact():
     """2^24 + 1 is the first whole number that single precision cannot hold; each unit sums twelve near 2^22."""
     statistics = np.random.default_rng(1).integers(2**22, 2**22 + 9, size=(2, 60, 1)).astype(float)
     metric = StudyMetric("m", statistics, lambda sums: sums[..., 0])
     first = unit_observations([metric], np.ones((2, 60)), [(0, 1)], UnitSampling(seed=1, unit_size=12))
-    whole = statistics[0].sum() - statistics[1].sum()
-    assert first.metric[0].sum() == whole
+    expected = statistics[0].sum() - statistics[1].sum()
+    assert first.metric[0].sum() == expected
     assert (first.metric[0] == np.round(first.metric[0])).all()
     assert (first.metric[0] % 2 == 1).any()

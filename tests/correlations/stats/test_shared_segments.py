@@ -12,66 +12,70 @@ from tests.correlations.stats.test_sampled_units import coefficients_by_hand, ob
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 
 
-def test_rows_that_use_the_same_segments_are_compared_as_they_are(inputs):
-    rows, places = on_shared_segments(inputs.metrics, [(1, 2)])
+def test_rows_with_equal_segments_are_compared_unchanged(inputs):
+    rows, row_pairs = on_shared_segments(inputs.metrics, [(1, 2)])
 
     assert rows == inputs.metrics
-    assert places == [(1, 2)]
+    assert row_pairs == [(1, 2)]
 
 
-def test_each_row_is_narrowed_once_for_all_that_leave_out_the_same(inputs):
-    rows, places = on_shared_segments(inputs.metrics, [(0, 1), (0, 2), (1, 2)])
+def test_a_row_is_narrowed_once_for_equal_segments(inputs):
+    rows, row_pairs = on_shared_segments(inputs.metrics, [(0, 1), (0, 2), (1, 2)])
 
-    assert places == [(3, 1), (3, 2), (1, 2)]
+    assert row_pairs == [(3, 1), (3, 2), (1, 2)]
     np.testing.assert_array_equal(rows[3].valid, inputs.metrics[1].valid)
     assert rows[3].statistics is inputs.metrics[0].statistics
 
 
-def test_coefficients_of_both_are_those_over_the_shared_segments_by_hand_and_by_scipy(inputs):
-    other = np.random.default_rng(3).random(inputs.human.shape[1]) < 0.6
-    metrics = [inputs.metrics[1], replace(inputs.metrics[0], valid=other)]
-    rows, [places] = on_shared_segments(metrics, [(0, 1)])
+def test_coefficients_over_shared_segments_equal_scipys(inputs):
+    valid = np.random.default_rng(3).random(inputs.human.shape[1]) < 0.6
+    metrics = [inputs.metrics[1], replace(inputs.metrics[0], valid=valid)]
+    rows, [row_indices] = on_shared_segments(metrics, [(0, 1)])
     design = {"seed": 5, "unit_size": 6, "n_assignments": 4, "remainder": "keep"}
 
     study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, UnitSampling(**design))
 
-    for place, metric in zip(places, metrics, strict=True):
-        shared = replace(metric, valid=inputs.metrics[1].valid & other)
+    for row_index, metric in zip(row_indices, metrics, strict=True):
+        shared = replace(metric, valid=inputs.metrics[1].valid & valid)
         by_hand = observations_by_hand(replace(inputs, metrics=[shared]), 0, **design)
         expected = coefficients_by_hand(by_hand, "both")
-        np.testing.assert_allclose(study.rows[place].coefficients["spearman"].values, expected["spearman"], atol=1e-12)
-        np.testing.assert_allclose(study.rows[place].coefficients["kendall"].values, expected["kendall"], atol=1e-12)
-        assert study.rows[place].n_valid_segments == (inputs.metrics[1].valid & other).sum()
+        np.testing.assert_allclose(
+            study.rows[row_index].coefficients["spearman"].values, expected["spearman"], atol=1e-12
+        )
+        np.testing.assert_allclose(
+            study.rows[row_index].coefficients["kendall"].values, expected["kendall"], atol=1e-12
+        )
+        assert study.rows[row_index].n_valid_segments == (inputs.metrics[1].valid & valid).sum()
 
 
-def test_narrowed_rows_computed_apart_see_the_resamples_of_the_study(inputs):
-    """As rows of one study they give the same replicates, so differences of rows computed apart are paired."""
+def test_separately_computed_rows_use_the_resamples_of_the_study(inputs):
+    """Rows of one study give the same replicates when computed separately, so their differences are paired."""
     rows, _ = on_shared_segments(inputs.metrics, [(0, 1), (0, 2)])
     sampling = UnitSampling(seed=2, unit_size=6, coefficients=["spearman"])
 
-    apart = study_bootstrap(rows[3:], inputs.human, inputs.pairs, sampling, n_replicates=9)
+    separate = study_bootstrap(rows[3:], inputs.human, inputs.pairs, sampling, n_replicates=9)
     together = study_bootstrap(rows, inputs.human, inputs.pairs, sampling, n_replicates=9)
 
-    for first, second in zip(apart, together[3:], strict=True):
+    for first, second in zip(separate, together[3:], strict=True):
         np.testing.assert_array_equal(first.replicates["spearman"], second.replicates["spearman"])
 
 
-def test_segments_without_anything_shared_leave_no_coefficient(inputs):
+def test_without_shared_segments_coefficients_are_undefined(inputs):
     half = np.arange(inputs.human.shape[1]) < 20
     metrics = [replace(inputs.metrics[0], valid=half), replace(inputs.metrics[2], valid=~half)]
-    rows, [places] = on_shared_segments(metrics, [(0, 1)])
+    rows, [row_indices] = on_shared_segments(metrics, [(0, 1)])
 
     sampling = UnitSampling(seed=1, unit_size=5, n_assignments=2)
     study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, sampling)
 
-    assert [study.rows[place].n_valid_segments for place in places] == [0, 0]
-    assert [study.rows[place].coefficients["spearman"].reason for place in places] == [
+    assert [study.rows[row_index].n_valid_segments for row_index in row_indices] == [0, 0]
+    assert [study.rows[row_index].coefficients["spearman"].reason for row_index in row_indices] == [
         "0 units: at least 3 observations are needed"
     ] * 2
 
 
-def test_a_metric_without_scores_of_what_is_hard_gains_nothing_by_that():
-    """Two metrics with noise of one size; the second has no scores of the half on which raters hardly differ."""
+def test_leaving_out_hard_segments_gives_no_advantage():
+    """Two metrics with equal noise; the second has no scores for the half in which ratings hardly differ."""
     apparent, p_values = [], []
     for trial in range(20):
         rng = np.random.default_rng(trial)
@@ -79,8 +83,8 @@ def test_a_metric_without_scores_of_what_is_hard_gains_nothing_by_that():
         human = rng.normal(size=(3, 300)) * np.where(clear, 1.0, 0.1)
         scores = human + rng.normal(size=(2, *human.shape))
         metrics = [
-            StudyMetric(name, each[..., None], lambda sums: sums[..., 0], valid)
-            for name, each, valid in zip("ab", scores, (None, clear), strict=True)
+            StudyMetric(name, metric_scores[..., None], lambda sums: sums[..., 0], valid)
+            for name, metric_scores, valid in zip("ab", scores, (None, clear), strict=True)
         ]
         rows, [(first, second)] = on_shared_segments(metrics, [(0, 1)])
         sampling = UnitSampling(seed=trial, unit_size=5, n_assignments=20, coefficients=["spearman"])
@@ -91,6 +95,6 @@ def test_a_metric_without_scores_of_what_is_hard_gains_nothing_by_that():
         ]
         apparent.append(rhos[1] - rhos[0])
         p_values.append(bootstrap_difference(rhos[first] - rhos[second], resampled[first], resampled[second]).p_value)
-    assert np.mean(apparent) > 0.1  # what rows over different segments would have shown
+    assert np.mean(apparent) > 0.1  # the apparent difference over different segments
     assert np.sum(np.array(p_values) < 0.05) <= 4  # of 20 at 5%: more with probability 0.003
     assert np.median(p_values) == pytest.approx(0.5, abs=0.25)

@@ -44,7 +44,7 @@ def test_fisher_interval_equals_scipy_at_another_level():
     assert fisher_z_interval(result.statistic, 40, confidence=0.9) == pytest.approx(tuple(expected), abs=1e-12)
 
 
-def test_fisher_interval_is_nan_without_freedom_and_a_point_at_one():
+def test_fisher_interval_is_nan_without_degrees_of_freedom_and_a_point_at_one():
     assert all(math.isnan(end) for end in (*fisher_z_interval(0.5, 3), *fisher_z_interval(math.nan, 50)))
     assert fisher_z_interval(1.0, 50) == (1.0, 1.0)
     with pytest.raises(ValueError, match=r"r is 1\.2"):
@@ -66,7 +66,7 @@ def test_williams_degrees_of_freedom_only_change_the_p_value():
     assert script.pvalue == pytest.approx(2 * stats.t.sf(textbook.statistic, 10), rel=1e-12)
 
 
-def test_williams_holds_its_level_under_the_null_hypothesis():
+def test_williams_test_has_its_nominal_level():
     """Two metrics equally related to the human scores: 5% of the tests at the 5% level reject."""
     rng = np.random.default_rng(5)
     human, first, second = rng.normal(size=(3, 2000, 30)) + rng.normal(size=(2000, 30))
@@ -127,6 +127,6 @@ def test_holm_equals_statsmodels_and_leaves_undefined_tests_out():
     assert np.delete(with_gap.rejected, 2).tolist() == rejected.tolist()
 
 
-def test_holm_names_the_value_that_is_no_probability():
+def test_holm_names_the_value_that_is_not_a_probability():
     with pytest.raises(ValueError, match=r"pvalues\[1\] is .*1\.5"):
         holm_correction([0.2, 1.5])

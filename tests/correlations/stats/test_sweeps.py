@@ -7,7 +7,7 @@ from correlations.stats.sweeps import reference_sweep, unit_size_sweep
 from correlations.stats.units import UnitSampling
 
 
-def test_a_reference_sweep_equals_the_studies_done_one_by_one(inputs):
+def test_a_reference_sweep_equals_separate_studies(inputs):
     thresholds = {
         -1.0: [replace(inputs.metrics[0], name="BLEU"), replace(inputs.metrics[2], name="sBLEU")],
         0.5: [replace(inputs.metrics[1], name="BLEU"), replace(inputs.metrics[2], name="sBLEU")],
@@ -25,7 +25,7 @@ def test_a_reference_sweep_equals_the_studies_done_one_by_one(inputs):
             )
 
 
-def test_a_unit_size_sweep_equals_the_studies_and_uses_sentence_scores_at_one(inputs):
+def test_a_unit_size_sweep_equals_separate_studies_with_sentence_scores_at_one(inputs):
     reports = []
     at_one = [replace(inputs.metrics[2], name="weighted")]
     sweep = unit_size_sweep(

@@ -32,11 +32,11 @@ def table():
 
 
 @pytest.mark.parametrize("metric", PRINTED)
-def test_the_printed_correlations_follow_from_the_printed_scores(table, metric):
+def test_printed_correlations_follow_from_the_printed_scores(table, metric):
     names, columns = table
     result = system_level_correlation(columns[metric], columns["human_mean"], names)
     assert result.values["pearson"] == pytest.approx(PRINTED[metric][0], abs=5e-4)
-    assert result.pvalues["pearson"] == pytest.approx(PRINTED[metric][1], abs=2e-3)  # the rounding of r moves p by that
+    assert result.pvalues["pearson"] == pytest.approx(PRINTED[metric][1], abs=2e-3)  # r is rounded, which changes p
 
 
 def test_rank_correlations_and_leaving_each_system_out_equal_scipy(table):
@@ -53,7 +53,7 @@ def test_rank_correlations_and_leaving_each_system_out_equal_scipy(table):
 
 
 def test_one_outlier_drives_the_printed_correlation(table):
-    """S_20's human mean of 2.99 lies far below all others; without it AM-FM's .89 is gone."""
+    """S_20's human mean of 2.99 is far below all others; without it AM-FM's .89 drops below .6."""
     names, columns = table
     result = system_level_correlation(columns["AM_FM"], columns["human_mean"], names)
     assert result.most_influential is not None
@@ -61,7 +61,7 @@ def test_one_outlier_drives_the_printed_correlation(table):
     assert result.most_influential.values["pearson"] < 0.6
 
 
-def test_undefined_says_why_and_bad_input_says_where():
+def test_undefined_correlations_have_a_reason_and_bad_input_is_named():
     few = system_level_correlation([1, 2], [1, 2], ["A", "B"])
     assert math.isnan(few.values["pearson"])
     assert few.reason == "2 systems: at least 3 are needed"

@@ -1,4 +1,4 @@
-"""Choosing metrics for a study: what is offered, what is missing, parameters on a line; reports of many metrics."""
+"""Choosing metrics for a study: offered and missing ones, parameters; reports of many metrics."""
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -9,7 +9,7 @@ from correlations.models import Study
 from correlations.selectors.reports import comparisons_worth_showing, figure, metrics_in_colour
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
-from tests.correlations.services.test_any_metric import imported
+from tests.correlations.services.test_any_metric import make_imported_run
 from tests.correlations.views.test_pages import form_data
 from tests.metrics.trained import models_dir, trained_model  # noqa: F401
 from tests.metrics.world import World
@@ -18,36 +18,36 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 MANY = ["bleu", "sbleu", "delta_bleu", "ibleu", "chrf", "ter", "rouge_l", "cider", "length"]
 
 
-def new(world: World) -> str:
+def create_url(world: World) -> str:
     return reverse("correlations:study-create", args=[world.project.slug])
 
 
-def test_what_cannot_be_chosen_says_why(world: World, manager, as_user) -> None:
-    run = imported(world)
+def test_unavailable_metrics_have_a_reason(world: World, manager, as_user) -> None:
+    run = make_imported_run(world)
     trained_model(world)
 
-    form = as_user(manager).get(new(world)).context["form"]
+    form = as_user(manager).get(create_url(world)).context["form"]
 
-    missing = {each.value: each.missing for group in form.offered.values() for each in group}
+    missing = {choice.value: choice.missing for group in form.offered.values() for choice in group}
     assert missing["am"] == ""
     assert missing["fm"] == "This project has no n-gram model yet."
     assert "over all outputs as one pool" in missing["distinct"]
-    assert missing[f"run:{run.pk}"] == ""
+    assert missing[f"run:{run.number}"] == ""
     assert list(form.offered)[-1] == "Scored elsewhere"
     offered = [value for value, _ in form.fields["metrics"].choices]
-    assert {"am", f"run:{run.pk}"} <= set(offered)
+    assert {"am", f"run:{run.number}"} <= set(offered)
     assert not {"fm", "distinct", "external"} & set(offered)
 
 
-def test_metrics_are_chosen_by_box_by_line_and_by_run(
+def test_metrics_are_chosen_by_checkbox_line_and_run(
     world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
 ) -> None:
     monkeypatch.setattr("correlations.tasks.execute.delay", lambda _: None)
-    run = imported(world)
-    data = form_data(world, metrics=["bleu", f"run:{run.pk}"], metric_lines="bleu:order=4\n\n chrf:nw=2 ")
+    run = make_imported_run(world)
+    data = form_data(world, metrics=["bleu", f"run:{run.number}"], metric_lines="bleu:order=4\n\n chrf:nw=2 ")
 
     with django_capture_on_commit_callbacks(execute=True):
-        as_user(manager).post(new(world), data)
+        as_user(manager).post(create_url(world), data)
 
     chosen = Study.objects.get().specification["metrics"]
     assert [metric["name"] for metric in chosen] == ["bleu", "external", "bleu", "chrf"]
@@ -65,10 +65,8 @@ def test_metrics_are_chosen_by_box_by_line_and_by_run(
         ({"metrics": ["distinct"]}, "distinct is not one of the available choices"),
     ],
 )
-def test_what_is_wrong_with_a_choice_is_said(
-    world: World, manager, as_user, change: dict[str, object], message: str
-) -> None:
-    page = as_user(manager).post(new(world), form_data(world, **change))
+def test_invalid_choices_are_reported(world: World, manager, as_user, change: dict[str, object], message: str) -> None:
+    page = as_user(manager).post(create_url(world), form_data(world, **change))
 
     assert message in page.content.decode()
     assert not Study.objects.exists()
@@ -86,7 +84,7 @@ def many(world: World) -> Study:
     return study
 
 
-def test_a_report_of_many_metrics_compares_with_the_best_and_colours_six(many: Study, viewer, as_user) -> None:
+def test_a_report_of_many_metrics_shows_comparisons_with_the_best_and_six_colours(many: Study, viewer, as_user) -> None:
     result = many.read_result()
     assert len(result.rows) == 2 * 8 + 1
     assert len(result.comparisons) == 2 * 36
@@ -108,16 +106,14 @@ def test_a_report_of_many_metrics_compares_with_the_best_and_colours_six(many: S
         assert as_user(viewer).get(url).status_code == 200
 
 
-def test_a_pair_agrees_on_a_negated_metric_where_the_lower_score_is_the_better_rated(
-    many: Study, viewer, as_user
-) -> None:
-    place = next(place for place, row in enumerate(many.result["rows"]) if row["metric"] == "ter")
-    url = reverse("correlations:study-row", args=[many.project.slug, many.pk, place])
+def test_a_pair_agrees_on_a_negated_metric_if_the_lower_score_is_rated_higher(many: Study, viewer, as_user) -> None:
+    row_index = next(row_index for row_index, row in enumerate(many.result["rows"]) if row["metric"] == "ter")
+    url = reverse("correlations:study-row", args=[many.project.slug, many.pk, row_index])
     for pair in as_user(viewer).get(url).context["pairs"]:
         assert pair.agree == (pair.metric * pair.human < 0)
 
 
-def test_lines_that_are_not_in_colour_are_grey_and_unnamed() -> None:
+def test_lines_without_colour_have_no_label() -> None:
     series = {f"M{n}": [0.1 * n, 0.1] for n in range(8)}
     spec = sweep_chart([1, 2], series, kind="order", coefficient="Spearman’s ρ", in_colour=["M1", "M2"])
     names = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
@@ -127,7 +123,7 @@ def test_lines_that_are_not_in_colour_are_grey_and_unnamed() -> None:
             sweep_chart([1, 2], series, kind="order", coefficient="Spearman’s ρ", in_colour=wrong)
 
 
-def test_the_command_takes_metrics_as_they_are_written(world: World, capsys) -> None:
+def test_the_command_accepts_metrics_with_parameters_and_runs(world: World, capsys) -> None:
     flags = [
         "--project",
         world.project.slug,
@@ -149,7 +145,7 @@ def test_the_command_takes_metrics_as_they_are_written(world: World, capsys) -> 
         "--unit-size",
         "8",
     ]
-    call_command("study", *flags, "--metrics", "bleu", "bleu:order=4", f"run:{imported(world).pk}")
+    call_command("study", *flags, "--metrics", "bleu", "bleu:order=4", f"run:{make_imported_run(world).number}")
     printed = capsys.readouterr().out
     for label in ("BLEU (order 2)", "BLEU (order 4)", "Oracle"):
         assert label in printed

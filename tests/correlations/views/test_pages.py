@@ -1,4 +1,4 @@
-"""Pages of studies: for members, in their roles; for nobody else."""
+"""Pages of studies, and who may open them."""
 
 import csv
 import io
@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from django.urls import reverse
 
-from annotation.models import JobState, ResponseSource, SourceKind, System
+from annotation.models import Criterion, JobState, Response, ResponseSource, SourceKind, System
 from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.selectors import reports
+from correlations.selectors.methods import averaged_criteria
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -39,11 +40,11 @@ SMALL = {
 
 @pytest.fixture
 def study(world: World) -> Study:
-    made, _ = study_create(project=world.project, name="Cats", specification=world.specification(**SMALL), by=None)
-    study_execute(study_id=made.pk)
-    made.refresh_from_db()
-    assert made.state == JobState.DONE, made.error
-    return made
+    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**SMALL), by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert study.state == JobState.DONE, study.error
+    return study
 
 
 def address(study: Study, name: str, arguments: dict[str, object]) -> str:
@@ -81,13 +82,13 @@ def test_a_viewer_may_read(study: Study, viewer, as_user) -> None:
         assert as_user(viewer).get(address(study, name, arguments)).status_code == 200, name
 
 
-def test_another_projects_study_is_not_found_under_ones_own(study: Study, outsider, as_user) -> None:
+def test_a_study_of_another_project_is_404(study: Study, outsider, as_user) -> None:
     url = reverse("correlations:study-detail", kwargs={"project_slug": "elsewhere", "pk": study.pk})
 
     assert as_user(outsider).get(url).status_code == 404
 
 
-def test_the_report_names_every_row_and_what_it_rests_on(study: Study, viewer, as_user) -> None:
+def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user) -> None:
     page = as_user(viewer).get(address(study, "study-detail", {"pk": True})).content.decode()
 
     for row in study.result["rows"]:
@@ -100,9 +101,7 @@ def test_the_report_names_every_row_and_what_it_rests_on(study: Study, viewer, a
     assert "no reference with a positive weight" in page
 
 
-def test_a_comparison_over_fewer_items_says_of_how_many_and_what_was_found_on_them(
-    study: Study, viewer, as_user
-) -> None:
+def test_a_comparison_over_fewer_items_shows_their_number_and_coefficients(study: Study, viewer, as_user) -> None:
     narrowed = {"items": 1940, "of": 2114, "first_rho": 0.41, "second_rho": 0.382, "difference": 0.028}
     study.result["comparisons"][0] |= narrowed
     study.save(update_fields=["result"])
@@ -116,7 +115,7 @@ def test_a_comparison_over_fewer_items_says_of_how_many_and_what_was_found_on_th
     assert (first["items"], first["items_of_study"], first["second_rho"]) == ("1940", "2114", "0.382")
 
 
-def test_what_is_ahead_of_the_best_row_on_shared_items_is_named(study: Study) -> None:
+def test_rows_ahead_of_the_best_one_on_shared_items_are_named(study: Study) -> None:
     result = study.read_result()
     row = result.rows[0]
     rows = tuple(
@@ -135,13 +134,16 @@ def test_what_is_ahead_of_the_best_row_on_shared_items_is_named(study: Study) ->
         for first, second, difference in (("a", "b", -0.1), ("c", "a", -0.1), ("b", "c", 0.1))
     )
 
-    best = reports.best_row(replace(result, rows=rows, comparisons=comparisons))
+    pairs = tuple(replace(pair, units=30) for pair in result.pairs)
+    best = reports.best_row(replace(result, pairs=pairs, rows=rows, comparisons=comparisons))
 
     assert best is not None
     assert (best.row.label, best.ahead, best.rivals) == ("a", ["b"], [])
+    assert not best.is_baseline
+    assert replace(best, row=replace(best.row, metric="length")).is_baseline
 
 
-def test_all_coefficients_stand_in_the_table_the_figure_and_the_downloads(
+def test_all_coefficients_are_in_the_table_the_chart_and_the_downloads(
     world: World, viewer, manager, as_user, monkeypatch
 ) -> None:
     monkeypatch.setattr("correlations.tasks.execute.delay_on_commit", lambda _: None)
@@ -149,11 +151,11 @@ def test_all_coefficients_stand_in_the_table_the_figure_and_the_downloads(
     created = as_user(manager).post(
         reverse("correlations:study-create", args=[world.project.slug]), form_data(world, coefficients=chosen)
     )
-    made = Study.objects.get()
-    study_execute(study_id=made.pk)
-    made.refresh_from_db()
+    study = Study.objects.get()
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
     page = as_user(viewer).get(created.url).content.decode()
-    figure = as_user(viewer).get(address(made, "study-figure", {"pk": True, "figure": "forest"})).json()
+    figure = as_user(viewer).get(address(study, "study-figure", {"pk": True, "figure": "forest"})).json()
     drawn = json.dumps(figure, ensure_ascii=False)
     for key in chosen:
         assert COEFFICIENTS[key].label in page
@@ -161,14 +163,14 @@ def test_all_coefficients_stand_in_the_table_the_figure_and_the_downloads(
         assert COEFFICIENTS[key].name in page
     assert "Fisher’s z is not made for Somers’ d" in page
     assert "Difference in r" in page  # the first one leads
-    url = address(made, "study-download", {"pk": True, "table": "correlations", "file_format": "json"})
+    url = address(study, "study-download", {"pk": True, "table": "correlations", "file_format": "json"})
     row = json.loads(body(as_user(viewer).get(url)))[0]
     assert {"r", "rho", "tau", "d", "d_items_low"} <= set(row)
-    table = as_user(viewer).get(f"/api/v1/projects/{world.project.slug}/studies/{made.pk}/table/").json()
+    table = as_user(viewer).get(f"/api/v1/projects/{world.project.slug}/studies/{study.pk}/table/").json()
     assert table[0]["d"]["value"] == row["d"]
 
 
-def test_a_row_leads_to_the_score_run_of_each_system(world: World, study: Study, viewer, as_user) -> None:
+def test_a_row_links_to_the_score_run_of_each_system(world: World, study: Study, viewer, as_user) -> None:
     page = as_user(viewer).get(address(study, "study-row", {"pk": True, "row": 1})).content.decode()
 
     for system in world.hypotheses:
@@ -176,7 +178,7 @@ def test_a_row_leads_to_the_score_run_of_each_system(world: World, study: Study,
         assert reverse("metrics:run-system-detail", args=[study.project.slug, run, system.pk]) in page
 
 
-def test_a_row_that_is_not_there_is_404(study: Study, viewer, as_user) -> None:
+def test_an_unknown_row_is_404(study: Study, viewer, as_user) -> None:
     assert as_user(viewer).get(address(study, "study-row", {"pk": True, "row": 99})).status_code == 404
 
 
@@ -207,13 +209,13 @@ def test_the_table_of_correlations_holds_the_stored_numbers(study: Study, viewer
     assert first["observations"] == row["n_observations"]
 
 
-def test_the_whole_study_comes_as_one_file(study: Study, viewer, as_user) -> None:
+def test_the_full_study_can_be_downloaded(study: Study, viewer, as_user) -> None:
     url = address(study, "study-download", {"pk": True, "table": "study", "file_format": "json"})
 
-    whole = json.loads(as_user(viewer).get(url).content)
+    download = json.loads(as_user(viewer).get(url).content)
 
-    assert whole["signature"] == study.signature
-    assert whole["result"] == study.result
+    assert download["signature"] == study.signature
+    assert download["result"] == study.result
 
 
 def test_an_unknown_table_is_404(study: Study, viewer, as_user) -> None:
@@ -222,7 +224,7 @@ def test_an_unknown_table_is_404(study: Study, viewer, as_user) -> None:
         assert as_user(viewer).get(url).status_code == 404, table
 
 
-def test_figures_are_specifications_in_both_themes(study: Study, viewer, as_user) -> None:
+def test_charts_have_specifications_in_both_themes(study: Study, viewer, as_user) -> None:
     for figure in ("forest", "threshold", "unit_size", "order", "row-0"):
         url = address(study, "study-figure", {"pk": True, "figure": figure})
         light, dark = (as_user(viewer).get(url, {"theme": theme}).json() for theme in ("light", "dark"))
@@ -230,7 +232,7 @@ def test_figures_are_specifications_in_both_themes(study: Study, viewer, as_user
         assert light != dark, figure
 
 
-def test_figures_are_files(study: Study, viewer, as_user) -> None:
+def test_charts_can_be_downloaded(study: Study, viewer, as_user) -> None:
     for kind, starts in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
         url = address(study, "study-figure-download", {"pk": True, "figure": "forest", "file_format": kind})
         response = as_user(viewer).get(url)
@@ -238,13 +240,13 @@ def test_figures_are_files(study: Study, viewer, as_user) -> None:
         assert response["Content-Disposition"].endswith(f'forest.{kind}"')
 
 
-def test_an_unknown_figure_is_404(study: Study, viewer, as_user) -> None:
+def test_an_unknown_chart_is_404(study: Study, viewer, as_user) -> None:
     for figure, kind in (("forest", "gif"), ("row-99", "svg"), ("row-" + 4500 * "1", "svg"), ("spiral", "svg")):
         url = address(study, "study-figure-download", {"pk": True, "figure": figure, "file_format": kind})
         assert as_user(viewer).get(url).status_code == 404, figure
 
 
-def test_a_manager_starts_a_study_and_the_same_one_only_once(
+def test_a_manager_starts_equal_studies_only_once(
     world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
 ) -> None:
     handed_out: list[int] = []
@@ -253,10 +255,10 @@ def test_a_manager_starts_a_study_and_the_same_one_only_once(
 
     with django_capture_on_commit_callbacks(execute=True):
         first = as_user(manager).post(url, form_data(world))
-        again = as_user(manager).post(url, form_data(world, name="Another name"))
+        repeated = as_user(manager).post(url, form_data(world, name="Another name"))
 
     study = Study.objects.get()
-    assert first.url == again.url == reverse("correlations:study-detail", args=[world.project.slug, study.pk])
+    assert first.url == repeated.url == reverse("correlations:study-detail", args=[world.project.slug, study.pk])
     assert handed_out == [study.pk]
     assert study.requested_by == manager
     assert study.specification["subsets"] == ["original", "w>=0.5"]
@@ -271,7 +273,7 @@ def test_a_manager_starts_a_study_and_the_same_one_only_once(
         ({"unit_size": 0}, "greater than or equal to 1"),
     ],
 )
-def test_a_wrong_form_says_what_is_accepted(
+def test_an_invalid_form_shows_the_accepted_values(
     world: World, manager, as_user, change: dict[str, object], message: str
 ) -> None:
     response = as_user(manager).post(
@@ -283,7 +285,7 @@ def test_a_wrong_form_says_what_is_accepted(
     assert not Study.objects.exists()
 
 
-def test_a_queued_study_is_cancelled_at_once_and_can_be_repeated(
+def test_a_queued_study_can_be_cancelled_and_retried(
     world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
 ) -> None:
     handed_out: list[int] = []
@@ -310,13 +312,13 @@ def test_a_study_without_a_result_shows_its_state_and_has_no_downloads(world: Wo
         assert client.get(address(study, name, arguments)).status_code == 404
 
 
-def test_the_watched_fragment_asks_for_the_page_once_the_study_is_done(study: Study, viewer, as_user) -> None:
+def test_the_progress_fragment_refreshes_the_page_when_the_study_is_done(study: Study, viewer, as_user) -> None:
     response = as_user(viewer).get(address(study, "study-detail", {"pk": True}), headers={"HX-Request": "true"})
 
     assert response["HX-Refresh"] == "true"
 
 
-def test_the_list_asks_the_database_a_bounded_number_of_questions(
+def test_the_list_takes_a_bounded_number_of_queries(
     world: World, viewer, as_user, django_assert_max_num_queries
 ) -> None:
     for seed in range(60):
@@ -334,7 +336,7 @@ def test_the_list_asks_the_database_a_bounded_number_of_questions(
     assert "Study 9<" in client.get(f"{url}?before={oldest}").content.decode()
 
 
-def test_an_undefined_row_says_why_in_the_report_and_on_its_page(world: World, viewer, as_user) -> None:
+def test_an_undefined_row_has_a_reason_in_the_report_and_on_its_page(world: World, viewer, as_user) -> None:
     study, _ = study_create(
         project=world.project,
         name="Cats",
@@ -357,25 +359,54 @@ def test_an_undefined_row_says_why_in_the_report_and_on_its_page(world: World, v
     assert client.get(address(study, "study-figure", {"pk": True, "figure": "row-0"})).status_code == 404
 
 
-def test_the_list_of_studies_can_be_kept(study: Study, viewer, as_user) -> None:
+def test_the_list_of_studies_can_be_downloaded(study: Study, viewer, as_user) -> None:
     (row,) = json.loads(body(as_user(viewer).get(address(study, "study-list-download", {"file_format": "json"}))))
     assert (row["study"], row["name"], row["state"]) == (study.pk, "Cats", "done")
     assert row["release"] == f"{study.release.reference_set.slug}/v{study.release.number}"
     assert row["signature"] == study.signature
 
 
-def test_a_study_of_few_units_says_so_in_its_report(world: World, viewer, as_user) -> None:
+def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
     for unit_size, warned in ((12, True), (1, False)):
-        specification = world.specification(**SMALL | {"unit_size": unit_size, "sweeps": False})
-        made, _ = study_create(project=world.project, name=str(unit_size), specification=specification, by=None)
-        study_execute(study_id=made.pk)
-        page = as_user(viewer).get(reverse("correlations:study-detail", args=[world.project.slug, made.pk]))
-        assert ("Few units." in page.content.decode()) is warned
+        changes = {"unit_size": unit_size, "sweeps": False, "bootstrap": 60}
+        specification = world.specification(**SMALL | changes)
+        study, _ = study_create(project=world.project, name=str(unit_size), specification=specification, by=None)
+        study_execute(study_id=study.pk)
+        page = as_user(viewer).get(reverse("correlations:study-detail", args=[world.project.slug, study.pk]))
+        text = page.content.decode()
+        assert ("too few units" in text) is warned
+        assert ("agrees best with the raters" in text) is not warned
+        tested = [entry.p is not None for entry in page.context["result"].comparisons]
+        assert tested
+        assert any(tested) is not warned
 
 
-def test_the_form_starts_without_references_and_second_names(world: World, manager, as_user) -> None:
+def test_the_report_warns_of_a_tokeniser_that_does_not_split_the_texts(study: Study, viewer, as_user) -> None:
+    warning = "The tokeniser “zh” separates them; “whitespace” does not."
+    page = address(study, "study-detail", {"pk": True})
+    assert warning not in as_user(viewer).get(page).content.decode()
+    Response.objects.filter(item__dataset=study.dataset).update(text="我的猫在屋顶上睡觉")
+    assert warning in as_user(viewer).get(page).content.decode()
+
+
+def test_the_form_preselects_systems_without_references_and_aliases(world: World, manager, as_user) -> None:
     alias = System.objects.create(dataset=world.dataset, name="Parrot again")
     for source in ResponseSource.objects.filter(system__name="Parrot"):
         ResponseSource.objects.create(response=source.response, item=source.item, kind=SourceKind.SYSTEM, system=alias)
     page = as_user(manager).get(reverse("correlations:study-create", args=[world.project.slug]))
     assert page.context["form"].initial["systems"] == ["Echo", "Parrot", "Quill"]
+    assert "Human (gave references)" in page.content.decode()
+
+
+def test_a_study_may_choose_its_criteria_in_the_form(world: World, manager, as_user, monkeypatch) -> None:
+    monkeypatch.setattr("correlations.tasks.execute.delay_on_commit", lambda _: None)
+    Criterion.objects.filter(campaign=world.output_campaign, name="relevance").update(scale_max=3)
+    client, url = as_user(manager), reverse("correlations:study-create", args=[world.project.slug])
+    text = client.get(url).content.decode()
+    assert "relevance (1 to 3 or 1 to 5)" in text
+    assert "the ends of each become −1 and +1 first" in text
+    for chosen, expected in ((["informativeness"], ["informativeness"]), ([], ["informativeness", "relevance"])):
+        client.post(url, form_data(world, criteria=chosen))
+        study = Study.objects.latest("pk")
+        assert study.specification["criteria"] == expected
+    assert "(1 to 5) and relevance (1 to 3), the ends of each scale set to -1 and +1" in averaged_criteria(study)

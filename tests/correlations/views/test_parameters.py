@@ -1,4 +1,4 @@
-"""Pages of parameter studies: for members, in their roles; for nobody else."""
+"""Pages of parameter studies, and who may open them."""
 
 import csv
 import io
@@ -39,11 +39,11 @@ SPECIFICATION = {
 
 @pytest.fixture
 def study(world: World) -> ParameterStudy:
-    made, _ = parameter_study_create(project=world.project, name="Orders", specification=SPECIFICATION, by=None)
-    parameter_study_execute(study_id=made.pk)
-    made.refresh_from_db()
-    assert made.state == JobState.DONE, made.error
-    return made
+    study, _ = parameter_study_create(project=world.project, name="Orders", specification=SPECIFICATION, by=None)
+    parameter_study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert study.state == JobState.DONE, study.error
+    return study
 
 
 def address(study: ParameterStudy, name: str, arguments: dict[str, object]) -> str:
@@ -89,18 +89,18 @@ def test_an_outsider_gets_404(study: ParameterStudy, outsider, as_user) -> None:
         assert client.get(address(study, name, arguments)).status_code == 404, name
     for name, arguments in CHANGING:
         assert client.post(address(study, name, arguments)).status_code == 404, name
-    elsewhere = reverse("correlations:parameter-study-detail", args=["elsewhere", study.pk])
-    assert client.get(elsewhere).status_code == 404
+    other_url = reverse("correlations:parameter-study-detail", args=["elsewhere", study.pk])
+    assert client.get(other_url).status_code == 404
 
 
-def test_the_list_of_studies_can_be_kept(study: ParameterStudy, viewer, as_user) -> None:
+def test_the_list_of_studies_can_be_downloaded(study: ParameterStudy, viewer, as_user) -> None:
     (row,) = json.loads(body(as_user(viewer).get(address(study, "list-download", {"file_format": "json"}))))
     assert (row["parameter_study"], row["name"], row["state"]) == (study.pk, "Orders", "done")
     assert (row["metric"], row["parameters"], row["release"]) == ("bleu", ["max_order"], "cat-references/v1")
     assert row["signature"] == study.signature
 
 
-def test_the_project_and_a_deprecation_speak_of_it(study: ParameterStudy, manager, as_user) -> None:
+def test_the_overview_and_the_deprecation_page_mention_the_study(study: ParameterStudy, manager, as_user) -> None:
     client, project = as_user(manager), study.project
     overview = client.get(reverse("annotation:project-detail", args=[project.slug])).content.decode()
     assert reverse("correlations:parameter-study-detail", args=[project.slug, study.pk]) in overview
@@ -115,9 +115,7 @@ def test_changes_reject_get(study: ParameterStudy, manager, as_user) -> None:
         assert as_user(manager).get(address(study, name, arguments)).status_code == 405, name
 
 
-def test_the_report_says_what_is_in_use_what_is_best_and_what_that_is_worth(
-    study: ParameterStudy, viewer, as_user
-) -> None:
+def test_the_report_shows_every_value_and_its_held_out_coefficient(study: ParameterStudy, viewer, as_user) -> None:
     page = as_user(viewer).get(address(study, "detail", {"pk": True})).content.decode()
 
     sweep = study.result["sweeps"][0]
@@ -125,8 +123,8 @@ def test_the_report_says_what_is_in_use_what_is_best_and_what_that_is_worth(
         assert f"{point['system']['pearson']['value']:.3f}".replace("-", "−") in page
         assert f"{point['segment']['kendall']['value']:.3f}".replace("-", "−") in page
     assert f"{sweep['halves']['judged_on']:.3f}".replace("-", "−") in page
-    for said in ("Choosing the best value here overfits.", "Few systems.", "Without one system", study.signature):
-        assert said in page
+    for expected in ("Choosing the best value here overfits.", "Few systems.", "Without one system", study.signature):
+        assert expected in page
 
 
 def test_tables_come_as_csv_and_json_with_the_stored_numbers(study: ParameterStudy, viewer, as_user) -> None:
@@ -143,13 +141,13 @@ def test_tables_come_as_csv_and_json_with_the_stored_numbers(study: ParameterStu
     point = study.result["sweeps"][0]["points"][0]
     assert first["system_pearson"] == point["system"]["pearson"]["value"]
     assert [first["system_pearson_low"], first["system_pearson_high"]] == point["system"]["pearson"]["interval"]
-    whole = json.loads(
+    download = json.loads(
         body(client.get(address(study, "download", {"pk": True, "table": "study", "file_format": "json"})))
     )
-    assert whole["result"] == study.result
+    assert download["result"] == study.result
 
 
-def test_figures_are_drawn_in_both_themes_and_as_files(study: ParameterStudy, viewer, as_user) -> None:
+def test_charts_have_both_themes_and_can_be_downloaded(study: ParameterStudy, viewer, as_user) -> None:
     client = as_user(viewer)
     for level in ("system", "segment"):
         url = address(study, "figure", {"pk": True, "figure": f"max_order-{level}"})
@@ -160,7 +158,7 @@ def test_figures_are_drawn_in_both_themes_and_as_files(study: ParameterStudy, vi
             assert client.get(address(study, "figure-download", arguments)).content.startswith(starts)
 
 
-def test_what_is_not_there_is_404(study: ParameterStudy, viewer, as_user) -> None:
+def test_unknown_charts_and_tables_are_404(study: ParameterStudy, viewer, as_user) -> None:
     client = as_user(viewer)
     for name, arguments in (
         ("figure", {"figure": "beta-system"}),
@@ -173,27 +171,29 @@ def test_what_is_not_there_is_404(study: ParameterStudy, viewer, as_user) -> Non
 
 
 def test_a_study_without_a_result_shows_its_state(world: World, manager, as_user, monkeypatch) -> None:
-    made, _ = parameter_study_create(project=world.project, name="Orders", specification=SPECIFICATION, by=None)
+    study, _ = parameter_study_create(project=world.project, name="Orders", specification=SPECIFICATION, by=None)
     client = as_user(manager)
 
-    assert "Waiting for a worker" in client.get(address(made, "detail", {"pk": True})).content.decode()
+    assert "Waiting for a worker" in client.get(address(study, "detail", {"pk": True})).content.decode()
     for name, arguments in READING[3:]:
-        assert client.get(address(made, name, arguments)).status_code == 404
-    client.post(address(made, "cancel", {"pk": True}))
-    made.refresh_from_db()
-    assert made.state == JobState.CANCELLED
+        assert client.get(address(study, name, arguments)).status_code == 404
+    client.post(address(study, "cancel", {"pk": True}))
+    study.refresh_from_db()
+    assert study.state == JobState.CANCELLED
     monkeypatch.setattr("correlations.tasks.execute_parameter_study.delay", lambda _: None)
-    client.post(address(made, "retry", {"pk": True}))
-    made.refresh_from_db()
-    assert made.state == JobState.QUEUED
+    client.post(address(study, "retry", {"pk": True}))
+    study.refresh_from_db()
+    assert study.state == JobState.QUEUED
 
 
-def test_the_watched_fragment_asks_for_the_page_once_the_study_is_done(study: ParameterStudy, viewer, as_user) -> None:
+def test_the_progress_fragment_refreshes_the_page_when_the_study_is_done(
+    study: ParameterStudy, viewer, as_user
+) -> None:
     response = as_user(viewer).get(address(study, "detail", {"pk": True}), headers={"HX-Request": "true"})
     assert response["HX-Refresh"] == "true"
 
 
-def test_a_manager_starts_a_study_and_the_same_one_only_once(
+def test_a_manager_starts_equal_studies_only_once(
     world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
 ) -> None:
     handed_out: list[int] = []
@@ -202,10 +202,10 @@ def test_a_manager_starts_a_study_and_the_same_one_only_once(
 
     with django_capture_on_commit_callbacks(execute=True):
         first = as_user(manager).post(url, form_data(world))
-        again = as_user(manager).post(url, form_data(world, name="Another name"))
+        repeated = as_user(manager).post(url, form_data(world, name="Another name"))
 
     study = ParameterStudy.objects.get()
-    assert first.url == again.url == address(study, "detail", {"pk": True})
+    assert first.url == repeated.url == address(study, "detail", {"pk": True})
     assert handed_out == [study.pk]
     assert study.specification["sweeps"] == [
         {"parameter": "max_order", "values": [1, 2, 3, 4]},
@@ -221,8 +221,8 @@ def test_the_form_offers_the_parameters_of_the_chosen_metric(world: World, manag
     page = as_user(manager).get(url, {"release": world.release.pk, "metric": "am"})
 
     form = page.context["form"]
-    assert [own.name for own, _ in form.parameter_rows] == ["own_k", "own_references", "own_model"]
-    assert form["own_k"].value() == 4  # all that the model has
+    assert [field.name for field, _ in form.parameter_rows] == ["own_k", "own_references", "own_model"]
+    assert form["own_k"].value() == 4  # the model's dimensions
     assert form["sweep_k"].value() == "1, 2, 3, 4"
     assert form.fields["own_model"].choices == [(model.reference, "Cat space v1 · Cats")]
     assert ("dev", "dev") in form.fields["choose_on"].choices
@@ -239,7 +239,7 @@ def test_the_form_offers_the_parameters_of_the_chosen_metric(world: World, manag
         ({"subset": "w>9"}, "a weight from -1 to 1"),
     ],
 )
-def test_a_wrong_form_says_what_is_accepted(
+def test_an_invalid_form_shows_the_accepted_values(
     world: World, manager, as_user, change: dict[str, object], message: str
 ) -> None:
     url = reverse("correlations:parameter-study-create", args=[world.project.slug])
@@ -248,14 +248,14 @@ def test_a_wrong_form_says_what_is_accepted(
     assert not ParameterStudy.objects.exists()
 
 
-def test_all_that_is_beyond_the_model_is_told_at_its_fields(world: World, manager, as_user) -> None:
+def test_values_beyond_the_model_are_reported_at_their_fields(world: World, manager, as_user) -> None:
     model = trained_model(world)  # of 4 dimensions
     url = reverse("correlations:parameter-study-create", args=[world.project.slug])
-    asked = form_data(world, metric="am", own_k=7, own_references="max", own_model=model.reference, sweep_k="1, 9")
-    page = as_user(manager).post(url, asked)
-    found = {name: list(errors) for name, errors in page.context["form"].errors.items()}
-    told = "accepted: up to 4, which is what the trained model has"
-    assert found == {"own_k": [f"found 7; {told}"], "sweep_k": [f"found 9; {told}"]}
+    data = form_data(world, metric="am", own_k=7, own_references="max", own_model=model.reference, sweep_k="1, 9")
+    page = as_user(manager).post(url, data)
+    errors_by_field = {name: list(errors) for name, errors in page.context["form"].errors.items()}
+    accepted = "accepted: up to 4, which is what the trained model has"
+    assert errors_by_field == {"own_k": [f"found 7; {accepted}"], "sweep_k": [f"found 9; {accepted}"]}
     assert not ParameterStudy.objects.exists()
 
 
@@ -277,8 +277,8 @@ def test_the_command_computes_and_prints(world: World, capsys) -> None:
         "chrf:beta=2",
     ]
     call_command("parameter_study", *flags, "--sweep", "beta=1..3", "--json")
-    found = json.loads(capsys.readouterr().out)
-    assert [point["value"] for point in found["result"]["sweeps"][0]["points"]] == [1, 2, 3]
+    output = json.loads(capsys.readouterr().out)
+    assert [point["value"] for point in output["result"]["sweeps"][0]["points"]] == [1, 2, 3]
 
     call_command("parameter_study", *flags, "--sweep", "beta=1..3")
     printed = capsys.readouterr().out
@@ -289,15 +289,17 @@ def test_the_command_computes_and_prints(world: World, capsys) -> None:
         call_command("parameter_study", *flags, "--sweep", "gamma")
 
 
-def test_the_api_creates_once_and_answers_with_the_result(study: ParameterStudy, viewer, manager, as_user) -> None:
+def test_the_api_creates_equal_studies_once_and_returns_the_result(
+    study: ParameterStudy, viewer, manager, as_user
+) -> None:
     url = f"/api/v1/projects/{study.project.slug}/parameter-studies/"
-    asked = {"name": "Again", "specification": SPECIFICATION}
+    body_data = {"name": "Again", "specification": SPECIFICATION}
 
-    again = as_user(manager).post(url, asked, content_type="application/json")
-    assert (again.status_code, again.json()["id"]) == (200, study.pk)
-    assert as_user(viewer).post(url, asked, content_type="application/json").status_code == 403
+    repeated = as_user(manager).post(url, body_data, content_type="application/json")
+    assert (repeated.status_code, repeated.json()["id"]) == (200, study.pk)
+    assert as_user(viewer).post(url, body_data, content_type="application/json").status_code == 403
     assert as_user(viewer).get(f"{url}{study.pk}/result/").json() == study.result
-    wrong = asked | {"specification": SPECIFICATION | {"metric": "bloo"}}
+    wrong = body_data | {"specification": SPECIFICATION | {"metric": "bloo"}}
     refused = as_user(manager).post(url, wrong, content_type="application/json")
     assert refused.status_code == 400
     assert "bloo" in json.dumps(refused.json())

@@ -1,4 +1,4 @@
-"""What rests on a response: score runs and studies over the releases that weigh it."""
+"""Uses of a response: score runs and studies with releases that weigh it."""
 
 import json
 
@@ -23,7 +23,7 @@ def url(world: World, response, query: str = "") -> str:
     return reverse("correlations:response-uses", args=[world.project.slug, response.pk]) + query
 
 
-def use_it(world: World) -> tuple[int, int]:
+def make_uses(world: World) -> tuple[int, int]:
     run, _ = score_run_create(
         project=world.project,
         release=world.release,
@@ -41,11 +41,11 @@ def use_it(world: World) -> tuple[int, int]:
         specification={},
         signature="1" * 64,
     )
-    return run.pk, study.pk
+    return run.number, study.pk
 
 
 def test_runs_and_studies_are_listed_with_their_release(world, viewer, as_user):
-    run, study = use_it(world)
+    run, study = make_uses(world)
     response = world.responses["Human", 1]
     page = as_user(viewer).get(url(world, response)).content.decode()
     assert f"Run {run}</a>" in page
@@ -74,7 +74,7 @@ def test_parameter_studies_are_listed_too(world, viewer, as_user):
 
 
 def test_a_deprecated_release_is_marked(world, viewer, as_user):
-    use_it(world)
+    make_uses(world)
     world.release.deprecated_at, world.release.deprecation_reason = timezone.now(), "a wrong scale"
     world.release.save()
     assert (
@@ -83,8 +83,8 @@ def test_a_deprecated_release_is_marked(world, viewer, as_user):
     )
 
 
-def test_nothing_rests_on_a_text_that_no_release_weighs(world, viewer, as_user):
-    use_it(world)
+def test_an_unweighted_response_has_no_uses(world, viewer, as_user):
+    make_uses(world)
     page = as_user(viewer).get(url(world, world.responses["Quill", 1]), headers={"HX-Request": "true"}).content.decode()
     assert "No score run and no study" in page
     assert "<html" not in page

@@ -55,8 +55,8 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asked(files: Path, *options: str) -> list[str]:
-    """Options with file names made paths; nothing is kept between tests."""
+def arguments_for(files: Path, *options: str) -> list[str]:
+    """The options with file names as paths, and a cache of this test alone."""
     return [
         "score",
         *(str(files / option) if (files / option).exists() else option for option in options),
@@ -76,7 +76,7 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
 
 
 def test_scores_are_those_of_sacrebleu_on_the_same_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = asked(
+    arguments = arguments_for(
         files,
         "--systems",
         "answers.txt",
@@ -93,41 +93,42 @@ def test_scores_are_those_of_sacrebleu_on_the_same_files(files: Path, capsys: py
     )
     bleu, chrf = json.loads(printed(capsys, arguments))
 
-    known = [[line or None for line in lines] for lines in REFERENCES]  # sacrebleu's word for a missing reference
-    for place, hypotheses in enumerate((ANSWERS, OTHERS)):
-        assert bleu["systems"][place]["score"] == pytest.approx(corpus_bleu(hypotheses, known).score / 100)
-        assert chrf["systems"][place]["score"] == pytest.approx(corpus_chrf(hypotheses, known).score / 100)
+    streams = [[line or None for line in lines] for lines in REFERENCES]  # sacrebleu's word for a missing reference
+    for index, hypotheses in enumerate((ANSWERS, OTHERS)):
+        assert bleu["systems"][index]["score"] == pytest.approx(corpus_bleu(hypotheses, streams).score / 100)
+        assert chrf["systems"][index]["score"] == pytest.approx(corpus_chrf(hypotheses, streams).score / 100)
     assert bleu["signature"] == "bleu|order:4|tok:13a|lc:no|smooth:exp|refs:all|nrefs:1-2|version:0.1.0"
 
 
 def test_weighted_references_make_delta_bleu(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = asked(
+    arguments = arguments_for(
         files, "--systems", "answers.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu", "--format", "json"
     )
-    (told,) = json.loads(printed(capsys, arguments))
+    (result,) = json.loads(printed(capsys, arguments))
 
     references = [["the cat is on the mat", "a cat sat"], ["nobody knows"], ["i think so"]]
     expected = corpus_delta_bleu(ANSWERS, references, [[0.9, -0.3], [1.0], [0.4]])
-    assert told["systems"][0]["score"] == expected.score
+    assert result["systems"][0]["score"] == expected.score
     assert (
-        told["signature"].split("|weights:")[1].split("|")[0] == expected.signature.split("|weights:")[1].split("|")[0]
+        result["signature"].split("|weights:")[1].split("|")[0]
+        == expected.signature.split("|weights:")[1].split("|")[0]
     )
 
 
 def test_a_subset_by_weight_leaves_references_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As the same references in a file of their own."""
     (files / "good.txt").write_text("the cat is on the mat\nnobody knows\n\n")
-    by_weight = asked(
+    by_weight = arguments_for(
         files, "--systems", "others.txt", "--weighted", "weighted.tsv", "--subset", "w>=0.5", "--metric", "rouge_l"
     )
-    by_file = asked(files, "--systems", "others.txt", "--references", "good.txt", "--metric", "rouge_l")
+    by_file = arguments_for(files, "--systems", "others.txt", "--references", "good.txt", "--metric", "rouge_l")
     scores = [
         json.loads(printed(capsys, [*arguments, "--format", "json"]))[0]["systems"][0]
         for arguments in (by_weight, by_file)
     ]
-    why = [score.pop("undefined_reasons") for score in scores]
+    reasons = [score.pop("undefined_reasons") for score in scores]
     assert scores[0] == scores[1]
-    assert why == [{"no reference with w>=0.5": 1}, {"no reference": 1}]
+    assert reasons == [{"no reference with w>=0.5": 1}, {"no reference": 1}]
     assert scores[0]["segments_without_score"] == 1
 
 
@@ -135,16 +136,16 @@ def test_a_signature_names_the_weights_where_they_choose_the_references(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["--metric", "bleu", "--metric", "delta_bleu", "--format", "json"]
-    arguments = asked(files, "--systems", "answers.txt", "--weighted", "weighted.tsv", *options)
+    arguments = arguments_for(files, "--systems", "answers.txt", "--weighted", "weighted.tsv", *options)
     for subset, weighted in {"all": [0, 1], "w>=0.5": [1, 1]}.items():
-        signatures = [one["signature"] for one in json.loads(printed(capsys, [*arguments, "--subset", subset]))]
+        signatures = [result["signature"] for result in json.loads(printed(capsys, [*arguments, "--subset", subset]))]
         assert [signature.count("|weights:sha256-") for signature in signatures] == weighted
 
 
-def test_parts_of_a_corpus_give_what_the_whole_gives(
+def test_a_corpus_scored_in_parts_gives_the_same_output(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = asked(
+    arguments = arguments_for(
         files,
         "--systems",
         "answers.txt",
@@ -163,15 +164,15 @@ def test_parts_of_a_corpus_give_what_the_whole_gives(
         "tsv",
         "--no-cache",
     )
-    whole = printed(capsys, arguments)
+    expected = printed(capsys, arguments)
     monkeypatch.setattr(scoring, "PART", 1)
-    assert printed(capsys, arguments) == whole
+    assert printed(capsys, arguments) == expected
 
 
 def test_what_was_computed_before_is_looked_up(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = asked(
+    arguments = arguments_for(
         files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu", "--metric", "self_bleu"
     )
     first = printed(capsys, arguments)
@@ -184,14 +185,14 @@ def test_what_was_computed_before_is_looked_up(
     assert printed(capsys, arguments) == first
 
 
-def test_another_text_is_another_score(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
+def test_a_changed_text_changes_the_score(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = arguments_for(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
     before = printed(capsys, arguments)
     (files / "ref0.txt").write_text("the cat sat\nnobody knows\ni think so\n")
     assert printed(capsys, arguments) != before
 
 
-def test_no_two_corpora_have_one_digest() -> None:
+def test_different_corpora_have_different_digests() -> None:
     first = np.array([True, True])
     systems, others = (["a", "b"],), (["a"], ["b"])
     corpora = [
@@ -202,19 +203,19 @@ def test_no_two_corpora_have_one_digest() -> None:
         Inputs(("x",), systems, [["r", "s"], ["t", "u"]], first, np.ones(4), None),
         Inputs(("x", "y"), others, [["r", "s", "t", "u"]], first[:1], None, None),
     ]
-    assert len({given.digest() for given in corpora}) == len(corpora)
+    assert len({corpus.digest() for corpus in corpora}) == len(corpora)
 
 
-def test_kept_scores_that_cannot_be_read_or_written_are_computed(
+def test_scores_are_computed_where_the_cache_cannot_be_read_or_written(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
+    arguments = arguments_for(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
     first = printed(capsys, arguments)
-    kept = list((files / "cache").iterdir())
-    for file in kept:
+    cached = list((files / "cache").iterdir())
+    for file in cached:
         file.write_bytes(b"half of an arch")
     assert printed(capsys, arguments) == first
-    assert list((files / "cache").iterdir()) == kept  # no unfinished file beside them
+    assert list((files / "cache").iterdir()) == cached  # no unfinished file beside them
 
     arguments[-1] = str(files / "ref0.txt" / "cache")  # a file is no folder
     assert printed(capsys, arguments) == first
@@ -224,16 +225,16 @@ def test_scores_of_another_program_are_not_looked_up(files: Path, monkeypatch: p
     module = files / "own_metric.py"
     module.write_text(OWN_METRIC.format(value=0.25))
     monkeypatch.syspath_prepend(str(files))
-    own = importlib.import_module("own_metric")
-    before = program_digest(own.Constant())
+    imported = importlib.import_module("own_metric")
+    before = program_digest(imported.Constant())
     assert before != program_digest(get_metric("bleu"))
     module.write_text(OWN_METRIC.format(value=0.75))
-    assert program_digest(own.Constant()) != before
+    assert program_digest(imported.Constant()) != before
 
 
 def test_a_model_is_named_by_its_path(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     LsaModel.train(ANSWERS + OTHERS, components=2).save(files / "space")
-    arguments = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric")
+    arguments = arguments_for(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric")
     arguments.insert(-2, f"am:k=2,model={files / 'space'}")
     first = printed(capsys, arguments)
     assert "|am:" in first
@@ -246,30 +247,28 @@ def test_a_model_is_named_by_its_path(files: Path, capsys: pytest.CaptureFixture
     assert printed(capsys, arguments) != first
 
 
-def test_a_model_that_was_not_named_is_asked_for_with_those_that_are_there(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_model_is_refused_with_the_models_at_hand(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = ["--systems", "answers.txt", "--references", "ref0.txt", "--metric", "am"]
-    arguments = asked(files, *texts, "--models", str(files / "models"))
+    arguments = arguments_for(files, *texts, "--models", str(files / "models"))
     assert f"in {files / 'models'}: none (python -m metrics train lsa makes one)" in refused(capsys, arguments)
 
     reference = ModelStore([files / "models"]).add(LsaModel.train(ANSWERS + OTHERS, components=2))
     assert f"in {files / 'models'}: {reference[:19]}" in refused(capsys, arguments)
 
 
-def test_models_of_one_beginning_are_not_taken_for_each_other() -> None:
+def test_models_whose_hashes_begin_alike_are_told_apart() -> None:
     models = [get_metric("am", model=f"sha256:{'a' * 12}{rest * 52}") for rest in "bc"]
     assert models[0].signature() == models[1].signature()
     assert scoring.depends_on(models[0]) != scoring.depends_on(models[1])
 
 
-def test_what_reads_no_references_by_choice_is_scored_without_any(
+def test_a_metric_set_to_read_no_references_is_scored_without_any(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     LanguageModel.train(ANSWERS + OTHERS, order=2).save(files / "words.arpa")
     options = f"fm:order=2,form={{}},model={files / 'words.arpa'}"
-    alone = asked(files, "--systems", "answers.txt", "--metric")
-    beside = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric")
+    alone = arguments_for(files, "--systems", "answers.txt", "--metric")
+    beside = arguments_for(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric")
     alone.insert(-2, options.format("absolute"))
     beside.insert(-2, options.format("absolute"))
     assert printed(capsys, alone) == printed(capsys, beside)
@@ -281,40 +280,40 @@ def test_what_reads_no_references_by_choice_is_scored_without_any(
 
 def test_each_segment_without_a_score_says_why(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The second segment has no first reference, and the second answer is empty: distinct-1 of nothing is undefined."""
-    out = files / "segments.tsv"
+    path = files / "segments.tsv"
     texts = ["--systems", "answers.txt", "--references", "ref1.txt", "ref0.txt"]
-    options = ["--metric", "bleu", "--metric", "distinct", "--subset", "original", "--segments", str(out)]
+    options = ["--metric", "bleu", "--metric", "distinct", "--subset", "original", "--segments", str(path)]
 
-    told = printed(capsys, asked(files, *texts, *options))
+    output = printed(capsys, arguments_for(files, *texts, *options))
 
-    assert "BLEU, answers: 1 of 3 segments have no score: no original reference (1)" in told
-    assert "answers: 1 of 3 segments have no score: an empty text (1)" in told
-    rows = [line.split("\t") for line in out.read_text().splitlines()]
+    assert "BLEU, answers: 1 of 3 segments have no score: no original reference (1)" in output
+    assert "answers: 1 of 3 segments have no score: an empty text (1)" in output
+    rows = [line.split("\t") for line in path.read_text().splitlines()]
     assert [row[-1] for row in rows] == [
         "undefined_reason",
         "",
         "BLEU: no original reference; distinct-n: an empty text",
         "",
     ]
-    as_json = json.loads(printed(capsys, asked(files, *texts, *options, "--format", "json")))
+    as_json = json.loads(printed(capsys, arguments_for(files, *texts, *options, "--format", "json")))
     assert as_json[0]["systems"][0]["undefined_reasons"] == {"no original reference": 1}
 
 
-def test_a_segment_whose_references_have_no_positive_weight_says_so(
+def test_a_segment_without_a_positive_weight_has_no_score_and_a_reason(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (files / "weighted.tsv").write_text("1\t-0.9\tthe cat\n2\n3\t0.4\ti think so\n")
 
-    told = printed(
-        capsys, asked(files, "--systems", "answers.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu")
+    output = printed(
+        capsys, arguments_for(files, "--systems", "answers.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu")
     )
 
-    assert "2 of 3 segments have no score: no reference of positive weight (1); no reference (1)" in told
+    assert "2 of 3 segments have no score: no reference of positive weight (1); no reference (1)" in output
 
 
 def test_the_original_is_the_first_file_s_or_is_missing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--metric", "bleu", "--subset", "original", "--format", "json"]
-    arguments = asked(files, "--systems", "answers.txt", "--references", "ref1.txt", "ref0.txt", *options)
+    arguments = arguments_for(files, "--systems", "answers.txt", "--references", "ref1.txt", "ref0.txt", *options)
     assert json.loads(printed(capsys, arguments))[0]["systems"][0]["segments_without_score"] == 1
 
 
@@ -322,27 +321,31 @@ def test_a_byte_order_mark_is_no_part_of_a_text_and_line_ends_may_be_of_windows(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (files / "marked.txt").write_bytes("\ufeffabc\r\nde\r\nf".encode())
-    arguments = asked(files, "--systems", "marked.txt", "--metric", "length:unit=characters", "--format", "json")
+    arguments = arguments_for(
+        files, "--systems", "marked.txt", "--metric", "length:unit=characters", "--format", "json"
+    )
     assert json.loads(printed(capsys, arguments))[0]["systems"][0]["score"] == 2.0
 
 
 def test_every_segment_is_written(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = files / "segments.tsv"
+    path = files / "segments.tsv"
     system = f"mine={files / 'answers.txt'}"
-    arguments = asked(files, "--systems", system, "--references", "ref0.txt", "--metric", "sbleu")
-    printed(capsys, [*arguments, "--segments", str(out)])
-    header, *rows = [line.split("\t") for line in out.read_text().splitlines()]
+    arguments = arguments_for(files, "--systems", system, "--references", "ref0.txt", "--metric", "sbleu")
+    printed(capsys, [*arguments, "--segments", str(path)])
+    header, *rows = [line.split("\t") for line in path.read_text().splitlines()]
     assert header[:2] == ["line", "system"]
     assert [row[:2] for row in rows] == [["1", "mine"], ["2", "mine"], ["3", "mine"]]
     assert float(rows[1][2]) == 0.0
 
 
 def test_compressed_files_are_unpacked(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plain = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "chrf", "--no-cache")
+    plain = arguments_for(
+        files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "chrf", "--no-cache"
+    )
     expected = printed(capsys, plain).splitlines()[-1].split()[-1]
     (files / "answers.txt.gz").write_bytes(gzip.compress((files / "answers.txt").read_bytes()))
     (files / "ref0.txt.zst").write_bytes(zstandard.compress((files / "ref0.txt").read_bytes()))
-    packed = asked(
+    packed = arguments_for(
         files, "--systems", "answers.txt.gz", "--references", "ref0.txt.zst", "--metric", "chrf", "--no-cache"
     )
     assert printed(capsys, packed).splitlines()[-1].split()[-1] == expected
@@ -378,7 +381,7 @@ def test_compressed_files_are_unpacked(files: Path, capsys: pytest.CaptureFixtur
         ("answers.txt --weighted huge.jsonl --metric bleu", "huge.jsonl, line 1: found weight 1000"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(
+def test_errors_name_the_file_and_the_line(
     files: Path, capsys: pytest.CaptureFixture[str], options: str, message: str
 ) -> None:
     (files / "short.txt").write_text("one\n")
@@ -388,7 +391,7 @@ def test_what_is_wrong_is_told_with_file_and_line(
     (files / "huge.jsonl").write_text('{"references": [{"text": "a", "weight": 1' + "0" * 400 + "}]}\n")
     (files / "odd.tsv").write_text("1\t0.5\n2\n3\n")
     (files / "slash.tsv").write_text("1\t0.5\ta\\x\n2\n3\n")
-    assert message in refused(capsys, asked(files, "--systems", *options.split()))
+    assert message in refused(capsys, arguments_for(files, "--systems", *options.split()))
 
 
 def test_it_runs_without_django(files: Path) -> None:
@@ -396,32 +399,32 @@ def test_it_runs_without_django(files: Path) -> None:
         "import sys; from metrics.cli.main import main; status = main(sys.argv[1:]); "
         "loaded = {'django', 'celery', 'psycopg'} & set(sys.modules); sys.exit(status or sorted(loaded) or 0)"
     )
-    arguments = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
-    done = subprocess.run(
+    arguments = arguments_for(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
+    process = subprocess.run(
         [sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("bleu|order:2|tok:none|lc:no|smooth:none|refs:all|nrefs:1|version:")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.startswith("bleu|order:2|tok:none|lc:no|smooth:none|refs:all|nrefs:1|version:")
 
 
-def test_it_is_a_module_to_run() -> None:
-    done = subprocess.run(
+def test_it_runs_as_a_module() -> None:
+    process = subprocess.run(
         [sys.executable, "-m", "metrics", "list", "bleu"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert "from 0 to 1, higher is better; needs references" in done.stdout
+    assert "from 0 to 1, higher is better; needs references" in process.stdout
 
 
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("metric", "direction"),
     [("length", "neither direction is better"), ("self_bleu", "neither direction is"), ("ter", "lower is better")],
 )
 def test_the_list_says_which_direction_is_better_or_that_neither_is(
-    capsys: pytest.CaptureFixture[str], metric: str, said: str
+    capsys: pytest.CaptureFixture[str], metric: str, direction: str
 ) -> None:
-    assert said in printed(capsys, ["list", metric])
+    assert direction in printed(capsys, ["list", metric])
 
 
-def test_a_real_corpus_is_scored_in_parts_as_at_once(
+def test_a_real_corpus_scores_the_same_in_parts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample = dstc7_sample()
@@ -431,17 +434,17 @@ def test_a_real_corpus_is_scored_in_parts_as_at_once(
         "\t".join(
             [
                 str(row),
-                *(cell for text, weight in zip(texts, own, strict=True) for cell in (repr(weight), escaped(text))),
+                *(cell for text, weight in zip(texts, weights, strict=True) for cell in (repr(weight), escaped(text))),
             ]
         )
-        for row, (texts, own) in enumerate(zip(sample.weighted, sample.weights, strict=True))
+        for row, (texts, weights) in enumerate(zip(sample.weighted, sample.weights, strict=True))
     )
     (tmp_path / "weighted.tsv").write_text("".join(f"{line}\n" for line in lines))
     monkeypatch.setattr(scoring, "PART", 17)
 
-    told = printed(
+    output = printed(
         capsys,
-        asked(
+        arguments_for(
             tmp_path,
             "--systems",
             "system.txt",
@@ -456,11 +459,11 @@ def test_a_real_corpus_is_scored_in_parts_as_at_once(
     expected = corpus_delta_bleu(
         hypotheses, sample.weighted, sample.weights, tokenize="13a", lowercase=True, on_no_positive="drop"
     )
-    assert json.loads(told)[0]["systems"][0]["score"] == pytest.approx(expected.score, abs=1e-12)
+    assert json.loads(output)[0]["systems"][0]["score"] == pytest.approx(expected.score, abs=1e-12)
 
 
 def test_one_metric_twice_has_two_names(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = asked(
+    arguments = arguments_for(
         files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu", "--metric", "bleu:order=4"
     )
     assert "BLEU (order 2)  BLEU (order 4)" in printed(capsys, arguments)

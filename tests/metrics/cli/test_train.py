@@ -18,7 +18,7 @@ def texts(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_model_is_kept_under_its_hash_and_scores(
+def test_a_model_is_stored_under_its_hash_and_scores(
     tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     models = tmp_path / "models"
@@ -31,9 +31,9 @@ def test_a_model_is_kept_under_its_hash_and_scores(
     outputs.write_text("the cat sat\na dog\n")
     files = ["--systems", str(outputs), "--references", str(outputs), "--models", str(models)]
     assert main(["score", *files, "--no-cache", "--metric", f"am:model={reference},k=2"]) == 0
-    told = capsys.readouterr().out
-    assert reference[7:19] in told.splitlines()[0]
-    assert told.splitlines()[2].split() == ["outputs", "1.0000"]
+    output = capsys.readouterr().out
+    assert reference[7:19] in output.splitlines()[0]
+    assert output.splitlines()[2].split() == ["outputs", "1.0000"]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_model_is_kept_under_its_hash_and_scores(
         (["language_model", "--option", "clean=perhaps"], "--option: found 'clean=perhaps'; accepted: yes or no"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_errors_are_reported_and_no_model_is_stored(
     tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert main(["train", *arguments, "--texts", str(texts), "--models", str(tmp_path / "models")]) == 2

@@ -15,10 +15,10 @@ pytestmark = pytest.mark.django_db
 TABLE = "system,item,score\nEcho,item-0,0.5\nEcho,item-2,1\nParrot,item-0,0.25\n"
 
 
-def command(world: World, manager, path: Path, *further: str) -> str:
+def command(world: World, manager, path: Path, *options: str) -> str:
     out = io.StringIO()
-    where = ["--project", world.project.slug, "--user", manager.username, "--dataset", world.dataset.slug]
-    call_command("import_scores", str(path), *where, *further, stdout=out, stderr=io.StringIO())
+    target = ["--project", world.project.slug, "--user", manager.username, "--dataset", world.dataset.slug]
+    call_command("import_scores", str(path), *target, *options, stdout=out, stderr=io.StringIO())
     return out.getvalue()
 
 
@@ -29,16 +29,16 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_becomes_a_run_and_the_same_again_is_looked_up(world: World, manager, table: Path) -> None:
+def test_a_file_becomes_a_run_and_a_second_import_finds_that_run(world: World, manager, table: Path) -> None:
     first = command(world, manager, table, "--name", "COMET-22", "--low", "0", "--high", "1")
-    again = json.loads(command(world, manager, table, "--name", "COMET-22", "--low", "0", "--high", "1", "--json"))
+    repeated = json.loads(command(world, manager, table, "--name", "COMET-22", "--low", "0", "--high", "1", "--json"))
 
     run = ScoreRun.objects.get()
     assert first.startswith(run.signature)
     assert "Echo                    0.7500" in first
     assert "2 items, 1 scores missing" in first
-    assert again[0]["run"] == run.pk
-    assert again[0]["state"].endswith("imported before")
+    assert repeated[0]["run"] == run.number
+    assert repeated[0]["state"].endswith("imported before")
 
 
 def test_a_check_stores_nothing(world: World, manager, table: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_check_stores_nothing(world: World, manager, table: Path) -> None:
     assert not ScoreRun.objects.exists()
 
 
-def test_it_refuses_with_what_is_accepted(world: World, manager, viewer, table: Path) -> None:
+def test_refusals_name_what_is_accepted(world: World, manager, viewer, table: Path) -> None:
     with pytest.raises(CommandError, match="name: found nothing"):
         command(world, manager, table)
     with pytest.raises(CommandError, match="accepted: a manager or owner"):
@@ -61,9 +61,9 @@ def test_it_refuses_with_what_is_accepted(world: World, manager, viewer, table: 
 def test_what_is_exported_is_imported_again(world: World, manager, table: Path, tmp_path: Path) -> None:
     command(world, manager, table, "--name", "COMET-22")
     path = tmp_path / "out.zip"
-    where = ["--project", world.project.slug, "--dataset", world.dataset.slug, "--to", str(path)]
-    call_command("export_scores", *where, stdout=io.StringIO())
+    options = ["--project", world.project.slug, "--dataset", world.dataset.slug, "--to", str(path)]
+    call_command("export_scores", *options, stdout=io.StringIO())
 
     assert "imported before" in command(world, manager, path)
     with pytest.raises(CommandError, match="File exists"):
-        call_command("export_scores", *where)
+        call_command("export_scores", *options)

@@ -30,47 +30,47 @@ def test_one_command_leads_from_a_corpus_to_scores(capsys: pytest.CaptureFixture
     assert corpus.n_triples == 35_161  # the publisher's README
 
     selection = SeedSelection.objects.get(project=project)
-    kept = selection.members.count()
-    assert 0 < kept <= 8
+    n_seeds = selection.members.count()
+    assert 0 < n_seeds <= 8
     assert all(member.rating_mean >= 4 for member in selection.members.all())
 
     run = MiningRun.objects.get(project=project)
     candidates = MinedCandidate.objects.filter(run=run, fate="kept")
     assert run.stored_at is not None
-    assert candidates.filter(kind="mined").count() == 3 * kept
-    assert candidates.values("item").distinct().count() == kept
+    assert candidates.filter(kind="mined").count() == 3 * n_seeds
+    assert candidates.values("item").distinct().count() == n_seeds
     mined = ResponseSource.objects.filter(mining_run=run)
     assert mined.count() == candidates.count()
 
-    judged, references, again = Campaign.objects.filter(project=project).order_by("pk")
+    originals, references, seeds_again = Campaign.objects.filter(project=project).order_by("pk")
     ratings = Rating.objects.filter(extra=False)
-    assert ratings.filter(campaign=judged).count() == 3 * 8
-    assert ratings.filter(campaign=again).count() == 2 * kept
+    assert ratings.filter(campaign=originals).count() == 3 * 8
+    assert ratings.filter(campaign=seeds_again).count() == 2 * n_seeds
     assert ratings.filter(campaign=references).count() == 5 * mined.values("response").distinct().count()
 
     release = Release.objects.get(reference_set__project=project)
     seeds = release.weights.filter(is_original=True, item__seed_memberships__isnull=False)
     assert set(seeds.values_list("n_ratings", flat=True)) <= {5, 10}  # ten where a mined text is the seed's own
     assert stored_content_hash(release) == release.content_hash
-    worth = {
+    weights = {
         kind: [row.weight for row in release.weights.filter(response__sources__kind=kind)]
         for kind in (SourceKind.SEED, SourceKind.RANDOM)
     }
-    assert min(worth[SourceKind.SEED]) > max(worth[SourceKind.RANDOM])
+    assert min(weights[SourceKind.SEED]) > max(weights[SourceKind.RANDOM])
 
     runs = ScoreRun.objects.filter(project=project)
-    assert {(one.metric, one.subset["kind"]) for one in runs} == {
+    assert {(score_run.metric, score_run.subset["kind"]) for score_run in runs} == {
         ("bleu", "original"),
         ("bleu", "all"),
         ("delta_bleu", "all"),
     }
-    said = capsys.readouterr().out
-    assert f"{ratings.count():,} ratings" in said
-    assert "/p/tour/" in said
+    output = capsys.readouterr().out
+    assert f"{ratings.count():,} ratings" in output
+    assert "/p/tour/" in output
 
 
 @pytest.mark.django_db
-def test_it_says_what_it_takes() -> None:
+def test_it_names_what_it_accepts() -> None:
     User.objects.create_user("ann")
     with pytest.raises(CommandError, match="--items: found 3; accepted: 4 to 900"):
         call_command("tour", user="ann", items=3)

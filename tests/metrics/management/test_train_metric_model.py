@@ -23,7 +23,7 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_it_trains_on_a_data_set_and_tells_what_it_found(world: World) -> None:
+def test_it_trains_on_a_data_set_and_prints_what_it_found(world: World) -> None:
     text = run(
         "--kind",
         "lsa",
@@ -107,7 +107,7 @@ def test_it_registers_a_model_and_finds_it_the_same(world: World, tmp_path: Path
         (["--kind", "lsa", "--dataset", "cats", "--source-system", "Human"], "Nothing to train on: 40 texts"),
     ],
 )
-def test_what_is_wrong_is_told(world: World, arguments: list[str], message: str) -> None:
+def test_errors_are_reported(world: World, arguments: list[str], message: str) -> None:
     with pytest.raises(CommandError) as refused:
         run(*arguments)
 

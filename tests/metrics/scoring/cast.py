@@ -19,8 +19,8 @@ from metrics.scoring.segments import Segments
 from tests.metrics.scoring.corpora import WORDS
 
 # What the small models are trained on: the words of the random corpora and of the examples.
-TRAINING = [" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))] + [
-    *(" ".join(WORDS[: at + 1]) for at in range(len(WORDS))),
+TRAINING = [" ".join(WORDS[start:] + WORDS[:start]) for start in range(len(WORDS))] + [
+    *(" ".join(WORDS[: start + 1]) for start in range(len(WORDS))),
     "the cat sat on the mat",
     "a dog sat down by the door",
     "yes we can talk about the weather",

@@ -27,11 +27,11 @@ class Corpus:
 
     @property
     def weights(self) -> list[list[float]]:
-        return [[tenth / 10 for tenth in own] for own in self.tenths]
+        return [[tenth / 10 for tenth in segment] for segment in self.tenths]
 
     @property
     def unit_weights(self) -> list[list[float]]:
-        return [[1.0] * len(own) for own in self.tenths]
+        return [[1.0] * len(segment) for segment in self.tenths]
 
 
 @st.composite
@@ -41,9 +41,9 @@ def corpora(draw: st.DrawFn, min_tokens: int = 0) -> Corpus:
     hypotheses = [draw(token_lists(min_tokens)) for _ in range(size)]
     references = [draw(st.lists(token_lists(min_tokens), min_size=1, max_size=5)) for _ in range(size)]
     tenths = []
-    for own in references:
-        weights = draw(st.lists(st.integers(-10, 10), min_size=len(own), max_size=len(own)))
-        weights[draw(st.integers(0, len(own) - 1))] = draw(st.integers(1, 10))
+    for texts in references:
+        weights = draw(st.lists(st.integers(-10, 10), min_size=len(texts), max_size=len(texts)))
+        weights[draw(st.integers(0, len(texts) - 1))] = draw(st.integers(1, 10))
         tenths.append(weights)
     return Corpus(hypotheses, references, tenths)
 

@@ -16,20 +16,20 @@ Vector = NDArray[np.float64]
 Table = Mapping[str, Vector]
 
 
-def cosine(one: Vector, other: Vector) -> float:
-    size = math.sqrt(sum(x * x for x in one)) * math.sqrt(sum(x * x for x in other))
-    return sum(x * y for x, y in zip(one, other, strict=True)) / size if size else 0.0
+def cosine(first: Vector, second: Vector) -> float:
+    size = math.sqrt(sum(x * x for x in first)) * math.sqrt(sum(x * x for x in second))
+    return sum(x * y for x, y in zip(first, second, strict=True)) / size if size else 0.0
 
 
 def word_vectors(tokens: Sequence[str], table: Table, variant: str) -> list[Vector]:
-    found = []
+    vectors = []
     mean = np.mean(list(table.values()), axis=0)
     for token in tokens:
         if variant == "nlg-eval":
-            found.append(table.get(token, mean))
+            vectors.append(table.get(token, mean))
         elif token in table:
-            found.append(table[token] / np.linalg.norm(table[token]))
-    return found
+            vectors.append(table[token] / np.linalg.norm(table[token]))
+    return vectors
 
 
 def average(hypothesis: list[Vector], reference: list[Vector], variant: str) -> float:
@@ -53,7 +53,7 @@ def greedy(hypothesis: list[Vector], reference: list[Vector], variant: str) -> f
     floor = [] if variant == "nlg-eval" else [0.0]
 
     def one_way(from_words: list[Vector], to_words: list[Vector]) -> float:
-        return sum(max([cosine(word, other) for other in to_words] + floor) for word in from_words) / len(from_words)
+        return sum(max([cosine(word, target) for target in to_words] + floor) for word in from_words) / len(from_words)
 
     return (one_way(hypothesis, reference) + one_way(reference, hypothesis)) / 2
 
@@ -65,10 +65,10 @@ def segment_score(
     name: str, hypothesis: Sequence[str], references: Sequence[Sequence[str]], table: Table, variant: str
 ) -> float:
     """The best over the references that have a vector; 0 for a hypothesis without one, NaN where no reference has."""
-    ours = word_vectors(hypothesis, table, variant)
+    hypothesis_vectors = word_vectors(hypothesis, table, variant)
     scores = []
     for reference in references:
-        theirs = word_vectors(reference, table, variant)
-        if theirs:
-            scores.append(MEASURES[name](ours, theirs, variant) if ours else 0.0)
+        reference_vectors = word_vectors(reference, table, variant)
+        if reference_vectors:
+            scores.append(MEASURES[name](hypothesis_vectors, reference_vectors, variant) if hypothesis_vectors else 0.0)
     return max(scores, default=math.nan)

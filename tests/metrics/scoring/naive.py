@@ -20,17 +20,17 @@ def numerator(
     """Galley et al. (2015), section 3; or the maxima taken apart, as in the 2018 code."""
     total = Fraction(0)
     for gram, count in ngram_counts(hypothesis, order).items():
-        found = [
+        offers = [
             (Fraction(weight, 10), min(count, ngram_counts(reference, order)[gram]))
             for reference, weight in zip(references, tenths, strict=True)
             if ngram_counts(reference, order)[gram]
         ]
-        if not found:
+        if not offers:
             continue
         if semantics == "galley2015":
-            total += max(weight * clipped for weight, clipped in found)
+            total += max(weight * clipped for weight, clipped in offers)
         else:
-            total += max(weight for weight, _ in found) * max(clipped for _, clipped in found)
+            total += max(weight for weight, _ in offers) * max(clipped for _, clipped in offers)
     return total
 
 
@@ -57,7 +57,7 @@ def corpus_score(
     items = list(zip(hypotheses, references, tenths, strict=True))
     above = [max(sum(numerator(h, r, w, n, semantics) for h, r, w in items), 0) for n in range(1, max_order + 1)]
     below = [sum(denominator(h, w, n) for h, _, w in items) for n in range(1, max_order + 1)]
-    if semantics == "sacrebleu2018" and any(above):
+    if semantics == "sacrebleu2018":
         halving = Fraction(1)
         for n in range(max_order):
             if above[n] == 0:

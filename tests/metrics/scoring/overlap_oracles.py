@@ -39,7 +39,7 @@ def masked_corpora(draw: st.DrawFn, min_tokens: int = 0) -> tuple[Corpus, NDArra
 
 def kept_references(references: Sequence[Sequence[Tokens]], mask: NDArray[np.bool_]) -> list[list[Tokens]]:
     flags = iter(mask.tolist())
-    return [[reference for reference in own if next(flags)] for own in references]
+    return [[reference for reference in texts if next(flags)] for texts in references]
 
 
 def statistics(
@@ -78,16 +78,16 @@ def coco_cider_unpenalised(
     hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]]
 ) -> tuple[float, list[float]]:
     scorer = CiderScorer(n=4, sigma=1e12)
-    for hypothesis, own in zip(hypotheses, references, strict=True):
-        scorer += (" ".join(hypothesis), [" ".join(reference) for reference in own])
+    for hypothesis, texts in zip(hypotheses, references, strict=True):
+        scorer += (" ".join(hypothesis), [" ".join(reference) for reference in texts])
     score, scores = scorer.compute_score()
     return float(score), list(scores)
 
 
 def best_rouge_l(hypothesis: Tokens, references: Sequence[Tokens]) -> float:
     scorer = RougeScorer(["rougeL"], use_stemmer=False, tokenizer=_Spaces())
-    found = scorer.score_multi([" ".join(reference) for reference in references], " ".join(hypothesis))
-    return float(found["rougeL"].fmeasure)
+    scores = scorer.score_multi([" ".join(reference) for reference in references], " ".join(hypothesis))
+    return float(scores["rougeL"].fmeasure)
 
 
 def plain_cider(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> list[float]:
@@ -98,16 +98,18 @@ def plain_cider(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Toke
         def grams(texts: list[Tokens], order: int = order) -> list[tuple[str, ...]]:
             return [tuple(text[i : i + order]) for text in texts for i in range(len(text) - order + 1)]
 
-        one_each = [[text] for own in references for text in own] + [[text] for text in hypotheses]
+        one_each = [[text] for segment_references in references for text in segment_references] + [
+            [text] for text in hypotheses
+        ]
         try:
             counter = CountVectorizer(analyzer=grams).fit(one_each)
         except ValueError:  # no n-gram of this order in any text
             continue
-        held = np.asarray((counter.transform(references) > 0).sum(axis=0)).ravel()
-        idf = np.log(len(references) / np.maximum(held, 1))
-        for segment, (hypothesis, own) in enumerate(zip(hypotheses, references, strict=True)):
+        n_holding = np.asarray((counter.transform(references) > 0).sum(axis=0)).ravel()
+        idf = np.log(len(references) / np.maximum(n_holding, 1))
+        for segment, (hypothesis, segment_references) in enumerate(zip(hypotheses, references, strict=True)):
             left = counter.transform([[hypothesis]]).multiply(idf)
-            right = counter.transform([[text] for text in own]).multiply(idf)
+            right = counter.transform([[text] for text in segment_references]).multiply(idf)
             scores[segment] += cosine_similarity(left, right).mean()
     return list(10 * scores / 4)
 
@@ -115,5 +117,5 @@ def plain_cider(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Toke
 def _coco(
     hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]]
 ) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-    gold = {segment: [" ".join(reference) for reference in own] for segment, own in enumerate(references)}
+    gold = {segment: [" ".join(reference) for reference in texts] for segment, texts in enumerate(references)}
     return gold, {segment: [" ".join(hypothesis)] for segment, hypothesis in enumerate(hypotheses)}

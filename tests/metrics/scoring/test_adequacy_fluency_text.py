@@ -29,7 +29,7 @@ def test_a_text_with_nothing_left_is_a_word_of_its_own() -> None:
     assert list(words_of(["", "...", " \t"])) == [[EMPTY]] * 3 == [["_EMPTY_"]] * 3
 
 
-def test_texts_are_split_as_told() -> None:
+def test_texts_are_split_by_the_chosen_tokeniser() -> None:
     assert list(words_of(["猫坐。"], tokenize="char")) == [["猫", "坐"]]
     assert list(words_of(["A b, c"], clean=False)) == [["A", "b,", "c"]]
     assert list(words_of([["A", "b"]], clean=False)) == [["A", "b"]]
@@ -41,12 +41,12 @@ def test_an_unknown_way_to_split_is_refused() -> None:
 
 
 def test_texts_are_read_as_they_are_needed() -> None:
-    read = []
+    numbers = []
 
     def texts() -> Iterator[str]:
         for number in range(50_000):
-            read.append(number)
+            numbers.append(number)
             yield "a b"
 
     next(words_of(texts()))
-    assert len(read) < 50_000
+    assert len(numbers) < 50_000

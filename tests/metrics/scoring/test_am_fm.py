@@ -56,10 +56,14 @@ class Scorer:
 
     def all(self) -> list[Metric]:
         return [
-            *(self.am(references=how) for how in ("max", "mean", "centroid", "weighted")),
-            *(self.fm(references=how) for how in ("max", "mean", "weighted")),
+            *(self.am(references=over) for over in ("max", "mean", "centroid", "weighted")),
+            *(self.fm(references=over) for over in ("max", "mean", "weighted")),
             self.fm(form="absolute"),
-            *(self.am_fm(references=how, combine=c) for how in ("max", "mean", "weighted") for c in ("parts", "pairs")),
+            *(
+                self.am_fm(references=over, combine=c)
+                for over in ("max", "mean", "weighted")
+                for c in ("parts", "pairs")
+            ),
         ]
 
     def score(self, metric: Metric, segments: Segments, **options: Any) -> MetricStatistics:
@@ -106,11 +110,11 @@ def test_defaults_are_the_papers_final_setting() -> None:
 @pytest.mark.parametrize("k", [2, 10])
 def test_am_is_the_cosine_of_scikit_learn(tmp_path: Path, k: int) -> None:
     sample = dstc7_sample()
-    corpus = [text for own in sample.gold for text in own if cleaned(text)]
+    corpus = [text for texts in sample.gold for text in texts if cleaned(text)]
     store = ModelStore([tmp_path])
     metric = Am(k=k, model=store.add(LsaModel.train(corpus, components=20)))
     segments = Segments([sample.outputs["TeamA"]], sample.weighted)
-    found = Workspace(segments, [metric], store).statistics(metric).sentence_scores[0]
+    scores = Workspace(segments, [metric], store).statistics(metric).sentence_scores[0]
 
     counter = CountVectorizer(token_pattern=r"(?u)\b\w+\b", preprocessor=cleaned)
     space = TruncatedSVD(n_components=k, algorithm="arpack", random_state=0)
@@ -119,38 +123,38 @@ def test_am_is_the_cosine_of_scikit_learn(tmp_path: Path, k: int) -> None:
     def vector(text: str) -> np.ndarray:
         return np.asarray(space.transform(counter.transform([text]).astype(float))[0])
 
-    def cosine(one: str, other: str) -> float:
-        a, b = vector(one), vector(other)
+    def cosine(first: str, second: str) -> float:
+        a, b = vector(first), vector(second)
         norms = np.linalg.norm(a) * np.linalg.norm(b)
         return max(0.0, float(a @ b / norms)) if norms > 1e-12 else 0.0
 
     expected = [
-        max(cosine(text, reference) for reference in own)
-        for text, own in zip(sample.outputs["TeamA"], sample.weighted, strict=True)
+        max(cosine(text, reference) for reference in texts)
+        for text, texts in zip(sample.outputs["TeamA"], sample.weighted, strict=True)
     ]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 
 def test_am_against_the_centroid_is_the_cosine_with_the_mean_vector(scorer: Scorer) -> None:
     sample = dstc7_sample()
     segments = Segments([sample.outputs["TeamA"], sample.outputs["TeamD"]], sample.weighted)
     mask = np.arange(segments.n_references) % 3 != 0
-    found = scorer.score(scorer.am(references="centroid"), segments, reference_mask=mask).sentence_scores
+    scores = scorer.score(scorer.am(references="centroid"), segments, reference_mask=mask).sentence_scores
     model = scorer.store.load("lsa", scorer.space)
     vectors = model.vectors(segments.reference_texts, 10)
     for system, outputs in enumerate(segments.systems):
-        for at in range(0, segments.n_segments, 7):
-            own = vectors[mask & (segments.reference_segment == at)]
-            centroid, [vector] = own.mean(axis=0), model.vectors([outputs[at]], 10)
+        for index in range(0, segments.n_segments, 7):
+            kept_vectors = vectors[mask & (segments.reference_segment == index)]
+            centroid, [vector] = kept_vectors.mean(axis=0), model.vectors([outputs[index]], 10)
             norms = np.linalg.norm(centroid) * np.linalg.norm(vector)
             expected = max(0.0, centroid @ vector / norms) if norms else 0.0
-            assert found[system, at] == pytest.approx(expected, abs=1e-9)
+            assert scores[system, index] == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_text_of_unknown_words_has_an_am_of_nothing_even_with_itself(scorer: Scorer) -> None:
     segments = Segments([["zzzq qqqz", "zzzq", "the"]], [["zzzq qqqz"], ["the"], ["zzzq"]])
-    for how in ("max", "mean", "centroid", "weighted"):
-        np.testing.assert_array_equal(scorer.score(scorer.am(references=how), segments).sentence_scores, [[0, 0, 0]])
+    for over in ("max", "mean", "centroid", "weighted"):
+        np.testing.assert_array_equal(scorer.score(scorer.am(references=over), segments).sentence_scores, [[0, 0, 0]])
 
 
 def test_a_sweep_over_dimensions_is_computed_once(scorer: Scorer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,21 +181,21 @@ def test_fm_is_the_smaller_probability_over_the_larger(scorer: Scorer, order: in
     def probability(text: str) -> float:
         words = text.split()
         logs = 0.0
-        for at, word in enumerate([*words, "</s>"]):
+        for position, word in enumerate([*words, "</s>"]):
             index = model.words.index(word) if word in model.words else 0
-            logs += np.log(model.distribution((["<s>", *words[:at]])[-(order - 1) :] if order > 1 else [])[index])
+            logs += np.log(model.distribution((["<s>", *words[:position]])[-(order - 1) :] if order > 1 else [])[index])
         return float(np.exp(logs / len(words)))
 
-    segments = Segments([[one for one, _ in pairs]], [[other] for _, other in pairs])
-    found = scorer.score(scorer.fm(order=order), segments).sentence_scores[0]
-    both = [(probability(one), probability(other)) for one, other in pairs]
-    np.testing.assert_allclose(found, [min(two) / max(two) for two in both])
+    segments = Segments([[hypothesis for hypothesis, _ in pairs]], [[reference] for _, reference in pairs])
+    scores = scorer.score(scorer.fm(order=order), segments).sentence_scores[0]
+    probabilities = [(probability(hypothesis), probability(reference)) for hypothesis, reference in pairs]
+    np.testing.assert_allclose(scores, [min(pair) / max(pair) for pair in probabilities])
     absolute = scorer.score(scorer.fm(order=order, form="absolute"), segments).sentence_scores[0]
-    np.testing.assert_allclose(absolute, [one for one, _ in both])
+    np.testing.assert_allclose(absolute, [hypothesis for hypothesis, _ in probabilities])
 
 
 def test_absolute_fm_reads_no_references(scorer: Scorer) -> None:
-    alone, beside = (Segments([["i think"]], [own]) for own in ([], ["a good one"]))
+    alone, beside = (Segments([["i think"]], [texts]) for texts in ([], ["a good one"]))
     metric = scorer.fm(form="absolute")
     assert scorer.score(metric, alone).system_scores() == scorer.score(metric, beside).system_scores() > 0
     assert not scorer.fm(form="absolute", references="weighted").needs_weights
@@ -206,8 +210,8 @@ def test_two_texts_that_cannot_be_are_equally_fluent_and_one_is_not(tmp_path: Pa
     )
     metric = Fm(order=1, model=str(tmp_path / "model.arpa"))
     segments = Segments([["z", "z"]], [["y"], ["a"]])
-    found = Workspace(segments, [metric], ModelStore()).statistics(metric)
-    np.testing.assert_array_equal(found.sentence_scores, [[1, 0]])
+    statistics = Workspace(segments, [metric], ModelStore()).statistics(metric)
+    np.testing.assert_array_equal(statistics.sentence_scores, [[1, 0]])
 
 
 # Over references ---------------------------------------------------------------------------------------------------
@@ -218,13 +222,15 @@ def test_parts_may_come_from_two_references_and_pairs_from_one(scorer: Scorer) -
     segments = Segments([sample.outputs["TeamA"]], sample.weighted)
     prepared = scorer.am_fm().preparation()(segments, scorer.store)
     am, fm = prepared.cosines(scorer.space, 10), prepared.ratios(scorer.language_model, 2)
-    parts, pairs = (scorer.score(scorer.am_fm(combine=how), segments).sentence_scores[0] for how in ("parts", "pairs"))
+    parts, pairs = (
+        scorer.score(scorer.am_fm(combine=combine), segments).sentence_scores[0] for combine in ("parts", "pairs")
+    )
     best = segments.pairs.best
     np.testing.assert_allclose(parts, 0.8 * best(am) + 0.2 * best(fm))
     np.testing.assert_allclose(pairs, best(0.8 * am + 0.2 * fm))
     assert (parts >= pairs - 1e-12).all()
     assert (parts > pairs + 1e-6).any()
-    means = [scorer.score(scorer.am_fm(references="mean", combine=how), segments) for how in ("parts", "pairs")]
+    means = [scorer.score(scorer.am_fm(references="mean", combine=combine), segments) for combine in ("parts", "pairs")]
     np.testing.assert_allclose(means[0].sentence_scores, means[1].sentence_scores)
 
 
@@ -232,8 +238,8 @@ def test_all_am_and_all_fm_are_the_ends_of_am_fm(scorer: Scorer) -> None:
     segments = Segments([["i think", "it was"]], [["you think so", "good"], ["the first"]])
     for balance, part in ((1.0, scorer.am()), (0.0, scorer.fm())):
         for combine in ("parts", "pairs"):
-            one = scorer.score(scorer.am_fm(balance=balance, combine=combine), segments).sentence_scores
-            np.testing.assert_allclose(one, scorer.score(part, segments).sentence_scores)
+            scores = scorer.score(scorer.am_fm(balance=balance, combine=combine), segments).sentence_scores
+            np.testing.assert_allclose(scores, scorer.score(part, segments).sentence_scores)
 
 
 def test_weights_lower_what_is_near_to_bad_references(scorer: Scorer) -> None:
@@ -242,15 +248,15 @@ def test_weights_lower_what_is_near_to_bad_references(scorer: Scorer) -> None:
     liked = scorer.score(metric, segments, weights=[1.0, 0.2, 0.3]).sentence_scores[0]
     np.testing.assert_allclose(liked, [1, 1])
     plain = scorer.score(scorer.am(references="max"), segments, reference_mask=np.array([False, True, True]))
-    other = scorer.score(metric, segments, weights=[-1.0, 0.2, 0.3]).sentence_scores[0]
-    np.testing.assert_allclose(other, plain.sentence_scores[0])
+    disliked = scorer.score(metric, segments, weights=[-1.0, 0.2, 0.3]).sentence_scores[0]
+    np.testing.assert_allclose(disliked, plain.sentence_scores[0])
 
 
 def test_without_a_positive_weight_there_is_no_score(scorer: Scorer) -> None:
     segments = Segments([["i think", "the first"]], [["i think"], ["the first"]])
     for metric in (scorer.am(references="weighted"), scorer.fm(references="weighted")):
-        found = scorer.score(metric, segments, weights=[-0.5, 0.5])
-        np.testing.assert_array_equal(found.valid, [[False, True]])
+        statistics = scorer.score(metric, segments, weights=[-0.5, 0.5])
+        np.testing.assert_array_equal(statistics.valid, [[False, True]])
 
 
 @pytest.mark.parametrize("weights", [[1.0], [np.nan, 1.0]])
@@ -265,30 +271,30 @@ def test_weights_that_do_not_fit_are_refused(scorer: Scorer, weights: list[float
 
 @given(world=worlds())
 @few
-def test_scores_are_from_nothing_to_one(scorer: Scorer, world: Segments) -> None:
+def test_scores_are_from_0_to_1(scorer: Scorer, world: Segments) -> None:
     for metric in scorer.all():
-        found = scorer.score(metric, world)
-        assert found.valid.all()
-        assert (found.sentence_scores >= 0).all()
-        assert (found.sentence_scores <= 1 + 1e-12).all()
+        statistics = scorer.score(metric, world)
+        assert statistics.valid.all()
+        assert (statistics.sentence_scores >= 0).all()
+        assert (statistics.sentence_scores <= 1 + 1e-12).all()
 
 
 @given(world=worlds(), data=st.data())
 @few
 def test_the_order_of_references_does_not_matter(scorer: Scorer, world: Segments, data: st.DataObject) -> None:
-    shuffled = Segments(world.systems, [data.draw(st.permutations(own)) for own in world.references])
+    shuffled = Segments(world.systems, [data.draw(st.permutations(texts)) for texts in world.references])
     for metric in scorer.all():
-        one, other = scorer.score(metric, world), scorer.score(metric, shuffled)
-        np.testing.assert_allclose(one.sentence_scores, other.sentence_scores, atol=1e-9)
+        original, reordered = scorer.score(metric, world), scorer.score(metric, shuffled)
+        np.testing.assert_allclose(original.sentence_scores, reordered.sentence_scores, atol=1e-9)
 
 
-@given(own=st.lists(known_texts, min_size=1, max_size=3), others=st.lists(texts, max_size=3))
+@given(hypotheses=st.lists(known_texts, min_size=1, max_size=3), others=st.lists(texts, max_size=3))
 @few
-def test_a_text_that_is_a_reference_scores_one(scorer: Scorer, own: list[str], others: list[str]) -> None:
-    segments = Segments([own], [[*others, text] for text in own])
+def test_a_text_that_is_a_reference_scores_one(scorer: Scorer, hypotheses: list[str], others: list[str]) -> None:
+    segments = Segments([hypotheses], [[*others, text] for text in hypotheses])
     for metric in (scorer.am(), scorer.fm(), scorer.am_fm(), scorer.am_fm(combine="pairs")):
         np.testing.assert_allclose(scorer.score(metric, segments).sentence_scores, 1, atol=1e-9)
-    alone = Segments([own], [[text] for text in own])
+    alone = Segments([hypotheses], [[text] for text in hypotheses])
     for metric in (scorer.am(references="centroid"), scorer.fm(references="mean"), scorer.am_fm(references="mean")):
         np.testing.assert_allclose(scorer.score(metric, alone).sentence_scores, 1, atol=1e-9)
 
@@ -298,21 +304,21 @@ def test_a_text_that_is_a_reference_scores_one(scorer: Scorer, own: list[str], o
 def test_fewer_references_never_raise_the_maximum(scorer: Scorer, world: Segments, data: st.DataObject) -> None:
     drawn = data.draw(st.lists(st.booleans(), min_size=world.n_references, max_size=world.n_references))
     for metric in (scorer.am(), scorer.fm(), scorer.am_fm(), scorer.am_fm(combine="pairs")):
-        whole = scorer.score(metric, world).sentence_scores
-        some = scorer.score(metric, world, reference_mask=np.array(drawn)).sentence_scores
-        there = ~np.isnan(some)
-        assert (some[there] <= whole[there] + 1e-12).all()
+        full = scorer.score(metric, world).sentence_scores
+        reduced = scorer.score(metric, world, reference_mask=np.array(drawn)).sentence_scores
+        defined = ~np.isnan(reduced)
+        assert (reduced[defined] <= full[defined] + 1e-12).all()
 
 
-@given(one=worlds(), other=worlds())
+@given(first=worlds(), second=worlds())
 @few
-def test_segments_put_together_score_their_weighted_mean(scorer: Scorer, one: Segments, other: Segments) -> None:
-    systems = [[*a, *b] for a, b in zip(one.systems, other.systems, strict=True)]
-    both = Segments(systems, [*one.references, *other.references])
+def test_segments_put_together_score_their_weighted_mean(scorer: Scorer, first: Segments, second: Segments) -> None:
+    systems = [[*a, *b] for a, b in zip(first.systems, second.systems, strict=True)]
+    joined = Segments(systems, [*first.references, *second.references])
     for metric in scorer.all():
-        parts = [scorer.score(metric, part).system_scores() for part in (one, other)]
-        expected = (parts[0] * one.n_segments + parts[1] * other.n_segments) / both.n_segments
-        np.testing.assert_allclose(scorer.score(metric, both).system_scores(), expected, atol=1e-9)
+        parts = [scorer.score(metric, part).system_scores() for part in (first, second)]
+        expected = (parts[0] * first.n_segments + parts[1] * second.n_segments) / joined.n_segments
+        np.testing.assert_allclose(scorer.score(metric, joined).system_scores(), expected, atol=1e-9)
 
 
 @given(world=worlds())
@@ -320,8 +326,8 @@ def test_segments_put_together_score_their_weighted_mean(scorer: Scorer, one: Se
 def test_a_weighted_maximum_of_equal_weights_is_the_maximum(scorer: Scorer, world: Segments) -> None:
     weights = np.full(world.n_references, 0.7)
     for make in (scorer.am, scorer.fm, scorer.am_fm):
-        found = scorer.score(make(references="weighted"), world, weights=weights).sentence_scores
-        np.testing.assert_allclose(found, scorer.score(make(), world).sentence_scores, atol=1e-12)
+        scores = scorer.score(make(references="weighted"), world, weights=weights).sentence_scores
+        np.testing.assert_allclose(scores, scorer.score(make(), world).sentence_scores, atol=1e-12)
 
 
 # Edges -------------------------------------------------------------------------------------------------------------
@@ -333,9 +339,9 @@ def test_a_segment_without_references_has_no_score(scorer: Scorer) -> None:
     for metric in scorer.all():
         if metric == scorer.fm(form="absolute"):
             continue
-        found = scorer.score(metric, segments, reference_mask=mask)
-        np.testing.assert_array_equal(found.valid, [[True, False, False]])
-        assert found.system_scores()[0] == pytest.approx(found.sentence_scores[0, 0])
+        statistics = scorer.score(metric, segments, reference_mask=mask)
+        np.testing.assert_array_equal(statistics.valid, [[True, False, False]])
+        assert statistics.system_scores()[0] == pytest.approx(statistics.sentence_scores[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -378,7 +384,7 @@ def test_one_preparation_serves_all_and_no_other_metrics(scorer: Scorer) -> None
     plans = [metric.preparation() for metric in scorer.all()]
     joined = plans[0]
     for plan in plans[1:]:
-        both = joined.joined(plan)
-        assert isinstance(both, AdequacyFluencyPreparation)
-        joined = both
+        merged = joined.joined(plan)
+        assert isinstance(merged, AdequacyFluencyPreparation)
+        joined = merged
     assert joined == AdequacyFluencyPreparation(((scorer.space, (10,)),), True, ((scorer.language_model, (2,)),))

@@ -18,15 +18,15 @@ def _has_tokens(corpus: Corpus) -> bool:
 
 @given(corpora().filter(_has_tokens), ORDERS, st.sampled_from([("none", "none"), ("exp", "exp"), ("add-one", "add-k")]))
 def test_corpus_bleu_is_sacrebleus(corpus: Corpus, max_order: int, smoothing: tuple[str, str]) -> None:
-    ours, theirs = smoothing
+    our_smoothing, sacrebleus_smoothing = smoothing
     expected = sacrebleu_oracle.corpus_score(
         sacrebleu_oracle.join(corpus.hypotheses),
         list(map(sacrebleu_oracle.join, corpus.references)),
         max_order,
-        smoothing=theirs,
+        smoothing=sacrebleus_smoothing,
     )
 
-    result = corpus_bleu(corpus.hypotheses, corpus.references, max_order=max_order, smoothing=ours)
+    result = corpus_bleu(corpus.hypotheses, corpus.references, max_order=max_order, smoothing=our_smoothing)
 
     assert result.score == pytest.approx(expected, abs=1e-9)
 

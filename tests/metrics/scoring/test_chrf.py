@@ -36,8 +36,8 @@ def with_words(corpus: Corpus) -> tuple[list[str], list[list[str]]]:
     """As strings, with capitals and punctuation at the ends of words, for what depends on them."""
     written = {"a": "Abe,", "b": "(bac", "c": "cab", "é": "Été.", "猫": "猫", "🙂": "🙂"}
     hypotheses = [[written[word] for word in text] for text in corpus.hypotheses]
-    references = [[[written[word] for word in text] for text in own] for own in corpus.references]
-    return join(hypotheses), [join(own) for own in references]
+    references = [[[written[word] for word in text] for text in segment] for segment in corpus.references]
+    return join(hypotheses), [join(segment) for segment in references]
 
 
 @given(corpora(), OPTIONS)
@@ -47,9 +47,9 @@ def test_it_is_sacrebleus_chrf_with_any_options_and_numbers_of_references(
 ) -> None:
     hypotheses, references = with_words(corpus)
     statistics = scored(Chrf(**options), hypotheses, references)
-    found = statistics.system_scores().item()
+    system_score = statistics.system_scores().item()
     wanted = expected(hypotheses, references, **options)
-    assert found == pytest.approx(wanted, abs=1e-9) or (np.isnan(found) and wanted < 1e-9)
+    assert system_score == pytest.approx(wanted, abs=1e-9) or (np.isnan(system_score) and wanted < 1e-9)
     for index, score in enumerate(statistics.sentence_scores[0]):
         wanted = CHRF(**options).sentence_score(hypotheses[index], references[index]).score / 100
         assert score == pytest.approx(wanted, abs=1e-9) or (np.isnan(score) and not hypotheses[index])
@@ -65,14 +65,14 @@ def test_it_is_sacrebleus_chrf_on_real_conversations(options: dict[str, object])
 
 def test_a_subset_of_the_references_is_scored_as_if_there_were_no_others() -> None:
     mask = np.random.default_rng(5).random(sum(map(len, SAMPLE.weighted))) < 0.6
-    kept = iter(mask)
-    fewer = [[text for text in own if next(kept)] for own in SAMPLE.weighted]
+    flags = iter(mask)
+    fewer = [[text for text in texts if next(flags)] for texts in SAMPLE.weighted]
     hypotheses = SAMPLE.outputs["TeamA"]
     masked = scored(Chrf(), hypotheses, SAMPLE.weighted, mask=mask)
     removed = scored(Chrf(), hypotheses, fewer)
     np.testing.assert_array_equal(masked.packed, removed.packed)
-    np.testing.assert_array_equal(masked.valid[0], [bool(own) for own in fewer])
-    with_some = [index for index, own in enumerate(fewer) if own]
+    np.testing.assert_array_equal(masked.valid[0], [bool(texts) for texts in fewer])
+    with_some = [index for index, texts in enumerate(fewer) if texts]
     wanted = expected([hypotheses[index] for index in with_some], [fewer[index] for index in with_some])
     assert masked.system_scores().item() == pytest.approx(wanted, abs=1e-9)
 
@@ -80,8 +80,10 @@ def test_a_subset_of_the_references_is_scored_as_if_there_were_no_others() -> No
 def test_of_equally_good_references_the_first_counts_as_in_sacrebleu() -> None:
     """Without any match every F is 0; which reference's n-grams enter the corpus's sums is then a matter of order."""
     hypotheses, references = ["xyz", "a b c"], [["longer than that", "pq"], ["a b d"]]
-    for own in (references, [references[0][::-1], references[1]]):
-        assert scored(Chrf(), hypotheses, own).system_scores().item() == pytest.approx(expected(hypotheses, own))
+    for ordering in (references, [references[0][::-1], references[1]]):
+        assert scored(Chrf(), hypotheses, ordering).system_scores().item() == pytest.approx(
+            expected(hypotheses, ordering)
+        )
     assert expected(hypotheses, references) != expected(hypotheses, [references[0][::-1], references[1]])
 
 
@@ -97,8 +99,8 @@ def test_tokens_are_texts_with_spaces_between() -> None:
 
 
 def test_one_preparation_serves_chrf_and_chrf_with_words() -> None:
-    both = Chrf().preparation().joined(Chrf(char_order=4, word_order=2, beta=1).preparation())
-    assert both == ChrfPreparation(6, 2, lowercase=False, whitespace=False)
+    merged = Chrf().preparation().joined(Chrf(char_order=4, word_order=2, beta=1).preparation())
+    assert merged == ChrfPreparation(6, 2, lowercase=False, whitespace=False)
     assert Chrf().preparation().joined(Chrf(lowercase=True).preparation()) is None
     segments = Segments([["a b c"]], [["a b d", "a c"]])
     shared = Workspace(segments, [Chrf(), Chrf(char_order=4, word_order=2)])

@@ -52,7 +52,7 @@ def test_cider_d_is_pycocoevalcaps_cider(corpus: Corpus) -> None:
 
 def test_cider_d_is_pycocoevalcaps_cider_on_real_conversations() -> None:
     sample = dstc7_sample()
-    gold = [[text.split() for text in own] for own in sample.gold]
+    gold = [[text.split() for text in texts] for texts in sample.gold]
     for outputs in sample.outputs.values():
         hypotheses = [text.split() for text in outputs]
         score, scores = oracles.coco_cider(hypotheses, gold)
@@ -68,13 +68,13 @@ def test_a_subset_of_the_references_scores_as_pycocoevalcap_scores_it_alone(
     corpus, mask = masked
     hypotheses, references = with_others(corpus)
     mask = np.concatenate([mask, [True, True, False]])
-    left = oracles.kept_references(references, mask)
-    counted = [place for place, own in enumerate(left) if own]
-    score, scores = oracles.coco_cider([hypotheses[i] for i in counted], [left[i] for i in counted])
+    remaining = oracles.kept_references(references, mask)
+    counted = [index for index, texts in enumerate(remaining) if texts]
+    score, scores = oracles.coco_cider([hypotheses[i] for i in counted], [remaining[i] for i in counted])
 
     result = oracles.statistics(Cider(), hypotheses, references, mask)
 
-    assert result.valid[0].tolist() == [bool(own) for own in left]
+    assert result.valid[0].tolist() == [bool(texts) for texts in remaining]
     assert result.sentence_scores[0][counted] == pytest.approx(scores, abs=1e-6)
     assert result.system_scores()[0] == pytest.approx(score, abs=1e-6)
 
@@ -83,15 +83,15 @@ def test_a_subset_of_the_references_scores_as_pycocoevalcap_scores_it_alone(
 def test_the_plain_variant_is_equations_1_to_3_by_scikit_learn(corpus: Corpus) -> None:
     hypotheses, references = with_others(corpus)
 
-    found = scored(hypotheses, references, variant="cider")
+    scores = scored(hypotheses, references, variant="cider")
 
-    assert found == pytest.approx(oracles.plain_cider(hypotheses, references), abs=1e-9)
+    assert scores == pytest.approx(oracles.plain_cider(hypotheses, references), abs=1e-9)
 
 
 @given(st.lists(st.permutations("abcdefg"), min_size=2, max_size=4))
 def test_without_repeated_words_the_plain_variant_is_pycocoevalcaps_without_its_penalty(texts: list[list[str]]) -> None:
     # Where no word repeats there is nothing to clip, and a wide enough sigma penalises nothing.
-    hypotheses = [text[: 2 + place] for place, text in enumerate(texts)]
+    hypotheses = [text[: 2 + index] for index, text in enumerate(texts)]
     references = [[text[1:], text[::-1]] for text in texts[::-1]]
     _, scores = oracles.coco_cider_unpenalised(hypotheses, references)
 
@@ -100,15 +100,15 @@ def test_without_repeated_words_the_plain_variant_is_pycocoevalcaps_without_its_
 
 @given(corpora(), VARIANT)
 def test_scores_lie_between_0_and_10(corpus: Corpus, variant: str) -> None:
-    found = scored(*with_others(corpus), variant=variant)
+    scores = scored(*with_others(corpus), variant=variant)
 
-    assert all(0 <= score <= 10 + 1e-9 for score in found if not math.isnan(score))
+    assert all(0 <= score <= 10 + 1e-9 for score in scores if not math.isnan(score))
 
 
 @given(corpora(), VARIANT, st.randoms())
 def test_the_order_of_references_does_not_matter(corpus: Corpus, variant: str, random: object) -> None:
     hypotheses, references = with_others(corpus)
-    shuffled = [random.sample(own, len(own)) for own in references]  # type: ignore[attr-defined]
+    shuffled = [random.sample(texts, len(texts)) for texts in references]  # type: ignore[attr-defined]
 
     assert scored(hypotheses, shuffled, variant=variant) == pytest.approx(
         scored(hypotheses, references, variant=variant), nan_ok=True
@@ -124,21 +124,21 @@ def test_a_text_that_is_its_only_reference_has_the_maximum(text: list[str], vari
 def test_no_text_fits_a_reference_better_than_itself(text: list[str], variant: str) -> None:
     references = [[text], *OTHERS.references]
     best = scored([text, *OTHERS.hypotheses], references, variant=variant)[0]
-    other = scored([text[::-1], *OTHERS.hypotheses], references, variant=variant)[0]
+    reversed_score = scored([text[::-1], *OTHERS.hypotheses], references, variant=variant)[0]
 
-    assert other <= best + 1e-9
+    assert reversed_score <= best + 1e-9
 
 
 @given(token_lists(min_size=1), token_lists(min_size=1))
 def test_the_plain_cosine_is_symmetric(left: list[str], right: list[str]) -> None:
     # Frequencies are given, so that they are the same whichever text is the reference.
     frequencies = document_frequencies(table([left, right, ["q", "r"]], [[left], [right], [["q"]]]))
-    one, other = (
+    forward, backward = (
         Cider(variant="cider").statistics(table([first], [[second]]), state=frequencies).sentence_scores[0, 0]
         for first, second in ((left, right), (right, left))
     )
 
-    assert one == pytest.approx(other)
+    assert forward == pytest.approx(backward)
 
 
 def table(hypotheses: list[list[str]], references: list[list[list[str]]]) -> GramTable:
@@ -156,25 +156,25 @@ def test_a_corpus_scored_in_parts_scores_as_a_whole(
     n_first = sum(map(len, references[:cut]))
     metric = Cider(variant=variant)
     parts = [
-        (Workspace(Segments([hypotheses[part]], references[part])).prepared(metric), mask[own])
-        for part, own in ((slice(cut), slice(n_first)), (slice(cut, None), slice(n_first, None)))
+        (Workspace(Segments([hypotheses[part]], references[part])).prepared(metric), mask[flat_part])
+        for part, flat_part in ((slice(cut), slice(n_first)), (slice(cut, None), slice(n_first, None)))
     ]
-    states = [metric.corpus_state(prepared, reference_mask=own) for prepared, own in parts]
+    states = [metric.corpus_state(prepared, reference_mask=part_mask) for prepared, part_mask in parts]
     state = states[0].joined(states[1])
 
-    found = [
+    scores = [
         score
-        for prepared, own in parts
-        for score in metric.statistics(prepared, reference_mask=own, state=state).sentence_scores[0]
+        for prepared, part_mask in parts
+        for score in metric.statistics(prepared, reference_mask=part_mask, state=state).sentence_scores[0]
     ]
 
-    assert found == pytest.approx(scored(hypotheses, references, mask, variant=variant), nan_ok=True)
+    assert scores == pytest.approx(scored(hypotheses, references, mask, variant=variant), nan_ok=True)
 
 
 def test_document_frequencies_join_in_any_order() -> None:
     parts = [
-        document_frequencies(build_gram_table(number_segments(Segments([["x"]], [own]))))
-        for own in (["a b", "a"], ["a c"], ["b"])
+        document_frequencies(build_gram_table(number_segments(Segments([["x"]], [texts]))))
+        for texts in (["a b", "a"], ["a c"], ["b"])
     ]
     left, right = parts[0].joined(parts[1]).joined(parts[2]), parts[2].joined(parts[0]).joined(parts[1])
 
@@ -184,7 +184,7 @@ def test_document_frequencies_join_in_any_order() -> None:
     assert sorted(left.counts.tolist()) == [1, 1, 1, 2, 2]  # "a b", "a c", "c"; "a", "b"
 
 
-def test_a_frequency_is_0_for_an_n_gram_that_nobody_holds() -> None:
+def test_a_frequency_is_0_for_an_n_gram_that_no_document_holds() -> None:
     frequencies = DocumentFrequencies(np.array([3, 8], dtype=np.uint64), np.array([1, 5]), 7)
 
     assert frequencies.of(np.array([2, 3, 8, 9], dtype=np.uint64)).tolist() == [0, 1, 5, 0]
@@ -215,9 +215,11 @@ def test_hashes_are_the_same_everywhere() -> None:
 )
 def test_edge_cases_are_defined(variant: str, hypothesis: str, references: list[str], expected: float) -> None:
     # Two more segments, so that every n-gram above is rarer than the corpus is long.
-    found = Workspace(Segments([[hypothesis, "q", "r"]], [references, ["q"], ["s"]])).statistics(Cider(variant=variant))
+    statistics = Workspace(Segments([[hypothesis, "q", "r"]], [references, ["q"], ["s"]])).statistics(
+        Cider(variant=variant)
+    )
 
-    assert found.sentence_scores[0, 0] == pytest.approx(expected, nan_ok=True)
+    assert statistics.sentence_scores[0, 0] == pytest.approx(expected, nan_ok=True)
 
 
 def test_one_document_has_no_score() -> None:

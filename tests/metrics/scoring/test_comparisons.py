@@ -36,50 +36,50 @@ def test_holms_p_values_are_statsmodels() -> None:
 
 
 def test_an_undefined_test_is_no_comparison() -> None:
-    found = holm_adjusted([0.02, np.nan, 0.04])
+    adjusted = holm_adjusted([0.02, np.nan, 0.04])
 
-    assert found[[0, 2]] == pytest.approx(multipletests([0.02, 0.04], method="holm")[1])
-    assert np.isnan(found[1])
+    assert adjusted[[0, 2]] == pytest.approx(multipletests([0.02, 0.04], method="holm")[1])
+    assert np.isnan(adjusted[1])
     assert holm_adjusted([]).size == 0
 
 
 def test_each_pair_is_tested_as_it_is_alone_and_the_better_comes_first(replicates) -> None:
     scores = replicates.mean(axis=0)
-    found = compare_systems(scores, replicates)
+    pairs = compare_systems(scores, replicates)
 
-    assert len(found) == 6
-    for pair in found:
-        alone = paired_difference(
+    assert len(pairs) == 6
+    for pair in pairs:
+        expected = paired_difference(
             scores[pair.first], scores[pair.second], replicates[:, pair.first], replicates[:, pair.second]
         )
         assert pair.difference > 0
-        assert (pair.p_value, pair.low, pair.high) == (alone.p_value, alone.low, alone.high)
-    corrected = multipletests([pair.p_value for pair in found], method="holm")[1]
-    assert [pair.adjusted for pair in found] == pytest.approx(corrected)
+        assert (pair.p_value, pair.low, pair.high) == (expected.p_value, expected.low, expected.high)
+    corrected = multipletests([pair.p_value for pair in pairs], method="holm")[1]
+    assert [pair.adjusted for pair in pairs] == pytest.approx(corrected)
 
 
 def test_systems_that_cannot_be_told_apart_share_places(replicates) -> None:
-    found = compare_systems(replicates.mean(axis=0), replicates)
+    pairs = compare_systems(replicates.mean(axis=0), replicates)
 
-    assert {(pair.first, pair.second) for pair in found if not pair.differs} == {(2, 0)}
-    assert place_ranges(4, found) == [(1, 2), (3, 3), (1, 2), (4, 4)]
+    assert {(pair.first, pair.second) for pair in pairs if not pair.differs} == {(2, 0)}
+    assert place_ranges(4, pairs) == [(1, 2), (3, 3), (1, 2), (4, 4)]
 
 
 def test_where_lower_is_better_the_lower_score_comes_first(replicates) -> None:
-    found = compare_systems(replicates.mean(axis=0), replicates, higher_is_better=False)
+    pairs = compare_systems(replicates.mean(axis=0), replicates, higher_is_better=False)
 
-    assert found[0].first == 3
-    assert all(pair.difference < 0 for pair in found)
+    assert pairs[0].first == 3
+    assert all(pair.difference < 0 for pair in pairs)
 
 
 def test_a_system_without_a_score_is_last_and_its_pairs_say_why(replicates) -> None:
     replicates[:, 1] = np.nan
-    found = compare_systems([0.5, np.nan, 0.502, 0.1], replicates)
+    pairs = compare_systems([0.5, np.nan, 0.502, 0.1], replicates)
 
-    undefined = [pair for pair in found if 1 in (pair.first, pair.second)]
+    undefined = [pair for pair in pairs if 1 in (pair.first, pair.second)]
     assert all(pair.second == 1 and np.isnan(pair.adjusted) and pair.reason for pair in undefined)
     assert best_first([0.5, np.nan, 0.502, 0.1]) == [2, 0, 3, 1]
-    assert place_ranges(4, found)[1] == (1, 4)
+    assert place_ranges(4, pairs)[1] == (1, 4)
 
 
 def test_replicates_of_other_systems_are_refused(replicates) -> None:
@@ -101,15 +101,22 @@ def test_without_a_gap_pairs_are_those_of_means_on_the_same_resamples() -> None:
     scores = with_gaps(0.0)
     packed = mean_packed(scores)[0]
     blocks = [packed[:, :1000], packed[:, 1000:]]
-    wanted = compare_systems(scores.mean(axis=1), bootstrap_replicates(blocks, 1200, MeanAggregate()))
+    expected = compare_systems(scores.mean(axis=1), bootstrap_replicates(blocks, 1200, MeanAggregate()))
 
-    found = compare_on_shared_segments(scores)
+    pairs = compare_on_shared_segments(scores)
 
-    ordered = {frozenset((pair.first, pair.second)): pair for pair in found}
-    for pair in wanted:
-        own = ordered[frozenset((pair.first, pair.second))]
-        assert (own.first, own.p_value, own.adjusted, own.segments) == (pair.first, pair.p_value, pair.adjusted, 1200)
-        assert (own.difference, own.low, own.high) == pytest.approx((pair.difference, pair.low, pair.high), abs=1e-12)
+    by_systems = {frozenset((pair.first, pair.second)): pair for pair in pairs}
+    for pair in expected:
+        shared_pair = by_systems[frozenset((pair.first, pair.second))]
+        assert (shared_pair.first, shared_pair.p_value, shared_pair.adjusted, shared_pair.segments) == (
+            pair.first,
+            pair.p_value,
+            pair.adjusted,
+            1200,
+        )
+        assert (shared_pair.difference, shared_pair.low, shared_pair.high) == pytest.approx(
+            (pair.difference, pair.low, pair.high), abs=1e-12
+        )
 
 
 def test_a_pair_is_compared_on_the_segments_of_both_by_a_plain_loop() -> None:
@@ -120,12 +127,12 @@ def test_a_pair_is_compared_on_the_segments_of_both_by_a_plain_loop() -> None:
     counts = np.hstack([draws_in_block(drawn[:, n], int(size), n, 3) for n, size in enumerate(sizes)])
 
     for pair in compare_on_shared_segments(scores, replicates=50, seed=3):
-        both = [s for s in range(scores.shape[1]) if not np.isnan(scores[[pair.first, pair.second], s]).any()]
-        own = [scores[pair.first, s] - scores[pair.second, s] for s in both]
-        resampled = [np.average(own, weights=row[both]) for row in counts]
-        assert pair.segments == len(both)
-        assert pair.difference == pytest.approx(np.mean(own), abs=1e-12)
-        beyond = sum(abs(d - np.mean(resampled)) >= abs(np.mean(own)) for d in resampled)
+        shared = [s for s in range(scores.shape[1]) if not np.isnan(scores[[pair.first, pair.second], s]).any()]
+        differences = [scores[pair.first, s] - scores[pair.second, s] for s in shared]
+        resampled = [np.average(differences, weights=row[shared]) for row in counts]
+        assert pair.segments == len(shared)
+        assert pair.difference == pytest.approx(np.mean(differences), abs=1e-12)
+        beyond = sum(abs(d - np.mean(resampled)) >= abs(np.mean(differences)) for d in resampled)
         assert pair.p_value == (beyond + 1) / 51
         assert (pair.low, pair.high) == pytest.approx((sorted(resampled)[1], sorted(resampled)[-2]), abs=1e-12)
 
@@ -135,13 +142,13 @@ def test_a_system_without_scores_of_what_is_hard_gains_nothing_by_that() -> None
     scores[2, scores[0] < 0] = np.nan  # the worst one, scored where the first is good
     assert np.nanmean(scores[2]) > np.nanmean(scores[1])
 
-    found = {frozenset((pair.first, pair.second)): pair for pair in compare_on_shared_segments(scores)}
+    pairs = {frozenset((pair.first, pair.second)): pair for pair in compare_on_shared_segments(scores)}
 
-    assert found[frozenset((1, 2))].first == 1
+    assert pairs[frozenset((1, 2))].first == 1
 
 
-def test_segments_that_nobody_has_a_score_of_do_not_change_the_resamples() -> None:
-    """They do not count in a run's own resamples either, of which a pair without any gap is to be told."""
+def test_segments_without_any_score_do_not_change_the_resamples() -> None:
+    """A pair without gaps is compared on a run's own resamples, in which such segments do not count either."""
     scores = with_gaps(0.0)
     spread = np.full((len(scores), 2 * scores.shape[1]), np.nan)
     spread[:, ::2] = scores
@@ -155,9 +162,9 @@ def test_segments_that_nobody_has_a_score_of_do_not_change_the_resamples() -> No
 def test_equal_systems_stay_in_their_order_with_gaps_as_without(higher_is_better: bool) -> None:
     equal = np.full((2, 4), 0.5)
     (pair,) = compare_systems([0.5, 0.5], np.full((50, 2), 0.5), higher_is_better=higher_is_better)
-    (own,) = compare_on_shared_segments(equal, higher_is_better=higher_is_better, replicates=50)
-    assert (pair.first, pair.second) == (own.first, own.second) == (0, 1)
-    assert (pair.p_value, own.p_value) == (1, 1)
+    (shared_pair,) = compare_on_shared_segments(equal, higher_is_better=higher_is_better, replicates=50)
+    assert (pair.first, pair.second) == (shared_pair.first, shared_pair.second) == (0, 1)
+    assert (pair.p_value, shared_pair.p_value) == (1, 1)
 
 
 def test_lower_may_be_better_and_nothing_shared_is_undefined() -> None:

@@ -56,22 +56,22 @@ def test_with_unit_weights_it_is_sacrebleus_bleu_on_real_conversations(max_order
     sample = dstc7_sample()
     for hypotheses in sample.outputs.values():
         expected = sacrebleu_oracle.corpus_score(hypotheses, sample.gold, max_order, tokenize="13a", lowercase=True)
-        units = [[1.0] * len(own) for own in sample.gold]
+        units = [[1.0] * len(texts) for texts in sample.gold]
         result = corpus_delta_bleu(hypotheses, sample.gold, units, max_order=max_order, tokenize="13a", lowercase=True)
         assert result.score == pytest.approx(expected, abs=1e-9)
 
 
 @given(corpora(min_tokens=4), ORDERS)
 def test_a_hypothesis_equal_to_its_best_reference_everywhere_scores_one(corpus: Corpus, max_order: int) -> None:
-    best = [own[tenths.index(max(tenths))] for own, tenths in zip(corpus.references, corpus.tenths, strict=True)]
+    best = [texts[tenths.index(max(tenths))] for texts, tenths in zip(corpus.references, corpus.tenths, strict=True)]
     assert corpus_delta_bleu(best, corpus.references, corpus.weights, max_order=max_order).score == 1.0
 
 
 @given(corpora(), st.randoms(use_true_random=False), SEMANTICS)
 def test_the_order_of_references_and_of_items_changes_nothing(corpus: Corpus, random, semantics: str) -> None:
     shuffled = []
-    for hypothesis, own, weights in zip(corpus.hypotheses, corpus.references, corpus.weights, strict=True):
-        pairs = list(zip(own, weights, strict=True))
+    for hypothesis, texts, weights in zip(corpus.hypotheses, corpus.references, corpus.weights, strict=True):
+        pairs = list(zip(texts, weights, strict=True))
         random.shuffle(pairs)
         shuffled.append((hypothesis, *zip(*pairs, strict=True)))
     random.shuffle(shuffled)
@@ -83,7 +83,7 @@ def test_the_order_of_references_and_of_items_changes_nothing(corpus: Corpus, ra
 
 @given(corpora(min_tokens=1), st.floats(0.01, 1.0))
 def test_a_common_scale_of_the_weights_changes_nothing(corpus: Corpus, scale: float) -> None:
-    scaled = [[weight * scale for weight in own] for own in corpus.weights]
+    scaled = [[weight * scale for weight in segment_weights] for segment_weights in corpus.weights]
     before = corpus_delta_bleu(corpus.hypotheses, corpus.references, corpus.weights)
     after = corpus_delta_bleu(corpus.hypotheses, corpus.references, scaled)
     # Precisions, not scores: the root of a sum that cancels to 1e-17 instead of 0 is no small number.
@@ -131,6 +131,16 @@ def test_the_2018_semantics_clamps_and_smooths_exponentially() -> None:
     assert result.score == pytest.approx(math.sqrt(0.5 / 3 * 0.25))
 
 
+def test_the_2018_semantics_smooths_a_corpus_without_any_positive_numerator() -> None:
+    """sacrebleu of 2018 has no exception for it: `compute_bleu` in github.com/mgalley/sacreBLEU, commit 08bd687."""
+    result = corpus_delta_bleu(["a b"], [["a b", "c"]], [[-0.5, 1.0]], semantics="sacrebleu2018")
+    # 1 / (2 * 2 unigrams) and 1 / (4 * 1 bigram); the closest reference has two tokens.
+    assert result.precisions == pytest.approx((0.25, 0.25))
+    assert (result.score, result.clamped) == (pytest.approx(0.25), (True, True))
+    by_the_paper = corpus_delta_bleu(["a b"], [["a b", "c"]], [[-0.5, 1.0]], smoothing="exp")
+    assert by_the_paper.score == 0
+
+
 def test_an_item_without_a_positive_weight_is_named() -> None:
     with pytest.raises(ValueError, match=r"weights\[1\]: found highest weight -0.2; accepted: .* above 0"):
         corpus_delta_bleu(["a", "b"], [["a"], ["b", "c"]], [[0.5], [-0.2, -0.3]])
@@ -175,12 +185,12 @@ def test_sentence_delta_bleu_with_unit_weights_is_sentence_bleu(corpus: Corpus, 
 
 
 def test_the_signature_tells_weights_apart() -> None:
-    one = corpus_delta_bleu(["A b"], [["a b"]], [[0.5]], tokenize="whitespace", lowercase=True)
-    other = corpus_delta_bleu(["A b"], [["a b"]], [[0.6]], tokenize="whitespace", lowercase=True)
-    start, end = one.signature.split("|weights:sha256-")
+    first = corpus_delta_bleu(["A b"], [["a b"]], [[0.5]], tokenize="whitespace", lowercase=True)
+    second = corpus_delta_bleu(["A b"], [["a b"]], [[0.6]], tokenize="whitespace", lowercase=True)
+    start, end = first.signature.split("|weights:sha256-")
     assert start == "delta_bleu|order:2|sem:galley2015|tok:whitespace|lc:yes|smooth:none"
     assert end[12:] == "|refs:all|nrefs:1|nopos:error|version:0.1.0"
-    assert one.signature != other.signature
+    assert first.signature != second.signature
 
 
 @pytest.mark.parametrize(

@@ -22,16 +22,18 @@ def test_it_counts_what_a_set_of_n_grams_holds(outputs: list[list[str]], order: 
     np.testing.assert_allclose(statistics.system_scores(), [wanted])
     for output, score in zip(outputs, statistics.sentence_scores[0], strict=True):
         counts = ngram_counts(output, order)
-        own = counts.total() if over == "n-grams" else len(output)
-        np.testing.assert_allclose(score, len(counts) / own if own else np.nan)
+        size = counts.total() if over == "n-grams" else len(output)
+        np.testing.assert_allclose(score, len(counts) / size if size else np.nan)
 
 
 def test_systems_share_the_work_and_nothing_else() -> None:
     metric = Distinct(order=1, tokenize="13a", lowercase=True)
     together = Workspace(Segments(list(SAMPLE.outputs.values()), SAMPLE.gold), [metric]).statistics(metric)
     alone = [scored(metric, outputs) for outputs in SAMPLE.outputs.values()]
-    np.testing.assert_array_equal(together.system_scores(), [one.system_scores().item() for one in alone])
-    np.testing.assert_array_equal(together.system_scores([4, 9]), [one.system_scores([4, 9]).item() for one in alone])
+    np.testing.assert_array_equal(together.system_scores(), [statistics.system_scores().item() for statistics in alone])
+    np.testing.assert_array_equal(
+        together.system_scores([4, 9]), [statistics.system_scores([4, 9]).item() for statistics in alone]
+    )
 
 
 def test_it_is_a_score_of_the_pool_and_not_a_mean() -> None:

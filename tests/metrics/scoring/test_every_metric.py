@@ -1,4 +1,4 @@
-"""What holds for every metric of the registry, whoever wrote it."""
+"""What holds for every metric of the registry, those of other packages included."""
 
 from __future__ import annotations
 
@@ -43,31 +43,33 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
 @st.composite
 def worlds(draw: st.DrawFn, min_tokens: int = 0, min_segments: int = 1) -> tuple[Segments, list[float]]:
     """Segments with sources and one or two systems, and a weight for each reference."""
-    corpus: Corpus = draw(corpora(min_tokens).filter(lambda one: len(one.hypotheses) >= min_segments))
+    corpus: Corpus = draw(corpora(min_tokens).filter(lambda drawn: len(drawn.hypotheses) >= min_segments))
     systems: list[list[Text]] = [[" ".join(text) for text in corpus.hypotheses]]
     if draw(st.booleans()):
         systems.append([" ".join(draw(token_lists(min_tokens))) for _ in corpus.hypotheses])
-    references = [[" ".join(text) for text in own] for own in corpus.references]
+    references = [[" ".join(text) for text in texts] for texts in corpus.references]
     sources = [" ".join(draw(token_lists(min_tokens))) for _ in references]
     return Segments(systems, references, sources), list(chain.from_iterable(corpus.weights))
 
 
 def in_range(metric: Metric, scores: Any) -> bool:
-    found = np.asarray(scores)[~np.isnan(scores)]
-    return bool(np.all(found >= metric.low - 1e-9) and np.all(found <= metric.high + 1e-9))
+    defined = np.asarray(scores)[~np.isnan(scores)]
+    return bool(np.all(defined >= metric.low - 1e-9) and np.all(defined <= metric.high + 1e-9))
 
 
-def assert_equal_scores(one: MetricStatistics, other: MetricStatistics, tolerance: float = 1e-12) -> None:
-    np.testing.assert_array_equal(one.valid, other.valid)
-    np.testing.assert_allclose(one.sentence_scores, other.sentence_scores, rtol=tolerance, atol=tolerance)
-    np.testing.assert_allclose(one.system_scores(), other.system_scores(), rtol=tolerance, atol=tolerance)
+def assert_equal_scores(first: MetricStatistics, second: MetricStatistics, tolerance: float = 1e-12) -> None:
+    np.testing.assert_array_equal(first.valid, second.valid)
+    np.testing.assert_allclose(first.sentence_scores, second.sentence_scores, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(first.system_scores(), second.system_scores(), rtol=tolerance, atol=tolerance)
 
 
-def regrouped(segments: Segments, weights: list[float], places: list[list[int]]) -> tuple[Segments, list[float]]:
-    """Each segment with the references at these places of its list."""
+def regrouped(segments: Segments, weights: list[float], positions: list[list[int]]) -> tuple[Segments, list[float]]:
+    """Each segment with the references at these positions of its list."""
     starts = segments.reference_offsets
-    references = [[own[at] for at in chosen] for own, chosen in zip(segments.references, places, strict=True)]
-    moved = [weights[starts[index] + at] for index, chosen in enumerate(places) for at in chosen]
+    references = [
+        [texts[position] for position in chosen] for texts, chosen in zip(segments.references, positions, strict=True)
+    ]
+    moved = [weights[starts[index] + position] for index, chosen in enumerate(positions) for position in chosen]
     return replace(segments, references=references), moved
 
 
@@ -109,10 +111,10 @@ def test_its_parameters_and_signature_tell_it_apart_and_build_it_again(models: M
         if (varied := accepted(models, name, parameter.name, value)) is not None
     ]
     for variant in variants:
-        again = get_metric(name, **variant.parameters())
-        assert again == variant
-        assert hash(again) == hash(variant)
-        assert again.signature() == variant.signature()
+        rebuilt = get_metric(name, **variant.parameters())
+        assert rebuilt == variant
+        assert hash(rebuilt) == hash(variant)
+        assert rebuilt.signature() == variant.signature()
         assert variant.signature().startswith(f"{name}|")
         assert "|version:" in variant.signature()
     assert len({variant.signature() for variant in variants}) == len(set(variants))
@@ -157,13 +159,13 @@ def test_the_order_of_references_does_not_matter(
 ) -> None:
     segments, weights = world
     metric = models.metric(name)
-    places = [data.draw(st.permutations(range(len(own)))) for own in segments.references]
-    shuffled, moved = regrouped(segments, weights, places)
-    one, other = models.score(metric, segments, weights), models.score(metric, shuffled, moved)
+    positions = [data.draw(st.permutations(range(len(texts)))) for texts in segments.references]
+    shuffled, moved = regrouped(segments, weights, positions)
+    original, reordered = models.score(metric, segments, weights), models.score(metric, shuffled, moved)
     if name in ORDER_OF_REFERENCES_MATTERS:
-        np.testing.assert_allclose(one.sentence_scores, other.sentence_scores, atol=1e-12)
+        np.testing.assert_allclose(original.sentence_scores, reordered.sentence_scores, atol=1e-12)
     else:
-        assert_equal_scores(one, other)
+        assert_equal_scores(original, reordered)
 
 
 @every_metric_with_references
@@ -176,12 +178,15 @@ def test_a_subset_scores_as_if_there_were_no_other_references(
     metric = models.metric(name)
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(weights), max_size=len(weights))), dtype=bool)
     starts = segments.reference_offsets
-    places = [[at for at in range(len(own)) if mask[starts[i] + at]] for i, own in enumerate(segments.references)]
-    fewer, kept = regrouped(segments, weights, places)
+    positions = [
+        [position for position in range(len(texts)) if mask[starts[i] + position]]
+        for i, texts in enumerate(segments.references)
+    ]
+    fewer, fewer_weights = regrouped(segments, weights, positions)
     before = mask.copy(), list(weights)
-    masked, removed = models.score(metric, segments, weights, mask), models.score(metric, fewer, kept)
+    masked, removed = models.score(metric, segments, weights, mask), models.score(metric, fewer, fewer_weights)
     assert_equal_scores(masked, removed)
-    assert not masked.valid[:, [index for index, own in enumerate(places) if not own]].any()
+    assert not masked.valid[:, [index for index, chosen in enumerate(positions) if not chosen]].any()
     np.testing.assert_array_equal(mask, before[0])
     assert weights == before[1]
 
@@ -192,8 +197,8 @@ def test_a_subset_scores_as_if_there_were_no_other_references(
 def test_every_reference_twice_changes_nothing(models: Models, name: str, world: tuple[Segments, list[float]]) -> None:
     segments, weights = world
     metric = models.metric(name)
-    doubled, twice = regrouped(segments, weights, [[*range(len(own))] * 2 for own in segments.references])
-    assert_equal_scores(models.score(metric, segments, weights), models.score(metric, doubled, twice), 1e-9)
+    doubled, doubled_weights = regrouped(segments, weights, [[*range(len(texts))] * 2 for texts in segments.references])
+    assert_equal_scores(models.score(metric, segments, weights), models.score(metric, doubled, doubled_weights), 1e-9)
 
 
 @every_metric_with_references
@@ -204,7 +209,7 @@ def test_one_reference_twice_changes_nothing_where_the_best_counts(
 ) -> None:
     segments, weights = world
     metric = models.metric(name)
-    more, moved = regrouped(segments, weights, [[0, *range(len(own))] for own in segments.references])
+    more, moved = regrouped(segments, weights, [[0, *range(len(texts))] for texts in segments.references])
     if name not in HOW_OFTEN_A_REFERENCE_COMES_MATTERS:
         assert_equal_scores(models.score(metric, segments, weights), models.score(metric, more, moved))
 
@@ -226,29 +231,34 @@ def test_parts_of_a_corpus_add_up(
     segments, weights = world
     metric = models.metric(name)
     cut = data.draw(st.integers(1, segments.n_segments - 1))
-    whole = models.score(metric, segments, weights)
+    full = models.score(metric, segments, weights)
     parts = [part_of(segments, weights, slice(None, cut)), part_of(segments, weights, slice(cut, None))]
-    if not whole.sums:
-        for part, own in zip(parts, (range(cut), range(cut, segments.n_segments)), strict=True):
-            found = whole.system_scores(list(own))
-            np.testing.assert_allclose(found, models.score(metric, *part).system_scores(), atol=1e-12)
+    if not full.sums:
+        for part, indices in zip(parts, (range(cut), range(cut, segments.n_segments)), strict=True):
+            scores = full.system_scores(list(indices))
+            np.testing.assert_allclose(scores, models.score(metric, *part).system_scores(), atol=1e-12)
     prepared = [Workspace(part, [metric], models.store).prepared(metric) for part, _ in parts]
-    states = [metric.corpus_state(one, weights=np.array(own)) for one, (_, own) in zip(prepared, parts, strict=True)]
-    if not whole.sums and states[0] is None:
+    states = [
+        metric.corpus_state(prepared_part, weights=np.array(part_weights))
+        for prepared_part, (_, part_weights) in zip(prepared, parts, strict=True)
+    ]
+    if not full.sums and states[0] is None:
         return  # a pool that is not put together from parts
     n_ranges = data.draw(st.integers(1, 3))
     scored = [
-        metric.statistics(one, weights=np.array(own), state=whole_state(states, one, n_ranges))
-        for one, (_, own) in zip(prepared, parts, strict=True)
+        metric.statistics(
+            prepared_part, weights=np.array(part_weights), state=whole_state(states, prepared_part, n_ranges)
+        )
+        for prepared_part, (_, part_weights) in zip(prepared, parts, strict=True)
     ]
-    if not whole.sums and not scored[0].means:
+    if not full.sums and not scored[0].means:
         for part in scored:
-            np.testing.assert_array_equal(part.system_scores(), whole.system_scores())
-    np.testing.assert_allclose(np.concatenate([part.packed for part in scored], axis=1), whole.packed, atol=1e-9)
-    assert {part.aggregate for part in scored} == {whole.aggregate}
-    if whole.sums or whole.means:
+            np.testing.assert_array_equal(part.system_scores(), full.system_scores())
+    np.testing.assert_allclose(np.concatenate([part.packed for part in scored], axis=1), full.packed, atol=1e-9)
+    assert {part.aggregate for part in scored} == {full.aggregate}
+    if full.sums or full.means:
         sums = sum(part.packed.sum(axis=1) for part in scored)
-        np.testing.assert_allclose(whole.aggregate(sums), whole.system_scores(), atol=1e-9)
+        np.testing.assert_allclose(full.aggregate(sums), full.system_scores(), atol=1e-9)
 
 
 def whole_state(states: list[CorpusState | None], prepared: object, n_ranges: int) -> CorpusState | None:
@@ -259,16 +269,16 @@ def whole_state(states: list[CorpusState | None], prepared: object, n_ranges: in
 
     if any(state is None for state in states):
         return None
-    read = []
+    ranges = []
     for index in range(n_ranges):
-        held = [part for state in states if (part := state.ranged(index, n_ranges)) is not None]
+        range_parts = [part for state in states if (part := state.ranged(index, n_ranges)) is not None]
         pieces = [
-            [own for part in held if (own := part.ranged(piece, 2 * n_ranges)) is not None]
+            [piece_state for part in range_parts if (piece_state := part.ranged(piece, 2 * n_ranges)) is not None]
             for piece in (2 * index, 2 * index + 1)
         ]
         if settled := [joined(piece).settled() for piece in pieces if piece]:
-            read.append(joined(settled).of_texts(prepared))
-    return joined(read)
+            ranges.append(joined(settled).of_texts(prepared))
+    return joined(ranges)
 
 
 def part_of(segments: Segments, weights: list[float], chosen: slice) -> tuple[Segments, list[float]]:
@@ -305,9 +315,9 @@ def test_a_common_scale_of_all_weights_does_not_matter(
     segments, weights = world
     metric = models.metric(name)
     scaled = [weight * scale for weight in weights]
-    one, other = models.score(metric, segments, weights), models.score(metric, segments, scaled)
-    np.testing.assert_allclose(one.system_scores(), other.system_scores(), atol=1e-9)
-    np.testing.assert_allclose(one.sentence_scores, other.sentence_scores, atol=1e-9)
+    original, rescaled = models.score(metric, segments, weights), models.score(metric, segments, scaled)
+    np.testing.assert_allclose(original.system_scores(), rescaled.system_scores(), atol=1e-9)
+    np.testing.assert_allclose(original.sentence_scores, rescaled.sentence_scores, atol=1e-9)
 
 
 @given(world=worlds(), order=st.integers(1, 4))
@@ -411,13 +421,13 @@ def test_chinese_and_all_odd_texts_go_through_every_tokeniser(models: Models, na
 
 
 @pytest.mark.parametrize("name", [name for name in CAST if METRICS[name].needs_sources])
-def test_a_metric_that_needs_sources_says_so(models: Models, name: str) -> None:
+def test_a_metric_that_needs_sources_is_refused_without_them(models: Models, name: str) -> None:
     with pytest.raises(ValueError, match="sources: found None"):
         models.score(models.metric(name), Segments([["a"]], [["a"]]))
 
 
 @pytest.mark.parametrize("name", [name for name in CAST if METRICS[name]().needs_weights])
-def test_a_metric_that_needs_weights_says_so(models: Models, name: str) -> None:
+def test_a_metric_that_needs_weights_is_refused_without_them(models: Models, name: str) -> None:
     metric = models.metric(name)
     workspace = Workspace(Segments([["a"]], [["a"]]), [metric], models.store)
     with pytest.raises(ValueError, match="weights: found None"):

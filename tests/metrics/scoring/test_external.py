@@ -27,9 +27,9 @@ def test_a_signature_names_what_was_imported() -> None:
     assert metric.signature() == (
         "external|name:COMET-22|lower:no|low:0|high:1|level:segment|content:3f3f3f3f3f3f|version:0.1.0"
     )
-    again = get_metric("external", **metric.parameters())
-    assert again == metric
-    assert hash(again) == hash(metric)
+    rebuilt = get_metric("external", **metric.parameters())
+    assert rebuilt == metric
+    assert hash(rebuilt) == hash(metric)
 
 
 def test_a_system_has_the_mean_of_its_segments_that_have_a_score() -> None:

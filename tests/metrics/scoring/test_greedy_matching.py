@@ -35,11 +35,11 @@ def test_texts_of_ten_thousand_words_take_little_memory(tmp_path):
     words = [f"w{i}" for i in range(6000)]
     store = ModelStore([tmp_path])
     model = store.add(WordVectors.from_words(words, np.random.default_rng(0).normal(size=(6000, 8))))
-    text, other = " ".join(words + words[:4000]), " ".join(reversed(words))
+    text, reference = " ".join(words + words[:4000]), " ".join(reversed(words))
     tracemalloc.start()
-    found = score(store, model, text, other)
+    similarity = score(store, model, text, reference)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found == pytest.approx(1)
+    assert similarity == pytest.approx(1)
     # All similarities at once would be 6,000 x 6,000 numbers of 8 bytes.
     assert peak < 6000 * 6000 * 8 / 2

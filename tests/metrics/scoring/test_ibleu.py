@@ -21,12 +21,12 @@ def test_it_is_the_difference_of_two_of_sacrebleus_scores(
 ) -> None:
     sources = [data.draw(token_lists(min_size=1)) for _ in corpus.hypotheses]
     metric = IBleu(max_order=max_order, alpha=alpha, smoothing=smoothing)
-    found = scored(metric, corpus.hypotheses, corpus.references, sources).system_scores()
+    scores = scored(metric, corpus.hypotheses, corpus.references, sources).system_scores()
     against = [
         sacrebleu_oracle.corpus_score(join(corpus.hypotheses), references, max_order, smoothing=smoothing)
-        for references in ([join(own) for own in corpus.references], [[" ".join(source)] for source in sources])
+        for references in ([join(texts) for texts in corpus.references], [[" ".join(source)] for source in sources])
     ]
-    assert found == pytest.approx(alpha * against[0] - (1 - alpha) * against[1], abs=1e-9)
+    assert scores == pytest.approx(alpha * against[0] - (1 - alpha) * against[1], abs=1e-9)
 
 
 @given(corpora(min_tokens=1), st.data())
@@ -35,10 +35,10 @@ def test_a_segments_score_is_the_difference_of_two_smoothed_sentence_scores(
 ) -> None:
     sources = [data.draw(token_lists(min_size=1)) for _ in corpus.hypotheses]
     scores = scored(IBleu(alpha=0.8), corpus.hypotheses, corpus.references, sources).sentence_scores[0]
-    for hypothesis, own, source, score in zip(corpus.hypotheses, corpus.references, sources, scores, strict=True):
+    for hypothesis, texts, source, score in zip(corpus.hypotheses, corpus.references, sources, scores, strict=True):
         adequate, copied = (
             sacrebleu_oracle.sentence_score(" ".join(hypothesis), join(references), 2, effective_order=False)
-            for references in (own, [source])
+            for references in (texts, [source])
         )
         assert score == pytest.approx(0.8 * adequate - 0.2 * copied, abs=1e-9)
 
@@ -64,14 +64,14 @@ def test_empty_texts_and_an_empty_subset() -> None:
     assert not statistics.packed[0, 3].any()
 
 
-def test_without_sources_it_says_so() -> None:
+def test_without_sources_it_is_refused() -> None:
     workspace = Workspace(Segments([["a"]], [["a"]]))
     with pytest.raises(ValueError, match="sources: found None; accepted by ibleu: one text per segment"):
         workspace.statistics(IBleu())
 
 
 def test_one_preparation_serves_all_alphas_and_orders() -> None:
-    both = IBleu(max_order=1).preparation().joined(IBleu(max_order=3, alpha=0.7).preparation())
-    assert both == IBleu(max_order=3).preparation()
+    merged = IBleu(max_order=1).preparation().joined(IBleu(max_order=3, alpha=0.7).preparation())
+    assert merged == IBleu(max_order=3).preparation()
     assert IBleu().preparation().joined(Bleu().preparation()) is None
     assert IBleu().preparation().joined(IBleu(lowercase=True).preparation()) is None

@@ -18,9 +18,11 @@ def lengths(hypotheses: list[list[str]], references: list[list[list[str]]]) -> l
 def test_lengths_of_short_texts_are_those_of_the_dynamic_programme(
     segments: list[tuple[list[str], list[list[str]]]],
 ) -> None:
-    expected = [overlap_oracles.lcs(hypothesis, one) for hypothesis, own in segments for one in own]
+    expected = [
+        overlap_oracles.lcs(hypothesis, reference) for hypothesis, references in segments for reference in references
+    ]
 
-    assert lengths([hypothesis for hypothesis, _ in segments], [own for _, own in segments]) == expected
+    assert lengths([hypothesis for hypothesis, _ in segments], [references for _, references in segments]) == expected
 
 
 @pytest.mark.parametrize("size", [1, 62, 63, 64, 65, 66, 128, 200])
@@ -29,7 +31,9 @@ def test_lengths_around_the_width_of_a_machine_word_are_those_of_the_dynamic_pro
     hypotheses = [[str(word) for word in rng.integers(0, 9, size)] for _ in range(3)]
     references = [[[str(word) for word in rng.integers(0, 9, n)] for n in (0, 1, 63, 64, 65, 150)] for _ in range(3)]
     expected = [
-        overlap_oracles.lcs(left, right) for left, own in zip(hypotheses, references, strict=True) for right in own
+        overlap_oracles.lcs(hypothesis, reference)
+        for hypothesis, texts in zip(hypotheses, references, strict=True)
+        for reference in texts
     ]
 
     assert lengths(hypotheses, references) == expected

@@ -42,21 +42,21 @@ def sample() -> Sample:
 def coco(jar: MeteorJar, sample: Sample) -> tuple[float, list[float]]:
     """pycocoevalcap's own scores of one system on the real sample, by its own code.
 
-    It is handed the program that runs already, if it would start the same: to start another takes many seconds.
+    It is given the program that already runs, if it would start the same one: starting another takes many seconds.
     """
     commands: list[list[str]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coco_meteor.subprocess, "Popen", lambda command, **_: commands.append(command) or jar._process)
-        theirs = coco_meteor.Meteor()
-    own = list(map(str, jar._process.args))
-    assert commands[0][-6:] == own[-6:] == ["-", "-", "-stdio", "-l", "en", "-norm"]
-    assert Path(own[own.index("-jar") + 1]).name == coco_meteor.METEOR_JAR
+        scorer = coco_meteor.Meteor()
+    our_command = list(map(str, jar._process.args))
+    assert commands[0][-6:] == our_command[-6:] == ["-", "-", "-stdio", "-l", "en", "-norm"]
+    assert Path(our_command[our_command.index("-jar") + 1]).name == coco_meteor.METEOR_JAR
     texts = dict(enumerate(sample.gold)), {i: [text] for i, text in enumerate(sample.outputs["TeamA"])}
-    found = theirs.compute_score(*texts)
+    scores = scorer.compute_score(*texts)
     # Its class ends what it holds: something else than the shared program.
-    theirs.meteor_p = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
-    del theirs
-    return found
+    scorer.meteor_p = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    del scorer
+    return scores
 
 
 def aligned(jar: MeteorJar, hypotheses: list[str], references: list[list[str]]) -> Alignments:
@@ -64,7 +64,7 @@ def aligned(jar: MeteorJar, hypotheses: list[str], references: list[list[str]]) 
     return Alignments(
         segments.rows,
         segments.pairs,
-        align_pairs(jar, segments.pairs, hypotheses, [r for own in references for r in own]),
+        align_pairs(jar, segments.pairs, hypotheses, [r for texts in references for r in texts]),
     )
 
 
@@ -96,17 +96,17 @@ def test_a_subset_of_the_references_scores_as_the_program_scores_it_alone(jar: M
     rng = np.random.default_rng(11)
     mask = rng.random(sum(map(len, gold))) < 0.4
     flags = iter(mask.tolist())
-    left = [[text for text in own if next(flags)] for own in gold]
-    counted = [i for i, own in enumerate(left) if own]
+    remaining = [[text for text in texts if next(flags)] for texts in gold]
+    counted = [i for i, texts in enumerate(remaining) if texts]
     best = []  # the program's own choice: all references of the subset on one line
     for i in counted:
-        (answer,) = jar._ask([" ||| ".join(["SCORE", *left[i], hypotheses[i]])], 1)
+        (answer,) = jar._ask([" ||| ".join(["SCORE", *remaining[i], hypotheses[i]])], 1)
         best.append([float(number) for number in answer.split()])
     scores, total = jar.evaluate(np.array(best))
 
     result = Meteor().statistics(prepared, reference_mask=mask)
 
-    assert result.valid[0].tolist() == [bool(own) for own in left]
+    assert result.valid[0].tolist() == [bool(texts) for texts in remaining]
     assert result.sentence_scores[0][counted] == pytest.approx(scores, abs=1e-12)
     assert result.system_scores()[0] == pytest.approx(total, abs=1e-12)
 
@@ -119,7 +119,7 @@ def test_statistics_of_a_segment_are_those_of_the_first_of_equally_good_referenc
 
 
 def test_a_stem_and_a_synonym_match_as_much_as_their_weights_say(jar: MeteorJar) -> None:
-    same, synonym, stem, other = scored(
+    same, synonym, stem, unrelated = scored(
         jar, ["the dog runs"] * 4, [["the dog runs"], ["the dog functions"], ["the dog running"], ["the dog zebra"]]
     )
 
@@ -128,7 +128,7 @@ def test_a_stem_and_a_synonym_match_as_much_as_their_weights_say(jar: MeteorJar)
     # A synonym counts 0.8, a stem 0.6, and so much are P, R and F; no fragmentation.
     assert synonym == pytest.approx((0.25 + 0.75 + 0.8 * 0.75) / 1.75)
     assert stem == pytest.approx((0.25 + 0.75 + 0.6 * 0.75) / 1.75)
-    assert other < stem
+    assert unrelated < stem
 
 
 def test_a_word_alone_is_matched_by_its_form_only(jar: MeteorJar) -> None:
@@ -179,20 +179,20 @@ def test_a_long_text_is_aligned(jar: MeteorJar) -> None:
 
 
 def test_equal_pairs_of_texts_are_asked_about_once(jar: MeteorJar, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, str]] = []
+    requested: list[tuple[str, str]] = []
     monkeypatch.setattr(
-        jar, "statistics", lambda pairs: asked.extend(pairs) or np.arange(23.0 * len(asked)).reshape(-1, 23)
+        jar, "statistics", lambda pairs: requested.extend(pairs) or np.arange(23.0 * len(requested)).reshape(-1, 23)
     )
     segments = Segments([["a", "a"]], [["x", "y", "x"], ["x"]])
 
-    found = align_pairs(jar, segments.pairs, ["a", "a"], ["x", "y", "x", "x"])
+    statistics = align_pairs(jar, segments.pairs, ["a", "a"], ["x", "y", "x", "x"])
 
-    assert asked == [("a", "x"), ("a", "y")]
-    assert found[:, 0].tolist() == [0, 23, 0, 0]
+    assert requested == [("a", "x"), ("a", "y")]
+    assert statistics[:, 0].tolist() == [0, 23, 0, 0]
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), max_size=8))
-def test_whatever_stands_in_texts_each_pair_has_its_own_answer(jar: MeteorJar, pairs: list[tuple[str, str]]) -> None:
+def test_each_pair_has_its_own_answer_whatever_its_texts_contain(jar: MeteorJar, pairs: list[tuple[str, str]]) -> None:
     together = jar.statistics(pairs)
 
     assert together.tolist() == [line for pair in pairs for line in jar.statistics([pair]).tolist()]
@@ -208,13 +208,13 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 def test_scores_are_bounded_best_against_itself_and_blind_to_the_order_of_references(
     jar: MeteorJar, segments: list[tuple[str, list[str]]], random: object
 ) -> None:
-    hypotheses, references = [h for h, _ in segments], [own for _, own in segments]
-    shuffled = [random.sample(own, len(own)) for own in references]  # type: ignore[attr-defined]
+    hypotheses, references = [h for h, _ in segments], [texts for _, texts in segments]
+    shuffled = [random.sample(texts, len(texts)) for texts in references]  # type: ignore[attr-defined]
     scores = scored(jar, hypotheses, references)
 
     assert all(0 <= score <= 1 + 1e-12 for score in scores if not math.isnan(score))
     assert scored(jar, hypotheses, shuffled) == pytest.approx(scores, nan_ok=True)
-    assert [scored(jar, [text], [[text, *own]]) for text, own in segments if text] == [
+    assert [scored(jar, [text], [[text, *texts]]) for text, texts in segments if text] == [
         [pytest.approx(1.0)] for text in hypotheses if text
     ]
 
@@ -237,7 +237,7 @@ def test_sums_of_another_width_are_refused() -> None:
         MeteorAggregate()([[1.0, 2.0]])
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     for _ in range(600):
         if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
             return True
@@ -248,21 +248,21 @@ def gone(pid: int) -> bool:
 @pytest.fixture
 def light(tmp_path: Path) -> Path:
     """The same program with its first paraphrases only, which it has read at once."""
-    whole = meteor_jar.find_jar()
-    assert whole is not None
+    full_jar = meteor_jar.find_jar()
+    assert full_jar is not None
     data = tmp_path / "data"
     data.mkdir()
-    with gzip.open(whole.parent / "data" / "paraphrase-en.gz", "rb") as source:
+    with gzip.open(full_jar.parent / "data" / "paraphrase-en.gz", "rb") as source:
         lines = b"".join(islice(source, 300))
     (data / "paraphrase-en.gz").write_bytes(gzip.compress(lines))
-    return Path(shutil.copy(whole, tmp_path))
+    return Path(shutil.copy(full_jar, tmp_path))
 
 
 def test_no_process_is_left_after_the_block_nor_after_the_object() -> None:
     with MeteorJar() as running:
         pid = running.pid
         assert psutil.pid_exists(pid)
-    assert gone(pid)
+    assert has_ended(pid)
     with pytest.raises(MeteorFailed, match="closed"):
         running.statistics([("a", "a")])
     running.close()
@@ -270,7 +270,7 @@ def test_no_process_is_left_after_the_block_nor_after_the_object() -> None:
     dropped = MeteorJar()
     pid = dropped.pid
     del dropped
-    assert gone(pid)
+    assert has_ended(pid)
 
 
 def test_it_ends_with_a_process_that_is_killed(light: Path) -> None:
@@ -284,30 +284,30 @@ def test_it_ends_with_a_process_that_is_killed(light: Path) -> None:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         parent.kill()
-    assert gone(pid)
+    assert has_ended(pid)
 
 
 def test_a_process_that_does_not_answer_in_time_is_ended() -> None:
     slow = MeteorJar(timeout=0.01)
     with pytest.raises(MeteorFailed, match=r"no answer within 0\.01 s"):
         slow.statistics([("a", "a")])
-    assert gone(slow.pid)
+    assert has_ended(slow.pid)
 
 
 def test_many_more_answers_than_a_pipe_holds_come_in_order(monkeypatch: pytest.MonkeyPatch, light: Path) -> None:
     monkeypatch.setattr(meteor_jar, "find_jar", lambda: light)
     lengths = np.random.default_rng(3).integers(1, 9, 5000)
     with MeteorJar() as running:
-        found = running.statistics([("a " * length, "a") for length in lengths.tolist()])
-    assert found[:, 0].tolist() == lengths.tolist()  # words of the hypothesis
-    assert found.shape == (5000, 23)
+        statistics = running.statistics([("a " * length, "a") for length in lengths.tolist()])
+    assert statistics[:, 0].tolist() == lengths.tolist()  # words of the hypothesis
+    assert statistics.shape == (5000, 23)
 
 
 def test_what_the_program_says_when_it_fails_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(meteor_jar, "find_jar", lambda: tmp_path / "no.jar")
     with MeteorJar() as broken, pytest.raises(MeteorFailed, match=r"status 1: .*no\.jar"):
         broken.statistics([("a", "a")])
-    assert gone(broken.pid)
+    assert has_ended(broken.pid)
 
 
 def test_it_says_what_is_missing_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,9 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs" / "metrics" / "own.md").rea
 
 
 def printed(language: str) -> str:
-    found = re.search(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-    assert found is not None
-    return found.group(1)
+    match = re.search(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    assert match is not None
+    return match.group(1)
 
 
 class Environment:
@@ -48,9 +48,9 @@ class Environment:
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Environment]:
     monkeypatch.syspath_prepend(str(tmp_path))
-    made = Environment(tmp_path)
-    yield made
-    for module in made.modules:
+    created = Environment(tmp_path)
+    yield created
+    for module in created.modules:
         sys.modules.pop(module, None)
     monkeypatch.undo()
     METRICS.forget()
@@ -164,7 +164,7 @@ def test_a_module_that_fails_on_import_is_named_with_what_it_raised(environment:
     assert "bleu" in METRICS
 
 
-def test_a_package_that_is_gone_is_gone_from_the_list(environment: Environment, tmp_path: Path) -> None:
+def test_a_removed_package_leaves_the_list(environment: Environment, tmp_path: Path) -> None:
     install_example(environment)
     assert "shared_words" in METRICS
     for file in (tmp_path / "shared_words-1.0.dist-info").iterdir():

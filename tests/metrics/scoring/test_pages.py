@@ -34,6 +34,6 @@ def test_an_entry_has_the_metrics_own_label_range_and_direction(name: str) -> No
 
 @pytest.mark.parametrize("name", sorted(ENTRIES))
 def test_a_metrics_page_names_each_of_its_parameters(name: str) -> None:
-    told = (DOCS / ENTRIES[name]["page"]).read_text(encoding="utf-8")
-    missing = [one.name for one in METRICS[name].parameter_list() if f"`{one.name}`" not in told]
+    text = (DOCS / ENTRIES[name]["page"]).read_text(encoding="utf-8")
+    missing = [parameter.name for parameter in METRICS[name].parameter_list() if f"`{parameter.name}`" not in text]
     assert missing == []

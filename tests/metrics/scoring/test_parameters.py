@@ -6,9 +6,9 @@ from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
 
 
-@pytest.mark.parametrize(("one", "other"), [(1.2, 1.2000001), (1 / 3, 0.333333), (1e-7, 1.0000001e-7)])
-def test_numbers_that_differ_are_written_differently(one: float, other: float) -> None:
-    assert get_metric("rouge_l", beta=one).signature() != get_metric("rouge_l", beta=other).signature()
+@pytest.mark.parametrize(("first", "second"), [(1.2, 1.2000001), (1 / 3, 0.333333), (1e-7, 1.0000001e-7)])
+def test_numbers_that_differ_are_written_differently(first: float, second: float) -> None:
+    assert get_metric("rouge_l", beta=first).signature() != get_metric("rouge_l", beta=second).signature()
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_text_cannot_pass_for_another_parameter(kind: str) -> None:
     assert parameter.written("a%7Cb") != parameter.written("a|b")
 
 
-def test_choices_that_nobody_can_guess_are_explained() -> None:
+def test_choices_that_are_hard_to_guess_are_explained() -> None:
     opaque = {"combine", "form", "over", "over_references", "references", "semantics", "variant"}
     silent = [
         f"{name}: {parameter.name}"

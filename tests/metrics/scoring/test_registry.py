@@ -21,7 +21,7 @@ def test_the_bleu_family_agrees_with_its_functions_on_real_conversations() -> No
     sample = dstc7_sample()
     references = sample.weighted
     workspace = Workspace(Segments(list(sample.outputs.values()), references))
-    weights = [weight for own in sample.weights for weight in own]
+    weights = [weight for segment_weights in sample.weights for weight in segment_weights]
 
     scores = {
         name: workspace.statistics(get_metric(name, **TEXT), weights=weights).system_scores().tolist()
@@ -29,7 +29,7 @@ def test_the_bleu_family_agrees_with_its_functions_on_real_conversations() -> No
     }
 
     for index, hypotheses in enumerate(sample.outputs.values()):
-        sentences = [sentence_bleu(h, own, **TEXT) for h, own in zip(hypotheses, references, strict=True)]
+        sentences = [sentence_bleu(h, texts, **TEXT) for h, texts in zip(hypotheses, references, strict=True)]
         delta = corpus_delta_bleu(hypotheses, references, sample.weights, on_no_positive="drop", **TEXT)
         assert scores["bleu"][index] == pytest.approx(corpus_bleu(hypotheses, references, **TEXT).score, abs=1e-12)
         assert scores["sbleu"][index] == pytest.approx(np.mean(sentences), abs=1e-12)
@@ -80,16 +80,16 @@ def test_a_table_that_contradicts_the_signature_is_refused() -> None:
 
 
 def test_metrics_with_equal_tokens_share_one_table_of_the_longest_order() -> None:
-    two, four, other = (
+    two, four, lowercased = (
         get_metric("bleu", max_order=2),
         get_metric("delta_bleu", max_order=4),
         get_metric("bleu", lowercase=True),
     )
-    workspace = Workspace(Segments([["a b"]], [["a b"]]), [two, four, other])
+    workspace = Workspace(Segments([["a b"]], [["a b"]]), [two, four, lowercased])
 
     assert workspace.prepared(two) is workspace.prepared(four)
     assert workspace.prepared(two).max_order == 4
-    assert workspace.prepared(other) is not workspace.prepared(two)
+    assert workspace.prepared(lowercased) is not workspace.prepared(two)
 
 
 def test_a_metric_that_was_not_announced_widens_what_is_there() -> None:
@@ -106,17 +106,21 @@ def test_parts_of_a_corpus_add_up_where_they_share_its_state() -> None:
     hypotheses, references = ["a b c", "a c"], [["a b", "b c"], ["a d", "c"]]
     weights = np.array([0.5, -0.1, 0.625, 0.3])
     metric = get_metric("delta_bleu")
-    whole = Workspace(Segments([hypotheses], references)).statistics(metric, weights=weights)
-    parts = [Workspace(Segments([hypotheses[at : at + 1]], references[at : at + 1])).prepared(metric) for at in (0, 1)]
+    expected = Workspace(Segments([hypotheses], references)).statistics(metric, weights=weights)
+    parts = [
+        Workspace(Segments([hypotheses[index : index + 1]], references[index : index + 1])).prepared(metric)
+        for index in (0, 1)
+    ]
     first, second = (metric.corpus_state(part, weights=w) for part, w in zip(parts, np.split(weights, 2), strict=True))
     state = first.joined(second)
 
     scored = [
-        metric.statistics(part, weights=own, state=state) for part, own in zip(parts, np.split(weights, 2), strict=True)
+        metric.statistics(part, weights=part_weights, state=state)
+        for part, part_weights in zip(parts, np.split(weights, 2), strict=True)
     ]
 
-    np.testing.assert_array_equal(np.concatenate([part.packed for part in scored], axis=1), whole.packed)
-    assert {part.aggregate for part in scored} == {whole.aggregate}
+    np.testing.assert_array_equal(np.concatenate([part.packed for part in scored], axis=1), expected.packed)
+    assert {part.aggregate for part in scored} == {expected.aggregate}
 
 
 def test_a_choice_that_goes_with_others_only_is_no_way_to_do_without_references() -> None:

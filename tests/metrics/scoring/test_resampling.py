@@ -49,7 +49,7 @@ def scored():
     """A system of the demo, and the same with every third word left out."""
     sample = dstc7_sample()
     texts = sample.outputs["TeamD"]
-    worse = [" ".join(word for place, word in enumerate(text.split()) if place % 3) or "." for text in texts]
+    worse = [" ".join(word for position, word in enumerate(text.split()) if position % 3) or "." for text in texts]
     references = sample.weighted
     metric = get_metric("bleu", max_order=2, tokenize="whitespace")
     return [texts, worse], references, Workspace(Segments([texts, worse], references)).statistics(metric)
@@ -61,10 +61,12 @@ def test_intervals_are_sacrebleus_on_the_same_resamples(scored) -> None:
     bleu = sacrebleu.BLEU(
         max_ngram_order=2, tokenize="none", smooth_method="none", references=list(zip(*references, strict=True))
     )
-    given = bleu._extract_corpus_statistics(systems[0], None)
-    baseline = {"BLEU": (given, bleu._aggregate_and_compute(given))}
-    _, found = significance._paired_bs_test(baseline, "worse", systems[1], None, {"BLEU": bleu}, n_samples=n, seed=seed)
-    expected = found["BLEU"]
+    baseline_sums = bleu._extract_corpus_statistics(systems[0], None)
+    baseline = {"BLEU": (baseline_sums, bleu._aggregate_and_compute(baseline_sums))}
+    _, results = significance._paired_bs_test(
+        baseline, "worse", systems[1], None, {"BLEU": bleu}, n_samples=n, seed=seed
+    )
+    expected = results["BLEU"]
     indices = np.random.default_rng(seed).choice(n_segments, size=(n, n_segments), replace=True)
     counts = np.stack([np.bincount(row, minlength=n_segments) for row in indices])
 
@@ -86,15 +88,15 @@ def test_the_p_value_has_both_tails_where_sacrebleus_has_one(scored) -> None:
     """A few outputs say nothing at the same length, which is better on no resample."""
     systems, references, _ = scored
     n_segments, seed, n = len(references), 11, 300
-    other = [*systems[0][:-12], *(" ".join("?!" for _ in text.split()) for text in systems[0][-12:])]
+    worse = [*systems[0][:-12], *(" ".join("?!" for _ in text.split()) for text in systems[0][-12:])]
     metric = get_metric("bleu", max_order=2, tokenize="whitespace")
-    statistics = Workspace(Segments([systems[0], other], references)).statistics(metric)
+    statistics = Workspace(Segments([systems[0], worse], references)).statistics(metric)
     bleu = sacrebleu.BLEU(
         max_ngram_order=2, tokenize="none", smooth_method="none", references=list(zip(*references, strict=True))
     )
-    given = bleu._extract_corpus_statistics(systems[0], None)
-    baseline = {"BLEU": (given, bleu._aggregate_and_compute(given))}
-    _, found = significance._paired_bs_test(baseline, "other", other, None, {"BLEU": bleu}, n_samples=n, seed=seed)
+    baseline_sums = bleu._extract_corpus_statistics(systems[0], None)
+    baseline = {"BLEU": (baseline_sums, bleu._aggregate_and_compute(baseline_sums))}
+    _, results = significance._paired_bs_test(baseline, "other", worse, None, {"BLEU": bleu}, n_samples=n, seed=seed)
     indices = np.random.default_rng(seed).choice(n_segments, size=(n, n_segments), replace=True)
     counts = np.stack([np.bincount(row, minlength=n_segments) for row in indices])
 
@@ -103,35 +105,35 @@ def test_the_p_value_has_both_tails_where_sacrebleus_has_one(scored) -> None:
     compared = paired_difference(*statistics.system_scores(), *replicates.T)
     resampled = replicates[:, 0] - replicates[:, 1]
     assert (resampled >= 0).all()  # so that sacrebleu's absolute differences are the differences
-    assert found["BLEU"].p_value == pytest.approx(upper_tail(compared.difference, resampled), abs=1e-12)
+    assert results["BLEU"].p_value == pytest.approx(upper_tail(compared.difference, resampled), abs=1e-12)
     assert compared.p_value == pytest.approx(both_tails(compared.difference, resampled), abs=1e-12)
-    assert compared.p_value > found["BLEU"].p_value > 1.5 / (n + 1)
+    assert compared.p_value > results["BLEU"].p_value > 1.5 / (n + 1)
 
 
 def test_systems_that_do_not_differ_are_told_apart_as_rarely_as_the_level_says() -> None:
     """200 pairs of systems whose segments' scores have one distribution; sacrebleu's p is below 0.05 more often."""
     rng = np.random.default_rng(2026)
-    own, sacrebleus = [], []
+    p_values, sacrebleu_p_values = [], []
     for seed in range(200):
         packed, _ = mean_packed(rng.normal(size=(2, 200)))
         replicates = bootstrap_replicates([packed], 200, MeanAggregate(), replicates=200, seed=seed)
         first, second = packed[..., 0].mean(axis=1)
-        own.append(paired_difference(first, second, *replicates.T).p_value)
-        apart = np.abs(replicates[:, 0] - replicates[:, 1])
-        sacrebleus.append(upper_tail(first - second, apart))
+        p_values.append(paired_difference(first, second, *replicates.T).p_value)
+        differences = np.abs(replicates[:, 0] - replicates[:, 1])
+        sacrebleu_p_values.append(upper_tail(first - second, differences))
 
-    assert 0.01 <= np.mean(np.array(own) < 0.05) <= 0.09
-    assert np.mean(np.array(sacrebleus) < 0.05) > np.mean(np.array(own) < 0.05)
-    assert stats.kstest(own, "uniform").pvalue > 0.001
+    assert 0.01 <= np.mean(np.array(p_values) < 0.05) <= 0.09
+    assert np.mean(np.array(sacrebleu_p_values) < 0.05) > np.mean(np.array(p_values) < 0.05)
+    assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 
-def test_the_p_value_does_not_ask_which_system_comes_first() -> None:
+def test_the_p_value_does_not_depend_on_which_system_comes_first() -> None:
     replicates = np.random.default_rng(8).normal([0.3, 0.2], 0.1, size=(300, 2))
 
-    one, other = paired_difference(0.3, 0.2, *replicates.T), paired_difference(0.2, 0.3, *replicates.T[::-1])
+    forward, backward = paired_difference(0.3, 0.2, *replicates.T), paired_difference(0.2, 0.3, *replicates.T[::-1])
 
-    assert one.p_value == other.p_value
-    assert one.difference == -other.difference
+    assert forward.p_value == backward.p_value
+    assert forward.difference == -backward.difference
 
 
 def test_systems_alike_on_every_resample_have_p_1() -> None:
@@ -158,20 +160,20 @@ def test_draws_are_those_of_a_bootstrap() -> None:
     times = np.arange(6)
 
     for segment in (0, BLOCK - 1, BLOCK, n - 1):
-        seen = np.bincount(np.minimum(counts[:, segment], 5).astype(int), minlength=6)
+        observed = np.bincount(np.minimum(counts[:, segment], 5).astype(int), minlength=6)
         expected = np.append(stats.binom.pmf(times[:-1], n, 1 / n), stats.binom.sf(4, n, 1 / n)) * 2000
-        assert stats.chisquare(seen, expected).pvalue > 1e-4
+        assert stats.chisquare(observed, expected).pvalue > 1e-4
     # Draws of two segments push each other aside a little: covariance -1/n, whatever their blocks.
     assert np.cov(counts[:, 0], counts[:, BLOCK])[0, 1] == pytest.approx(-1 / n, abs=0.08)
 
 
 def test_the_mean_has_the_spread_that_theory_gives() -> None:
     packed = mean_statistics_of(1, 2500)
-    found = bootstrap_replicates(blocks_of(packed), 2500, MeanAggregate(), replicates=2000)
+    replicates = bootstrap_replicates(blocks_of(packed), 2500, MeanAggregate(), replicates=2000)
 
     scores = packed[0, :, 0]
-    assert found.mean() == pytest.approx(scores.mean(), abs=4 * scores.std() / math.sqrt(2500 * 2000))
-    assert found.std() == pytest.approx(scores.std() / math.sqrt(2500), rel=0.06)
+    assert replicates.mean() == pytest.approx(scores.mean(), abs=4 * scores.std() / math.sqrt(2500 * 2000))
+    assert replicates.std() == pytest.approx(scores.std() / math.sqrt(2500), rel=0.06)
 
 
 def test_systems_together_are_systems_alone() -> None:
@@ -221,12 +223,12 @@ def test_numbers_out_of_range_are_named(name: str, value: int) -> None:
 def test_one_segment_is_its_own_resample() -> None:
     packed = np.array([[[3.0, 3.0, 2.0, 3.0]]])
 
-    found = bootstrap_replicates([packed], 1, BleuAggregate(max_order=1), replicates=4)
+    replicates = bootstrap_replicates([packed], 1, BleuAggregate(max_order=1), replicates=4)
 
-    assert found[:, 0].tolist() == [pytest.approx(2 / 3)] * 4
+    assert replicates[:, 0].tolist() == [pytest.approx(2 / 3)] * 4
 
 
-def test_a_resample_without_a_score_leaves_no_interval_and_says_so() -> None:
+def test_a_resample_without_a_score_leaves_no_interval_but_a_reason() -> None:
     interval = percentile_interval([0.1, np.nan, 0.3])
 
     assert math.isnan(interval.low)

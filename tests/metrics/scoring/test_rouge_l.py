@@ -39,18 +39,18 @@ def test_a_subset_of_the_references_scores_as_if_the_others_were_not_there(
     masked: tuple[Corpus, NDArray[np.bool_]],
 ) -> None:
     corpus, mask = masked
-    left = oracles.kept_references(corpus.references, mask)
+    remaining = oracles.kept_references(corpus.references, mask)
     scores = scored(corpus.hypotheses, corpus.references, mask)
-    for hypothesis, own, score in zip(corpus.hypotheses, left, scores, strict=True):
-        if own:
-            assert score == pytest.approx(oracles.coco_rouge_l([hypothesis], [own])[0], abs=1e-6)
+    for hypothesis, texts, score in zip(corpus.hypotheses, remaining, scores, strict=True):
+        if texts:
+            assert score == pytest.approx(oracles.coco_rouge_l([hypothesis], [texts])[0], abs=1e-6)
         else:
             assert math.isnan(score)
 
 
 def test_the_coco_variant_is_pycocoevalcaps_on_real_conversations() -> None:
     sample = dstc7_sample()
-    gold = [[text.split() for text in own] for own in sample.gold]
+    gold = [[text.split() for text in texts] for texts in sample.gold]
     for outputs in sample.outputs.values():
         hypotheses = [text.split() or ["nothing"] for text in outputs]
         score, scores = oracles.coco_rouge_l(hypotheses, gold)
@@ -72,9 +72,9 @@ def test_the_best_f_is_that_of_the_rouge_score_package(hypothesis: list[str], re
 )
 def test_scores_are_those_printed_in_section_3_1_of_lin_2004(candidate: str, printed: float) -> None:
     # S2, S3 and S4 against S1, beta = 1.
-    found = scored([candidate.split()], [[["police", "killed", "the", "gunman"]]], beta=1.0)
+    scores = scored([candidate.split()], [[["police", "killed", "the", "gunman"]]], beta=1.0)
 
-    assert found == [pytest.approx(printed)]
+    assert scores == [pytest.approx(printed)]
 
 
 def test_the_variants_differ_where_precision_and_recall_are_best_in_different_references() -> None:
@@ -86,14 +86,14 @@ def test_the_variants_differ_where_precision_and_recall_are_best_in_different_re
 
 @given(corpora(), VARIANT, st.floats(0, 10))
 def test_scores_lie_between_0_and_1(corpus: Corpus, variant: str, beta: float) -> None:
-    found = [s for s in scored(corpus.hypotheses, corpus.references, variant=variant, beta=beta) if not math.isnan(s)]
+    scores = [s for s in scored(corpus.hypotheses, corpus.references, variant=variant, beta=beta) if not math.isnan(s)]
 
-    assert all(0 <= score <= 1 + 1e-12 for score in found)
+    assert all(0 <= score <= 1 + 1e-12 for score in scores)
 
 
 @given(corpora(), VARIANT, st.randoms())
 def test_the_order_of_references_does_not_matter(corpus: Corpus, variant: str, random: object) -> None:
-    shuffled = [random.sample(own, len(own)) for own in corpus.references]  # type: ignore[attr-defined]
+    shuffled = [random.sample(texts, len(texts)) for texts in corpus.references]  # type: ignore[attr-defined]
 
     assert scored(corpus.hypotheses, shuffled, variant=variant) == pytest.approx(
         scored(corpus.hypotheses, corpus.references, variant=variant), nan_ok=True
@@ -102,10 +102,10 @@ def test_the_order_of_references_does_not_matter(corpus: Corpus, variant: str, r
 
 @given(corpora(), corpora(), VARIANT)
 def test_segments_score_beside_others_as_alone(first: Corpus, second: Corpus, variant: str) -> None:
-    both = scored(first.hypotheses + second.hypotheses, first.references + second.references, variant=variant)
-    alone = [scored(one.hypotheses, one.references, variant=variant) for one in (first, second)]
+    together = scored(first.hypotheses + second.hypotheses, first.references + second.references, variant=variant)
+    alone = [scored(corpus.hypotheses, corpus.references, variant=variant) for corpus in (first, second)]
 
-    assert both == pytest.approx(alone[0] + alone[1], nan_ok=True)
+    assert together == pytest.approx(alone[0] + alone[1], nan_ok=True)
 
 
 @given(token_lists(min_size=1, max_size=80), st.lists(token_lists(), max_size=3), VARIANT)
@@ -149,9 +149,9 @@ def test_beta_0_is_precision_and_a_large_beta_nearly_recall() -> None:
     ],
 )
 def test_edge_cases_are_defined(variant: str, hypothesis: str, references: list[str], expected: float) -> None:
-    found = scored([hypothesis], [references], variant=variant)  # type: ignore[list-item]
+    scores = scored([hypothesis], [references], variant=variant)  # type: ignore[list-item]
 
-    assert found == pytest.approx([expected], nan_ok=True)
+    assert scores == pytest.approx([expected], nan_ok=True)
 
 
 def test_a_segment_without_a_reference_in_the_subset_does_not_count() -> None:

@@ -14,13 +14,13 @@ from metrics.scoring.rounding import rounded_parts
 
 @given(st.lists(st.floats(-50, 50), max_size=30), st.integers(0, 5))
 def test_parts_add_up_and_none_is_off_by_a_digit(parts: list[float], digits: int) -> None:
-    found = rounded_parts(parts, digits)
+    rounded = rounded_parts(parts, digits)
     unit = 10.0**-digits
-    assert sum(Fraction(repr(one)) for one in found) * 10**digits == round(math.fsum(parts) * 10**digits) or (
+    assert sum(Fraction(repr(value)) for value in rounded) * 10**digits == round(math.fsum(parts) * 10**digits) or (
         # The sum lies at a half: either way is right.
         abs(abs(math.fsum(parts) / unit % 1) - 0.5) < 1e-6
     )
-    assert all(abs(one - part) < unit * (1 + 1e-6) for one, part in zip(found, parts, strict=True))
+    assert all(abs(value - part) < unit * (1 + 1e-6) for value, part in zip(rounded, parts, strict=True))
 
 
 def test_the_largest_remainders_are_rounded_up() -> None:

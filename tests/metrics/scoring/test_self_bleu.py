@@ -22,7 +22,10 @@ def one_against_the_others(outputs: list[list[str]], index: int, max_order: int,
         return math.nan
     score = math.exp(min(0.0, 1 - closest_length(output, others) / len(output)))
     for order in range(1, max_order + 1):
-        most = {gram: max(ngram_counts(other, order)[gram] for other in others) for gram in ngram_counts(output, order)}
+        most = {
+            gram: max(ngram_counts(reference, order)[gram] for reference in others)
+            for gram in ngram_counts(output, order)
+        }
         matches = float(sum(min(count, most[gram]) for gram, count in ngram_counts(output, order).items()))
         total = max(len(output) - order + 1, 0)
         if order == 1 and matches == 0:
@@ -60,8 +63,8 @@ def test_it_is_what_comparing_every_output_with_every_other_gives(
     ],
 )
 def test_it_is_texygens_number_on_real_conversations(system: str, max_order: int, score: float) -> None:
-    found = scored(SelfBleu(max_order=max_order, tokenize="whitespace"), SAMPLE.outputs[system]).system_scores()
-    assert found.item() == pytest.approx(score, abs=1e-12)
+    system_scores = scored(SelfBleu(max_order=max_order, tokenize="whitespace"), SAMPLE.outputs[system]).system_scores()
+    assert system_scores.item() == pytest.approx(score, abs=1e-12)
 
 
 @given(st.lists(token_lists(min_size=1), min_size=2, max_size=6), st.integers(1, 4))
@@ -82,8 +85,8 @@ def test_an_output_that_comes_twice_is_no_new_one() -> None:
 def test_a_part_of_the_segments_is_compared_within_itself() -> None:
     outputs = SAMPLE.outputs["TeamA"]
     chosen = [3, 8, 20, 21, 40]
-    whole, part = scored(SelfBleu(), outputs), scored(SelfBleu(), [outputs[index] for index in chosen])
-    np.testing.assert_array_equal(whole.system_scores(chosen), part.system_scores())
+    full, part = scored(SelfBleu(), outputs), scored(SelfBleu(), [outputs[index] for index in chosen])
+    np.testing.assert_array_equal(full.system_scores(chosen), part.system_scores())
 
 
 def test_one_output_alone_and_empty_outputs_have_no_score() -> None:

@@ -21,19 +21,19 @@ def metric(monkeypatch, tmp_path):
     return SentenceCosine(model=str(model_folder(tmp_path / "model")))
 
 
-def plain(one: str, other: str) -> float:
-    first, second = np.array(letters(one)), np.array(letters(other))
+def plain(text: str, other_text: str) -> float:
+    first, second = np.array(letters(text)), np.array(letters(other_text))
     return float(first @ second / np.sqrt(first @ first) / np.sqrt(second @ second))
 
 
 def test_it_is_the_best_cosine_over_a_subset_or_their_mean(metric):
     segments = Segments([["abba", "cab"], ["baobab", "cab"]], [["abc", "bad"], ["cabbage"]])
-    found = scores(metric, segments)
+    cosines = scores(metric, segments)
     expected = [
         [max(plain("abba", "abc"), plain("abba", "bad")), plain("cab", "cabbage")],
         [max(plain("baobab", "abc"), plain("baobab", "bad")), plain("cab", "cabbage")],
     ]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(cosines, expected, atol=1e-6)
     np.testing.assert_allclose(
         scores(metric, segments, [True, False, False])[:, 0], [plain("abba", "abc"), plain("baobab", "abc")], atol=1e-6
     )
@@ -106,11 +106,11 @@ def test_it_is_the_cosine_of_the_library_itself(tmp_path):
     folder = tiny_model(tmp_path)
     hypotheses = ["the cat sat", "rain on the dog", "dog", "mat mat mat"]
     references = [["the dog sat on the mat", "cat"], ["rain"], ["the cat sat"], ["on the mat", "the"]]
-    found = scores(SentenceCosine(model=str(folder)), Segments([hypotheses], references))
+    cosines = scores(SentenceCosine(model=str(folder)), Segments([hypotheses], references))
     model = library.SentenceTransformer(str(folder))
     expected = [
-        max(float(library.util.cos_sim(model.encode(text), model.encode(own))) for own in theirs)
-        for text, theirs in zip(hypotheses, references, strict=True)
+        max(float(library.util.cos_sim(model.encode(text), model.encode(reference))) for reference in texts)
+        for text, texts in zip(hypotheses, references, strict=True)
     ]
-    np.testing.assert_allclose(found[0], expected, atol=1e-6)
+    np.testing.assert_allclose(cosines[0], expected, atol=1e-6)
     assert SentenceEncoder.load(folder).encode(["cat", "dog", "cat"]).shape == (3, 32)

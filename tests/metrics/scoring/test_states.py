@@ -13,11 +13,11 @@ from metrics.scoring.states import state_from_bytes, state_to_bytes
 def test_arrays_come_back_as_they_were() -> None:
     state = DocumentFrequencies(np.array([3, 2**63 + 1], dtype=np.uint64), np.array([1, 7]), 12)
 
-    found = state_from_bytes(state_to_bytes(state))
+    restored = state_from_bytes(state_to_bytes(state))
 
-    assert isinstance(found, DocumentFrequencies)
-    assert found.keys.dtype == np.uint64
-    assert (found.keys.tolist(), found.counts.tolist(), found.n_documents) == ([3, 2**63 + 1], [1, 7], 12)
+    assert isinstance(restored, DocumentFrequencies)
+    assert restored.keys.dtype == np.uint64
+    assert (restored.keys.tolist(), restored.counts.tolist(), restored.n_documents) == ([3, 2**63 + 1], [1, 7], 12)
 
 
 def test_a_field_that_is_neither_array_nor_number_is_named() -> None:

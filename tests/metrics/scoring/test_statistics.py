@@ -15,9 +15,11 @@ from tests.metrics.scoring.corpora import Corpus, corpora, dstc7_sample, token_l
 def _chosen(corpus: Corpus, mask: np.ndarray) -> tuple[list, list]:
     """The references, and their weights, that a flat mask keeps."""
     offsets = np.cumsum([0, *map(len, corpus.references)])
-    kept = [np.flatnonzero(mask[a:b]) for a, b in pairwise(offsets)]
-    references = [[own[i] for i in keep] for own, keep in zip(corpus.references, kept, strict=True)]
-    weights = [[own[i] for i in keep] for own, keep in zip(corpus.weights, kept, strict=True)]
+    indices = [np.flatnonzero(mask[a:b]) for a, b in pairwise(offsets)]
+    references = [[texts[i] for i in chosen] for texts, chosen in zip(corpus.references, indices, strict=True)]
+    weights = [
+        [segment_weights[i] for i in chosen] for segment_weights, chosen in zip(corpus.weights, indices, strict=True)
+    ]
     return references, weights
 
 
@@ -42,9 +44,9 @@ def test_a_mask_is_scoring_with_only_those_references(
         table, flat_weights(table, corpus.weights), mask, semantics=semantics, max_order=max_order
     )
 
-    np.testing.assert_array_equal(bleu.valid[0], [bool(own) for own in references])
+    np.testing.assert_array_equal(bleu.valid[0], [bool(texts) for texts in references])
     np.testing.assert_array_equal(bleu.packed, bleu_statistics(small).packed)
-    np.testing.assert_array_equal(delta.valid[0], [max(own, default=-1) > 0 for own in weights])
+    np.testing.assert_array_equal(delta.valid[0], [max(segment_weights, default=-1) > 0 for segment_weights in weights])
     expected = delta_bleu_statistics(small, flat_weights(small, weights), semantics=semantics)
     np.testing.assert_allclose(
         delta.packed[..., 2:] / delta.weight_scale, expected.packed[..., 2:] / expected.weight_scale, rtol=1e-12
@@ -55,9 +57,9 @@ def test_a_mask_is_scoring_with_only_those_references(
 @given(corpora(), st.data())
 def test_systems_scored_together_are_systems_scored_alone(corpus: Corpus, data: st.DataObject) -> None:
     size = len(corpus.hypotheses)
-    other = data.draw(st.lists(token_lists(), min_size=size, max_size=size))
+    outputs = data.draw(st.lists(token_lists(), min_size=size, max_size=size))
     # The third system repeats the first, as systems that give the same answer do.
-    systems = [corpus.hypotheses, other, corpus.hypotheses]
+    systems = [corpus.hypotheses, outputs, corpus.hypotheses]
     table = build_match_table(systems, corpus.references)
     together = delta_bleu_statistics(table, flat_weights(table, corpus.weights))
     assert table.hyp_len.size <= 2 * size
@@ -103,8 +105,8 @@ def test_weights_that_are_fractions_are_kept_as_whole_numbers(weights: list[floa
 
 def test_an_unrated_reference_outside_the_subset_needs_no_weight() -> None:
     table = build_match_table([["a b"]], [["a b", "a c"]])
-    kept = delta_bleu_statistics(table, [0.5, np.nan], [True, False])
-    assert kept.numerators[0, 0].tolist() == [10.0, 5.0, 0.0, 0.0]
+    statistics = delta_bleu_statistics(table, [0.5, np.nan], [True, False])
+    assert statistics.numerators[0, 0].tolist() == [10.0, 5.0, 0.0, 0.0]
     with pytest.raises(ValueError, match="found nan for reference 1 of segment 0"):
         delta_bleu_statistics(table, [0.5, np.nan])
 

@@ -29,8 +29,8 @@ def with_words(corpus: Corpus) -> tuple[list[str], list[list[str]]]:
     """As strings, with what the options look at: capitals, punctuation, escapes, Asian characters."""
     written = {"a": "A,", "b": "a", "c": "it's", "é": "3.5-x.", "猫": "猫と。", "🙂": "&amp;"}
     hypotheses = [[written[word] for word in text] for text in corpus.hypotheses]
-    references = [[[written[word] for word in text] for text in own] for own in corpus.references]
-    return join(hypotheses), [join(own) for own in references]
+    references = [[[written[word] for word in text] for text in segment] for segment in corpus.references]
+    return join(hypotheses), [join(segment) for segment in references]
 
 
 @given(corpora(), OPTIONS)
@@ -40,10 +40,10 @@ def test_it_is_sacrebleus_ter_with_any_options_and_numbers_of_references(
 ) -> None:
     hypotheses, references = with_words(corpus)
     statistics = scored(Ter(**options), hypotheses, references)
-    found = statistics.system_scores().item()
+    system_score = statistics.system_scores().item()
     wanted = expected(hypotheses, references, **options)
     # Where there is no word at all sacrebleu says 0, as if all were right.
-    assert found == pytest.approx(wanted, abs=1e-9) or (np.isnan(found) and wanted == 0)
+    assert system_score == pytest.approx(wanted, abs=1e-9) or (np.isnan(system_score) and wanted == 0)
     for index, score in enumerate(statistics.sentence_scores[0]):
         wanted = TER(**options).sentence_score(hypotheses[index], references[index]).score / 100
         assert score == pytest.approx(wanted, abs=1e-9) or (np.isnan(score) and wanted == 0)
@@ -69,8 +69,8 @@ def test_it_is_the_example_of_the_paper() -> None:
     """Snover et al. (2006), section 3.1. The docstring of `pyter.ter` (H. Tanaka) prints '0.308' of the same pair."""
     reference = "saudi arabia denied this week information published in the american new york times"
     hypothesis = "this week the saudis denied information published in the new york times"
-    found = scored(Ter(), [hypothesis], [[reference]]).system_scores().item()
-    assert f"{found:.3f}" == "0.308"
+    score = scored(Ter(), [hypothesis], [[reference]]).system_scores().item()
+    assert f"{score:.3f}" == "0.308"
     assert (
         count_edits(hypothesis.split(), reference.split())
         == translation_edit_rate(hypothesis.split(), reference.split())[0]
@@ -93,10 +93,10 @@ def test_empty_texts() -> None:
 @given(token_lists(max_size=9), token_lists(max_size=9))
 def test_the_word_edit_distance_is_that_of_the_textbook(left: list[str], right: list[str]) -> None:
     costs = {(0, j): j for j in range(len(right) + 1)} | {(i, 0): i for i in range(len(left) + 1)}
-    for i, one in enumerate(left, start=1):
-        for j, other in enumerate(right, start=1):
-            kept = costs[i - 1, j - 1] + (one != other)
-            costs[i, j] = min(kept, costs[i - 1, j] + 1, costs[i, j - 1] + 1)
+    for i, word in enumerate(left, start=1):
+        for j, other_word in enumerate(right, start=1):
+            substituted = costs[i - 1, j - 1] + (word != other_word)
+            costs[i, j] = min(substituted, costs[i - 1, j] + 1, costs[i, j - 1] + 1)
     assert word_edit_distance(left, right) == costs[len(left), len(right)]
 
 

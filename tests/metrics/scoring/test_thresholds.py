@@ -15,11 +15,11 @@ from tests.metrics.scoring.corpora import dstc7_sample
 THRESHOLDS = [round(step / 10, 1) for step in range(-10, 11)]
 
 
-def assert_same(found: SegmentStatistics, alone: SegmentStatistics) -> None:
-    np.testing.assert_array_equal(found.valid, alone.valid)
-    np.testing.assert_array_equal(found.packed, alone.packed)
-    np.testing.assert_array_equal(found.sentence_scores(), alone.sentence_scores())
-    assert found.weight_scale == alone.weight_scale
+def assert_same(swept: SegmentStatistics, alone: SegmentStatistics) -> None:
+    np.testing.assert_array_equal(swept.valid, alone.valid)
+    np.testing.assert_array_equal(swept.packed, alone.packed)
+    np.testing.assert_array_equal(swept.sentence_scores(), alone.sentence_scores())
+    assert swept.weight_scale == alone.weight_scale
 
 
 def assert_each_threshold(table: MatchTable, weights: np.ndarray) -> None:
@@ -50,7 +50,7 @@ def corpora(draw: st.DrawFn) -> tuple[list[list[list[str]]], list[list[list[str]
     n_segments = draw(st.integers(1, 4))
     systems = [[draw(words) for _ in range(n_segments)] for _ in range(draw(st.integers(1, 2)))]
     references = [draw(st.lists(words, max_size=4)) for _ in range(n_segments)]
-    tenths = [draw(st.integers(-10, 10)) for own in references for _ in own]
+    tenths = [draw(st.integers(-10, 10)) for texts in references for _ in texts]
     return systems, references, np.array(tenths, dtype=np.float64) / 10
 
 
@@ -77,12 +77,12 @@ def test_weights_of_another_number_are_refused() -> None:
         ThresholdSweep(table, [1.0, 0.5], [0.0])
 
 
-def test_a_threshold_is_what_it_is_to_nine_decimals_however_computed() -> None:
+def test_thresholds_are_compared_to_nine_decimals_however_computed() -> None:
     table = build_match_table([["a b"]], [["a", "b"]], max_order=1, tokenize="whitespace")
     weights = np.array([0.3, 0.1])
 
     # arange makes 0.30000000000000004 of the last one.
-    found = ThresholdSweep(table, weights, np.arange(0.1, 0.35, 0.1)).bleu()
+    sweep = ThresholdSweep(table, weights, np.arange(0.1, 0.35, 0.1)).bleu()
 
-    assert [statistics.numerators.item() for statistics in found] == [2, 1, 1]
+    assert [statistics.numerators.item() for statistics in sweep] == [2, 1, 1]
     assert at_least(weights, 0.1 + 0.2).tolist() == [True, False]

@@ -55,7 +55,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 def real(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Vectors of real words, a fifth of them unknown."""
     sample = dstc7_sample()
-    words = sorted({word for own in sample.weighted for text in own for word in text.split()})[::5]
+    words = sorted({word for texts in sample.weighted for text in texts for word in text.split()})[::5]
     matrix = np.random.default_rng(5).normal(loc=0.2, size=(len(words), 20))
     return World(ModelStore([tmp_path_factory.mktemp("models")]), words, matrix)
 
@@ -65,12 +65,12 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> World:
 @given(corpus=corpora())
 @few
 def test_scores_are_those_of_the_equations_word_by_word(world: World, name: str, variant: str, corpus: Corpus) -> None:
-    found = world.scores(world.metric(name, variant=variant), Segments([corpus.hypotheses], corpus.references))
+    scores = world.scores(world.metric(name, variant=variant), Segments([corpus.hypotheses], corpus.references))
     expected = [
         segment_score(name, hypothesis, references, world.table, variant)
         for hypothesis, references in zip(corpus.hypotheses, corpus.references, strict=True)
     ]
-    np.testing.assert_allclose(found[0], expected, atol=1e-6)
+    np.testing.assert_allclose(scores[0], expected, atol=1e-6)
 
 
 @every_metric
@@ -86,15 +86,15 @@ def test_real_conversations_score_the_same_in_chunks_of_any_size(
     sample = dstc7_sample()
     systems = [outputs[:5] for outputs in sample.outputs.values()]
     references = sample.weighted[:5]
-    found = real.scores(real.metric(name, variant=variant), Segments(systems, references))
+    scores = real.scores(real.metric(name, variant=variant), Segments(systems, references))
     expected = [
         [
-            segment_score(name, text.split(), [own.split() for own in theirs], real.table, variant)
-            for text, theirs in zip(outputs, references, strict=True)
+            segment_score(name, text.split(), [reference.split() for reference in texts], real.table, variant)
+            for text, texts in zip(outputs, references, strict=True)
         ]
         for outputs in systems
     ]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 
 @every_metric
@@ -125,8 +125,8 @@ def test_equal_texts_score_1_in_whatever_order_their_words_come(
     world: World, name: str, variant: str, text: list[str], data: st.DataObject
 ) -> None:
     shuffled = data.draw(st.permutations(text))
-    found = world.scores(world.metric(name, variant=variant), Segments([[text]], [[shuffled]]))
-    np.testing.assert_allclose(found, 1.0, atol=1e-12)
+    scores = world.scores(world.metric(name, variant=variant), Segments([[text]], [[shuffled]]))
+    np.testing.assert_allclose(scores, 1.0, atol=1e-12)
 
 
 @every_metric
@@ -138,10 +138,10 @@ def test_the_three_measures_do_not_change_when_hypothesis_and_reference_are_exch
 ) -> None:
     texts = [references[0] for references in corpus.references]
     metric = world.metric(name, variant=variant)
-    one = world.scores(metric, Segments([corpus.hypotheses], [[text] for text in texts]))[0]
-    other = world.scores(metric, Segments([texts], [[text] for text in corpus.hypotheses]))[0]
-    both = ~np.isnan(one) & ~np.isnan(other)
-    np.testing.assert_allclose(one[both], other[both], atol=1e-12)
+    scores = world.scores(metric, Segments([corpus.hypotheses], [[text] for text in texts]))[0]
+    exchanged = world.scores(metric, Segments([texts], [[text] for text in corpus.hypotheses]))[0]
+    defined = ~np.isnan(scores) & ~np.isnan(exchanged)
+    np.testing.assert_allclose(scores[defined], exchanged[defined], atol=1e-12)
 
 
 @every_metric
@@ -151,10 +151,10 @@ def test_a_hypothesis_without_vector_scores_0_and_a_reference_without_one_does_n
 ) -> None:
     segments = Segments([["", "a c", "a c", "", "a"]], [["a"], ["", "a"], [""], [""], []])
     metric = world.metric(name, variant=variant)
-    found = world.scores(metric, segments)[0]
-    assert found[0] == 0.0
-    assert found[1] == pytest.approx(world.scores(metric, Segments([["a c"]], [["a"]]))[0, 0])
-    assert np.isnan(found[2:]).all()
+    scores = world.scores(metric, segments)[0]
+    assert scores[0] == 0.0
+    assert scores[1] == pytest.approx(world.scores(metric, Segments([["a c"]], [["a"]]))[0, 0])
+    assert np.isnan(scores[2:]).all()
 
 
 @every_metric
@@ -199,8 +199,8 @@ def test_words_are_looked_up_once_for_all_three(world: World, monkeypatch: pytes
 def test_lowercasing_and_tokenising_come_before_the_look_up(world: World, name: str) -> None:
     segments = Segments([["A猫!"]], [["a 猫"]])
     assert world.scores(world.metric(name, variant="liu2016"), segments)[0, 0] == 0.0
-    found = world.scores(world.metric(name, variant="liu2016", tokenize="zh", lowercase=True), segments)
-    assert found[0, 0] == pytest.approx(1.0)
+    scores = world.scores(world.metric(name, variant="liu2016", tokenize="zh", lowercase=True), segments)
+    assert scores[0, 0] == pytest.approx(1.0)
 
 
 @every_metric
@@ -230,7 +230,7 @@ def test_what_another_preparation_made_is_refused(world: World, name: str) -> No
 
 
 @every_metric
-def test_a_missing_model_is_told(name: str) -> None:
+def test_a_missing_model_is_reported(name: str) -> None:
     metric = CLASSES[name]()
     with pytest.raises(ValueError, match="model: found none; accepted: a vectors model"):
         Workspace(Segments([["a"]], [["a"]]), [metric]).prepared(metric)

@@ -21,9 +21,9 @@ def test_keys_are_names_or_those_of_signatures() -> None:
 def test_what_a_signature_says_is_read_back(name: str) -> None:
     metric = get_metric(name)
     written = ",".join(
-        f"{one.key}={one.written(value)}"
-        for one in metric.parameter_list()
-        if one.kind != "model" and (value := getattr(metric, one.name)) is not None
+        f"{parameter.key}={parameter.written(value)}"
+        for parameter in metric.parameter_list()
+        if parameter.kind != "model" and (value := getattr(metric, parameter.name)) is not None
     )
     assert get_metric(name, **read_metric(f"{name}:{written}")[1]) == metric
 
@@ -42,6 +42,6 @@ def test_what_cannot_be_read_is_left_for_the_metric_to_refuse_by_name() -> None:
         ("bleu:order", "bleu: found 'order'; accepted: max_order="),
     ],
 )
-def test_an_unknown_name_is_told_with_what_is_accepted(written: str, message: str) -> None:
+def test_an_unknown_name_is_refused_with_what_is_accepted(written: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_metric(written)

@@ -17,5 +17,5 @@ from metrics.selectors.ranges import range_words
         (-inf, inf, "unbounded"),
     ],
 )
-def test_a_range_is_told_in_words(low: float, high: float, words: str) -> None:
+def test_a_range_is_put_in_words(low: float, high: float, words: str) -> None:
     assert range_words(low, high) == words

@@ -26,11 +26,11 @@ def test_pages_of_runs_go_from_the_newest_to_the_oldest_and_hold_each_once(
     # Written again out of order: without an order of its own a query finds them as they lie.
     ScoreRun.objects.filter(metric="bleu").update(progress_note="again")
 
-    found: list[int] = []
+    ids: list[int] = []
     more, before = True, None
     while more:
-        page, before = runs.run_page(world.project, before=before)
-        found += [run.pk for run in page]
+        page, before = runs.group_page(world.project, before=before)
+        ids += [run.pk for group in page for run in group.runs]
         more = before is not None
 
-    assert found == sorted(ScoreRun.objects.values_list("pk", flat=True), reverse=True)
+    assert ids == sorted(ScoreRun.objects.values_list("pk", flat=True), reverse=True)

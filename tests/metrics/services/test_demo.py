@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 
 @pytest.fixture
 def talk(world: World) -> World:
-    """Beside outputs and references, what people replied: one text is a reference, too."""
+    """Besides outputs and references, people's replies: one of them is a reference, too."""
     rng = np.random.default_rng(3)
     texts = [" ".join(rng.choice(WORDS, size=8)) for _ in world.items[1:]]
     replies = Response.objects.bulk_create(
@@ -50,8 +50,8 @@ def test_every_metric_of_the_demo_is_computed_with_models_that_saw_nothing_it_ju
     assert all(not METRICS[run.metric].unavailable() for run in runs)
 
 
-def test_what_is_there_is_asked_for_once(talk: World, manager) -> None:
-    asked = [list(demo.demo_models(project=talk.project, dataset=talk.dataset, by=manager)) for _ in range(2)]
+def test_existing_models_are_reused(talk: World, manager) -> None:
+    models = [list(demo.demo_models(project=talk.project, dataset=talk.dataset, by=manager)) for _ in range(2)]
 
-    assert asked[0] == asked[1]
-    assert len(asked[0]) == talk.project.trained_models.count() == 3
+    assert models[0] == models[1]
+    assert len(models[0]) == talk.project.trained_models.count() == 3

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from annotation.models import Project
 from metrics.errors import ScoreRunRefused
 from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.models import models_of_run, runs_using, uses_by_reference
@@ -12,7 +13,8 @@ from metrics.services.runs import score_run_create, score_run_execute
 from metrics.services.training import model_delete
 from metrics.subsets import Subset
 from tests.metrics.trained import models_dir, queued_model, trained_model  # noqa: F401
-from tests.metrics.world import World
+from tests.metrics.world import World, make_world
+from tests.races import race
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 
@@ -25,14 +27,14 @@ def meant(world: World, written: str) -> str:
 def test_a_model_is_meant_by_name_version_or_hash_and_the_newest_where_none_is_named(world: World) -> None:
     first = trained_model(world)
     second = trained_model(world, options={"components": 3})
-    other = trained_model(world, name="Other", options={"components": 2})
+    other_model = trained_model(world, name="Other", options={"components": 2})
     queued_model(world, name="Waits")
 
     assert meant(world, "cat-space") == meant(world, "Cat space") == second.reference
     assert meant(world, "cat-space/v1") == first.reference
     assert meant(world, first.reference) == meant(world, first.reference[:19]) == first.reference
-    assert meant(world, "") == other.reference
-    assert parameters_with_models(world.project, "am", {"k": 2})["model"] == other.reference
+    assert meant(world, "") == other_model.reference
+    assert parameters_with_models(world.project, "am", {"k": 2})["model"] == other_model.reference
 
 
 def test_parameters_that_name_no_model_stay(world: World) -> None:
@@ -54,7 +56,7 @@ def test_a_model_that_is_not_there_is_refused_with_those_that_are(world: World, 
     assert list(refused.value.fields) == ["model"]
 
 
-def test_where_there_is_none_it_is_said_how_to_make_one(world: World) -> None:
+def test_without_a_model_the_error_says_how_to_make_one(world: World) -> None:
     trained_model(world)
 
     with pytest.raises(ScoreRunRefused, match=r"no word vectors yet\. Train one under Models"):
@@ -63,7 +65,7 @@ def test_where_there_is_none_it_is_said_how_to_make_one(world: World) -> None:
         parameters_with_models(world.project, "sentence_cosine", {})
 
 
-def test_a_model_of_another_project_is_not_there(world: World, outsider) -> None:
+def test_a_model_of_another_project_is_not_found(world: World, outsider) -> None:
     model = trained_model(world)
     TrainedModel.objects.filter(pk=model.pk).update(project=outsider.memberships.get().project)
 
@@ -75,7 +77,7 @@ def test_a_model_of_another_project_is_not_there(world: World, outsider) -> None
 def run(world: World) -> ScoreRun:
     trained_model(world)
     trained_model(world, kind="language_model", name="Bigrams")
-    made, _ = score_run_create(
+    score_run, _ = score_run_create(
         project=world.project,
         release=world.release,
         systems=world.hypotheses,
@@ -84,7 +86,7 @@ def run(world: World) -> ScoreRun:
         subset=Subset.parse("all"),
         by=None,
     )
-    return made
+    return score_run
 
 
 def test_a_run_names_its_models_by_their_hashes_and_computes_with_them(world: World, run: ScoreRun) -> None:
@@ -118,12 +120,32 @@ def test_a_run_that_asks_a_model_for_more_than_it_has_is_refused_at_once(
     assert list(raised.value.fields) == [field]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_model_is_not_deleted_while_a_run_that_reads_it_is_created(project: Project) -> None:
+    world = make_world(project, n_items=8)
+
+    def create() -> ScoreRun:
+        systems, parameters = world.hypotheses, {"k": 2}
+        options = {"project": project, "release": world.release, "systems": systems, "metric": "am", "by": None}
+        return score_run_create(**options, parameters=parameters)[0]
+
+    model = trained_model(world)
+    _, refusal = race(lambda: model_delete(model=model, by=None), create)
+    assert isinstance(refusal, ScoreRunRefused)
+    assert "the model was deleted just now" in refusal.message
+    assert list(refusal.fields) == ["model"]
+
+    model = trained_model(world)
+    run, refusal = race(create, lambda: model_delete(model=model, by=None))
+    assert f"is read by score run {run.number}; accepted: a model that no run reads" in str(refusal)
+
+
 def test_a_model_that_runs_read_is_not_deleted_unless_there_is_another_like_it(world: World, run: ScoreRun) -> None:
     space = TrainedModel.objects.get(kind="lsa")
     assert list(runs_using(space)) == [run]
     assert uses_by_reference(world.project)[space.reference] == 1
 
-    with pytest.raises(Exception, match=f"is read by score run {run.pk}; accepted: a model that no run reads"):
+    with pytest.raises(Exception, match=f"is read by score run {run.number}; accepted: a model that no run reads"):
         model_delete(model=space, by=None)
 
     twin = trained_model(world, name="Twin")

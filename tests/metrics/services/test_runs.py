@@ -41,7 +41,7 @@ PARAMETERS = {"tokenize": "whitespace", "lowercase": True}
 def create(
     world: World, metric: str = "bleu", subset: str | Subset = "all", **changes: object
 ) -> tuple[ScoreRun, bool]:
-    given: dict = {
+    fields: dict = {
         "project": world.project,
         "release": world.release,
         "systems": world.hypotheses,
@@ -50,7 +50,7 @@ def create(
         "subset": Subset.parse(subset) if isinstance(subset, str) else subset,
         "by": None,
     }
-    return score_run_create(**(given | changes))
+    return score_run_create(**(fields | changes))
 
 
 def executed(world: World, *args: str, **changes: object) -> ScoreRun:
@@ -63,39 +63,39 @@ def executed(world: World, *args: str, **changes: object) -> ScoreRun:
 
 def test_bleu_over_all_references_is_sacrebleus(world: World) -> None:
     bleu = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", lowercase=True)
-    places = range(len(world.items))
-    references = [[world.responses[name, place].text for place in places] for name in REFERENCES]
+    indices = range(len(world.items))
+    references = [[world.responses[name, index].text for index in indices] for name in REFERENCES]
 
     run = executed(world)
 
     for name in HYPOTHESES:
-        hypotheses = [world.responses[name, place].text for place in places]
+        hypotheses = [world.responses[name, index].text for index in indices]
         expected = bleu.corpus_score(hypotheses, references).score / 100
         assert run.scores.get(system__name=name).score == pytest.approx(expected, abs=1e-9)
 
 
-def test_delta_bleu_over_a_threshold_takes_those_weights_alone(world: World) -> None:
-    kept = [
-        (place, [name for name in REFERENCES if world.weights[name, place] >= 0.25])
-        for place in range(len(world.items))
+def test_delta_bleu_over_a_threshold_uses_only_weights_that_reach_it(world: World) -> None:
+    scored = [
+        (index, [name for name in REFERENCES if world.weights[name, index] >= 0.25])
+        for index in range(len(world.items))
     ]
-    kept = [(place, names) for place, names in kept if names]
+    scored = [(index, names) for index, names in scored if names]
 
     run = executed(world, "delta_bleu", "w>=0.25")
 
     for system in HYPOTHESES:
         expected = corpus_delta_bleu(
-            [world.responses[system, place].text for place, _ in kept],
-            [[world.responses[name, place].text for name in names] for place, names in kept],
-            [[world.weights[name, place] for name in names] for place, names in kept],
+            [world.responses[system, index].text for index, _ in scored],
+            [[world.responses[name, index].text for name in names] for index, names in scored],
+            [[world.weights[name, index] for name in names] for index, names in scored],
             **PARAMETERS,
         )
         score = run.scores.get(system__name=system)
         assert score.score == pytest.approx(expected.score, abs=1e-12)
         assert score.details["precisions"] == pytest.approx(expected.precisions)
         assert score.details["brevity_penalty"] == pytest.approx(expected.brevity_penalty)
-    assert run.report["items_scored"] == len(kept)
-    assert run.report["dropped"][-1]["count"] == len(world.items) - len(kept)
+    assert run.report["items_scored"] == len(scored)
+    assert run.report["dropped"][-1]["count"] == len(world.items) - len(scored)
 
 
 def test_stored_statistics_give_the_score_again(world: World) -> None:
@@ -115,23 +115,23 @@ def test_a_finished_run_is_looked_up_for_the_items_it_scored(world: World) -> No
     run = executed(world, "delta_bleu", "all")
     items = np.array([item.pk for item in world.items])
 
-    found = score_run_statistics(run, items)
+    stored = score_run_statistics(run, items)
 
     scorer = Scorer(load_corpus(world.release, world.hypotheses), [])
     computed = scorer.statistics(metric_from(run.metric, run.parameters), Subset())
-    assert found is not None
-    np.testing.assert_array_equal(found.packed, computed.packed)
-    np.testing.assert_array_equal(found.valid, computed.valid)
-    np.testing.assert_array_equal(found.sentence_scores, computed.sentence_scores)
-    assert found.aggregate == computed.aggregate
+    assert stored is not None
+    np.testing.assert_array_equal(stored.packed, computed.packed)
+    np.testing.assert_array_equal(stored.valid, computed.valid)
+    np.testing.assert_array_equal(stored.sentence_scores, computed.sentence_scores)
+    assert stored.aggregate == computed.aggregate
     assert score_run_statistics(run, items[1:]) is None
     assert score_run_statistics(create(world, "bleu")[0], items) is None
 
 
 def test_a_system_that_matches_nothing_is_clamped_and_says_at_which_order(world: World) -> None:
-    for place in range(len(world.items)):
-        response = world.responses["Quill", place]
-        response.text = f"zzz {place} yyy"
+    for index in range(len(world.items)):
+        response = world.responses["Quill", index]
+        response.text = f"zzz {index} yyy"
         response.save()
 
     run = executed(world)
@@ -157,42 +157,42 @@ def test_a_changed_text_makes_another_run_whatever_else_is_the_same(world: World
     response.text = response.text.upper()
     response.save()
 
-    again, created = create(world)
+    second, created = create(world)
 
     assert created
-    assert again.signature != first.signature
+    assert second.signature != first.signature
 
 
-def test_sources_count_for_what_reads_them_alone(world: World) -> None:
+def test_sources_matter_only_to_metrics_that_read_them(world: World) -> None:
     for metric, reads in (("ibleu", True), ("bleu", False)):
         first, _ = create(world, metric)
         message = world.items[0].message
         Item.objects.filter(pk=world.items[0].pk).update(message=f"{message} {metric}")
 
-        again, created = create(world, metric)
+        second, created = create(world, metric)
 
         assert created is reads
-        assert ("|sources:" in again.signature) is reads
-        assert (again.signature != first.signature) is reads
+        assert ("|sources:" in second.signature) is reads
+        assert (second.signature != first.signature) is reads
 
 
-def test_a_line_that_is_the_same_by_chance_is_another_run(world: World) -> None:
+def test_runs_whose_signature_lines_agree_by_chance_are_kept_apart(world: World) -> None:
     """The line shows the first twelve digits of each hash; a run is looked up by all of them."""
-    shown = "0123456789ab"
+    beginning = "0123456789ab"
     metric = get_metric("ibleu")
     digests = [
-        {"outputs": f"{shown}{outputs}", "sources": f"{shown}{sources}"}
+        {"outputs": f"{beginning}{outputs}", "sources": f"{beginning}{sources}"}
         for outputs, sources in (("0", "0"), ("1", "0"), ("0", "1"))
     ]
 
     texts = RunTexts(world.dataset, world.release, world.hypotheses)
-    signatures = [run_signature(texts, metric, ALL, one) for one in digests]
+    signatures = [run_signature(texts, metric, ALL, digest) for digest in digests]
 
     assert len({line for line, _ in signatures}) == 1
     assert len({key for _, key in signatures}) == 3
 
 
-def test_models_of_one_beginning_are_told_apart(world: World) -> None:
+def test_models_whose_hashes_begin_alike_are_told_apart(world: World) -> None:
     digests = texts_digests(world.hypotheses, sources=False)
     models = [get_metric("am", model=f"sha256:{'a' * 12}{rest * 52}") for rest in "bc"]
 
@@ -215,10 +215,10 @@ def test_sources_that_change_while_they_are_read_are_noticed(world: World) -> No
 
 def test_the_same_run_is_made_once_whatever_the_order_of_its_systems(world: World) -> None:
     first, created = create(world)
-    again, created_again = create(world, systems=list(reversed(world.hypotheses)))
+    second, second_created = create(world, systems=list(reversed(world.hypotheses)))
 
-    assert (created, created_again) == (True, False)
-    assert first.pk == again.pk
+    assert (created, second_created) == (True, False)
+    assert first.pk == second.pk
 
 
 @pytest.mark.parametrize(
@@ -244,17 +244,17 @@ def test_a_changed_output_is_another_run(world: World) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_at_once_make_one_run_and_compute_it_once(project: Project) -> None:
+def test_concurrent_requests_make_one_run_and_compute_it_once(project: Project) -> None:
     world = make_world(project, n_items=8)
     barrier = threading.Barrier(8)
-    found: list[tuple[int, bool]] = []
+    results: list[tuple[int, bool]] = []
 
     def ask() -> None:
         try:
             barrier.wait(10)
             run, created = create(world)
             score_run_execute(run_id=run.pk)
-            found.append((run.pk, created))
+            results.append((run.pk, created))
         finally:
             connection.close()
 
@@ -264,8 +264,8 @@ def test_many_at_once_make_one_run_and_compute_it_once(project: Project) -> None
     for thread in threads:
         thread.join(30)
 
-    assert len(found) == 8
-    assert [created for _, created in found].count(True) == 1
+    assert len(results) == 8
+    assert [created for _, created in results].count(True) == 1
     run = ScoreRun.objects.get()
     assert (run.state, run.attempt) == (JobState.DONE, 1)
     assert SystemScore.objects.count() == 3
@@ -273,7 +273,7 @@ def test_many_at_once_make_one_run_and_compute_it_once(project: Project) -> None
 
 def test_a_worker_that_lost_its_lease_cannot_write(world: World) -> None:
     run, _ = create(world)
-    assert job_claim(ScoreRun, run.pk) is not None  # somebody else is at it
+    assert job_claim(ScoreRun, run.pk) is not None  # another worker holds the run
 
     score_run_execute(run_id=run.pk)
 
@@ -348,38 +348,40 @@ class CharacterCounts(Preparation):
 def characters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "metrics.services.runs.get_metric",
-        lambda name, **given: Characters(**given) if name == Characters.name else get_metric(name, **given),
+        lambda name, **parameters: (
+            Characters(**parameters) if name == Characters.name else get_metric(name, **parameters)
+        ),
     )
 
 
-def test_what_reads_no_references_needs_no_release(world: World, characters: None) -> None:
+def test_a_metric_without_references_needs_no_release(world: World, characters: None) -> None:
     """Its items are all with an output of every system."""
     world.systems["Echo"].outputs.filter(item=world.items[0]).delete()
 
     run = executed(world, "characters", release=None, dataset=world.dataset, parameters={})
 
     assert run_arrays(run).item_ids.tolist() == [item.pk for item in world.items[1:]]
-    lengths = [len(world.responses["Quill", place].text) for place in range(1, len(world.items))]
+    lengths = [len(world.responses["Quill", index].text) for index in range(1, len(world.items))]
     assert run.scores.get(system__name="Quill").score == pytest.approx(sum(lengths) / len(lengths))
     digest = run.signature.split("outputs:3-")[1].split("|")[0]
     assert run.signature == f"characters|data:cats|outputs:3-{digest}|version:0.1.0"
 
 
-def test_what_reads_no_references_is_one_run_whatever_the_subset(world: World, characters: None) -> None:
+def test_a_metric_without_references_makes_one_run_for_all_subsets(world: World, characters: None) -> None:
     runs = {create(world, "characters", subset, parameters={})[0].pk for subset in ("all", "w>0", "original")}
 
     assert len(runs) == 1
 
 
-def test_what_reads_references_is_refused_without_them(world: World) -> None:
-    with pytest.raises(ScoreRunRefused, match="BLEU reads references; accepted: a finished release"):
+def test_a_metric_that_reads_references_is_refused_without_them(world: World) -> None:
+    with pytest.raises(ScoreRunRefused, match=r"BLEU reads references\. Data set Cats has of its own: none"):
         create(world, release=None, dataset=world.dataset)
 
 
 def test_references_of_items_that_cannot_be_scored_are_not_used(project: Project) -> None:
-    made = make_conversations(project)
-    run = finished_run(made, "delta_bleu", systems=list(made.dataset.systems.all()))
-    weights = made.release.weights.values("item").annotate(top=Max("weight"), n=Count("pk"))
+    conversations = make_conversations(project)
+    run = finished_run(conversations, "delta_bleu", systems=list(conversations.dataset.systems.all()))
+    weights = conversations.release.weights.values("item").annotate(top=Max("weight"), n=Count("pk"))
     scored = weights.filter(top__gt=0)
     assert 0 < len(scored) < len(weights)
     assert run.report["items_scored"] == len(scored)

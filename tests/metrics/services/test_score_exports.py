@@ -47,12 +47,12 @@ def runs(world: World) -> list[ScoreRun]:
     rng = np.random.default_rng(3)
     values = rng.normal(size=(2, 40)) * 10.0 ** rng.integers(-12, 12, size=(2, 40))
     rows = [
-        f"{system},item-{place},{float(values[row, place])!r}"
+        f"{system},item-{index},{float(values[row, index])!r}"
         for row, system in enumerate(("Echo", "Quill"))
-        for place in range(40)
-        if (row, place) != (1, 7)
+        for index in range(40)
+        if (row, index) != (1, 7)
     ]
-    made = [
+    imports = [
         imported(world, "system,item,score\n" + "\n".join(rows), "My metric v2"),
         imported(
             world, "system,score\nEcho,0.1\nParrot,0.30000000000000004\n", "errors", lower_is_better=True, lowest=0.0
@@ -64,28 +64,28 @@ def runs(world: World) -> list[ScoreRun]:
     score_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == "done", run.error
-    return [*made, run]
+    return [*imports, run]
 
 
 def test_an_export_imported_again_is_equal_to_the_last_bit(world: World, runs: list[ScoreRun]) -> None:
     content = b"".join(archive_chunks(world.dataset))
-    again = score_file_import(
+    results = score_file_import(
         dataset=world.dataset, by=None, filename="out.zip", content=content, options=ImportOptions()
     )
 
-    back = {(run.parameters["scorer"], run.parameters["level"]): (run, created) for run, created in again}
-    segments, created = back["My metric v2", "segment"]
+    reimported = {(run.parameters["scorer"], run.parameters["level"]): (run, created) for run, created in results}
+    segments, created = reimported["My metric v2", "segment"]
     assert (segments, created) == (runs[0], False)  # the same scores, name and direction: the same run
-    assert back["errors", "system"] == (runs[1], False)
-    systems, _ = back["My metric v2", "system"]
+    assert reimported["errors", "system"] == (runs[1], False)
+    systems, _ = reimported["My metric v2", "system"]
     assert scores_of(systems) == scores_of(runs[0])
-    chrf, created = back["chrf-all", "segment"]
+    chrf, created = reimported["chrf-all", "segment"]
     assert created
     theirs, mine = run_arrays(chrf), run_arrays(runs[2])
     counted = mine.valid.any(axis=0)
     np.testing.assert_array_equal(theirs.item_ids, mine.item_ids[counted])
     np.testing.assert_array_equal(theirs.scores, mine.scores[:, counted])
-    assert scores_of(back["chrf-all", "system"][0]) == scores_of(runs[2])
+    assert scores_of(reimported["chrf-all", "system"][0]) == scores_of(runs[2])
     assert chrf.parameters["highest"] == 1.0
 
 
@@ -105,9 +105,9 @@ def test_the_layout_is_that_of_mt_metrics_eval(world: World, runs: list[ScoreRun
     assert described["chrf-all"]["signature"] == runs[2].signature
 
 
-def test_files_tell_in_what_runs_of_one_metric_differ(world: World) -> None:
+def test_file_names_say_how_runs_of_one_metric_differ(world: World) -> None:
     def run(metric: str, subset: str = "all", **parameters: object) -> ScoreRun:
-        made, _ = score_run_create(
+        score_run, _ = score_run_create(
             project=world.project,
             release=world.release,
             systems=world.hypotheses,
@@ -116,7 +116,7 @@ def test_files_tell_in_what_runs_of_one_metric_differ(world: World) -> None:
             subset=Subset.parse(subset),
             by=None,
         )
-        return made
+        return score_run
 
     runs = [
         run("bleu", max_order=2),
@@ -146,7 +146,7 @@ def test_a_run_whose_metric_takes_other_parameters_now_leaves_with_its_scores(
     files = exported(world.dataset)
 
     described = json.loads(files["cats/metrics.json"])["metrics"]["chrf-all"]
-    assert (described["run"], "lowest" in described) == (runs[-1].pk, False)
+    assert (described["run"], "lowest" in described) == (runs[-1].number, False)
     assert "cats/metric-scores/cats/chrf-all.seg.score" in files
 
 
@@ -159,19 +159,19 @@ def test_human_scores_are_means_over_raters(world: World) -> None:
         for criterion in ("informativeness", "relevance")
         for campaign in ("Output_ratings", "Reference_ratings")
     ]
-    both = []
+    means = []
     for criterion in ("informativeness", "relevance"):
         rows = [
             line.split("\t")
             for line in files[f"cats/human-scores/cats.{criterion}.Output_ratings.seg.score"].splitlines()
         ]
-        both.append([float(score) for system, score in rows if system == "Parrot"])
-    expected = [np.mean(world.judgements["Parrot", place]) for place in range(40)]
-    np.testing.assert_allclose(np.mean(both, axis=0), expected)
+        means.append([float(score) for system, score in rows if system == "Parrot"])
+    expected = [np.mean(world.judgements["Parrot", index]) for index in range(40)]
+    np.testing.assert_allclose(np.mean(means, axis=0), expected)
     system = dict(
         line.split("\t") for line in files["cats/human-scores/cats.relevance.Output_ratings.sys.score"].splitlines()
     )
-    assert float(system["Parrot"]) == pytest.approx(np.mean(both[1]))
+    assert float(system["Parrot"]) == pytest.approx(np.mean(means[1]))
 
 
 def test_numbers_are_written_in_full() -> None:

@@ -1,4 +1,4 @@
-"""Files of scores made elsewhere: every shape that is read, and what is said of those that are not."""
+"""Files of scores made elsewhere: every shape that is read, and the errors for the others."""
 
 import io
 import json
@@ -29,9 +29,9 @@ SEGMENTS = "Echo\t0.5\nEcho\tNone\nEcho\t0.001\nParrot\t-1\nParrot\t0.1\nParrot\
 def read(text: str | bytes, filename: str, known: Known = KNOWN, **options: int) -> list[FileScores]:
     content = text.encode() if isinstance(text, str) else text
     problems = Problems(filename)
-    found = read_scores(content, filename, known, problems, **options)
+    scores = read_scores(content, filename, known, problems, **options)
     problems.refuse()
-    return found
+    return scores
 
 
 def refusal(text: str | bytes, filename: str, **options: int) -> ImportRefused:
@@ -41,21 +41,21 @@ def refusal(text: str | bytes, filename: str, **options: int) -> ImportRefused:
 
 
 def zipped(files: dict[str, str], packing: int = zipfile.ZIP_STORED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", packing) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", packing) as archive:
         for name, text in files.items():
             archive.writestr(name, text)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def tarred(files: dict[str, str]) -> bytes:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, text in files.items():
             member = tarfile.TarInfo(name)
             member.size = len(text.encode())
             archive.addfile(member, io.BytesIO(text.encode()))
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def lines(rows: list[tuple[str, ...]], separator: str) -> str:
@@ -80,18 +80,18 @@ SHAPES = {
 
 @pytest.mark.parametrize("filename", SHAPES)
 def test_every_shape_gives_the_same_scores(filename: str) -> None:
-    (found,) = read(SHAPES[filename], filename)
-    assert found.systems == ["Echo", "Parrot"]
-    assert found.level == "segment"
-    np.testing.assert_array_equal(found.scores, EXPECTED)
+    (file_scores,) = read(SHAPES[filename], filename)
+    assert file_scores.systems == ["Echo", "Parrot"]
+    assert file_scores.level == "segment"
+    np.testing.assert_array_equal(file_scores.scores, EXPECTED)
 
 
 @pytest.mark.parametrize("filename", ["systems.csv", "x-src.sys.score"])
 def test_scores_of_systems_alone_are_read(filename: str) -> None:
     text = "system,score\nParrot,0.25\nEcho,nan\n" if filename.endswith("csv") else "Parrot\t0.25\nEcho None\n"
-    (found,) = read(text, filename)
-    assert (found.level, found.systems) == ("system", ["Echo", "Parrot"])
-    np.testing.assert_array_equal(found.scores, [[NAN], [0.25]])
+    (file_scores,) = read(text, filename)
+    assert (file_scores.level, file_scores.systems) == ("system", ["Echo", "Parrot"])
+    np.testing.assert_array_equal(file_scores.scores, [[NAN], [0.25]])
 
 
 def test_a_name_of_mt_metrics_eval_names_the_metric() -> None:
@@ -113,10 +113,10 @@ def test_an_archive_gives_each_metric_at_each_level(pack) -> None:
         "wmt22/human-scores/en-de.mqm.seg.score": "whatever",
         "wmt22/metric-scores/en-de/._COMET-refA.sys.score": "whatever",
     }
-    found = read(pack(files), "wmt.zip" if pack is zipped else "wmt.tar.gz")
-    assert [(one.name, one.level) for one in found] == [("COMET-refA", "segment"), ("COMET-refA", "system")]
-    np.testing.assert_array_equal(found[0].scores, EXPECTED)
-    assert found[1].scores.tolist() == [[0.1], [0.2]]
+    file_scores = read(pack(files), "wmt.zip" if pack is zipped else "wmt.tar.gz")
+    assert [(entry.name, entry.level) for entry in file_scores] == [("COMET-refA", "segment"), ("COMET-refA", "system")]
+    np.testing.assert_array_equal(file_scores[0].scores, EXPECTED)
+    assert file_scores[1].scores.tolist() == [[0.1], [0.2]]
 
 
 @pytest.mark.parametrize(
@@ -151,19 +151,19 @@ def test_an_archive_gives_each_metric_at_each_level(pack) -> None:
         ("x.zip", zipped({"metrics.json": "[]", "x.sys.score": "Echo 1"}), None, "metrics.json", "no JSON", "as it"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(filename, text, line, field, found, accepted) -> None:
-    told = refusal(text, filename)
-    assert told.rows[0]["line"] == line
-    assert told.rows[0]["field"] == field
-    assert found in told.rows[0]["found"]
-    assert accepted in told.rows[0]["accepted"]
+def test_errors_name_the_line_and_the_field(filename, text, line, field, found, accepted) -> None:
+    error = refusal(text, filename)
+    assert error.rows[0]["line"] == line
+    assert error.rows[0]["field"] == field
+    assert found in error.rows[0]["found"]
+    assert accepted in error.rows[0]["accepted"]
 
 
 def test_every_bad_row_counts_and_the_file_of_an_archive_is_named() -> None:
     rows = "".join(f"Echo,{number},x\n" for number in range(500))
     assert refusal(f"system,item,score\n{rows}", "a.csv").total == 500 + 497
-    told = refusal(zipped({"m/x.seg.score": "Echo 1\nEcho x\nEcho 1\n"}), "x.zip")
-    assert [(row["file"], row["line"]) for row in told.rows] == [("m/x.seg.score", 2)]
+    error = refusal(zipped({"m/x.seg.score": "Echo 1\nEcho x\nEcho 1\n"}), "x.zip")
+    assert [(row["file"], row["line"]) for row in error.rows] == [("m/x.seg.score", 2)]
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -175,5 +175,5 @@ def test_a_damaged_archive_is_refused_however_it_is_packed(packing: int) -> None
 
 
 def test_an_archive_is_not_unpacked_beyond_what_is_allowed() -> None:
-    told = refusal(zipped({"x.sys.score": "Echo 1\n" * 10_000}), "x.zip", max_bytes=1000)
-    assert "more than 1,000 bytes, unpacked" in told.rows[0]["found"]
+    error = refusal(zipped({"x.sys.score": "Echo 1\n" * 10_000}), "x.zip", max_bytes=1000)
+    assert "more than 1,000 bytes, unpacked" in error.rows[0]["found"]

@@ -39,13 +39,13 @@ def test_a_table_becomes_a_run_with_scores_intervals_and_segments(world: World, 
     assert run_replicates(run) is not None
 
 
-def test_it_tells_where_the_scores_come_from_and_what_is_missing(world: World, manager: User) -> None:
+def test_a_run_records_where_its_scores_come_from_and_what_is_missing(world: World, manager: User) -> None:
     ((run, _),) = imported(world, by=manager)
 
-    told = run.report["imported"]
-    assert told["file"] == "comet.csv"
-    assert len(told["sha256"]) == 64
-    assert told["note"] == "wmt22-comet-da, Apache 2.0"
+    origin = run.report["imported"]
+    assert origin["file"] == "comet.csv"
+    assert len(origin["sha256"]) == 64
+    assert origin["note"] == "wmt22-comet-da, Apache 2.0"
     assert run.requested_by == manager
     assert run.report["missing"] == 1
     dropped = {entry["reason"]: entry["count"] for entry in run.report["dropped"]}
@@ -60,11 +60,15 @@ def test_systems_that_lack_scores_of_different_items_are_compared_on_those_of_bo
     world: World, viewer, as_user
 ) -> None:
     """Echo has the higher mean, and on what both were scored on Parrot is the better one."""
-    given = {
+    scores = {
         "Echo": {0: 0.9, 1: 0.8, 2: 0.1, 3: 0.2, 4: 0.15},
         "Parrot": {2: 0.2, 3: 0.35, 4: 0.2, 5: 0.1, 6: 0.1},
     }
-    rows = [f"{name},item-{place},{score}\n" for name, own in given.items() for place, score in own.items()]
+    rows = [
+        f"{name},item-{number},{score}\n"
+        for name, system_scores in scores.items()
+        for number, score in system_scores.items()
+    ]
     ((run, _),) = imported(world, "system,item,score\n" + "".join(rows))
 
     (pair,) = comparisons_of(run).pairs
@@ -73,17 +77,18 @@ def test_systems_that_lack_scores_of_different_items_are_compared_on_those_of_bo
     assert pair.better.score < pair.worse.score
     assert pair.test.difference == pytest.approx(np.mean([0.1, 0.15, 0.05]))
     client = as_user(viewer)
-    page = client.get(reverse("metrics:run-comparisons", args=[world.project.slug, run.pk])).content.decode()
+    page = client.get(reverse("metrics:run-comparisons", args=[world.project.slug, run.number])).content.decode()
     assert "Compared on 3 of 7 items, those that both have a score of." in page
-    (told,) = client.get(f"/api/v1/projects/{world.project.slug}/score-runs/{run.pk}/comparisons/").json()["results"]
-    assert (told["better"], told["shared_items"]) == ("Parrot", 3)
+    url = f"/api/v1/projects/{world.project.slug}/score-runs/{run.pk}/comparisons/"
+    (comparison,) = client.get(url).json()["results"]
+    assert (comparison["better"], comparison["shared_items"]) == ("Parrot", 3)
 
 
 def test_the_same_scores_are_looked_up_whatever_their_layout(world: World) -> None:
     ((run, _),) = imported(world)
-    ((again, created),) = imported(world, "item,Parrot,Echo\nitem-2,,1.0\nitem-0,0.25,.5\n", "wide.csv")
+    ((repeated, created),) = imported(world, "item,Parrot,Echo\nitem-2,,1.0\nitem-0,0.25,.5\n", "wide.csv")
     assert not created
-    assert again == run
+    assert repeated == run
     assert AuditEntry.objects.filter(verb="score_run.import").count() == 1
 
 
@@ -125,14 +130,14 @@ def test_a_score_outside_the_stated_range_refuses_the_file_with_its_line(world: 
         (ImportOptions(name="x", lower=["y"]), "lower"),
     ],
 )
-def test_a_wrong_option_is_told_at_its_field(world: World, options: ImportOptions, field: str) -> None:
+def test_a_wrong_option_is_reported_at_its_field(world: World, options: ImportOptions, field: str) -> None:
     with pytest.raises(AnnotationError) as raised:
         imported(world, options=options)
     assert list(raised.value.fields) == [field]
     assert not ScoreRun.objects.exists()
 
 
-def test_looking_writes_nothing(world: World) -> None:
+def test_a_preview_writes_nothing(world: World) -> None:
     (preview,) = score_file_preview(
         dataset=world.dataset, filename="comet.csv", content=TABLE.encode(), options=ImportOptions(name="COMET-22")
     )
@@ -145,7 +150,7 @@ def test_looking_writes_nothing(world: World) -> None:
     assert not ScoreRun.objects.exists()
 
 
-def test_nobody_can_have_it_computed(world: World) -> None:
+def test_an_imported_run_cannot_be_computed(world: World) -> None:
     with pytest.raises(AnnotationError, match="made elsewhere"):
         score_run_create(
             project=world.project,

@@ -1,4 +1,4 @@
-"""A run in shards is the run in one piece: by whom, and in whatever order, its shards are taken."""
+"""A run in shards equals the run in one piece, whichever workers take its shards and in whatever order."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -110,7 +110,7 @@ def test_shards_make_the_result_of_one_piece(
 ) -> None:
     monkeypatch.setattr(shards, "ranges_of_states", lambda run: n_ranges)
     run = created(world, metric)
-    whole = everything(executed(run))
+    expected = everything(executed(run))
     assert run.shards.count() == 1
     run.delete()
     monkeypatch.setattr(shards, "SHARD_TEXTS", OUTPUTS if metric in POOLED else TEXTS)
@@ -122,30 +122,30 @@ def test_shards_make_the_result_of_one_piece(
         (8, 8, 7),
         (16, 15, 8),
     ]
-    assert everything(cut) == whole
+    assert everything(cut) == expected
 
 
 @pytest.mark.parametrize(("metric", "n_ranges"), [("bleu", 0), ("delta_bleu", 1), ("cider", 3), ("self_bleu", 3)])
-def test_parts_are_told_what_the_whole_is_like_range_by_range(
+def test_parts_receive_the_state_of_the_corpus_range_by_range(
     world: World, monkeypatch: pytest.MonkeyPatch, metric: str, n_ranges: int
 ) -> None:
     monkeypatch.setattr(shards, "SHARD_TEXTS", OUTPUTS if metric in POOLED else TEXTS)
     monkeypatch.setattr(shards, "JOINED_BYTES", 4000)
-    seen: list[int] = []
-    told = shards._corpus_state
+    n_joined: list[int] = []
+    corpus_state = shards._corpus_state
 
-    def watched(run: ScoreRun, *given: object) -> object:
-        state = told(run, *given)
-        seen.append(run.shards.filter(step=ShardStep.JOINED).count() if state is not None else 0)
+    def watched(run: ScoreRun, *arguments: object) -> object:
+        state = corpus_state(run, *arguments)
+        n_joined.append(run.shards.filter(step=ShardStep.JOINED).count() if state is not None else 0)
         return state
 
     monkeypatch.setattr(shards, "_corpus_state", watched)
 
     run = executed(created(world, metric))
 
-    assert len(seen) == 3
-    assert min(seen) >= n_ranges
-    assert bool(max(seen)) == bool(n_ranges)
+    assert len(n_joined) == 3
+    assert min(n_joined) >= n_ranges
+    assert bool(max(n_joined)) == bool(n_ranges)
     # Kept no longer than they are needed.
     assert set(run.shards.values_list("step", flat=True)) == {ShardStep.SCORES}
 
@@ -153,20 +153,20 @@ def test_parts_are_told_what_the_whole_is_like_range_by_range(
 def test_a_run_whose_holder_died_while_joining_joins_from_the_start(
     world: World, small_shards: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = created(world, "cider")
-    expected = everything(executed(whole))
-    whole.delete()
-    run, claimed = created(world, "cider"), shards._create
+    finished = created(world, "cider")
+    expected = everything(executed(finished))
+    finished.delete()
+    run, create = created(world, "cider"), shards._create
 
     def dies(run: ScoreRun, claim: Claim, step: ShardStep, cut: object) -> None:
         if step == ShardStep.SCORES:
             raise AnnotationError("The power failed.")
-        claimed(run, claim, step, cut)
+        create(run, claim, step, cut)
 
     monkeypatch.setattr(shards, "_create", dies)
     score_run_execute(run_id=run.pk)
     assert run.shards.filter(step=ShardStep.JOINED).count() == 1
-    monkeypatch.setattr(shards, "_create", claimed)
+    monkeypatch.setattr(shards, "_create", create)
     run.refresh_from_db()
 
     assert job_requeue(run)
@@ -175,19 +175,19 @@ def test_a_run_whose_holder_died_while_joining_joins_from_the_start(
 
 
 def test_helpers_take_what_the_holder_has_not(world: World, small_shards: None) -> None:
-    run, asked = created(world), []
+    run, enqueued = created(world), []
 
     def enqueue(helpers: int) -> None:
-        asked.append(helpers)
+        enqueued.append(helpers)
         assert score_run_help(run_id=run.pk) is False  # nothing is left
 
     executed(run, enqueue=enqueue)
 
-    assert asked == [2]
+    assert enqueued == [2]
     assert run.shards.filter(state=JobState.DONE, attempt=1).count() == 3
 
 
-def test_whoever_helps_with_a_run_that_nobody_holds_does_nothing(world: World, small_shards: None) -> None:
+def test_helping_with_a_run_that_no_worker_holds_does_nothing(world: World, small_shards: None) -> None:
     run = created(world)
 
     assert score_run_help(run_id=run.pk) is False
@@ -197,12 +197,12 @@ def test_whoever_helps_with_a_run_that_nobody_holds_does_nothing(world: World, s
 def test_a_shard_whose_worker_died_is_taken_up_again_and_no_other(world: World, small_shards: None) -> None:
     run = created(world)
 
-    def somebody_dies_at_it(helpers: int) -> None:
+    def abandon_second_shard(helpers: int) -> None:
         lost = run.shards.order_by("number")[1]
         assert job_claim(ScoreShard, lost.pk) is not None
         ScoreShard.objects.filter(pk=lost.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
 
-    executed(run, enqueue=somebody_dies_at_it)
+    executed(run, enqueue=abandon_second_shard)
 
     assert list(run.shards.order_by("number").values_list("attempt", flat=True)) == [1, 2, 1]
 
@@ -212,8 +212,8 @@ def test_what_was_done_before_a_run_was_cancelled_is_not_done_again(
 ) -> None:
     run = created(world)
 
-    def and_cancel(*given: object) -> None:
-        job_run(*given)
+    def and_cancel(*arguments: object) -> None:
+        job_run(*arguments)
         job_request_cancel(run)
 
     monkeypatch.setattr("annotation.core.shards.job_run", and_cancel)
@@ -272,8 +272,8 @@ def test_intervals_are_those_of_the_stored_statistics(world: World) -> None:
 
     np.testing.assert_array_equal(run_replicates(run), expected)
     assert run.bootstrap == {"replicates": REPLICATES, "seed": SEED, "method": "percentile"}
-    for score, own in zip(run.scores.order_by("position"), expected.T, strict=True):
-        interval = percentile_interval(own)
+    for score, replicates in zip(run.scores.order_by("position"), expected.T, strict=True):
+        interval = percentile_interval(replicates)
         assert (score.low, score.high) == (interval.low, interval.high)
         assert score.low < score.score < score.high
 
@@ -291,9 +291,9 @@ def test_a_pool_of_outputs_has_a_score_and_no_interval(world: World, monkeypatch
 
     run = executed(run)
 
-    places = [place for place in range(N_ITEMS) if place != 9]
-    texts = [[world.responses[system.name, place].text for place in places] for system in world.hypotheses]
-    expected = Workspace(Segments(texts, [[] for _ in places])).statistics(Distinct(tokenize="whitespace"))
+    indices = [index for index in range(N_ITEMS) if index != 9]
+    texts = [[world.responses[system.name, index].text for index in indices] for system in world.hypotheses]
+    expected = Workspace(Segments(texts, [[] for _ in indices])).statistics(Distinct(tokenize="whitespace"))
     assert [score.score for score in run.scores.order_by("position")] == expected.system_scores().tolist()
     assert set(run.scores.values_list("low", "high")) == {(None, None)}
     assert run.bootstrap == {"reason": "a resample repeats segments, and what is repeated is not distinct"}
@@ -349,15 +349,15 @@ def cut(world: World, small_shards: None) -> ScoreRun:
     return executed(created(world))
 
 
-def test_places_and_items_are_found_across_shards(world: World, cut: ScoreRun) -> None:
+def test_indices_and_items_are_found_across_shards(world: World, cut: ScoreRun) -> None:
     ids = segment_items(cut)
 
-    assert ids.tolist() == [item.pk for place, item in enumerate(world.items) if place != 9]
+    assert ids.tolist() == [item.pk for index, item in enumerate(world.items) if index != 9]
     assert items_at(cut, [22, 0, 8]) == [ids[22], ids[0], ids[8]]
-    found, scores = segments_at(cut, [20, 3, 9])
-    assert found == [ids[20], ids[3], ids[9]]
+    item_ids, scores = segments_at(cut, [20, 3, 9])
+    assert item_ids == [ids[20], ids[3], ids[9]]
     np.testing.assert_array_equal(scores, run_arrays(cut).scores[:, [20, 3, 9]])
-    assert [segment_index(cut, world.items[place]) for place in (0, 8, 9, 10, 23)] == [0, 8, None, 9, 22]
+    assert [segment_index(cut, world.items[index]) for index in (0, 8, 9, 10, 23)] == [0, 8, None, 9, 22]
     assert sum(shard.item_ids.size for shard in iter_shards(cut)) == 23
 
 

@@ -48,7 +48,7 @@ def request_for(project: Project, name: str, kind: str, **options) -> services.M
 
 
 def human_texts(world: World) -> set[str]:
-    return {world.responses["Human", place].text for place in range(len(world.items))}
+    return {world.responses["Human", index].text for index in range(len(world.items))}
 
 
 def test_a_space_is_learnt_from_each_chosen_text_once(world: World) -> None:
@@ -71,19 +71,19 @@ def test_it_says_how_many_outputs_and_references_it_has_seen(world: World) -> No
 
     human = {text.casefold() for text in human_texts(world)}
     outputs = {response.text.casefold() for response in world.responses.values()}
-    references = {world.responses[name, place].text.casefold() for name in ("Human", "Random") for place in range(40)}
+    references = {world.responses[name, index].text.casefold() for name in ("Human", "Random") for index in range(40)}
     assert (row["outputs"], row["outputs_of"]) == (len(human & outputs), len(outputs))
     assert (row["references"], row["references_of"]) == (len(human & references), len(references))
 
 
-def test_texts_that_are_judged_are_kept_apart_unless_asked_for(world: World) -> None:
+def test_judged_texts_are_left_out_unless_asked_for(world: World) -> None:
     model = trained_model(world, keep_apart=True)
 
     assert model.report["texts"] == 1
     assert model.report["kept_apart"] == len(world.items)
 
 
-def test_nothing_left_to_train_on_is_said(world: World) -> None:
+def test_a_training_without_texts_fails_with_a_reason(world: World) -> None:
     model = queued_model(world, texts=[], keep_apart=True)
     services.model_execute(model_id=model.pk)
 
@@ -115,7 +115,7 @@ def test_other_options_or_texts_are_another_training(world: World) -> None:
     assert [model.version for model in models] == [1, 2, 3]
 
 
-def test_a_training_whose_files_are_gone_is_done_again(world: World) -> None:
+def test_a_training_whose_files_are_missing_is_repeated(world: World) -> None:
     first = trained_model(world)
     for file in folder_of(first).iterdir():
         file.unlink()
@@ -232,7 +232,7 @@ def test_an_encoders_folder_is_registered_with_a_copy_of_its_files(project: Proj
     assert sorted(file.name for file in folder_of(model).iterdir()) == ["modules.json", "weights.bin"]
 
 
-def test_what_is_not_there_cannot_be_registered(project: Project, tmp_path: Path) -> None:
+def test_a_missing_folder_cannot_be_registered(project: Project, tmp_path: Path) -> None:
     model = services.model_register(request=request_for(project, "E", "lsa"), path=str(tmp_path / "gone"))
 
     assert model.state == JobState.FAILED
@@ -254,7 +254,7 @@ def test_what_is_not_there_cannot_be_registered(project: Project, tmp_path: Path
         ({"source_systems": ["Nobody"]}, "source_systems"),
     ],
 )
-def test_what_is_asked_wrongly_is_refused_at_its_field(world: World, changes: dict, field: str) -> None:
+def test_wrong_requests_are_refused_at_their_field(world: World, changes: dict, field: str) -> None:
     with pytest.raises(AnnotationError) as refused:
         queued_model(world, **changes)
 
@@ -294,7 +294,7 @@ def test_a_training_that_waits_is_cancelled_at_once(world: World) -> None:
     assert model.state == JobState.CANCELLED
 
 
-def test_who_asked_for_it_and_who_deleted_it_is_written_down(world: World, manager: User) -> None:
+def test_the_audit_log_names_who_requested_and_who_deleted_a_model(world: World, manager: User) -> None:
     model = trained_model(world, by=manager)
 
     services.model_delete(model=model, by=manager)

@@ -25,8 +25,8 @@ def run(world: World) -> ScoreRun:
     return finished_run(world, "rouge_l")
 
 
-def address(run: ScoreRun, name: str, *more: object) -> str:
-    return reverse(f"metrics:{name}", args=[run.project.slug, run.pk, *more])
+def address(run: ScoreRun, name: str, *arguments: object) -> str:
+    return reverse(f"metrics:{name}", args=[run.project.slug, run.number, *arguments])
 
 
 def table(response) -> list[dict]:
@@ -34,7 +34,7 @@ def table(response) -> list[dict]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_viewer_may_look_and_an_outsider_finds_nothing(run: ScoreRun, viewer, outsider, as_user, name: str) -> None:
+def test_a_viewer_sees_the_page_and_an_outsider_gets_404(run: ScoreRun, viewer, outsider, as_user, name: str) -> None:
     assert as_user(viewer).get(address(run, name)).status_code == 200
     assert as_user(outsider).get(address(run, name)).status_code == 404
     assert as_user(viewer).post(address(run, name)).status_code == 405
@@ -50,7 +50,7 @@ def test_a_run_without_scores_has_no_such_page(run: ScoreRun, viewer, as_user, n
 # --- Pairs ------------------------------------------------------------------------------------------------------------
 
 
-def test_every_score_stands_with_its_interval(run: ScoreRun, viewer, as_user) -> None:
+def test_every_score_is_shown_with_its_interval(run: ScoreRun, viewer, as_user) -> None:
     page = as_user(viewer).get(address(run, "run-detail")).content.decode()
 
     for score in run.scores.all():
@@ -67,23 +67,25 @@ def test_all_pairs_come_as_a_table_tested_on_the_runs_own_resamples(world, run: 
         frozenset(pair) for pair in (("Echo", "Parrot"), ("Echo", "Quill"), ("Parrot", "Quill"))
     }
     for row in rows:
-        one, other = scores[row["better"]], scores[row["worse"]]
-        alone = paired_difference(one.score, other.score, replicates[:, one.position], replicates[:, other.position])
-        assert row["difference"] == pytest.approx(one.score - other.score)
+        better, worse = scores[row["better"]], scores[row["worse"]]
+        expected = paired_difference(
+            better.score, worse.score, replicates[:, better.position], replicates[:, worse.position]
+        )
+        assert row["difference"] == pytest.approx(better.score - worse.score)
         assert row["difference"] > 0
-        assert row["p_value"] == pytest.approx(alone.p_value)
+        assert row["p_value"] == pytest.approx(expected.p_value)
         assert row["p_holm"] >= row["p_value"]
 
 
-def test_two_systems_asked_for_in_the_address_are_compared(world, run: ScoreRun, viewer, as_user) -> None:
+def test_two_systems_named_in_the_address_are_compared(world, run: ScoreRun, viewer, as_user) -> None:
     client, url = as_user(viewer), address(run, "run-comparisons")
-    asked = {"a": world.systems["Quill"].pk, "b": world.systems["Echo"].pk}
+    query = {"a": world.systems["Quill"].pk, "b": world.systems["Echo"].pk}
 
-    pair = client.get(url, asked).context["pair"]
+    pair = client.get(url, query).context["pair"]
 
     assert (pair.better.system.name, pair.worse.system.name) == ("Echo", "Quill")
-    assert client.get(url, asked | {"b": asked["a"]}).context["pair"] is None
-    assert client.get(url, asked | {"b": world.systems["Human"].pk}).status_code == 404
+    assert client.get(url, query | {"b": query["a"]}).context["pair"] is None
+    assert client.get(url, query | {"b": world.systems["Human"].pk}).status_code == 404
 
 
 def test_where_lower_is_better_the_best_system_has_the_lowest_score(world: World, viewer, as_user) -> None:
@@ -97,7 +99,7 @@ def test_where_lower_is_better_the_best_system_has_the_lowest_score(world: World
     assert "published range: 0 and more" in page.content.decode()
 
 
-def test_what_describes_outputs_is_better_in_no_direction(world: World, viewer, as_user) -> None:
+def test_a_metric_that_describes_outputs_has_no_better_direction(world: World, viewer, as_user) -> None:
     page = as_user(viewer).get(address(finished_run(world, "length"), "run-detail"))
 
     assert page.context["better"] == "neither"
@@ -111,7 +113,7 @@ def test_a_metric_over_one_pool_says_why_it_has_no_intervals(world: World, viewe
     assert table(as_user(viewer).get(address(run, "run-comparisons"), {"format": "json"})) == []
 
 
-def test_more_pairs_than_the_resamples_can_tell_apart_are_said_to_be_so(run: ScoreRun, viewer, as_user) -> None:
+def test_the_page_says_when_the_resamples_are_too_few_for_the_pairs(run: ScoreRun, viewer, as_user) -> None:
     """Three pairs among 40 resamples: 3 / 41 is above 0.05."""
     replicates = run_replicates(run)[:40]
     ScoreRun.objects.filter(pk=run.pk).update(
@@ -130,11 +132,11 @@ def test_more_pairs_than_the_resamples_can_tell_apart_are_said_to_be_so(run: Sco
 def test_every_segment_is_in_a_bin_of_the_metrics_own_range(world: World, metric: str) -> None:
     run = finished_run(world, metric)
 
-    found = segment_histogram(run)
+    bins = segment_histogram(run)
 
     for name in HYPOTHESES:
-        assert sum(entry["share"] for entry in found if entry["system"] == name) == pytest.approx(1)
-    assert len(found) == 20 * len(HYPOTHESES)
+        assert sum(entry["share"] for entry in bins if entry["system"] == name) == pytest.approx(1)
+    assert len(bins) == 20 * len(HYPOTHESES)
 
 
 def test_the_published_range_is_kept_where_it_is_narrow(world: World, run: ScoreRun) -> None:
@@ -150,72 +152,81 @@ def test_the_published_range_is_kept_where_it_is_narrow(world: World, run: Score
 
 
 def test_outputs_are_ranked_by_metric_and_by_raters_where_the_raters_agree(world: World, run: ScoreRun) -> None:
-    found = disagreements_of(run, spread=0.5, n=1000)
+    disagreements = disagreements_of(run, spread=0.5, n=1000)
 
     judged = {
         response.pk: world.judgements[cell]
         for cell, response in world.responses.items()
-        if cell[0] in HYPOTHESES and len([1 for other in world.responses.values() if other == response]) == 1
+        if cell[0] in HYPOTHESES
+        and len([1 for other_response in world.responses.values() if other_response == response]) == 1
     }
-    listed = [*found.liked_by_metric, *found.liked_by_raters]
-    alone = [one for one in listed if one.response_id in judged]
-    assert alone
-    for one in alone:
-        values = judged[one.response_id]
-        assert one.rating == pytest.approx(np.mean(values))
-        assert one.spread == pytest.approx(np.std(values, ddof=1))
-        assert one.spread <= 0.5
-    gaps = [one.gap for one in found.liked_by_metric]
+    listed = [*disagreements.liked_by_metric, *disagreements.liked_by_raters]
+    comparable = [output for output in listed if output.response_id in judged]
+    assert comparable
+    for output in comparable:
+        values = judged[output.response_id]
+        assert output.rating == pytest.approx(np.mean(values))
+        assert output.spread == pytest.approx(np.std(values, ddof=1))
+        assert output.spread <= 0.5
+    gaps = [output.gap for output in disagreements.liked_by_metric]
     assert gaps == sorted(gaps, reverse=True)
-    assert all(one.gap < 0 for one in found.liked_by_raters)
-    assert found.n_agreed < found.n_rated
+    assert all(output.gap < 0 for output in disagreements.liked_by_raters)
+    assert disagreements.n_agreed < disagreements.n_rated
 
 
 def test_ranks_are_shares_of_the_outputs_on_which_raters_agree(world: World, run: ScoreRun) -> None:
-    found = disagreements_of(run, spread=10, n=1000)
+    disagreements = disagreements_of(run, spread=10, n=1000)
 
-    every = [*found.liked_by_metric, *found.liked_by_raters]
-    ratings = np.array([one.rating for one in every])
-    assert len(every) <= found.n_agreed == found.n_rated
-    order = rankdata([one.rater_rank for one in every])
+    outputs = [*disagreements.liked_by_metric, *disagreements.liked_by_raters]
+    ratings = np.array([output.rating for output in outputs])
+    assert len(outputs) <= disagreements.n_agreed == disagreements.n_rated
+    order = rankdata([output.rater_rank for output in outputs])
     assert order == pytest.approx(rankdata(ratings))
 
 
 def test_a_lower_error_rate_is_a_higher_rank(world: World) -> None:
-    found = disagreements_of(finished_run(world, "ter"), spread=10, n=1000)
+    disagreements = disagreements_of(finished_run(world, "ter"), spread=10, n=1000)
 
-    every = [*found.liked_by_metric, *found.liked_by_raters]
-    best = max(every, key=lambda one: one.metric_rank)
-    assert best.score == min(one.score for one in every)
+    outputs = [*disagreements.liked_by_metric, *disagreements.liked_by_raters]
+    best = max(outputs, key=lambda output: output.metric_rank)
+    assert best.score == min(output.score for output in outputs)
 
 
 def test_the_page_links_each_output_to_its_segment(world: World, run: ScoreRun, viewer, as_user) -> None:
     page = as_user(viewer).get(address(run, "run-disagreements"), {"spread": "2"})
 
-    one = page.context["disagreements"].liked_by_metric[0]
-    assert one.references
-    assert address(run, "run-segment", one.systems[0][0], one.item_id) in page.content.decode()
+    output = page.context["disagreements"].liked_by_metric[0]
+    assert output.references
+    assert address(run, "run-segment", output.systems[0][0], output.item_id) in page.content.decode()
     rows = table(as_user(viewer).get(address(run, "run-disagreements"), {"spread": "2", "format": "json"}))
-    assert rows[0]["item"] == one.item.external_id
+    assert rows[0]["item"] == output.item.external_id
 
 
-def test_where_nothing_was_rated_the_page_says_so(world: World, viewer, as_user) -> None:
+def test_a_metric_without_a_better_direction_has_no_first_system(world: World, viewer, as_user) -> None:
+    run = finished_run(world, "length")
+    for name in ("run-detail", "run-comparisons"):
+        text = as_user(viewer).get(address(run, name)).content.decode()
+        assert "Neither a high nor a low value is better in itself, so no system is first." in " ".join(text.split())
+        assert "system may be" not in text
+
+
+def test_the_page_says_that_nothing_was_rated(world: World, viewer, as_user) -> None:
     mute = System.objects.create(dataset=world.dataset, name="Mute")
-    for place, item in enumerate(world.items):
-        response = Response.objects.create(item=item, text=f"word {place}", text_key=f"{place:064}")
+    for index, item in enumerate(world.items):
+        response = Response.objects.create(item=item, text=f"word {index}", text_key=f"{index:064}")
         ResponseSource.objects.create(response=response, item=item, kind=SourceKind.SYSTEM, system=mute)
     run = finished_run(world, "length", systems=[mute])
 
     assert "Nothing was rated" in as_user(viewer).get(address(run, "run-disagreements")).content.decode()
 
 
-def test_where_scales_differ_one_campaign_is_asked_for(world: World, run: ScoreRun, viewer, as_user) -> None:
-    """Echo says on every tenth item what Human says, which the other campaign rated."""
+def test_where_scales_differ_they_are_put_on_one(world: World, run: ScoreRun, viewer, as_user) -> None:
+    """On every tenth item Echo's output is Human's, which the other campaign rated."""
     Criterion.objects.filter(campaign=world.reference_campaign).update(scale_max=7)
     client, url = as_user(viewer), address(run, "run-disagreements")
-    both = client.get(url).context["disagreements"]
-    one = client.get(url, {"campaign": world.output_campaign.pk}).context["disagreements"]
+    of_both = client.get(url).context["disagreements"]
+    of_one = client.get(url, {"campaign": world.output_campaign.pk}).context["disagreements"]
 
-    assert "share one scale" in both.reason
-    assert not one.reason
+    assert (of_both.reason, of_both.low, of_both.high) == ("", -1, 1)
+    assert (of_one.reason, of_one.low, of_one.high) == ("", 1, 5)
     assert client.get(url, {"campaign": 10**9}).status_code == 404

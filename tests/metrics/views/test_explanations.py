@@ -1,4 +1,4 @@
-"""The metric explained: pages of an item and of a reference, what they tell and who may read them."""
+"""The metric explained: pages of an item and of a reference, what they show and who may read them."""
 
 import csv
 import io
@@ -13,6 +13,7 @@ from metrics.scoring.delta_bleu import sentence_delta_bleu
 from metrics.scoring.explain.ngrams import exact_sum
 from metrics.selectors.explanations import Reading, default_tokenizer, explain_item
 from metrics.selectors.matches import response_matches
+from metrics.selectors.scripts import proposed_tokenizer
 from metrics.subsets import Subset
 from metrics.views.explanations import release_item
 from tests.metrics.conversations import (
@@ -42,13 +43,21 @@ def talk(project) -> Conversations:
     return make_conversations(project)
 
 
-def item_url(made: Conversations, item: int = 0, query: str = "") -> str:
-    args = [made.project.slug, made.reference_set.slug, made.release.number, made.items[item].pk]
+def item_url(conversations: Conversations, item: int = 0, query: str = "") -> str:
+    args = [
+        conversations.project.slug,
+        conversations.reference_set.slug,
+        conversations.release.number,
+        conversations.items[item].pk,
+    ]
     return reverse("metrics:release-item", args=args) + query
 
 
-def matches_url(made: Conversations, text: str, query: str = "") -> str:
-    return reverse("metrics:response-matches", args=[made.project.slug, made.reference(0, text).pk]) + query
+def matches_url(conversations: Conversations, text: str, query: str = "") -> str:
+    return (
+        reverse("metrics:response-matches", args=[conversations.project.slug, conversations.reference(0, text).pk])
+        + query
+    )
 
 
 def body(response) -> bytes:
@@ -64,24 +73,24 @@ def test_an_outsider_gets_404_a_stranger_signs_in_and_nothing_can_be_posted(talk
 
 
 def test_an_item_of_another_data_set_or_of_an_unfinished_release_is_404(talk, viewer, as_user):
-    other = make_conversations(talk.project, DISLIKED, slug="other")
-    args = [talk.project.slug, talk.reference_set.slug, 1, other.items[0].pk]
+    other_talk = make_conversations(talk.project, DISLIKED, slug="other")
+    args = [talk.project.slug, talk.reference_set.slug, 1, other_talk.items[0].pk]
     assert as_user(viewer).get(reverse("metrics:release-item", args=args)).status_code == 404
     args = [talk.project.slug, talk.reference_set.slug, 2, talk.items[0].pk]
     assert as_user(viewer).get(reverse("metrics:release-item", args=args)).status_code == 404
 
 
 def test_references_come_by_weight_and_outputs_that_are_references_last(talk, viewer, as_user):
-    told = as_user(viewer).get(item_url(talk)).context["explanation"]
-    assert [reference.weight for reference in told.references] == [0.8, 0.6, 0.3, 0.0, -0.4, -0.7, -1.0]
-    assert [hypothesis.names for hypothesis in told.hypotheses] == [
+    explanation = as_user(viewer).get(item_url(talk)).context["explanation"]
+    assert [reference.weight for reference in explanation.references] == [0.8, 0.6, 0.3, 0.0, -0.4, -0.7, -1.0]
+    assert [hypothesis.names for hypothesis in explanation.hypotheses] == [
         ["Bore"],
         ["Echo", "Twin"],
         ["Quill"],
         ["Silent"],
         ["Parrot"],
     ]
-    assert told.hypotheses[-1].reference.number == 6
+    assert explanation.hypotheses[-1].reference.number == 6
 
 
 @pytest.mark.parametrize("semantics", ["galley2015", "sacrebleu2018"])
@@ -102,8 +111,8 @@ def test_every_hypothesis_has_the_score_of_the_array_code(talk, viewer, as_user,
     [("galley2015", "2 × 0.5 = <strong>1.0</strong>", 2), ("sacrebleu2018", "2 × 0.9 = <strong>1.8</strong>", 1)],
 )
 def test_the_arithmetic_of_both_semantics_is_written_out(project, viewer, as_user, semantics, line, winner):
-    made = make_conversations(project, TWO_WAYS)
-    answer = as_user(viewer).get(item_url(made, query=f"?order=1&semantics={semantics}"))
+    conversations = make_conversations(project, TWO_WAYS)
+    answer = as_user(viewer).get(item_url(conversations, query=f"?order=1&semantics={semantics}"))
     assert line in answer.content.decode()
     (ngram,) = answer.context["explanation"].hypotheses[0].ngrams
     assert ngram.reference.number == winner
@@ -112,10 +121,10 @@ def test_the_arithmetic_of_both_semantics_is_written_out(project, viewer, as_use
 
 def test_each_match_names_its_winner_and_what_the_others_would_have_given(talk, viewer, as_user):
     """In Parrot's "i", reference 1 (.8) beats those of .6, 0 and its own twin of -.7, which hold it, too."""
-    told = as_user(viewer).get(item_url(talk)).context["explanation"]
-    (found,) = [ngram for ngram in told.hypotheses[-1].ngrams if ngram.text == "i"]
-    assert (found.reference.number, found.written_product, found.written_amount) == (1, "1 × 0.8", "+0.8")
-    assert [(holder.reference.number, holder.written) for holder in found.others] == [
+    explanation = as_user(viewer).get(item_url(talk)).context["explanation"]
+    (match,) = [ngram for ngram in explanation.hypotheses[-1].ngrams if ngram.text == "i"]
+    assert (match.reference.number, match.written_product, match.written_amount) == (1, "1 × 0.8", "+0.8")
+    assert [(holder.reference.number, holder.written) for holder in match.others] == [
         (2, "+0.6"),
         (4, "0.0"),
         (6, "−0.7"),
@@ -123,17 +132,17 @@ def test_each_match_names_its_winner_and_what_the_others_would_have_given(talk, 
 
 
 def test_brackets_of_one_lane_never_overlap_and_copies_that_do_not_count_are_thin(talk, viewer, as_user):
-    told = as_user(viewer).get(item_url(talk, query="?order=4")).context["explanation"]
-    for hypothesis in told.hypotheses:
+    explanation = as_user(viewer).get(item_url(talk, query="?order=4")).context["explanation"]
+    for hypothesis in explanation.hypotheses:
         for token in hypothesis.tokens:
             lanes = [bar.lane for bar in token.bars]
             assert len(lanes) == len(set(lanes))
             assert all(lane < hypothesis.lanes for lane in lanes)
-    quill = next(hypothesis for hypothesis in told.hypotheses if hypothesis.names == ["Quill"])
+    quill = next(hypothesis for hypothesis in explanation.hypotheses if hypothesis.names == ["Quill"])
     assert [token.counted for token in quill.tokens if token.text == "you"] == [True, False]
 
 
-def test_a_subset_leaves_references_out_and_says_so(talk, viewer, as_user):
+def test_a_subset_leaves_references_out_and_is_named_on_the_page(talk, viewer, as_user):
     page = as_user(viewer).get(item_url(talk, query="?refs=w%3E%3D0.5"))
     assert [reference.number for reference in page.context["explanation"].counted] == [1, 2]
     assert "left out by “w ≥ 0.5”" in page.content.decode()
@@ -141,14 +150,14 @@ def test_a_subset_leaves_references_out_and_says_so(talk, viewer, as_user):
     assert "leaves none of the 7 references" in none
 
 
-def test_an_item_that_nobody_liked_says_why_the_metric_is_undefined(talk, viewer, as_user):
+def test_the_page_says_why_the_metric_is_undefined_without_a_positive_weight(talk, viewer, as_user):
     page = as_user(viewer).get(item_url(talk, 1))
     assert "ΔBLEU is undefined for this item" in page.content.decode()
     assert "the highest weighs −0.2" in page.content.decode()
     assert [hypothesis.score for hypothesis in page.context["explanation"].hypotheses] == [None, None]
 
 
-def test_an_item_without_references_says_so(talk, viewer, as_user):
+def test_the_page_says_that_an_item_has_no_references(talk, viewer, as_user):
     second = make_conversations(talk.project, TWO_WAYS, slug="bare")
     empty = make_release(second.reference_set, [], number=2)
     args = [talk.project.slug, second.reference_set.slug, empty.number, second.items[0].pk]
@@ -157,7 +166,7 @@ def test_an_item_without_references_says_so(talk, viewer, as_user):
 
 
 @pytest.mark.parametrize("query", ["?order=7", "?order=two", "?semantics=mine", "?refs=best", "?tokenize=x", "?case=x"])
-def test_what_is_not_understood_is_told_beside_its_field(talk, viewer, as_user, query):
+def test_an_unknown_value_is_reported_beside_its_field(talk, viewer, as_user, query):
     answer = as_user(viewer).get(item_url(talk, query=query))
     assert answer.status_code == 400
     assert list(answer.context["form"].errors) == [query[1:].split("=")[0]]
@@ -192,6 +201,8 @@ def test_tokens_are_the_metrics_own_and_each_has_its_direction(project, viewer, 
     chinese = make_conversations(project, CHINESE, language="zh", slug="zh")
     echo, _ = as_user(viewer).get(item_url(chinese)).context["explanation"].hypotheses
     assert [token.text for token in echo.tokens] == list("猫在屋顶上")
+    mislabelled = make_conversations(project, CHINESE, language="en", slug="unlabelled")
+    assert proposed_tokenizer(mislabelled.dataset) == "zh"
     assert default_tokenizer("zh-Hant") == "zh"
     assert default_tokenizer("de") == "whitespace"
 
@@ -210,7 +221,7 @@ def test_texts_cannot_smuggle_markup(project, viewer, as_user):
 
 
 @pytest.mark.parametrize("kind", ["csv", "json", "jsonl", "parquet"])
-def test_all_matches_of_an_item_can_be_kept(talk, viewer, as_user, kind):
+def test_all_matches_of_an_item_can_be_downloaded(talk, viewer, as_user, kind):
     answer = as_user(viewer).get(item_url(talk, query=f"?format={kind}"))
     data = body(answer)
     assert answer["Content-Disposition"].endswith(f'talk-references-v1-item-1-matches.{kind}"')
@@ -229,24 +240,26 @@ def test_all_matches_of_an_item_can_be_kept(talk, viewer, as_user, kind):
 # --- What one reference gave ------------------------------------------------------------------------------------------
 
 
-def test_what_a_reference_gave_adds_up_to_what_the_item_says_it_won(talk):
-    told = explain_item(talk.release, talk.items[0], Reading(max_order=3))
-    for reference in told.references:
-        found = response_matches(talk.release, reference.response, Reading(max_order=3))
-        assert found.n_won == len(reference.won)
-        assert exact_sum((match.added for match in found.matches), told.scale) == reference.added
-        assert sum(total.held for total in found.totals) == len(found.matches)
+def test_the_matches_of_a_reference_add_up_to_what_it_won_on_the_items_page(talk):
+    explanation = explain_item(talk.release, talk.items[0], Reading(max_order=3))
+    for reference in explanation.references:
+        reference_matches = response_matches(talk.release, reference.response, Reading(max_order=3))
+        assert reference_matches.n_won == len(reference.won)
+        assert exact_sum((match.added for match in reference_matches.matches), explanation.scale) == reference.added
+        assert sum(total.held for total in reference_matches.totals) == len(reference_matches.matches)
 
 
 def test_a_bad_reference_shows_what_it_took_away(talk, viewer, as_user):
-    """ "you should not have let her out" (-.4) alone holds the "not" of Bore and of nobody else but Parrot's twin."""
+    """Besides Parrot's twin only "you should not have let her out" (-.4) has a "not"; it wins Bore's and Parrot's."""
     answer = as_user(viewer).get(matches_url(talk, "you should not have let her out"))
-    found = answer.context["matches"]
-    assert [(one.ngram.text, one.hypothesis.names[0]) for one in found.matches if one.holder.wins] == [
+    reference_matches = answer.context["matches"]
+    assert [
+        (match.ngram.text, match.hypothesis.names[0]) for match in reference_matches.matches if match.holder.wins
+    ] == [
         ("not", "Bore"),
         ("not", "Parrot"),
     ]
-    assert found.sums.minus == found.sums.added == "−0.8"
+    assert reference_matches.sums.minus == reference_matches.sums.added == "−0.8"
     assert "−0.8" in answer.content.decode()
 
 
@@ -267,11 +280,11 @@ def test_of_several_releases_the_newest_that_is_not_deprecated_comes_first(talk,
     answer = as_user(viewer).get(matches_url(talk, "i like cats"))
     assert answer.context["release"] == second
     assert "deprecated: a wrong scale" in answer.content.decode()
-    asked = as_user(viewer).get(matches_url(talk, "i like cats", f"?release={third.pk}"))
-    assert asked.context["release"] == third
+    chosen = as_user(viewer).get(matches_url(talk, "i like cats", f"?release={third.pk}"))
+    assert chosen.context["release"] == third
 
 
-def test_a_text_that_no_release_weighs_says_so(talk, viewer, as_user):
+def test_the_page_says_that_no_release_weighs_a_text(talk, viewer, as_user):
     page = as_user(viewer).get(matches_url(talk, "i hope you find her")).content.decode()
     assert "No release weighs this response" in page
     rows = as_user(viewer).get(matches_url(talk, "i hope you find her", "?format=json"))
@@ -283,7 +296,7 @@ def test_a_reference_outside_the_subset_wins_nothing(talk, viewer, as_user):
     assert "leaves this reference out" in page
 
 
-def test_its_matches_can_be_kept(talk, viewer, as_user):
+def test_the_matches_of_a_reference_can_be_downloaded(talk, viewer, as_user):
     rows = json.loads(body(as_user(viewer).get(matches_url(talk, "i hope you find her soon", "?format=json"))))
     won = [row for row in rows if row["won"]]
     assert {row["release"] for row in rows} == {"talk-references/v1"}
@@ -291,19 +304,19 @@ def test_its_matches_can_be_kept(talk, viewer, as_user):
     assert all(row["adds"] == 0 for row in rows if not row["won"])
 
 
-def test_ten_systems_against_sixteen_references_take_few_questions(project, viewer, django_assert_max_num_queries):
-    texts = [" ".join(WORDS[(place * step) % 16] for step in range(1, 15)) for place in range(1, 17)]
-    many = {
+def test_ten_systems_against_sixteen_references_take_few_queries(project, viewer, django_assert_max_num_queries):
+    texts = [" ".join(WORDS[(index * step) % 16] for step in range(1, 15)) for index in range(1, 17)]
+    conversation = {
         "context": [],
         "message": "well ?",
         "references": [
-            (round(0.9 - place / 8, 1), text, "seed" if place == 0 else "mined")
-            for place, text in enumerate(dict.fromkeys(texts))
+            (round(0.9 - index / 8, 1), text, "seed" if index == 0 else "mined")
+            for index, text in enumerate(dict.fromkeys(texts))
         ],
-        "outputs": {f"System {place}": f"{texts[place]} and so on {place}" for place in range(10)},
+        "outputs": {f"System {index}": f"{texts[index]} and so on {index}" for index in range(10)},
     }
-    made = make_conversations(project, many)
-    request = RequestFactory().get(item_url(made, query="?order=4"))
-    request.user, request.htmx, request.resolver_match = viewer, False, resolve(item_url(made))
+    conversations = make_conversations(project, conversation)
+    request = RequestFactory().get(item_url(conversations, query="?order=4"))
+    request.user, request.htmx, request.resolver_match = viewer, False, resolve(item_url(conversations))
     with django_assert_max_num_queries(14):
         assert release_item(request, **request.resolver_match.kwargs).status_code == 200

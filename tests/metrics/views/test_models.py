@@ -1,4 +1,4 @@
-"""Pages of trained models: for members, in their roles; for nobody else."""
+"""Pages of trained models: for members, by their roles, and for no one else."""
 
 import io
 import json
@@ -37,8 +37,8 @@ def model(world: World) -> TrainedModel:
 
 
 def address(world: World, name: str, parts: list[str], model: TrainedModel | None = None) -> str:
-    found = {"model": model.pk if model else 0}
-    return reverse(f"metrics:{name}", args=[world.project.slug, *(found.get(part, part) for part in parts)])
+    ids = {"model": model.pk if model else 0}
+    return reverse(f"metrics:{name}", args=[world.project.slug, *(ids.get(part, part) for part in parts)])
 
 
 def body(response) -> bytes:
@@ -63,7 +63,7 @@ def test_an_outsider_gets_404(world: World, model: TrainedModel, outsider, as_us
     assert client.get(reverse("metrics:model-detail", args=["elsewhere", model.pk])).status_code == 404
 
 
-def test_the_list_tells_what_there_is_and_what_for(world: World, model: TrainedModel, viewer, as_user) -> None:
+def test_the_list_shows_each_model_and_its_purpose(world: World, model: TrainedModel, viewer, as_user) -> None:
     page = page_of(as_user(viewer), address(world, "model-list", []))
     rows = json.loads(body(as_user(viewer).get(address(world, "model-list", []) + "?format=json")))
 
@@ -92,10 +92,10 @@ def test_the_page_warns_of_texts_that_are_judged(world: World, model: TrainedMod
     assert "What the singular values say" in page
 
 
-def test_a_model_that_kept_them_apart_says_so(world: World, viewer, as_user) -> None:
-    made = trained_model(world, keep_apart=True)
+def test_the_page_says_that_judged_texts_were_left_out(world: World, viewer, as_user) -> None:
+    model = trained_model(world, keep_apart=True)
 
-    page = page_of(as_user(viewer), address(world, "model-detail", ["model"], made))
+    page = page_of(as_user(viewer), address(world, "model-detail", ["model"], model))
 
     assert "None of the texts below was trained on: 40 were met and left out." in page
     assert "Trained on texts that it will help to judge." not in page
@@ -103,39 +103,39 @@ def test_a_model_that_kept_them_apart_says_so(world: World, viewer, as_user) -> 
 
 @pytest.mark.parametrize("kind", ["language_model", "vectors"])
 def test_a_model_without_singular_values_has_no_figure(world: World, viewer, as_user, kind: str) -> None:
-    made = trained_model(world, kind=kind, name="Other")
+    model = trained_model(world, kind=kind, name="Other")
 
-    page = page_of(as_user(viewer), address(world, "model-detail", ["model"], made))
+    page = page_of(as_user(viewer), address(world, "model-detail", ["model"], model))
 
     assert "singular values" not in page
-    assert as_user(viewer).get(address(world, "model-spectrum", ["model"], made)).status_code == 404
+    assert as_user(viewer).get(address(world, "model-spectrum", ["model"], model)).status_code == 404
 
 
 def test_a_waiting_model_is_watched_and_cancelled(world: World, manager, as_user) -> None:
-    made = queued_model(world)
-    url = address(world, "model-detail", ["model"], made)
+    model = queued_model(world)
+    url = address(world, "model-detail", ["model"], model)
 
     part = as_user(manager).get(url, headers={"HX-Request": "true"}).content.decode()
     assert "Waiting for a worker" in part
     assert "<html" not in part
-    assert as_user(manager).get(address(world, "model-download", ["model"], made)).status_code == 404
-    as_user(manager).post(address(world, "model-cancel", ["model"], made))
+    assert as_user(manager).get(address(world, "model-download", ["model"], model)).status_code == 404
+    as_user(manager).post(address(world, "model-cancel", ["model"], model))
     assert as_user(manager).get(url, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
 
-    made.refresh_from_db()
-    assert made.state == JobState.CANCELLED
+    model.refresh_from_db()
+    assert model.state == JobState.CANCELLED
 
 
 def test_a_failed_model_is_started_over(world: World, manager, as_user, django_capture_on_commit_callbacks) -> None:
-    made = queued_model(world)
-    job_claim(TrainedModel, made.pk).fail("No room.")
-    assert "No room." in page_of(as_user(manager), address(world, "model-detail", ["model"], made))
+    model = queued_model(world)
+    job_claim(TrainedModel, model.pk).fail("No room.")
+    assert "No room." in page_of(as_user(manager), address(world, "model-detail", ["model"], model))
 
     with django_capture_on_commit_callbacks() as enqueued:
-        as_user(manager).post(address(world, "model-retry", ["model"], made))
+        as_user(manager).post(address(world, "model-retry", ["model"], model))
 
-    made.refresh_from_db()
-    assert (made.state, len(enqueued)) == (JobState.QUEUED, 1)
+    model.refresh_from_db()
+    assert (model.state, len(enqueued)) == (JobState.QUEUED, 1)
 
 
 def test_the_download_is_the_models_folder(world: World, model: TrainedModel, viewer, as_user) -> None:
@@ -147,7 +147,7 @@ def test_the_download_is_the_models_folder(world: World, model: TrainedModel, vi
     assert archive.testzip() is None
 
 
-def test_files_that_are_not_here_are_told(world: World, model: TrainedModel, viewer, as_user, settings) -> None:
+def test_missing_files_are_reported(world: World, model: TrainedModel, viewer, as_user, settings) -> None:
     settings.MODELS_DIR = settings.MODELS_DIR / "elsewhere"
 
     answer = as_user(viewer).get(address(world, "model-download", ["model"], model), follow=True)
@@ -166,8 +166,8 @@ def test_a_model_is_deleted_unless_a_run_reads_it(world: World, model: TrainedMo
         by=None,
     )
 
-    assert f"is read by score run {run.pk}" in client.post(url, follow=True).content.decode()
-    assert f"Run {run.pk}" in page_of(client, address(world, "model-detail", ["model"], model))
+    assert f"is read by score run {run.number}" in client.post(url, follow=True).content.decode()
+    assert f"Run {run.number}" in page_of(client, address(world, "model-detail", ["model"], model))
     run.delete()
     assert "is gone" in client.post(url, follow=True).content.decode()
     assert not TrainedModel.objects.exists()
@@ -183,6 +183,16 @@ def test_outputs_are_not_trained_on_unless_they_are_chosen(world: World, manager
     assert form["texts"].initial == ["messages", "contexts"]
     assert ("system:Human", "Outputs of Human (40)") in form.fields["texts"].choices
     assert form["keep_apart"].initial is True
+
+
+@pytest.mark.parametrize("origin", ["dataset:gone", "corpus:gone", "?"])
+def test_a_source_that_is_gone_is_not_replaced_by_another(world: World, manager, as_user, origin: str) -> None:
+    client, where = as_user(manager), address(world, "model-create", [])
+    for ask in (client.get, client.post):
+        answer = ask(f"{where}?kind=lsa&from={origin}")
+        assert (answer.status_code, TrainedModel.objects.count()) == (404, 0)
+    assert client.get(f"{where}?kind=lsa&from=model").context["origin"].value == "dataset:cats"
+    assert client.post(f"{where}?kind=lsa&from=model").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -204,15 +214,15 @@ def test_a_form_trains_each_kind_on_a_data_set(
     with django_capture_on_commit_callbacks() as enqueued:
         answer = as_user(manager).post(address(world, "model-create", []) + f"?kind={kind}&from=dataset:cats", data)
 
-    made = TrainedModel.objects.get()
-    assert answer.url == address(world, "model-detail", ["model"], made)
+    model = TrainedModel.objects.get()
+    assert answer.url == address(world, "model-detail", ["model"], model)
     assert len(enqueued) == 1
-    model_execute(model_id=made.pk)
-    made.refresh_from_db()
-    assert (made.state, made.kind, made.requested_by) == (JobState.DONE, kind, manager)
-    assert made.source["source_systems"] == ["Human"]
-    assert made.source["keep_apart"] is False
-    assert str(next(iter(options.values()))) in map(str, made.options.values())
+    model_execute(model_id=model.pk)
+    model.refresh_from_db()
+    assert (model.state, model.kind, model.requested_by) == (JobState.DONE, kind, manager)
+    assert model.source["source_systems"] == ["Human"]
+    assert model.source["keep_apart"] is False
+    assert str(next(iter(options.values()))) in map(str, model.options.values())
 
 
 def test_a_form_trains_on_a_corpus(world: World, manager, as_user, settings, tmp_path) -> None:
@@ -230,8 +240,8 @@ def test_a_form_trains_on_a_corpus(world: World, manager, as_user, settings, tmp
     url = address(world, "model-create", []) + f"?kind=language_model&from=corpus:{corpus.slug}"
     as_user(manager).post(url, data)
 
-    made = TrainedModel.objects.get()
-    assert (made.corpus, made.source["texts"], made.source["keep_apart"]) == (corpus, ["responses"], True)
+    model = TrainedModel.objects.get()
+    assert (model.corpus, model.source["texts"], model.source["keep_apart"]) == (corpus, ["responses"], True)
 
 
 def test_a_form_takes_a_file_of_texts_and_a_model_made_elsewhere(world: World, manager, as_user) -> None:
@@ -245,8 +255,8 @@ def test_a_form_takes_a_file_of_texts_and_a_model_made_elsewhere(world: World, m
     )
     client.post(f"{url}?kind=vectors&from=model", {"name": "B", "file": vectors})
 
-    for made in TrainedModel.objects.all():
-        model_execute(model_id=made.pk)
+    for model in TrainedModel.objects.all():
+        model_execute(model_id=model.pk)
     assert list(TrainedModel.objects.order_by("name").values_list("name", "state")) == [("A", "done"), ("B", "done")]
 
 
@@ -268,7 +278,7 @@ def test_a_form_takes_a_file_of_texts_and_a_model_made_elsewhere(world: World, m
         ("kind=vectors&from=model", {"name": "A"}, "file"),
     ],
 )
-def test_a_mistake_is_told_at_its_field(world: World, manager, as_user, query: str, data: dict, field: str) -> None:
+def test_a_mistake_is_reported_at_its_field(world: World, manager, as_user, query: str, data: dict, field: str) -> None:
     answer = as_user(manager).post(address(world, "model-create", []) + f"?{query}", data)
 
     assert list(answer.context["form"].errors) == [field]

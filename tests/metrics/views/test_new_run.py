@@ -23,10 +23,10 @@ def new_url(project: Project) -> str:
 
 def filled(form: ScoreRunForm, metric: str, **texts: int) -> dict:
     """What a browser sends when a form is sent as it is shown."""
-    shown = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
-    kept = {
+    initial = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
+    submitted = {
         name: "on" if value is True else value
-        for name, value in shown.items()
+        for name, value in initial.items()
         if value is not None and value is not False
     }
     models = {
@@ -34,17 +34,17 @@ def filled(form: ScoreRunForm, metric: str, **texts: int) -> dict:
         for name, field in form.fields.items()
         if "model" in name and hasattr(field, "choices")
     }
-    return {"metric": metric, **kept, **models, **texts}
+    return {"metric": metric, **submitted, **models, **texts}
 
 
-def test_metrics_are_offered_by_groups_and_what_is_missing_is_told(world: World, manager, as_user) -> None:
+def test_metrics_are_offered_by_groups_with_what_is_missing(world: World, manager, as_user) -> None:
     page = as_user(manager).get(new_url(world.project))
 
     offered = [entry for entries in page.context["groups"].values() for entry in entries]
     assert {entry.name for entry in offered} == set(METRICS) - {"external"}
     content = page.content.decode()
-    assert 'href="?metric=bleu"' in content
-    assert 'href="?metric=am"' not in content
+    assert f'href="?metric=bleu&amp;texts=release-{world.release.pk}"' in content
+    assert 'href="?metric=am&amp;' not in content
     assert "This project has no LSA space yet." in content
 
 
@@ -54,13 +54,13 @@ def test_a_form_sent_as_it_is_shown_makes_a_run(
 ) -> None:
     client, url = as_user(manager), new_url(world.project)
     form = client.get(url, {"metric": metric}).context["form"]
-    of = {"dataset": world.dataset.pk} if metric in TEXT_METRICS else {"release": world.release.pk}
+    source = {"dataset": world.dataset.pk} if metric in TEXT_METRICS else {"release": world.release.pk}
 
-    answer = client.post(url, filled(form, metric, **of))
+    answer = client.post(url, filled(form, metric, **source))
 
     run = ScoreRun.objects.get()
-    assert answer.url == reverse("metrics:run-detail", args=[world.project.slug, run.pk])
-    assert run.parameters == get_metric(metric, **default_parameters(METRICS[metric], "en")).parameters()
+    assert answer.url == reverse("metrics:run-detail", args=[world.project.slug, run.number])
+    assert run.parameters == get_metric(metric, **default_parameters(METRICS[metric], "whitespace")).parameters()
     assert (run.release is None) == (metric in TEXT_METRICS)
     names = {"Echo", "Parrot", "Quill"} | ({"Human", "Random"} if metric in TEXT_METRICS else set())
     assert {system.name for system in run.systems.all()} == names
@@ -89,11 +89,11 @@ def test_a_metric_that_can_do_without_references_is_run_on_a_data_set_alone(
 
     page = client.get(url, {"metric": "fm"})
     assert "subset" in page.context["form"].fields
-    assert f"?metric=fm&amp;dataset={world.dataset.pk}" in page.content.decode()
+    assert f'<option value="dataset-{world.dataset.pk}">Cats · outputs alone</option>' in page.content.decode()
     form = client.get(url, {"metric": "fm", "dataset": world.dataset.pk}).context["form"]
     assert "subset" not in form.fields
-    sent = filled(form, "fm", dataset=world.dataset.pk)
-    client.post(url, sent)
+    data = filled(form, "fm", dataset=world.dataset.pk)
+    client.post(url, data)
 
     run = ScoreRun.objects.get()
     assert (run.release, run.parameters["form"]) == (None, "absolute")
@@ -101,12 +101,12 @@ def test_a_metric_that_can_do_without_references_is_run_on_a_data_set_alone(
     run.refresh_from_db()
     assert (run.state, run.report["references"]) == (JobState.DONE, 0)
     assert "|refs:" not in run.signature
-    refused = client.post(url, sent | {"form": "relative"}).context["form"]
+    refused = client.post(url, data | {"form": "relative"}).context["form"]
     assert refused.errors.as_data()
     assert ScoreRun.objects.count() == 1
 
 
-def test_the_newest_of_several_models_is_called_so(world: World, manager, as_user, models_dir) -> None:  # noqa: F811
+def test_the_newest_of_several_models_is_marked(world: World, manager, as_user, models_dir) -> None:  # noqa: F811
     trained_model(world)
     trained_model(world, texts=["messages", "contexts"])
 
@@ -116,13 +116,11 @@ def test_the_newest_of_several_models_is_called_so(world: World, manager, as_use
     assert labels == ["Cat space v2 · Cats · newest", "Cat space v1 · Cats"]
 
 
-def test_systems_that_gave_references_or_are_another_by_name_are_told_and_left_out(
-    world: World, manager, as_user
-) -> None:
+def test_systems_that_gave_references_or_repeat_another_are_named_and_left_out(world: World, manager, as_user) -> None:
     twin = System.objects.create(dataset=world.dataset, name="Twin", description="")
     ResponseSource.objects.bulk_create(
-        ResponseSource(response=world.responses["Echo", place], item=item, kind=SourceKind.SYSTEM, system=twin)
-        for place, item in enumerate(world.items)
+        ResponseSource(response=world.responses["Echo", index], item=item, kind=SourceKind.SYSTEM, system=twin)
+        for index, item in enumerate(world.items)
     )
 
     form = as_user(manager).get(new_url(world.project), {"metric": "bleu"}).context["form"]
@@ -141,8 +139,8 @@ def test_systems_that_gave_references_or_are_another_by_name_are_told_and_left_o
 def test_only_the_chosen_metrics_parameters_are_asked_for(world: World, manager, as_user) -> None:
     form = as_user(manager).get(new_url(world.project), {"metric": "chrf"}).context["form"]
 
-    asked = {parameter.name for parameter in METRICS["chrf"].parameter_list()}
-    assert set(form.fields) == asked | {"systems", "subset", "items"}
+    parameters = {parameter.name for parameter in METRICS["chrf"].parameter_list()}
+    assert set(form.fields) == parameters | {"systems", "subset", "items"}
 
 
 def test_a_value_out_of_range_is_named_beside_its_field(world: World, manager, as_user) -> None:
@@ -164,17 +162,17 @@ def test_what_the_service_refuses_is_named_beside_its_field(world: World, manage
 
 
 def test_the_address_fills_in_what_it_names(world: World, manager, as_user) -> None:
-    asked = {"metric": "bleu", "max_order": "4", "lowercase": "False", "subset": "w>=0.5"}
+    query = {"metric": "bleu", "max_order": "4", "lowercase": "False", "subset": "w>=0.5"}
 
-    form = as_user(manager).get(new_url(world.project), asked).context["form"]
+    form = as_user(manager).get(new_url(world.project), query).context["form"]
 
-    shown = {name: form.get_initial_for_field(form.fields[name], name) for name in asked if name in form.fields}
-    assert shown == {"max_order": "4", "lowercase": False, "subset": "w>=0.5"}
+    initial = {name: form.get_initial_for_field(form.fields[name], name) for name in query if name in form.fields}
+    assert initial == {"max_order": "4", "lowercase": False, "subset": "w>=0.5"}
 
 
-@pytest.mark.parametrize("asked", [{"metric": "nonsense"}, {"metric": "external"}, {"metric": "bleu", "release": "0"}])
-def test_what_is_not_there_is_not_found(world: World, manager, as_user, asked: dict) -> None:
-    assert as_user(manager).get(new_url(world.project), asked).status_code == 404
+@pytest.mark.parametrize("query", [{"metric": "nonsense"}, {"metric": "external"}, {"metric": "bleu", "release": "0"}])
+def test_an_unknown_metric_or_release_is_404(world: World, manager, as_user, query: dict) -> None:
+    assert as_user(manager).get(new_url(world.project), query).status_code == 404
 
 
 def test_an_unavailable_metric_says_what_is_missing(world: World, manager, as_user, monkeypatch) -> None:
@@ -186,22 +184,24 @@ def test_an_unavailable_metric_says_what_is_missing(world: World, manager, as_us
     assert "python -m pip install something" in page.content.decode()
 
 
-def test_without_a_release_metrics_of_the_outputs_alone_are_left(project, manager, as_user) -> None:
-    page = as_user(manager).get(new_url(project))
+def test_without_any_reference_metrics_of_the_outputs_alone_are_left(world: World, manager, as_user) -> None:
+    page = as_user(manager).get(new_url(world.project), {"dataset": world.dataset.pk})
 
-    content = page.content.decode()
-    assert "No release of weights yet" in content
-    assert 'href="?metric=length"' in content
-    assert 'href="?metric=bleu"' not in content
-    assert (
-        "No data set here has outputs" in as_user(manager).get(new_url(project), {"metric": "length"}).content.decode()
-    )
+    choices = dict(page.context["form"].fields["metrics"].choices)
+    assert "length" in choices
+    assert "bleu" not in choices
+    assert "These texts have no references yet." in page.content.decode()
+
+
+@pytest.mark.parametrize("query", [{}, {"metric": "length"}])
+def test_without_outputs_there_is_nothing_to_score(project, manager, as_user, query: dict) -> None:
+    assert "No data set here has outputs" in as_user(manager).get(new_url(project), query).content.decode()
 
 
 # --- The catalogue ----------------------------------------------------------------------------------------------------
 
 
-def test_the_catalogue_tells_of_every_metric(world: World, viewer, outsider, as_user) -> None:
+def test_the_catalogue_lists_every_metric(world: World, viewer, outsider, as_user) -> None:
     url = reverse("metrics:run-metrics", args=[world.project.slug])
     page = as_user(viewer).get(url).content.decode()
 
@@ -214,7 +214,7 @@ def test_the_catalogue_tells_of_every_metric(world: World, viewer, outsider, as_
     assert as_user(outsider).get(url).status_code == 404
 
 
-def test_the_catalogue_tells_of_entry_points_that_are_broken(world: World, manager, as_user, monkeypatch) -> None:
+def test_the_catalogue_names_broken_entry_points(world: World, manager, as_user, monkeypatch) -> None:
     monkeypatch.setattr(type(METRICS), "broken", {"novelty = novel:Novelty": "ModuleNotFoundError: novel"})
 
     page = as_user(manager).get(reverse("metrics:run-metrics", args=[world.project.slug])).content.decode()

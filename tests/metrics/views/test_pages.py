@@ -1,4 +1,4 @@
-"""Pages of score runs: for members, in their roles; for nobody else."""
+"""Pages of score runs: for members, by their roles, and for no one else."""
 
 import csv
 import io
@@ -8,6 +8,7 @@ from html import unescape
 
 import pytest
 from django.urls import reverse
+from scipy.stats import kendalltau
 
 from annotation.models import JobState
 from metrics.models import ScoreRun
@@ -17,6 +18,7 @@ from metrics.selectors.arrays import segment_items, segment_scores
 from metrics.selectors.explanations import Explanation, explain_segment_of_run
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
+from tests.metrics.runs import finished_run
 from tests.metrics.world import REFERENCES, World
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +39,7 @@ READING = [
 
 @pytest.fixture
 def run(world: World) -> ScoreRun:
-    made, _ = score_run_create(
+    score_run, _ = score_run_create(
         project=world.project,
         release=world.release,
         systems=world.hypotheses,
@@ -46,15 +48,15 @@ def run(world: World) -> ScoreRun:
         subset=Subset.parse("all"),
         by=None,
     )
-    score_run_execute(run_id=made.pk)
-    made.refresh_from_db()
-    assert made.state == JobState.DONE, made.error
-    return made
+    score_run_execute(run_id=score_run.pk)
+    score_run.refresh_from_db()
+    assert score_run.state == JobState.DONE, score_run.error
+    return score_run
 
 
 def address(world: World, run: ScoreRun, name: str, parts: list[str]) -> str:
-    found = {"run": run.pk, "system": world.systems["Echo"].pk, "item": world.items[3].pk}
-    return reverse(f"metrics:{name}", args=[world.project.slug, *(found.get(part, part) for part in parts)])
+    ids = {"run": run.number, "system": world.systems["Echo"].pk, "item": world.items[3].pk}
+    return reverse(f"metrics:{name}", args=[world.project.slug, *(ids.get(part, part) for part in parts)])
 
 
 def scores_of(world: World, run: ScoreRun, name: str) -> list[float]:
@@ -88,11 +90,11 @@ def test_the_page_shows_each_score_and_what_was_left_out(world: World, run: Scor
 def test_the_page_warns_where_a_reference_is_the_systems_own_output(
     world: World, viewer, as_user, subset: str, names: tuple[str, ...]
 ) -> None:
-    """Quill says what the random reference of the sixth item says, which is no original."""
-    said = world.responses["Random", 5]
-    world.items[5].sources.filter(system__name="Quill").update(response=said)
-    world.responses["Quill", 5] = said
-    made, _ = score_run_create(
+    """Quill's output on the sixth item is the random reference, which is no original."""
+    response = world.responses["Random", 5]
+    world.items[5].sources.filter(system__name="Quill").update(response=response)
+    world.responses["Quill", 5] = response
+    score_run, _ = score_run_create(
         project=world.project,
         release=world.release,
         systems=world.hypotheses,
@@ -101,18 +103,21 @@ def test_the_page_warns_where_a_reference_is_the_systems_own_output(
         subset=Subset.parse(subset),
         by=None,
     )
-    score_run_execute(run_id=made.pk)
-    made.refresh_from_db()
-    places = [place for place, item in enumerate(world.items) if item.pk in segment_items(made)]
+    score_run_execute(run_id=score_run.pk)
+    score_run.refresh_from_db()
+    indices = [index for index, item in enumerate(world.items) if item.pk in segment_items(score_run)]
     expected = [
         (
             system.name,
-            sum(world.responses[system.name, at] in [world.responses[one, at] for one in names] for at in places),
+            sum(
+                world.responses[system.name, index] in [world.responses[reference, index] for reference in names]
+                for index in indices
+            ),
         )
         for system in world.hypotheses
     ]
 
-    page = " ".join(as_user(viewer).get(address(world, made, "run-detail", ["run"])).content.decode().split())
+    page = " ".join(as_user(viewer).get(address(world, score_run, "run-detail", ["run"])).content.decode().split())
 
     assert dict(expected)["Quill"] >= (subset == "all")
     for name, n in expected:
@@ -120,7 +125,7 @@ def test_the_page_warns_where_a_reference_is_the_systems_own_output(
     assert ("Scored against itself." in page) == any(n for _, n in expected)
 
 
-def test_a_finished_run_asks_its_watcher_to_load_the_page_again(world: World, run: ScoreRun, viewer, as_user) -> None:
+def test_a_finished_run_makes_its_page_reload(world: World, run: ScoreRun, viewer, as_user) -> None:
     url = address(world, run, "run-detail", ["run"])
 
     assert as_user(viewer).get(url, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
@@ -194,19 +199,19 @@ def test_an_unknown_download_is_404(world: World, run: ScoreRun, viewer, as_user
     assert as_user(viewer).get(address(world, run, name, parts)).status_code == 404
 
 
-def test_segments_come_in_the_asked_order(world: World, run: ScoreRun, viewer, as_user) -> None:
+def test_segments_come_in_the_requested_order(world: World, run: ScoreRun, viewer, as_user) -> None:
     url = address(world, run, "run-system-detail", ["run", "system"])
     scores = scores_of(world, run, "Echo")
 
     for sort, best_first in (("highest", True), ("lowest", False)):
-        shown = [segment.score for segment in as_user(viewer).get(url, {"sort": sort}).context["segments"]]
+        page_scores = [segment.score for segment in as_user(viewer).get(url, {"sort": sort}).context["segments"]]
         defined = sorted((score for score in scores if score is not None), reverse=best_first)
-        assert shown[: len(defined)] == defined
+        assert page_scores[: len(defined)] == defined
     assert as_user(viewer).get(url, {"sort": "random"}).status_code == 404
 
 
 def test_a_segment_shows_the_mean_of_its_ratings(world: World, run: ScoreRun, viewer, as_user) -> None:
-    """Item 3's Echo output is nobody else's; each judgement has two criteria."""
+    """No other system gave Echo's output on item 3; each judgement has two criteria."""
     segment = as_user(viewer).get(address(world, run, "run-segment", ["run", "system", "item"])).context["segment"]
 
     judged = world.judgements["Echo", 3]
@@ -214,25 +219,25 @@ def test_a_segment_shows_the_mean_of_its_ratings(world: World, run: ScoreRun, vi
     assert segment.n_ratings == 2 * len(judged)
 
 
-def explained(world: World, run: ScoreRun, place: int) -> Explanation:
-    return explain_segment_of_run(run, world.items[place], "Echo", world.responses["Echo", place])
+def explained(world: World, run: ScoreRun, index: int) -> Explanation:
+    return explain_segment_of_run(run, world.items[index], "Echo", world.responses["Echo", index])
 
 
 def test_a_segment_adds_up_to_its_score(world: World, run: ScoreRun) -> None:
-    place = 3
-    (told,) = explained(world, run, place).hypotheses
+    index = 3
+    (hypothesis,) = explained(world, run, index).hypotheses
 
-    texts = [world.responses[name, place].text for name in REFERENCES]
-    weights = [world.weights[name, place] for name in REFERENCES]
-    (above1, below1), (above2, below2) = [(line.total.numerator, line.total.denominator) for line in told.orders]
+    texts = [world.responses[name, index].text for name in REFERENCES]
+    weights = [world.weights[name, index] for name in REFERENCES]
+    (above1, below1), (above2, below2) = [(line.total.numerator, line.total.denominator) for line in hypothesis.orders]
     top = max(weights)
     smoothed = (max(above1, 0) / below1 * (max(above2, 0) + top) / (below2 + top)) ** 0.5
-    expected = sentence_delta_bleu(world.responses["Echo", place].text, texts, weights)
+    expected = sentence_delta_bleu(world.responses["Echo", index].text, texts, weights)
     assert smoothed == pytest.approx(expected)  # all texts have nine words: no brevity penalty
-    assert told.score == pytest.approx(expected)
-    assert told.score == pytest.approx(scores_of(world, run, "Echo")[place])
-    won = {ngram.reference.response for ngram in told.matched}
-    assert won <= {world.responses[name, place] for name in REFERENCES}
+    assert hypothesis.score == pytest.approx(expected)
+    assert hypothesis.score == pytest.approx(scores_of(world, run, "Echo")[index])
+    won = {ngram.reference.response for ngram in hypothesis.matched}
+    assert won <= {world.responses[name, index] for name in REFERENCES}
 
 
 def test_a_manager_starts_a_run_and_the_same_one_only_once(
@@ -254,10 +259,10 @@ def test_a_manager_starts_a_run_and_the_same_one_only_once(
 
     with django_capture_on_commit_callbacks(execute=True):
         first = as_user(manager).post(url, data)
-        again = as_user(manager).post(url, data)
+        second = as_user(manager).post(url, data)
 
     run = ScoreRun.objects.get()
-    assert first.url == again.url == reverse("metrics:run-detail", args=[world.project.slug, run.pk])
+    assert first.url == second.url == reverse("metrics:run-detail", args=[world.project.slug, run.number])
     assert handed_out == [run.pk]
     assert run.subset == {"kind": "threshold", "op": ">=", "value": 0.5, "items": "positive"}
     assert run.parameters["tokenize"] == "13a"
@@ -274,13 +279,7 @@ def test_a_wrong_subset_is_named_beside_its_field(world: World, manager, as_user
     assert not ScoreRun.objects.exists()
 
 
-def test_the_form_explains_that_a_release_is_needed(project, manager, as_user) -> None:
-    page = as_user(manager).get(reverse("metrics:run-create", args=[project.slug])).content.decode()
-
-    assert "No release of weights yet" in page
-
-
-def test_the_list_asks_the_database_a_bounded_number_of_questions(
+def test_the_list_makes_a_bounded_number_of_queries(
     world: World, run: ScoreRun, viewer, as_user, django_assert_max_num_queries
 ) -> None:
     for hundredth in range(60):
@@ -294,11 +293,12 @@ def test_the_list_asks_the_database_a_bounded_number_of_questions(
             by=None,
         )
     client = as_user(viewer)
+    client.get(address(world, run, "run-list", []))  # has the mean ratings computed
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(20):
         page = client.get(address(world, run, "run-list", [])).content.decode()
 
-    assert page.count(">Run ") == 25
+    assert len(re.findall(r">Run \d+</a></th>", page)) == 25
     assert "?before=" in page
 
 
@@ -310,25 +310,25 @@ def test_the_list_is_narrowed_to_a_metric_and_a_state(world: World, run: ScoreRu
 
     def shown(query: str) -> list[int]:
         page = client.get(url + query).content.decode()
-        return [one.pk for one in (run, queued) if f">Run {one.pk}</a>" in page]
+        return [score_run.pk for score_run in (run, queued) if f">Run {score_run.number}</a></th>" in page]
 
     assert shown("") == [run.pk, queued.pk]
     assert shown("?metric=chrf") == shown("?state=queued") == [queued.pk]
     assert shown(f"?metric={run.metric}&state=done") == [run.pk]
     assert shown("?metric=chrf&state=done") == []
-    for query in ("?metric=nothing", "?metric=%00", "?state=%00"):
+    for query in ("?metric=nothing", "?state=nothing"):
         assert "No such run." in client.get(url + query).content.decode(), query
 
 
 def test_the_download_of_a_narrowed_list_is_of_the_same_runs(world: World, run: ScoreRun, viewer, as_user) -> None:
     client = as_user(viewer)
     page = client.get(address(world, run, "run-list", []) + f"?metric={run.metric}&state=done").content.decode()
-    urls = [unescape(one) for one in re.findall(r'href="([^"]*runs\.[a-z]+\?[^"]*)"', page)]
+    urls = [unescape(link) for link in re.findall(r'href="([^"]*runs\.[a-z]+\?[^"]*)"', page)]
 
     assert {url.partition("?")[0].rpartition(".")[2] for url in urls} == {"csv", "json", "jsonl", "parquet"}
     (csv,) = [url for url in urls if ".csv?" in url]
-    whole, none = (body(client.get(csv.replace("done", state))) for state in ("done", "queued"))
-    assert (whole.count(b"\n"), none.count(b"\n")) == (1 + len(world.hypotheses), 1)
+    finished, queued = (body(client.get(csv.replace("done", state))) for state in ("done", "queued"))
+    assert (finished.count(b"\n"), queued.count(b"\n")) == (1 + len(world.hypotheses), 1)
 
 
 def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun, viewer, as_user, monkeypatch) -> None:
@@ -343,21 +343,81 @@ def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun
             by=None,
         )
     page = as_user(viewer).get(address(world, run, "run-list", []) + "?metric=bleu").content.decode()
-    assert f'href="?metric=bleu&amp;before={ScoreRun.objects.latest("pk").pk}"' in page
+    assert f'href="?metric=bleu&amp;before={ScoreRun.objects.latest("pk").group_id}#runs"' in page
 
 
-def test_the_matches_of_a_segment_can_be_kept(world: World, run: ScoreRun, viewer, as_user) -> None:
+def test_the_matches_of_a_segment_can_be_downloaded(world: World, run: ScoreRun, viewer, as_user) -> None:
     parts = ["run", "system", "item", "json"]
     rows = json.loads(body(as_user(viewer).get(address(world, run, "run-segment-download", parts))))
-    shown = explained(world, run, 3)
-    for line in shown.hypotheses[0].orders:
-        mine = [row for row in rows if row["order"] == line.total.order]
-        assert sum(row["adds"] for row in mine) == pytest.approx(line.total.numerator)
-        assert sum(row["of_at_most"] for row in mine) == pytest.approx(line.total.denominator)
-    assert {row["won_by_response_id"] for row in rows} - {None} <= {one.response.pk for one in shown.references}
+    explanation = explained(world, run, 3)
+    for line in explanation.hypotheses[0].orders:
+        order_rows = [row for row in rows if row["order"] == line.total.order]
+        assert sum(row["adds"] for row in order_rows) == pytest.approx(line.total.numerator)
+        assert sum(row["of_at_most"] for row in order_rows) == pytest.approx(line.total.denominator)
+    assert {row["won_by_response_id"] for row in rows} - {None} <= {
+        reference.response.pk for reference in explanation.references
+    }
 
 
 def test_a_segment_without_ratings_says_why_its_mean_is_undefined(world: World, run: ScoreRun, viewer, as_user) -> None:
     output = world.items[3].sources.get(system=world.systems["Echo"]).response
     page = as_user(viewer).get(address(world, run, "run-segment", ["run", "system", "item"])).content.decode()
     assert ("it is not rated" in page) == (not output.ratings.exists())
+
+
+# --- The leaderboard, groups of runs, runs side by side ---------------------------------------------------------------
+
+
+def test_the_leaderboard_stands_above_the_runs_and_is_sorted_without_script(
+    world: World, run: ScoreRun, viewer, as_user
+) -> None:
+    finished_run(world, "ter")
+    client, url = as_user(viewer), address(world, run, "run-list", [])
+
+    page = client.get(url).content.decode()
+    worst_first = client.get(url, {"sort": f"r{run.number}", "order": "worst"})
+
+    assert page.index("Leaderboard: systems by metrics") < page.index(">All runs<")
+    assert f"sort=r{run.number}" in page
+    assert "put Echo first" in page
+    board = worst_first.context["board"]
+    scores = [row.cells[board.columns.index(next(c for c in board.columns if c.is_sorted))].score for row in board.rows]
+    assert scores == sorted(scores)
+    assert 'aria-sort="ascending"' in worst_first.content.decode()
+    table = body(client.get(reverse("metrics:run-leaderboard-download", args=[world.project.slug, "csv"])))
+    assert table.decode().splitlines()[0].startswith("system,column,run,score,low,high,standing,p_best_holm")
+    assert table.count(b"\n") == 1 + 2 * len(world.hypotheses)
+
+
+def test_runs_requested_together_are_one_row_that_opens(world: World, run: ScoreRun, manager, as_user) -> None:
+    client, url = as_user(manager), address(world, run, "run-list", [])
+    systems = [system.pk for system in world.hypotheses]
+    sent = {"texts": f"release-{world.release.pk}", "metrics": ["chrf", "ter"], "systems": systems}
+    client.post(reverse("metrics:run-create", args=[world.project.slug]), sent | {"subset": "all", "items": "positive"})
+    group = ScoreRun.objects.get(metric="ter").group
+
+    page, opened = (client.get(url + query).content.decode() for query in ("", f"?group={group.pk}"))
+
+    assert f'<a href="?group={group.pk}">Runs 2–3</a>' in page
+    assert "2 runs: chrF, TER" in page
+    assert [f">Run {number}</a></th>" in opened for number in (1, 2, 3)] == [False, True, True]
+    assert client.get(f"{url}?group=0").status_code == 404
+
+
+def test_runs_are_compared_side_by_side(world: World, run: ScoreRun, viewer, as_user) -> None:
+    other = finished_run(world, "bleu", max_order=4)
+    client, url = as_user(viewer), reverse("metrics:run-compare", args=[world.project.slug])
+
+    page = client.get(url, {"run": [run.number, other.number, 99]})
+
+    assert [column.run for column in page.context["columns"]] == [run, other]
+    assert page.context["missing"] == [99]
+    differing = {setting.name for setting in page.context["settings"] if setting.differs}
+    assert "Longest n-gram" in differing
+    assert "Items" not in differing
+    (agreement,) = page.context["agreements"]
+    orders = [[score.system_id for score in each.scores.order_by("-score")] for each in (run, other)]
+    taus = kendalltau([orders[0].index(pk) for pk in orders[0]], [orders[1].index(pk) for pk in orders[0]]).statistic
+    assert 2 * agreement.same / agreement.pairs - 1 == pytest.approx(taus)
+    assert client.get(url, {"run": [run.number], "format": "csv"}).status_code == 200
+    assert "No run chosen" in client.get(url).content.decode()

@@ -1,4 +1,4 @@
-"""The playground: what it shows is what the metrics say, whoever types whatever; it keeps nothing."""
+"""The playground: it shows what the metrics compute, whatever is typed, and stores nothing."""
 
 import re
 from html.parser import HTMLParser
@@ -92,9 +92,9 @@ def test_an_empty_page_offers_examples_that_all_work(url, member, models):
     page = member.get(url)
     assert page.status_code == 200
     for example in page.context["examples"]:
-        shown = member.get(f"{url}?{example['query']}")
-        assert shown.status_code == 200
-        assert shown.context["played"] is not None
+        example_page = member.get(f"{url}?{example['query']}")
+        assert example_page.status_code == 200
+        assert example_page.context["played"] is not None
 
 
 def test_the_numbers_are_those_of_the_metrics(url, member, models):
@@ -108,44 +108,44 @@ def test_the_numbers_are_those_of_the_metrics(url, member, models):
     segments = Segments([[HYPOTHESIS]], [REFERENCES])
     am_fm = AmFm(am_model=models["lsa"].reference, fm_model=models["language_model"].reference)
     for metric in (RougeL(**options), am_fm):
-        found = Workspace(segments, [metric], model_store()).statistics(metric).sentence_scores[0, 0]
-        assert score_of(page, metric.name) == round(found, 4)
+        score = Workspace(segments, [metric], model_store()).statistics(metric).sentence_scores[0, 0]
+        assert score_of(page, metric.name) == round(score, 4)
     # sacrebleu 2.x
     assert score_of(page, "chrf") == round(CHRF(lowercase=True).sentence_score(HYPOTHESIS, REFERENCES).score / 100, 4)
-    assert page.context["played"].am_fm.score == pytest.approx(found, abs=1e-9)
+    assert page.context["played"].am_fm.score == pytest.approx(score, abs=1e-9)
 
 
 def test_sums_shown_add_up_as_they_are_written(url, member, models):
     page = member.get(url, TYPED)
     (cosine,) = numbers(page, "play-cosine")
     assert sum(numbers(page, "data-pair")) == pytest.approx(cosine, abs=1e-9)
-    own, other = numbers(page, "data-total")
+    hypothesis_total, reference_total = numbers(page, "data-total")
     logs = numbers(page, "data-log")
-    n_own = len(page.context["played"].fluency.hypothesis.words)
-    assert sum(logs[:n_own]) == pytest.approx(own, abs=1e-9)
-    assert sum(logs[n_own:]) == pytest.approx(other, abs=1e-9)
-    (both,) = numbers(page, "play-both")
-    assert sum(numbers(page, "data-share")) == pytest.approx(both, abs=1e-9)
+    n_words = len(page.context["played"].fluency.hypothesis.words)
+    assert sum(logs[:n_words]) == pytest.approx(hypothesis_total, abs=1e-9)
+    assert sum(logs[n_words:]) == pytest.approx(reference_total, abs=1e-9)
+    (combined,) = numbers(page, "play-both")
+    assert sum(numbers(page, "data-share")) == pytest.approx(combined, abs=1e-9)
 
 
-def test_another_reference_can_be_told(url, member, models):
+def test_another_reference_can_be_chosen(url, member, models):
     page = member.get(url, TYPED | {"versus": "3"})
     assert page.context["played"].adequacy.versus == page.context["played"].fluency.versus == 3
     best = page.context["played"].adequacy
-    assert best.score == max(one.value for one in best.references)
+    assert best.score == max(reference.value for reference in best.references)
 
 
-def test_texts_of_unknown_words_alone_are_said_to_be_alike_whatever_they_say(url, member, models):
+def test_the_page_says_that_texts_of_unknown_words_alone_count_as_equal(url, member, models):
     """nlg-eval gives each unknown word the mean vector: two such texts are one vector, and its cosine with itself 1."""
     unknown = {"h": "Qwzx vvkq", "r": ["blorpf", "what do you mean", "zzyqx qwzx"]}
     page = member.get(url, unknown)
     for metric in ("embedding_average", "vector_extrema", "greedy_matching"):
         assert score_of(page, metric) == 1
-    told = "No word of the hypothesis, reference 1 or reference 3 has a vector"
-    assert page.content.decode().count(told) == 1
+    message = "No word of the hypothesis, reference 1 or reference 3 has a vector"
+    assert page.content.decode().count(message) == 1
     assert "No word of reference 1 or reference 3 has" in member.get(url, unknown | {"h": "what"}).content.decode()
-    for known in ({"r": ["what do you mean"], "h": "what blorpf"}, {"r": ["what do you mean"], "h": ""}):
-        assert "has a vector" not in member.get(url, known).content.decode()
+    for query in ({"r": ["what do you mean"], "h": "what blorpf"}, {"r": ["what do you mean"], "h": ""}):
+        assert "has a vector" not in member.get(url, query).content.decode()
 
 
 def test_settings_reach_every_metric_that_has_them(url, member, models):
@@ -156,14 +156,14 @@ def test_settings_reach_every_metric_that_has_them(url, member, models):
 
 
 def test_without_models_the_page_says_how_to_train_one(url, as_user, manager, viewer):
-    told = as_user(manager).get(url, TYPED).content.decode()
-    assert "No LSA space has been trained in this project." in told
-    assert "models/new/?kind=lsa" in told
-    assert "models/new/?kind=vectors" in told
+    text = as_user(manager).get(url, TYPED).content.decode()
+    assert "No LSA space has been trained in this project." in text
+    assert "models/new/?kind=lsa" in text
+    assert "models/new/?kind=vectors" in text
     assert "A manager of the project can train one" in as_user(viewer).get(url, TYPED).content.decode()
 
 
-def test_a_model_whose_files_are_gone_breaks_only_what_reads_it(url, member, models, settings, tmp_path):
+def test_a_model_with_missing_files_breaks_only_what_reads_it(url, member, models, settings, tmp_path):
     settings.MODELS_DIR = tmp_path / "elsewhere"
     page = member.get(url, TYPED)
     assert page.status_code == 200
@@ -172,7 +172,7 @@ def test_a_model_whose_files_are_gone_breaks_only_what_reads_it(url, member, mod
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "told"),
+    ("changes", "field", "message"),
     [
         ({"h": "word " * 2001}, "h", "Found 2,001 words; accepted: up to 2,000."),
         ({"s": "x" * 20_001}, "s", "Found 20,001 characters; accepted: up to 20,000."),
@@ -183,10 +183,10 @@ def test_a_model_whose_files_are_gone_breaks_only_what_reads_it(url, member, mod
         ({"am": "999999"}, "am", "Select a valid choice"),
     ],
 )
-def test_what_cannot_be_read_is_told_at_its_field(url, member, models, changes, field, told):
+def test_what_cannot_be_read_is_reported_at_its_field(url, member, models, changes, field, message):
     page = member.post(url, TYPED | changes)
     assert page.status_code == 400
-    assert told in page.context["form"][field].errors[0]
+    assert message in page.context["form"][field].errors[0]
     assert page.context["played"] is None
 
 
@@ -200,10 +200,10 @@ def test_a_weight_is_a_number_from_minus_one_to_one(url, member, weight, accepte
 
 
 def test_a_weight_left_empty_is_said_to_count_as_one(url, member):
-    said = "No weight: counts as 1."
-    assert said in member.get(url, {"h": "a", "r": "a", "w": ""}).content.decode()
-    assert said not in member.get(url, {"h": "a", "r": "a", "w": "0.5"}).content.decode()
-    assert said not in member.get(url, {"h": "a", "r": "", "w": ""}).content.decode()
+    note = "No weight: counts as 1."
+    assert note in member.get(url, {"h": "a", "r": "a", "w": ""}).content.decode()
+    assert note not in member.get(url, {"h": "a", "r": "a", "w": "0.5"}).content.decode()
+    assert note not in member.get(url, {"h": "a", "r": "", "w": ""}).content.decode()
 
 
 def test_a_score_of_several_references_says_what_it_takes_of_them(url, member):
@@ -249,27 +249,47 @@ def test_any_text_has_an_answer(url, member, models, typed):
 
 
 def test_chinese_without_spaces_gets_a_hint(url, member):
-    assert "no spaces between words" in member.get(url, {"h": "猫在屋顶上", "r": "我的猫"}).content.decode()
-    assert "no spaces between words" not in member.get(url, TYPED).content.decode()
+    assert "without spaces between words" in member.get(url, {"h": "猫在屋顶上", "r": "我的猫"}).content.decode()
+    arabic = {"h": "أين ذهبت القطة؟", "r": "القطة ذهبت"}
+    assert "punctuation stays on the words" in member.get(url, arabic).content.decode()
+    for fits in (TYPED, arabic | {"tokenize": "intl"}):
+        text = member.get(url, fits).content.decode()
+        assert "spaces between words" not in text
+        assert "stays on the words" not in text
 
 
 def line_of(page, metric: str):
     return next(line for group in page.context["played"].groups for line in group.lines if line.metric.name == metric)
 
 
-def test_the_slow_ones_wait_until_they_are_asked_for(url, member, monkeypatch):
+def test_slow_metrics_wait_until_they_are_requested(url, member, monkeypatch):
     monkeypatch.setattr(Meteor, "unavailable", classmethod(lambda cls: ""))
     started = []
     monkeypatch.setattr(Meteor, "preparation", lambda self: started.append(self))
-    # An address cannot ask: who opens it has not pressed the button.
+    # A link alone does not request it: its reader has not pressed the button.
     assert line_of(member.get(url, TYPED | {"ask": "meteor"}), "meteor").on_request
     assert not started
     middling = {"h": "a b c " * 20, "r": ["b c d " * 30]}
     assert line_of(member.get(url, middling), "ter").on_request
-    asked = line_of(member.post(url, middling | {"ask": "ter"}), "ter")
-    assert asked.score == pytest.approx(TER().sentence_score(middling["h"], middling["r"]).score / 100)
+    line = line_of(member.post(url, middling | {"ask": "ter"}), "ter")
+    assert line.score == pytest.approx(TER().sentence_score(middling["h"], middling["r"]).score / 100)
     endless = {"h": "a b c " * 200, "r": ["b c d " * 200]}
     assert "too long to try" in line_of(member.get(url, endless), "ter").reason
+
+
+@pytest.mark.parametrize(
+    ("program", "patience", "reason"), [("exec sleep 600", 0.05, "no answer within 0.05 s"), ("exit 3", 60, "status 3")]
+)
+def test_a_program_that_hangs_or_fails_is_given_up_with_its_reason(
+    url, member, monkeypatch, tmp_path, program, patience, reason
+):
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\n{program}\n")
+    java.chmod(0o755)
+    monkeypatch.setattr("metrics.scoring.meteor_jar.find_java", lambda: str(java))
+    monkeypatch.setattr("metrics.scoring.meteor_jar.find_jar", lambda: tmp_path)
+    monkeypatch.setattr("metrics.selectors.playground_scores.PATIENCE", patience)
+    assert reason in line_of(member.post(url, TYPED | {"ask": "meteor"}), "meteor").reason
 
 
 def test_cider_says_why_one_segment_is_not_enough(url, member):
@@ -277,15 +297,15 @@ def test_cider_says_why_one_segment_is_not_enough(url, member):
 
 
 def test_a_short_state_becomes_an_address_and_a_long_one_is_only_sent(url, member):
-    sent = member.post(url, TYPED)
-    assert sent.status_code == 302
-    again = member.get(sent.url)
-    assert [row.text for row in again.context["form"].rows] == REFERENCES
-    assert [row.weight for row in again.context["form"].rows] == TYPED["w"]
+    redirect = member.post(url, TYPED)
+    assert redirect.status_code == 302
+    page = member.get(redirect.url)
+    assert [row.text for row in page.context["form"].rows] == REFERENCES
+    assert [row.weight for row in page.context["form"].rows] == TYPED["w"]
     long = member.post(url, TYPED | {"h": "word " * 1500})
     assert long.status_code == 200
     assert "too long for an address" in long.content.decode()
-    assert len(sent.url) < LONGEST_QUERY
+    assert len(redirect.url) < LONGEST_QUERY
 
 
 def test_while_typing_only_the_scores_and_the_errors_come(url, member):
@@ -312,12 +332,12 @@ def test_rows_are_added_and_removed_without_script(url, member):
     assert member.post(url, TYPED | {"remove": "zzz"}).status_code == 200
 
 
-def test_an_items_outputs_and_references_come_along(member, project):
-    made = make_conversations(project)
-    item = made.items[0]
+def test_the_form_is_filled_with_an_items_output_and_references(member, project):
+    conversations = make_conversations(project)
+    item = conversations.items[0]
     source = ResponseSource.objects.get(item=item, system__name="Quill")
-    asked = {"item": item.pk, "system": source.system_id, "release": made.release.pk}
-    page = member.get(reverse("metrics:playground", args=[project.slug]), asked)
+    query = {"item": item.pk, "system": source.system_id, "release": conversations.release.pk}
+    page = member.get(reverse("metrics:playground", args=[project.slug]), query)
     form = page.context["form"]
     assert form.data["h"] == "did you look in the garden ? i hope you find her soon"
     assert form.data["s"] == item.message
@@ -329,22 +349,24 @@ def test_an_items_outputs_and_references_come_along(member, project):
     assert member.get(page.request["PATH_INFO"], {"item": 987654321}).status_code == 404
 
 
-def test_pages_of_an_item_and_of_its_outputs_lead_here(member, project):
-    made = make_conversations(project)
-    item = made.items[0]
-    shown = member.get(reverse("metrics:release-item", args=[project.slug, made.reference_set.slug, 1, item.pk]))
-    links = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', shown.content.decode())
+def test_pages_of_an_item_and_of_its_outputs_link_to_the_playground(member, project):
+    conversations = make_conversations(project)
+    item = conversations.items[0]
+    page = member.get(
+        reverse("metrics:release-item", args=[project.slug, conversations.reference_set.slug, 1, item.pk])
+    )
+    links = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', page.content.decode())
     texts = [member.get(link.replace("&amp;", "&")).context["form"].data.get("h", "") for link in links]
-    assert texts == [hypothesis.response.text for hypothesis in shown.context["explanation"].hypotheses]
-    own = member.get(reverse("annotation:item-detail", args=[project.slug, made.dataset.slug, item.pk]))
-    (link,) = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', own.content.decode())
+    assert texts == [hypothesis.response.text for hypothesis in page.context["explanation"].hypotheses]
+    item_page = member.get(reverse("annotation:item-detail", args=[project.slug, conversations.dataset.slug, item.pk]))
+    (link,) = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', item_page.content.decode())
     assert member.get(link.replace("&amp;", "&")).context["form"].rows[0].text == "i hope you find her soon"
 
 
 def test_the_tokeniser_follows_the_language_of_the_item(member, project):
-    made = make_conversations(project, CHINESE, language="zh", slug="zh")
+    chinese = make_conversations(project, CHINESE, language="zh", slug="zh")
     page = member.get(
-        reverse("metrics:playground", args=[project.slug]), {"item": made.items[0].pk, "release": made.release.pk}
+        reverse("metrics:playground", args=[project.slug]), {"item": chinese.items[0].pk, "release": chinese.release.pk}
     )
     assert page.context["form"].data["tokenize"] == "zh"
     arabic = make_conversations(project, ARABIC, language="ar", slug="ar")
@@ -352,39 +374,47 @@ def test_the_tokeniser_follows_the_language_of_the_item(member, project):
     assert page.context["form"].data["tokenize"] == "whitespace"
 
 
-def test_an_item_of_another_project_is_not_there(url, member):
-    other = make_conversations(Project.objects.create(name="Elsewhere", slug="elsewhere"))
-    assert member.get(url, {"item": other.items[0].pk}).status_code == 404
+def test_an_item_of_another_project_is_404(url, member):
+    other_talk = make_conversations(Project.objects.create(name="Elsewhere", slug="elsewhere"))
+    assert member.get(url, {"item": other_talk.items[0].pk}).status_code == 404
 
 
-def test_nothing_is_stored_and_few_questions_are_asked(url, member, models):
+def test_nothing_is_stored_and_few_queries_are_made(url, member, models):
     before = Response.objects.count(), ScoreRun.objects.count()
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         member.post(url, TYPED, headers={"HX-Request": "true", "HX-Target": "play-result"})
     assert (Response.objects.count(), ScoreRun.objects.count()) == before
-    assert all(query["sql"].startswith(("SELECT", "SAVEPOINT", "RELEASE")) for query in asked)
-    assert len(asked) <= 10
+    assert all(query["sql"].startswith(("SELECT", "SAVEPOINT", "RELEASE")) for query in queries)
+    assert len(queries) <= 10
 
 
-def test_a_runs_segment_comes_with_the_runs_settings_and_so_with_its_score(member, project, models):
-    made = make_conversations(project)
-    systems = list(System.objects.filter(dataset=made.dataset))
+def test_a_segment_of_a_run_opens_with_the_runs_settings_and_has_its_score(member, project, models):
+    conversations = make_conversations(project)
+    systems = list(System.objects.filter(dataset=conversations.dataset))
     parameters = {"max_order": 3, "semantics": "sacrebleu2018", "tokenize": "13a", "lowercase": False}
-    run = finished_run(made, "delta_bleu", systems=systems, **parameters)
+    run = finished_run(conversations, "delta_bleu", systems=systems, **parameters)
     score = run.scores.get(system__name="Quill")
-    address = reverse("metrics:run-segment", args=[project.slug, run.pk, score.system_id, made.items[0].pk])
-    shown = member.get(address)
-    (link,) = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', shown.content.decode())
-    played = member.get(link.replace("&amp;", "&")).context
-    assert {name: played["form"].data[name] for name in ("order", "semantics", "tokenize", "case")} == {
+    address = reverse(
+        "metrics:run-segment", args=[project.slug, run.number, score.system_id, conversations.items[0].pk]
+    )
+    page = member.get(address)
+    (link,) = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', page.content.decode())
+    context = member.get(link.replace("&amp;", "&")).context
+    assert {name: context["form"].data[name] for name in ("order", "semantics", "tokenize", "case")} == {
         "order": "3",
         "semantics": "sacrebleu2018",
         "tokenize": "13a",
         "case": "kept",
     }
-    assert played["played"].explanation.hypotheses[0].score == pytest.approx(shown.context["segment"].score, abs=1e-9)
+    assert context["played"].explanation.hypotheses[0].score == pytest.approx(page.context["segment"].score, abs=1e-9)
 
-    both = finished_run(made, "am_fm", systems=systems, k=3, order=1, balance=0.3)
-    wanted = run_settings(both)
-    assert (wanted["k"], wanted["n"], wanted["balance"]) == ("3", "1", "0.3")
-    assert {wanted["am"], wanted["fm"]} == {str(model.pk) for _, model in models_of_run(both)}
+    am_fm_run = finished_run(conversations, "am_fm", systems=systems, k=3, order=1, balance=0.3)
+    expected = run_settings(am_fm_run)
+    assert (expected["k"], expected["n"], expected["balance"]) == ("3", "1", "0.3")
+    assert {expected["am"], expected["fm"]} == {str(model.pk) for _, model in models_of_run(am_fm_run)}
+
+
+def test_the_words_of_all_texts_together_are_bounded(project, viewer, as_user) -> None:
+    sent = {"h": "a " * 101, "r": ["b " * 100] * 19, "w": ["1"] * 19}
+    answer = as_user(viewer).get(reverse("metrics:playground", args=[project.slug]), sent)
+    assert (answer.status_code, "Found 2,001 words in all texts; accepted: up to 2,000." in answer.text) == (400, True)

@@ -1,4 +1,4 @@
-"""The page that imports scores, and the download that takes them away: for members, in their roles."""
+"""The page that imports scores, and the download of all scores: for members, by their roles."""
 
 import io
 import zipfile
@@ -24,14 +24,14 @@ def export_address(world: World) -> str:
     return reverse("metrics:run-export", args=[world.project.slug, world.dataset.slug])
 
 
-def asked(world: World, content: str | bytes = TABLE, filename: str = "comet.csv", **changes: object) -> dict:
+def form_data(world: World, content: str | bytes = TABLE, filename: str = "comet.csv", **changes: object) -> dict:
     data = content.encode() if isinstance(content, str) else content
     form = {"dataset": world.dataset.slug, "name": "COMET-22", "direction": "higher", "lowest": "0", "highest": "1"}
     return form | {"file": SimpleUploadedFile(filename, data)} | changes
 
 
 def carried(world: World, content: str = TABLE, **changes: object) -> dict:
-    form = asked(world, content, action="store", carried=packed(content.encode()), **changes)
+    form = form_data(world, content, action="store", carried=packed(content.encode()), **changes)
     del form["file"]
     return form | {"filename": "comet.csv"}
 
@@ -49,7 +49,7 @@ def test_managers_alone_may_import(world: World, viewer, outsider, as_user, clie
 
 
 def test_a_file_is_shown_as_it_was_understood_and_nothing_is_stored(world: World, manager, as_user) -> None:
-    page = page_of(as_user(manager).post(address(world), asked(world)))
+    page = page_of(as_user(manager).post(address(world), form_data(world)))
 
     assert "comet.csv holds 1 run" in page
     assert "2 systems matched, 2 of 40 items with a score; of these items 1 score is missing" in page
@@ -63,15 +63,17 @@ def test_what_was_shown_is_stored_and_opened(world: World, manager, as_user) -> 
     client = as_user(manager)
     response = client.post(address(world), carried(world))
     run = ScoreRun.objects.get()
-    assert response.url == reverse("metrics:run-detail", args=[world.project.slug, run.pk])
+    assert response.url == reverse("metrics:run-detail", args=[world.project.slug, run.number])
     assert run.requested_by == manager
     page = page_of(client.post(address(world), carried(world), follow=True))
     assert "Opened the existing runs with these scores" in page
     assert ScoreRun.objects.count() == 1
 
 
-def test_every_bad_row_is_told(world: World, manager, as_user) -> None:
-    page = page_of(as_user(manager).post(address(world), asked(world, TABLE + "Nobody,item-1,0.1\nEcho,item-9x,no\n")))
+def test_every_bad_row_is_reported(world: World, manager, as_user) -> None:
+    page = page_of(
+        as_user(manager).post(address(world), form_data(world, TABLE + "Nobody,item-1,0.1\nEcho,item-9x,no\n"))
+    )
     assert "Nothing was imported" in page
     assert "Nobody" in page
     assert "Echo, Human, Parrot, Quill, Random" in page
@@ -79,9 +81,9 @@ def test_every_bad_row_is_told(world: World, manager, as_user) -> None:
     assert "an item of the data set: item-0, item-1, item-2 and 37 more<" in page
 
 
-def test_what_items_are_called_is_said_once(world: World, manager, as_user) -> None:
-    rows = "".join(f"Echo,unknown-{place},0.5\n" for place in range(3))
-    page = page_of(as_user(manager).post(address(world), asked(world, "system,item,score\n" + rows)))
+def test_the_accepted_items_are_listed_once(world: World, manager, as_user) -> None:
+    rows = "".join(f"Echo,unknown-{number},0.5\n" for number in range(3))
+    page = page_of(as_user(manager).post(address(world), form_data(world, "system,item,score\n" + rows)))
     assert page.count("an item of the data set</td>") == 2
     assert page.count("an item of the data set: item-0, item-1, item-2 and 37 more</td>") == 1
 
@@ -106,26 +108,26 @@ def test_a_run_without_segments_shows_none(world: World, manager, as_user) -> No
         ({"dataset": "elsewhere"}, "Select a valid choice"),
     ],
 )
-def test_a_mistake_is_told_at_its_field(world: World, manager, as_user, changes: dict, message: str) -> None:
-    page = page_of(as_user(manager).post(address(world), asked(world, **changes)))
+def test_a_mistake_is_reported_at_its_field(world: World, manager, as_user, changes: dict, message: str) -> None:
+    page = page_of(as_user(manager).post(address(world), form_data(world, **changes)))
     assert message in page
     assert "see the marked field" in page
     assert not ScoreRun.objects.exists()
 
 
-def test_an_archive_makes_a_run_of_each_file_and_asks_which_way_each_goes(world: World, manager, as_user) -> None:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+def test_an_archive_makes_a_run_of_each_file_whose_directions_are_asked_for(world: World, manager, as_user) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("metric-scores/x/COMET-refA.sys.score", "Echo\t0.5\n")
         archive.writestr("metric-scores/x/TER-refA.sys.score", "Echo\t0.25\n")
     client = as_user(manager)
-    form = asked(world, made.getvalue(), "all.zip", name="")
+    form = form_data(world, buffer.getvalue(), "all.zip", name="")
 
     page = page_of(client.post(address(world), form))
     assert "all.zip holds 2 runs" in page
     assert page.count('name="lower"') == 2
-    again = asked(world, made.getvalue(), "all.zip", name="", lower=["TER-refA"], action="store")
-    page = page_of(client.post(address(world), again, follow=True))
+    confirmed = form_data(world, buffer.getvalue(), "all.zip", name="", lower=["TER-refA"], action="store")
+    page = page_of(client.post(address(world), confirmed, follow=True))
     assert "2 score runs imported." in page
     assert {run.parameters["scorer"]: run.parameters["lower_is_better"] for run in ScoreRun.objects.all()} == {
         "COMET-refA": False,
@@ -139,18 +141,18 @@ def test_pages_of_an_imported_run_open(world: World, manager, viewer, as_user) -
     client = as_user(viewer)
     for run in ScoreRun.objects.all():
         score = run.scores.get(system__name="Echo")
-        assert client.get(reverse("metrics:run-detail", args=[world.project.slug, run.pk])).status_code == 200
-        where = reverse("metrics:run-system-detail", args=[world.project.slug, run.pk, score.system_id])
-        assert client.get(where).status_code == 200
-        figure = client.get(reverse("metrics:run-figure", args=[world.project.slug, run.pk]))
+        assert client.get(reverse("metrics:run-detail", args=[world.project.slug, run.number])).status_code == 200
+        url = reverse("metrics:run-system-detail", args=[world.project.slug, run.number, score.system_id])
+        assert client.get(url).status_code == 200
+        figure = client.get(reverse("metrics:run-figure", args=[world.project.slug, run.number]))
         assert figure.status_code in (200, 404)
     segments = ScoreRun.objects.get(parameters__level="segment")
-    place = [world.project.slug, segments.pk, world.systems["Echo"].pk, world.items[2].pk]
-    assert client.get(reverse("metrics:run-segment", args=place)).status_code == 200
+    arguments = [world.project.slug, segments.number, world.systems["Echo"].pk, world.items[2].pk]
+    assert client.get(reverse("metrics:run-segment", args=arguments)).status_code == 200
     assert "COMET-22" in page_of(client.get(reverse("metrics:run-list", args=[world.project.slug])))
 
 
-def test_members_take_all_runs_away(world: World, manager, viewer, outsider, as_user) -> None:
+def test_members_download_all_runs(world: World, manager, viewer, outsider, as_user) -> None:
     as_user(manager).post(address(world), carried(world))
     response = as_user(viewer).get(export_address(world))
     with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as archive:

@@ -14,20 +14,20 @@ from tests.metrics.trained import models_dir, trained_model  # noqa: F401 # a fi
 from tests.metrics.world import World
 
 pytestmark = pytest.mark.django_db
-PLACE = 3
+INDEX = 3
 
 
-def address(world: World, run: ScoreRun, name: str, *more: object) -> str:
-    parts = [world.project.slug, run.pk, world.systems["Echo"].pk, *more]
+def address(world: World, run: ScoreRun, name: str, *arguments: object) -> str:
+    parts = [world.project.slug, run.number, world.systems["Echo"].pk, *arguments]
     return reverse(f"metrics:{name}", args=parts)
 
 
 def segment_url(world: World, run: ScoreRun) -> str:
-    return address(world, run, "run-segment", world.items[PLACE].pk)
+    return address(world, run, "run-segment", world.items[INDEX].pk)
 
 
 def rows_of(client, world: World, run: ScoreRun) -> list[dict]:
-    url = address(world, run, "run-segment-download", world.items[PLACE].pk, "json")
+    url = address(world, run, "run-segment-download", world.items[INDEX].pk, "json")
     return json.loads(b"".join(client.get(url).streaming_content))
 
 
@@ -56,10 +56,10 @@ def test_a_segments_account_comes_to_the_score_that_was_stored(world: World, vie
 
 def test_the_score_against_each_reference_is_sacrebleus(world: World, viewer, as_user) -> None:
     client = as_user(viewer)
-    hypothesis = world.responses["Echo", PLACE].text
+    hypothesis = world.responses["Echo", INDEX].text
     for metric, oracle in (("ter", sentence_ter), ("chrf", sentence_chrf)):
         rows = rows_of(client, world, finished_run(world, metric))
-        assert {row["text"] for row in rows} == {world.responses[name, PLACE].text for name in ("Human", "Random")}
+        assert {row["text"] for row in rows} == {world.responses[name, INDEX].text for name in ("Human", "Random")}
         for row in rows:
             assert row["score_alone"] == pytest.approx(oracle(hypothesis, [row["text"]]).score / 100)
 
@@ -67,19 +67,19 @@ def test_the_score_against_each_reference_is_sacrebleus(world: World, viewer, as
 def test_a_reference_outside_the_subset_is_left_out_of_the_account(world: World, viewer, as_user) -> None:
     rows = rows_of(as_user(viewer), world, finished_run(world, "chrf", subset="original"))
 
-    told = {row["text"]: (row["counts"], row["score_alone"] is None, row["is_score"]) for row in rows}
-    assert told[world.responses["Human", PLACE].text] == (True, False, True)
-    assert told[world.responses["Random", PLACE].text] == (False, True, False)
+    flags = {row["text"]: (row["counts"], row["score_alone"] is None, row["is_score"]) for row in rows}
+    assert flags[world.responses["Human", INDEX].text] == (True, False, True)
+    assert flags[world.responses["Random", INDEX].text] == (False, True, False)
 
 
 def test_words_shared_with_a_reference_are_marked_and_another_can_be_chosen(world: World, viewer, as_user) -> None:
     run, client = finished_run(world, "rouge_l"), as_user(viewer)
 
     usual = client.get(segment_url(world, run)).context["scores"]
-    other = client.get(segment_url(world, run), {"reference": 2}).context["scores"]
+    chosen = client.get(segment_url(world, run), {"reference": 2}).context["scores"]
 
-    assert (usual.marked.number, other.marked.number) == (1, 2)
-    for account in (usual, other):
+    assert (usual.marked.number, chosen.marked.number) == (1, 2)
+    for account in (usual, chosen):
         shared = [word.text for word in account.words if word.is_shared]
         assert shared == [word.text for word in account.marked.words if word.is_shared]
         length = len(account.words)
@@ -87,7 +87,7 @@ def test_words_shared_with_a_reference_are_marked_and_another_can_be_chosen(worl
         assert len(shared) / length == pytest.approx(precision)
 
 
-def test_am_fm_is_told_by_its_parts(world: World, viewer, as_user, models_dir) -> None:  # noqa: F811
+def test_am_fm_is_explained_by_its_parts(world: World, viewer, as_user, models_dir) -> None:  # noqa: F811
     trained_model(world)
     trained_model(world, kind="language_model", name="Bigrams")
     run = finished_run(world, "am_fm", k=2)
@@ -100,7 +100,7 @@ def test_am_fm_is_told_by_its_parts(world: World, viewer, as_user, models_dir) -
     assert "Cat space v1" in page.context["parameters"]
 
 
-def test_where_a_models_files_are_missing_the_page_says_so(world: World, viewer, as_user, models_dir) -> None:  # noqa: F811
+def test_the_page_says_that_a_models_files_are_missing(world: World, viewer, as_user, models_dir) -> None:  # noqa: F811
     trained_model(world)
     run = finished_run(world, "am", k=2)
     for file in sorted(models_dir.rglob("*"), reverse=True):
@@ -111,7 +111,7 @@ def test_where_a_models_files_are_missing_the_page_says_so(world: World, viewer,
     assert "found no lsa model" in account.reason
 
 
-def test_what_is_dear_is_computed_on_request_only(world: World, viewer, as_user, monkeypatch) -> None:
+def test_slow_scores_are_computed_only_on_request(world: World, viewer, as_user, monkeypatch) -> None:
     monkeypatch.setattr(Chrf, "slow", "It takes long.")
     run, client = finished_run(world, "chrf"), as_user(viewer)
 
@@ -119,7 +119,7 @@ def test_what_is_dear_is_computed_on_request_only(world: World, viewer, as_user,
     assert client.get(segment_url(world, run), {"account": 1}).context["scores"].explanation is not None
 
 
-def test_a_metric_that_is_not_here_any_more_is_told(world: World, viewer, as_user) -> None:
+def test_a_metric_that_is_no_longer_installed_is_reported(world: World, viewer, as_user) -> None:
     run = finished_run(world, "chrf")
     ScoreRun.objects.filter(pk=run.pk).update(metric="brought_along")
 

@@ -1,6 +1,6 @@
 """The monitor: counts of this moment, and statistics, which a worker computes for large campaigns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -9,6 +9,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
+from annotation.campaigns.selectors import Unfilled, unfilled
 from annotation.core import sql
 from annotation.models import Campaign, CampaignSnapshot, CampaignState, Comment, RaterDecision, Rating, Slot, SlotState
 from annotation.quality.selectors.amendments import SlotCounts, slot_counts
@@ -75,6 +76,7 @@ class Monitor:
     spend: Spend | None
     qualification: Qualification | None
     comments: list[Comment]
+    unfilled: Unfilled | None = None  # None if nothing is handed out any more, or very much is left
 
     @property
     def live(self) -> bool:
@@ -105,6 +107,7 @@ class Monitor:
             self.slots_leased,
             self.raters_active,
             self.campaign.state,
+            f"{self.unfilled.new}.{self.unfilled.skipped}" if self.unfilled else "",
         )
         return "-".join(map(str, parts))
 
@@ -117,7 +120,12 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
         return Monitor(campaign, 0, 0, 0, 0, statistics, computed_at, at, None, None, None, [])
     slots = slot_counts(campaign)
     leased = Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, expires_at__gt=Now())
-    active, pace = _busy(campaign, slots.planned - slots.done, large=statistics is None or computed_at is not None)
+    large = statistics is None or computed_at is not None
+    active, pace = _busy(campaign, slots.planned - slots.done, large=large)
+    n_left = max(slots.planned - slots.done, 0)
+    left = _left(campaign, n_left, large=large) if n_left and campaign.state != CampaignState.CLOSED else None
+    if pace and left and not left.can_end:
+        pace = replace(pace, end=None)
     return Monitor(
         campaign=campaign,
         slots_total=slots.planned,
@@ -131,6 +139,7 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
         spend=_spend(campaign, statistics, slots),
         qualification=_qualification(campaign),
         comments=_comments(campaign),
+        unfilled=left,
     )
 
 
@@ -178,6 +187,14 @@ def _busy(campaign: Campaign, left: int, *, large: bool) -> tuple[int, Pace | No
 
     key = f"campaign-busy-{campaign.pk}-{campaign.state}"
     return (large and cache.get_or_set(key, count, BUSY_SECONDS)) or count()
+
+
+def _left(campaign: Campaign, n_slots: int, *, large: bool) -> Unfilled | None:
+    """Return who could fill what is left; cached for large campaigns."""
+    key = f"campaign-unfilled-{campaign.pk}-{campaign.ratings_per_unit}"
+    if not large:
+        return unfilled(campaign, n_slots)
+    return cache.get_or_set(key, lambda: unfilled(campaign, n_slots), BUSY_SECONDS)
 
 
 def _active_raters(campaign: Campaign) -> int:

@@ -1,5 +1,6 @@
 """The statistics that follow from a campaign's ratings and excluded raters, until an answer or a decision arrives."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from django.db.models.functions import TruncHour
 from annotation.core import sql
 from annotation.models import MIXED_IN, Campaign, Criterion, Presentation, Purpose, Rating
 from annotation.quality.selectors.checks import second_halves
-from annotation.quality.selectors.monitoring.biases import PositionStatistics, Stretch, position_statistics, stretches
+from annotation.quality.selectors.monitoring.biases import PositionStatistics, position_statistics
 from annotation.quality.selectors.monitoring.certainty import Enough, enough
 from annotation.quality.selectors.raters import Moment, excluded_as_of
 from annotation.rating.selectors.handout import ANSWERED
@@ -29,11 +30,13 @@ from annotation.rating.selectors.ratings import (
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.groups import codes_of
 from annotation.weighting.kappa import PairwiseKappaResult, pairwise_weighted_kappa
-from annotation.weighting.sequence import DriftResult, drift, sequence_positions
+from annotation.weighting.sequence import DriftResult, Stretch, drift, sequence_positions, stretches
 from annotation.weighting.table import RatingTable
 
 RESAMPLES = 300
 MOST_VALUES = 1000  # that alpha tells apart; a slider without steps has more, which are rounded
+MOST_ITEMS = 100  # over which drift along the sequence is told: the change over one is too small to read
+LEAST_ITEMS = 10  # in the longest sequence, for that drift
 LEAST_HOURS = 1.0  # for drift over time: a slope per hour from a few minutes says nothing
 
 
@@ -55,11 +58,18 @@ class CriterionStatistics:
     by_place: DriftResult
     over_hours: list[Stretch]
     over_places: list[Stretch]
+    longest: int  # items in the longest sequence of a rater
 
     @property
-    def per_hundred(self) -> tuple[float, float, float]:
-        """Return the change over 100 items, with its interval: the change over one is too small to read."""
-        return 100 * self.by_place.slope, 100 * self.by_place.low, 100 * self.by_place.high
+    def told_items(self) -> int:
+        """Return the items over which drift is told: never more than some rater saw."""
+        return min(self.longest, MOST_ITEMS)
+
+    @property
+    def over_items(self) -> tuple[float, float, float]:
+        """Return the change over ``told_items``, with its interval."""
+        drift = self.by_place
+        return self.told_items * drift.slope, self.told_items * drift.low, self.told_items * drift.high
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +108,32 @@ class Statistics:
     @property
     def has_screens(self) -> bool:
         return any(len(criterion.over_places) > 1 for criterion in self.criteria)
+
+    @property
+    def unknown(self) -> dict[str, str]:
+        """Return what cannot be computed yet for any criterion, each with the reason of the first."""
+        measures = {
+            "Agreement": [(alpha.alpha, alpha.reason) for alpha in (criterion.alpha for criterion in self.criteria)]
+            + [(criterion.kappa.kappa, criterion.kappa.reason) for criterion in self.criteria]
+            + [(criterion.icc.icc_1, criterion.icc.reason) for criterion in self.criteria],
+            "Margins of error": [(certainty.half_width, certainty.reason) for certainty in self.enough],
+            "Position on the screen": [(test.pvalue, test.reason) for test in self.positions],
+            "Drift": [
+                (drift.slope, drift.reason)
+                for criterion in self.criteria
+                for drift in (criterion.by_place, criterion.by_hours)
+            ],
+        }
+        return {
+            name: numbers[0][1]
+            for name, numbers in measures.items()
+            if numbers and all(math.isnan(number) for number, _ in numbers)
+        }
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether nothing that compares ratings is known yet."""
+        return {"Agreement", "Margins of error", "Drift"} <= set(self.unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,6 +300,9 @@ def _criterion_statistics(
     in_sequence = sequence_positions(rater, ratings.presentation_id).astype(np.float64)
     if not ordered:  # lines of a file: the order of rating is unknown
         in_sequence[:] = np.nan
+    longest = int(np.nanmax(in_sequence, initial=-1)) + 1
+    places = in_sequence if longest >= LEAST_ITEMS else np.full(len(value), np.nan)
+    unknown = f"no rater has seen {LEAST_ITEMS} items" if longest else "the order of the ratings is not known"
     hours = shown.hours if np.nanmax(shown.hours, initial=0.0) >= LEAST_HOURS else np.full(len(value), np.nan)
     too_short = f"the ratings span less than {LEAST_HOURS:g} hour, or have no time"
     return CriterionStatistics(
@@ -276,11 +315,12 @@ def _criterion_statistics(
         values=scale.histogram(points),
         alpha=krippendorff_alpha(_rounded(table), level=scale.level, n_bootstrap=RESAMPLES),
         icc=icc(table),
-        kappa=pairwise_weighted_kappa(table, n_bootstrap=RESAMPLES),
+        kappa=pairwise_weighted_kappa(table),
         by_hours=_drift(value, rater, hours, too_short),
-        by_place=_drift(value, rater, in_sequence, "the order of the ratings is not known"),
+        by_place=_drift(value, rater, places, unknown),
         over_hours=stretches(value, rater, hours),
         over_places=stretches(value, rater, in_sequence + 1),
+        longest=longest,
     )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from annotation.recruitment.providers import base
 from annotation.recruitment.providers.addresses import origin
 from annotation.recruitment.providers.codes import code_for
-from annotation.recruitment.providers.errors import ArrivalRefused, ProviderError
+from annotation.recruitment.providers.errors import ArrivalRefused, NotFound, ProviderError
 from annotation.recruitment.providers.mturk import wire
 from annotation.recruitment.providers.retry import Backoff
 
@@ -148,6 +148,17 @@ class MechanicalTurk(base.Provider):
                 fields={"turkSubmitTo": [f"Accepted: {accepted}."]},
             )
         return address
+
+    def arrival_proof(self, arrival: base.Arrival) -> base.Proof:
+        """Confirm the assignment. Amazon names its worker only once it is submitted."""
+        try:
+            return base.confirmed(self.submission(arrival.session), arrival)
+        except NotFound as error:
+            raise ArrivalRefused("assignmentId: Mechanical Turk knows no such assignment; accepted: yours.") from error
+        except ProviderError as error:
+            if not wire.is_unfinished(error):
+                raise
+            return base.Proof.SUBMISSION
 
     def entry_url(self, url: str) -> str:
         return url  # Amazon adds its four parameters

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
 from annotation.recruitment.providers import base
+from annotation.recruitment.providers.amounts import require_amount
 from annotation.recruitment.providers.codes import check_codes
 from annotation.recruitment.providers.errors import ProviderError
 
@@ -115,7 +116,7 @@ def _check(draft: base.StudyDraft) -> None:
         if not 1 <= length <= longest:
             raise ProviderError.at(name, f"Found {length} characters; accepted: 1 to {longest}.")
     draft.check()
-    base.require_amount(draft.reward, field="reward")
+    require_amount(draft.reward, field="reward")
     if draft.codes:
         check_codes(draft.codes)
     if any(code.after == base.AfterCode.PAY_SCREEN_OUT for code in draft.codes):
@@ -134,7 +135,7 @@ def check_bonuses(payments: Sequence[base.Bonus]) -> None:
         raise ProviderError.at("payments", "Found none; accepted: one bonus or more.")
     references: set[str] = set()
     for payment in payments:
-        base.require_amount(payment.amount, field="payments")
+        require_amount(payment.amount, field="payments")
         if not payment.reason.strip():
             message = f"{payment.submission}: found no reason; accepted: a text that the worker reads."
             raise ProviderError.at("payments", message)
@@ -207,6 +208,11 @@ def existing_hit(error: ProviderError) -> str:
     """Return the id of the HIT that an earlier request with the same token has made; empty for other errors."""
     match = HIT_ID.search(error.answer) if is_repeated(error) else None
     return match[0] if match else ""
+
+
+def is_unfinished(error: ProviderError) -> bool:
+    """Return whether the assignment exists, but has not been submitted."""
+    return "invalidassignmentstate" in error.answer.lower() or "can be called with a status of" in error.answer
 
 
 def is_repeated(error: ProviderError) -> bool:

@@ -18,7 +18,7 @@ import httpx
 from annotation.recruitment.providers import base
 from annotation.recruitment.providers.addresses import require_https, with_query
 from annotation.recruitment.providers.codes import code_for
-from annotation.recruitment.providers.errors import ArrivalRefused, ProviderError
+from annotation.recruitment.providers.errors import ArrivalRefused, NotFound, ProviderError
 from annotation.recruitment.providers.http import JsonApi
 from annotation.recruitment.providers.prolific import wire
 from annotation.recruitment.providers.prolific.webhooks import EVENTS, read_event
@@ -124,6 +124,14 @@ class Prolific(base.Provider):
                     fields={name: [f"Accepted: {accepted}."]},
                 )
         return base.Arrival(rater=ids["PROLIFIC_PID"], study=ids["STUDY_ID"], session=ids["SESSION_ID"])
+
+    def arrival_proof(self, arrival: base.Arrival) -> base.Proof:
+        try:
+            return base.confirmed(self.submission(arrival.session), arrival)
+        except NotFound as error:
+            raise ArrivalRefused(
+                "SESSION_ID: Prolific knows no such submission; accepted: one that has begun."
+            ) from error
 
     def entry_url(self, url: str) -> str:
         return with_query(url, {name: f"{{{{%{name}%}}}}" for name in wire.PARAMETERS}, verbatim="{}%")

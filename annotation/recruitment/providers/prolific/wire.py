@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from annotation.recruitment.providers import base
+from annotation.recruitment.providers.amounts import require_amount
 from annotation.recruitment.providers.codes import check_codes
 from annotation.recruitment.providers.errors import ProviderError
 
@@ -148,7 +149,7 @@ def _selection(name: str, values: Sequence[str]) -> dict[str, Any]:
 
 def to_minor(amount: Decimal, *, field: str) -> int:
     """Return pounds as pence."""
-    base.require_amount(amount, field=field)
+    require_amount(amount, field=field)
     return int(amount * 100)
 
 
@@ -157,7 +158,7 @@ def check_bonuses(payments: Sequence[base.Bonus]) -> None:
         raise ProviderError.at("payments", "Found none; accepted: one bonus or more.")
     submissions: set[str] = set()
     for payment in payments:
-        base.require_amount(payment.amount, field="payments")
+        require_amount(payment.amount, field="payments")
         if payment.submission in submissions:
             message = f"Found submission {payment.submission} twice; accepted: one bonus for each submission at a time."
             raise ProviderError.at("payments", message)

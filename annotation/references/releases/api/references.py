@@ -135,9 +135,7 @@ class DeprecationSerializer(Strict, serializers.Serializer[Any]):
 
 class ReleaseRequestSerializer(Strict, serializers.Serializer[Any]):
     method = serializers.ChoiceField(choices=list(SCHEMES), default=DEFAULT_SCHEME)
-    parameters = serializers.DictField(
-        required=False, help_text="n_bootstrap, seed, criteria, and the parameters of the method."
-    )
+    parameters = serializers.DictField(required=False, help_text="criteria, and the parameters of the method.")
     exclusion_rules = serializers.ListField(
         child=serializers.DictField(), required=False, help_text="Records with a rule, its version and its parameters."
     )

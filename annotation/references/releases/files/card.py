@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
+from annotation.core.markdown import plain
 from annotation.core.one_line import one_line
 from annotation.models import Release, SourceKind
 from annotation.references.releases.selectors.facts import (
@@ -42,9 +43,9 @@ def data_card(release: Release, *, for_hub: bool = False) -> str:
     """Return the card; ``for_hub`` begins with the front matter that shows `datasets` the file of each split."""
     reference_set = release.reference_set
     parts = [
-        f"# {reference_set.name} v{release.number}",
+        f"# {_plain_line(reference_set.name)} v{release.number}",
         *_warnings(release),
-        *([reference_set.description.strip()] if reference_set.description.strip() else []),
+        *([plain(reference_set.description.strip())] if reference_set.description.strip() else []),
         _contents(release),
         *([_layout()] if for_hub else []),
         _making(release),
@@ -108,7 +109,7 @@ def _warnings(release: Release) -> list[str]:
     warnings = []
     if release.deprecated_at is not None:
         day = release.deprecated_at.date().isoformat()
-        warnings.append(f"> **Deprecated on {day}.** {one_line(release.deprecation_reason)}")
+        warnings.append(f"> **Deprecated on {day}.** {_plain_line(release.deprecation_reason)}")
     if release.is_imported:
         warnings.append(
             "> **These weights were imported.** Their judgements are not stored: there are no histograms, and "
@@ -125,7 +126,7 @@ def _contents(release: Release) -> str:
         "",
         (
             f"{references['weighted']:,} references of {items['with_weight']:,} items of the data set "
-            f"“{one_line(dataset.name)}” (language: {dataset.language}), each with a weight in [−1, +1]: how good a "
+            f"“{_plain_line(dataset.name)}” (language: {dataset.language}), each with a weight in [−1, +1]: how good a "
             "response it is, by the judgement of people."
         ),
         "",
@@ -160,23 +161,26 @@ def _making(release: Release) -> str:
     lines = ["## How the weights were made", ""]
     if release.is_imported:
         about = release.report["imported"]
-        lines.append(f"Imported from the file “{one_line(about['filename'])}” (SHA-256 `{about['sha256']}`).")
+        lines.append(f"Imported from the file “{_plain_line(about['filename'])}” (SHA-256 `{about['sha256']}`).")
         if about.get("origin"):
-            lines.append(f"Origin, as stated by the person who imported it: {one_line(about['origin'])}.")
+            lines.append(f"Origin, as stated by the person who imported it: {_plain_line(about['origin'])}.")
         if about.get("release"):
             hashed = _code(about["content_hash"])
             lines.append(f"The file says it is the release {_code(about['release'])}, content hash {hashed}.")
         return "\n".join(lines)
     report = release.report
     scale = "a scale from {:g} to {:g}".format(*report["scale"]) if report["scale"] else "a scale without ends"
-    campaigns = ", ".join(f"“{one_line(campaign['name'])}”" for campaign in report["campaigns"])
+    if report.get("scales"):
+        mapped = ", ".join(f"{_plain_line(name)} {ends}" for name, ends in report["scales"].items())
+        scale += f" (scales differ, and the ends of each became -1 and +1 before they were averaged: {mapped})"
+    campaigns = ", ".join(f"“{_plain_line(campaign['name'])}”" for campaign in report["campaigns"])
     ratings = report["ratings"]
     where = "the campaign" if len(report["campaigns"]) == 1 else "the campaigns"
     parameters = ", ".join(f"{name} = {value}" for name, value in sorted(release.parameters.items()))
     scheme = SCHEMES[release.method]
     lines += [
         (
-            f"Method: **{release.method}** over {' and '.join(report['criteria'])}, judged on {scale} "
+            f"Method: **{release.method}** over {_plain_line(' and '.join(report['criteria']))}, judged on {scale} "
             f"in {where} {campaigns}. Parameters: {parameters}."
         ),
         "",
@@ -194,7 +198,7 @@ def _making(release: Release) -> str:
 
 
 def _raters(release: Release) -> str:
-    return "\n".join(["## Raters", "", *(f"- {one_line(sentence)}" for sentence in recruitment_sentences(release))])
+    return "\n".join(["## Raters", "", *(f"- {_plain_line(sentence)}" for sentence in recruitment_sentences(release))])
 
 
 def _agreement_part(agreement: Agreement) -> str:
@@ -254,7 +258,7 @@ def _circularity(release: Release) -> list[str]:
     caveats = []
     if overlap.same:
         n = overlap.identical_references
-        systems = ", ".join(f"{one_line(system.name)}: {system.same:,}" for system in overlap.systems if system.same)
+        systems = ", ".join(f"{_plain_line(system.name)}: {system.same:,}" for system in overlap.systems if system.same)
         caveats.append(f"- {n:,} references are identical to an output of a system of the data set ({systems}).")
     if overlap.raters:
         n, n_all = len(overlap.raters), overlap.reference_raters
@@ -267,12 +271,12 @@ def _licence(release: Release) -> str:
     lines = [
         "## Licence",
         "",
-        f"Texts: {one_line(dataset.licence) or 'no licence is stated; ask the authors of the data set'}.",
+        f"Texts: {_plain_line(dataset.licence) or 'no licence is stated; ask the authors of the data set'}.",
     ]
     if release.is_imported and release.report["imported"].get("licence"):
-        lines.append(f"Weights: {one_line(release.report['imported']['licence'])}.")
+        lines.append(f"Weights: {_plain_line(release.report['imported']['licence'])}.")
     if dataset.attribution.strip():
-        lines += ["", one_line(dataset.attribution)]
+        lines += ["", _plain_line(dataset.attribution)]
     return "\n".join(lines)
 
 
@@ -298,9 +302,13 @@ def _provenance(release: Release) -> str:
 def _table(header: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
     lines = ["| " + " | ".join(header) + " |", "| " + " | ".join(["---", *["---:"] * (len(header) - 1)]) + " |"]
     for row in rows:
-        cells = [f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)).replace("|", "\\|") for cell in row]
+        cells = [f"{cell:,}" if isinstance(cell, int) else _plain_line(str(cell)) for cell in row]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
+
+
+def _plain_line(text: str) -> str:
+    return plain(one_line(text))
 
 
 def _source(name: str) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from annotation.core.exports import Column
-from annotation.models import JobState, Rating, ReleaseWeight, Response
+from annotation.models import JobState, Participation, Rating, ReleaseWeight, Response
 from annotation.quality.selectors.checks import rater_names
 from annotation.references.releases.selectors.releases import HASHED_COLUMNS, release_judgements
 from annotation.weighting.scheme import WeighedResponse, two_decimals
@@ -44,14 +44,20 @@ def response_ratings(response: Response) -> list[LoggedRating]:
     log = response.ratings.select_related("campaign", "rater", "criterion", "rated_as", "presentation")
     ratings = list(log.order_by("campaign_id", "presentation_id", "criterion__position", "revision"))
     latest = {(rating.presentation_id, rating.criterion_id, rating.extra): rating.pk for rating in ratings}
-    return [LoggedRating(rating, _status(rating, latest)) for rating in ratings]
+    excluded = set(
+        Participation.objects.filter(
+            campaign__in={rating.campaign_id for rating in ratings}, excluded_at__isnull=False
+        ).values_list("campaign_id", "rater_id")
+    )
+    return [LoggedRating(rating, _status(rating, latest, excluded)) for rating in ratings]
 
 
-def _status(rating: Rating, latest: dict[tuple[int, int, bool], int]) -> str:
+def _status(rating: Rating, latest: dict[tuple[int, int, bool], int], excluded: set[tuple[int, int]]) -> str:
     if rating.extra:
         return "extra"
-    superseded = rating.pk != latest[rating.presentation_id, rating.criterion_id, rating.extra]
-    return "superseded" if superseded else "counts"
+    if rating.pk != latest[rating.presentation_id, rating.criterion_id, rating.extra]:
+        return "superseded"
+    return "excluded" if (rating.campaign_id, rating.rater_id) in excluded else "counts"
 
 
 class ExplainedWeight(NamedTuple):

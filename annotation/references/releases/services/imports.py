@@ -7,7 +7,7 @@ checked and queued.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
@@ -21,7 +21,7 @@ from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems, storable
 from annotation.core.rows import FORMATS, format_of
 from annotation.core.versions import code_version
-from annotation.datasets.services.imports import run_and_report_row_errors
+from annotation.datasets.services.imports import reading_beat, run_and_report_row_errors
 from annotation.models import (
     Dataset,
     Item,
@@ -94,9 +94,9 @@ def import_check(*, dataset: Dataset, filename: str, options: ImportOptions) -> 
         raise AnnotationError.at("reference_set", message)
     if options.kind not in TEXT_KINDS:
         raise AnnotationError.at("kind", f"Found {options.kind!r}; accepted: {', '.join(TEXT_KINDS)}.")
-    for field in ("origin", "licence"):
-        if (n := len(getattr(options, field).strip())) > NAME_CHARACTERS:
-            raise AnnotationError.at(field, f"Found {n} characters; accepted: at most {NAME_CHARACTERS}.")
+    for name in ("origin", "licence"):
+        if (n := len(getattr(options, name).strip())) > NAME_CHARACTERS:
+            raise AnnotationError.at(name, f"Found {n} characters; accepted: at most {NAME_CHARACTERS}.")
     file_format = options.file_format or format_of(filename)
     if file_format not in FORMATS:
         accepted = ", ".join(FORMATS)
@@ -129,8 +129,10 @@ def weights_import_execute(*, import_id: int) -> int | None:
 
 def _execute(job: WeightsImport, claim: Claim) -> None:
     def work() -> None:
-        claim.progress(0, STEPS, f"Reading {job.filename}")
-        file = read_weights(bytes(job.content), job.options["file_format"], Problems(job.filename))
+        note = f"Reading {job.filename}"
+        claim.progress(0, STEPS, note)
+        problems, beat = Problems(job.filename), reading_beat(claim, note)
+        file = read_weights(bytes(job.content), job.options["file_format"], problems, beat)
         claim.progress(1, STEPS, f"Storing {len(file.drafts):,} weights")
         with transaction.atomic():
             claim.lock()
@@ -144,7 +146,7 @@ def _execute(job: WeightsImport, claim: Claim) -> None:
 @transaction.atomic
 def weights_store(*, dataset: Dataset, file: WeightsFile, options: ImportOptions, by: User | None) -> Release:
     """Store the weights that were read from a file."""
-    Dataset.objects.select_for_update().get(pk=dataset.pk)  # texts are added one import at a time
+    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)  # texts are added one import at a time
     matched, added = _matched(dataset, file, options)
     about = {
         "origin": options.origin.strip(),
@@ -156,7 +158,12 @@ def weights_store(*, dataset: Dataset, file: WeightsFile, options: ImportOptions
         "texts_added": added.total(),
         "texts_added_kinds": dict(sorted(added.items())),
     }
-    release = _stored(options.reference_set or _new_set(dataset, options.name, matched), matched, about, by)
+    sources = _text_sources(matched)
+    reference_set = options.reference_set or _new_set(dataset, options.name, matched, sources)
+    about["same_outputs"] = {
+        system: n for system, n in sorted(sources.outputs.items()) if system not in reference_set.source_systems
+    }
+    release = _stored(reference_set, matched, about, by)
     summary = f"Imported {len(matched):,} weights from {about['filename']} as {release}"
     data = {**about, "release": release_name(release), "release_named_in_file": about["release"]}
     audit_record(verb="release.import", summary=summary, project=dataset.project, by=by, data=data)
@@ -238,23 +245,58 @@ def _add_responses(
 # --- Storing ----------------------------------------------------------------------------------------------------------
 
 
-def _new_set(dataset: Dataset, name: str, matched: Sequence[Matched]) -> ReferenceSet:
-    """Create a set without campaigns; its sources are those of the texts in the file."""
-    kinds: set[str] = set()
-    systems: set[str] = set()
+@dataclass
+class TextSources:
+    """The sources of the weighed texts, by which later releases of a new set find references."""
+
+    kinds: set[str] = field(default_factory=set)
+    outputs: Counter[str] = field(default_factory=Counter)  # weighed texts that a system gave
+    outputs_alone: Counter[str] = field(default_factory=Counter)  # of those, texts that only systems gave
+
+    def systems(self, dataset: Dataset, items: set[int]) -> list[str]:
+        """Return the systems that are sources: the file weighs most of their outputs, and not as texts of a kind.
+
+        A system that happens to say the same as a reference is none: its other outputs are no references.
+        """
+        if not self.outputs_alone:
+            return []
+        given: Counter[str] = Counter()
+        sources = ResponseSource.objects.filter(item__dataset=dataset, system__name__in=self.outputs_alone)
+        for item, system in sources.order_by().values_list("item_id", "system__name").distinct().iterator():
+            given[system] += item in items
+        most = [system for system in self.outputs_alone if 2 * self.outputs[system] > given[system]]
+        return sorted(most if most or self.kinds else self.outputs_alone)
+
+
+def _text_sources(matched: Sequence[Matched]) -> TextSources:
+    found = TextSources()
     for start in range(0, len(matched), MANY):
-        sources = ResponseSource.objects.filter(
-            response__in=[match.response_id for match in matched[start : start + MANY]]
-        )
-        for kind, system in sources.order_by().values_list("kind", "system__name").distinct():
-            (systems if system else kinds).add(system or kind)
+        responses = [match.response_id for match in matched[start : start + MANY]]
+        named: dict[int, set[str]] = {}
+        with_kind: set[int] = set()
+        sources = ResponseSource.objects.filter(response__in=responses).order_by()
+        for response, kind, system in sources.values_list("response_id", "kind", "system__name"):
+            if system:
+                named.setdefault(response, set()).add(system)
+            else:
+                found.kinds.add(kind)
+                with_kind.add(response)
+        for response, systems in named.items():
+            found.outputs.update(systems)
+            if response not in with_kind:
+                found.outputs_alone.update(systems)
+    return found
+
+
+def _new_set(dataset: Dataset, name: str, matched: Sequence[Matched], sources: TextSources) -> ReferenceSet:
+    """Create a set without campaigns."""
     return ReferenceSet.objects.create(
         project=dataset.project,
         dataset=dataset,
         name=name.strip(),
         slug=free_slug(dataset.project, name),
-        source_kinds=sorted(kinds),
-        source_systems=sorted(systems),
+        source_kinds=sorted(sources.kinds),
+        source_systems=sources.systems(dataset, {match.item_id for match in matched}),
     )
 
 

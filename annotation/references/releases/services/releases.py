@@ -23,14 +23,26 @@ from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_run
 from annotation.core.numbers import finite_or_none
+from annotation.core.parameters import is_whole
 from annotation.core.progress import Progress, noop
 from annotation.core.versions import code_version
 from annotation.judgements.stand_ins import by_stand_ins, without_intervals
-from annotation.models import Campaign, Item, JobState, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
+from annotation.models import (
+    Campaign,
+    Criterion,
+    Item,
+    JobState,
+    Rater,
+    Rating,
+    ReferenceSet,
+    Release,
+    ReleaseWeight,
+    User,
+)
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.checks import rater_names
 from annotation.quality.selectors.decisions import excluded_raters
-from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.rating.selectors.ratings import campaign_criteria, scale_groups
 from annotation.rating.services.ratings import ratings_await
 from annotation.references.releases.selectors import releases as selectors
 from annotation.references.releases.selectors.facts import judged_agreement
@@ -48,8 +60,6 @@ from annotation.weighting.table import RatingTable, scale_is_open
 STEPS = 5
 STORED_COLUMNS = ("release_id", "item_id", "item_position", "response_id")
 HASH_FORMAT = "assay-release/1"
-COMMON_PARAMETERS = {"n_bootstrap": 1000, "seed": 0}
-MAX_BOOTSTRAP = 10_000
 MAX_REASON = 1000
 
 
@@ -186,7 +196,7 @@ def stored_content_hash(release: Release) -> str:
 
 def _checked_parameters(reference_set: ReferenceSet, scheme: Scheme, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of the method, with defaults filled in."""
-    defaults: dict[str, Any] = {**COMMON_PARAMETERS, **scheme.defaults}
+    defaults: dict[str, Any] = {**scheme.defaults}
     unknown = sorted(set(given) - {*defaults, "criteria"})
     if unknown:
         accepted = ", ".join([*defaults, "criteria"])
@@ -194,12 +204,6 @@ def _checked_parameters(reference_set: ReferenceSet, scheme: Scheme, given: Mapp
             "parameters", f"Parameter {unknown[0]!r} is not one of {scheme.key!r}; accepted: {accepted}."
         )
     chosen = {**defaults, **given}
-    for name, most in (("n_bootstrap", MAX_BOOTSTRAP), ("seed", 2**63 - 1)):
-        value = chosen[name]
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-            raise AnnotationError.at(
-                "parameters", f"Parameter {name!r} is {value!r}; accepted: a whole number, 0 to {most}."
-            )
     for parameter in scheme.parameters:
         try:
             parameter.check(chosen[parameter.name])
@@ -234,7 +238,7 @@ def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any
             raters = Rater.objects.filter(project=reference_set.project_id, pseudonym__in=storable)
             _check_named(rule.raters, raters.values_list("pseudonym", flat=True), rule)
         if isinstance(rule, ExcludeRatings):
-            numbers = [number for number in rule.ratings if str(number).isdecimal()]
+            numbers = [number for number in rule.ratings if is_whole(str(number))]
             ratings = Rating.objects.filter(campaign__in=reference_set.campaigns.all(), pk__in=numbers)
             _check_named(rule.ratings, ratings.values_list("pk", flat=True), rule)
     return [ExcludeExtra(), *rules]
@@ -295,9 +299,9 @@ def _build(release: Release, claim: Claim) -> None:
 
 
 def _bins(release: Release, campaigns: Sequence[Campaign], used: UsedRatings) -> Bins:
-    """Return the bins of a release's histograms: of equal width if any criterion was answered on a slider."""
+    """Return the bins of a release's histograms: of equal width after a slider, or if the criteria's scales differ."""
     criteria = campaign_criteria(campaigns, release.parameters.get("criteria"))
-    has_points = all(criterion.scale.has_points for criterion in criteria)
+    has_points = len(scale_groups(criteria)) == 1 and all(criterion.scale.has_points for criterion in criteria)
     return histogram_bins(used.judgements.low, used.judgements.high, has_points=has_points)
 
 
@@ -310,21 +314,14 @@ def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:
             f"{n_read} were read, {n_read - int(used.keep.sum())} of them excluded by rules, and "
             f"{judged.n_incomplete} judgements lack a criterion."
         )
-    # Codes by name, not by database id: the same ratings imported elsewhere draw the same bootstrap.
+    # Codes by name, not by database id: the same ratings imported elsewhere give the same groups of raters.
     _, rater = np.unique(rater_names(judged.rater_id), return_inverse=True)
     by_id = np.argsort(chosen.response_id)
     response = by_id[np.searchsorted(chosen.response_id[by_id], judged.response_id)]
     table = RatingTable(response, rater, judged.value, n_responses=len(chosen.response_id))
     scheme = get_scheme(release.method)
     try:
-        result = scheme.weights(
-            table,
-            judged.low,
-            judged.high,
-            n_bootstrap=release.parameters["n_bootstrap"],
-            rng=np.random.default_rng(release.parameters["seed"]),
-            **scheme.chosen(release.parameters),
-        )
+        result = scheme.weights(table, judged.low, judged.high, **scheme.chosen(release.parameters))
     except ValueError as error:
         raise AnnotationError(f"The weights cannot be computed: {error}.") from error
     result = without_intervals(result, response[by_stand_ins(judged.rater_id)])
@@ -391,11 +388,23 @@ def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed) -
         "campaigns": _named(campaigns),
         "criteria": used.criteria,
         "scale": [] if scale_is_open(*ends) else ends,
+        **_scales(release, campaigns),
         "references": references | counts["references"],
         "ratings": _report_ratings(release, weighed),
         "agreement": asdict(judged_agreement(used.judgements)),
         "items": items | counts["items"],
     }
+
+
+def _scales(release: Release, campaigns: Sequence[Campaign]) -> dict[str, Any]:
+    """Return the scale of each criterion, in words, if they differ; else nothing."""
+    criteria = campaign_criteria(campaigns, release.parameters.get("criteria"))
+    if len(scale_groups(criteria)) == 1:
+        return {}
+    by_name: dict[str, list[Criterion]] = {}
+    for criterion in criteria:
+        by_name.setdefault(criterion.name, []).append(criterion)
+    return {"scales": {name: " or ".join(scale_groups(same)) for name, same in sorted(by_name.items())}}
 
 
 def _named(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:

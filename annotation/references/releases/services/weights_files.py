@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from annotation.core import file_limits
 from annotation.core.one_line import unescaped
 from annotation.core.problems import Problems, storable
-from annotation.core.rows import Oddities, check_header, decode, lines_of, read_jsonl, read_table, square
+from annotation.core.progress import Beat, noop
+from annotation.core.rows import Oddities, beating, check_header, decode, lines_of, read_jsonl, read_table, square
 from annotation.references.releases.files.tables import FLAT_COLUMNS
 from annotation.references.sets.services import TEXT_KINDS
 
@@ -60,11 +62,12 @@ class WeightsFile:
     release: str = ""
     content_hash: str = ""
     is_quoted: bool = False  # a table, which may be a spreadsheet's download: an apostrophe may guard a formula
+    beat: Beat = noop
 
 
-def read_weights(content: bytes, file_format: str, problems: Problems) -> WeightsFile:
+def read_weights(content: bytes, file_format: str, problems: Problems, beat: Beat = noop) -> WeightsFile:
     """Return the weights of a file, each checked by itself; refuse the file with all its row errors."""
-    file = WeightsFile(problems, hashlib.sha256(content).hexdigest())
+    file = WeightsFile(problems, hashlib.sha256(content).hexdigest(), beat=beat)
     if file_format == "jsonl":
         _read_json(content, file)
     elif file_format == "tsv" and not _has_header(content):
@@ -79,7 +82,7 @@ def read_weights(content: bytes, file_format: str, problems: Problems) -> Weight
 
 def _read_json(content: bytes, file: WeightsFile) -> None:
     problems = file.problems
-    for line, record in read_jsonl(content, problems, Oddities()):
+    for line, record in beating(read_jsonl(content, problems, Oddities()), file.beat):
         if "references" not in record:
             names = {"item": "item_id"} if "item_id" in record and "item" not in record else {}
             row = {**record, "item": record.get("item", record.get("item_id"))}
@@ -129,9 +132,11 @@ def _has_header(content: bytes) -> bool:
 def _read_weighted_lines(content: bytes, file: WeightsFile) -> None:
     """Read lines of an item's id, then weight and text in turn."""
     problems = file.problems
-    for line, written in enumerate(lines_of(decode(content, problems, Oddities())), start=1):
+    lines = beating(lines_of(decode(content, problems, Oddities())), file.beat)
+    for line, written in enumerate(lines, start=1):
         if not written.strip():
             continue
+        problems.check_limit(line, "line", len(written), file_limits.LINE_CHARACTERS, " characters")
         item, *cells = written.split("\t")
         if not cells or len(cells) % 2:
             problems.add(line, "number of cells", str(1 + len(cells)), "an item, then pairs of a weight and a text")
@@ -146,12 +151,12 @@ def _read_weighted_lines(content: bytes, file: WeightsFile) -> None:
 
 
 def _read_table(content: bytes, file_format: str, file: WeightsFile) -> None:
-    table = read_table(content, file_format, file.problems)
+    table = read_table(content, file_format, file.problems, file.beat)
     names = {SYNONYMS[name]: name for name in table.header if name in SYNONYMS}
     table.header[:] = [SYNONYMS.get(name, name) for name in table.header]
     check_header(table, file.problems, required=NEEDED, known=(*ROW_FIELDS, "response_id"))
     square(table, file.problems)
-    for line, cells in table.rows:
+    for line, cells in table.each():
         _add(file, line, dict(zip(table.header, cells, strict=True)), names=names)
     file.is_quoted = True
 
@@ -193,6 +198,7 @@ def _add(
     if original is None:
         problems.add(line, label["original"], _shown(row.get("original")), "true or false, or nothing")
     if problems.total == before:
+        problems.check_limit(line, "weights", len(file.drafts) + 1, file_limits.WORKER.rows)
         file.drafts.append(
             Draft(
                 line,

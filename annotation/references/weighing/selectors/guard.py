@@ -170,7 +170,7 @@ TEXTS = StoredStatistics(FiguresPart.TEXTS, _compute_reference_side, _as_tree, _
 
 def _systems(release: Release) -> list[System]:
     """Return the systems whose outputs a metric may be tested on."""
-    chosen = _reference_systems(release)
+    chosen = set(release.reference_set.source_systems)
     return [system for system in release.reference_set.dataset.systems.order_by("name") if system.name not in chosen]
 
 
@@ -202,16 +202,6 @@ def _compute(release: Release, side: _ReferenceSide, dataset: Dataset, campaigns
         overlaps=tuple(Overlap(*ids) for ids in side.overlaps.tolist()),
         rule=dataset.normalisation,
     )
-
-
-def _reference_systems(release: Release) -> set[str]:
-    """Return the systems whose outputs are references by choice, and which are therefore not scored.
-
-    A set of imported weights names every source of its texts. If some texts came from people or a corpus, an identical
-    output of a system is no choice.
-    """
-    reference_set = release.reference_set
-    return set() if release.is_imported and reference_set.source_kinds else set(reference_set.source_systems)
 
 
 def _output_judgements(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from annotation.campaigns.fields.table import MOST_RATINGS
-from annotation.campaigns.services.copies import free_name
+from annotation.campaigns.services.copies import reserved_name
 from annotation.campaigns.services.lists import campaign_for_list
 from annotation.core.errors import AnnotationError
 from annotation.datasets.services.lists import response_list_create
@@ -54,5 +54,5 @@ def references_rate_again(
         dataset=release.reference_set.dataset, name=name, responses=chosen, origin=origin, by=by
     )
     # Raters see the campaign's name: it must not tell them why the references are rated again.
-    shown_name = free_name(like.project, like.name)
+    shown_name = reserved_name(like.project, like.name)
     return campaign_for_list(response_list=response_list, like=like, ratings_per_unit=ratings, name=shown_name, by=by)

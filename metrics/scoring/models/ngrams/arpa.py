@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import math
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 import numpy as np
 
+from annotation.core.file_limits import MODEL_LINE_BYTES, UNPACKED_BYTES, Allowance, TooLarge, check
+from annotation.mining.opening import DAMAGED, decompressed
 from metrics.scoring.arrays import Floats, Ids, Ints
 from metrics.scoring.models.ngrams.backoff import Backoff
 from metrics.scoring.models.ngrams.counts import SPECIAL, START_ID, UNKNOWN, UNKNOWN_ID
@@ -17,13 +21,13 @@ from metrics.scoring.models.ngrams.counts import SPECIAL, START_ID, UNKNOWN, UNK
 # The logarithm of zero in these files.
 ZERO = -99.0
 
-_COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)$")
-_SECTION = re.compile(r"\\(\d+)-grams:$")
+_COUNT = re.compile(r"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})$")
+_SECTION = re.compile(r"\\(\d{1,18})-grams:$")
 
 
 def write_arpa(model: Backoff, words: list[str], path: Path | str) -> None:
     """Write a model with all digits of its numbers; compressed if the name ends in .gz."""
-    with _opened(Path(path), "wt") as file:
+    with _written(Path(path)) as file:
         file.write("\n\\data\\\n")
         file.writelines(f"ngram {n}={log.size}\n" for n, log in enumerate(model.logs, start=1))
         for n in range(1, model.order + 1):
@@ -53,15 +57,29 @@ def read_arpa(path: Path | str) -> tuple[Backoff, list[str]]:
         The file violates the format: in which line, what was found and what is accepted.
     """
     path = Path(path)
-    with _opened(path, "rt") as file:
-        lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(file, start=1))
-        return _read(lines, path.name)
+    try:
+        with path.open("rb") as raw:
+            content = decompressed(raw, "gz" if path.suffix == ".gz" else "", Allowance(UNPACKED_BYTES))
+            return _read(_lines(content, path.name), path.name)
+    except TooLarge as limit:
+        raise ValueError(f"{path.name}, {limit}") from limit
+    except DAMAGED as error:
+        raise ValueError(f"{path.name}: found a damaged gzip file ({error}); accepted: a whole one") from error
 
 
-def _opened(path: Path, mode: str) -> TextIO:
+def _lines(content: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(iter(partial(content.readline, MODEL_LINE_BYTES + 1), b""), start=1):
+        check(f"line {number}", len(line), MODEL_LINE_BYTES, " bytes")
+        try:
+            yield number, line.decode().strip(" \t\r\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name}, line {number}: found bytes that are not UTF-8; accepted: UTF-8") from error
+
+
+def _written(path: Path) -> TextIO:
     if path.suffix == ".gz":
-        return gzip.open(path, mode, encoding="utf-8", newline="\n")  # type: ignore[return-value]
-    return path.open(mode, encoding="utf-8", newline="\n")  # type: ignore[return-value]
+        return gzip.open(path, "wt", encoding="utf-8", newline="\n")
+    return path.open("w", encoding="utf-8", newline="\n")
 
 
 def _read(lines: Iterator[tuple[int, str]], name: str) -> tuple[Backoff, list[str]]:
@@ -131,8 +149,11 @@ def _section(
             if n == 1:
                 index.setdefault(words[0], len(index))
             rows.append([index[word] for word in words])
-            logs.append(float(fields[0]))
-            weights.append(float(fields[n + 1]) if len(fields) == n + 2 else 0.0)
+            log, weight = float(fields[0]), float(fields[n + 1]) if len(fields) == n + 2 else 0.0
+            if not (log < math.inf and weight < math.inf):  # neither infinite nor undefined
+                raise ValueError
+            logs.append(log)
+            weights.append(weight)
         except (ValueError, KeyError):
             accepted = f"a logarithm, {n} words that are 1-grams, and perhaps a weight"
             raise ValueError(f"{name}, line {number}: found {line[:60]!r}; accepted: {accepted}") from None

@@ -6,22 +6,23 @@ contain spaces: the numbers are counted from the end of the line.
 
 from __future__ import annotations
 
-import gzip
 import io
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
+from annotation.core.file_limits import DIMENSIONS, MODEL_LINE_BYTES, UNPACKED_BYTES, Allowance, TooLarge, check
+from annotation.mining.opening import DAMAGED, decompressed
 from metrics.scoring.arrays import Float32s
 
 Progress = Callable[[int, int], None]
 
 GZIP = b"\x1f\x8b"
 BLOCK = 2**23  # bytes read at a time
+DIGITS = 18  # of a count; longer ones are no counts
 LONGEST_WORD = 2**16  # bytes; a longer one means that the file has another format
 SHOWN = 60  # characters of the file in a message
 
@@ -64,7 +65,9 @@ def read_blocks(path: Path, progress: Progress | None = None) -> Iterator[Block]
                 yield block
                 if progress is not None:
                     progress(min(raw.tell(), total), total)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except TooLarge as limit:
+        raise ValueError(f"{path}, {limit}") from limit
+    except DAMAGED as error:
         raise ValueError(f"{path}: found a damaged gzip file ({error}); accepted: a whole one") from error
 
 
@@ -72,25 +75,45 @@ def read_blocks(path: Path, progress: Progress | None = None) -> Iterator[Block]
 def _unpacked(raw: IO[bytes]) -> Iterator[io.BufferedReader]:
     packed = raw.read(2) == GZIP
     raw.seek(0)
-    inner = gzip.GzipFile(fileobj=raw) if packed else raw
-    yield io.BufferedReader(inner, BLOCK)  # type: ignore[arg-type] # both read into a buffer
+    if packed:
+        yield decompressed(cast(BinaryIO, raw), "gz", Allowance(UNPACKED_BYTES))
+    else:
+        yield io.BufferedReader(raw, BLOCK)  # type: ignore[arg-type] # it fills a buffer
 
 
 def _layout(path: Path, stream: io.BufferedReader) -> _Layout:
-    first = stream.readline(BLOCK)
+    first = stream.readline(MODEL_LINE_BYTES + 1)
+    _check_line(1, first)
     fields = first.split()
     if not fields:
         raise ValueError(f"{path}: found an empty file; accepted: word vectors, a word and its numbers on each line")
-    if len(fields) == 2 and all(map(bytes.isdigit, fields)):
+    if len(fields) == 2 and all(field.isdigit() and len(field) <= DIGITS for field in fields):
         count, dimension = map(int, fields)
-        if dimension < 1:
-            raise ValueError(f"{path}, line 1: found dimension {dimension}; accepted: 1 or more")
+        _check_dimension(path, dimension)
         kind = "binary" if _looks_binary(stream.peek(4096)[:4096], dimension) else "text"
         return _Layout(kind, dimension, count, first)
     if len(fields) < 2 or _numbers(b" ".join(fields[1:])) is None:
         accepted = "accepted: a word and its numbers, or how many words of which dimension follow"
         raise ValueError(f"{path}, line 1: found {_shown(first)}; {accepted}")
+    _check_dimension(path, len(fields) - 1)
     return _Layout("text", len(fields) - 1, None, first)
+
+
+def _check_dimension(path: Path, dimension: int) -> None:
+    if dimension < 1:
+        raise ValueError(f"{path}, line 1: found dimension {dimension}; accepted: 1 or more")
+    if dimension > DIMENSIONS:
+        raise ValueError(f"{path}, line 1: found dimension {dimension:,}; accepted: at most {DIMENSIONS:,}")
+
+
+def _check_line(number: int, line: bytes) -> None:
+    check(f"line {number}", len(line), MODEL_LINE_BYTES, " bytes")
+
+
+def _lines(stream: io.BufferedReader) -> list[bytes]:
+    """Return the lines of about a block; the last may be too long, but no longer than a block and a line."""
+    content = stream.read(BLOCK)
+    return io.BytesIO(content + stream.readline(MODEL_LINE_BYTES + 1)).readlines()
 
 
 def _looks_binary(sample: bytes, dimension: int) -> bool:
@@ -107,8 +130,10 @@ def _text(path: Path, stream: io.BufferedReader, layout: _Layout) -> Iterator[Bl
     has_header = layout.n_words is not None
     number, n_words = int(has_header), 0
     first_lines = [] if has_header else [layout.header]
-    while lines := first_lines + stream.readlines(BLOCK):
+    while lines := first_lines + _lines(stream):
         first_lines = []
+        for position, line in enumerate(lines, start=number + 1):
+            _check_line(position, line)
         block = _parsed(path, lines, number + 1, layout.dimension)
         number += len(lines)
         n_words += len(block.words)

@@ -1,4 +1,4 @@
-"""Two designs compared: nothing is lost, nothing invented, and lists are aligned before they are compared."""
+"""Comparing two designs: every difference is found, and lists are aligned first."""
 
 from typing import Any
 
@@ -20,34 +20,40 @@ MIRROR = {Change.LEFT: Change.RIGHT, Change.RIGHT: Change.LEFT}
 
 @given(designs)
 def test_a_design_does_not_differ_from_itself(design: dict[str, Any]) -> None:
-    assert {one.change for one in compare_designs(design, design)} <= {Change.SAME}
+    assert {difference.change for difference in compare_designs(design, design)} <= {Change.SAME}
 
 
 @given(designs, designs)
-def test_whatever_differs_is_found_from_either_side(left: dict[str, Any], right: dict[str, Any]) -> None:
-    there = [one for one in compare_designs(left, right) if one.change != Change.SAME]
-    back = [one for one in compare_designs(right, left) if one.change != Change.SAME]
-    assert bool(there) == bool(back)
-    assert {one.path[0] for one in there} == {one.path[0] for one in back}
-    assert {MIRROR.get(one.change, one.change) for one in there if len(one.path) == 1} == {
-        one.change for one in back if len(one.path) == 1
-    }
+def test_every_difference_is_found_in_both_directions(left: dict[str, Any], right: dict[str, Any]) -> None:
+    forward = [difference for difference in compare_designs(left, right) if difference.change != Change.SAME]
+    backward = [difference for difference in compare_designs(right, left) if difference.change != Change.SAME]
+    assert bool(forward) == bool(backward)
+    assert {difference.path[0] for difference in forward} == {difference.path[0] for difference in backward}
+    assert {
+        MIRROR.get(difference.change, difference.change) for difference in forward if len(difference.path) == 1
+    } == {difference.change for difference in backward if len(difference.path) == 1}
     repr_differs = {name for name in {*left, *right} if repr(left.get(name, "-")) != repr(right.get(name, "-"))}
-    assert {one.path[0] for one in there} <= repr_differs | {n for n in {*left, *right} if (n in left) != (n in right)}
+    assert {difference.path[0] for difference in forward} <= repr_differs | {
+        n for n in {*left, *right} if (n in left) != (n in right)
+    }
 
 
 def changes(left: dict[str, Any], right: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(one.name, one.change.value) for one in compare_designs(left, right) if one.change != Change.SAME]
+    return [
+        (difference.name, difference.change.value)
+        for difference in compare_designs(left, right)
+        if difference.change != Change.SAME
+    ]
 
 
-def test_a_screen_put_in_front_of_others_is_one_difference() -> None:
+def test_an_item_inserted_before_others_is_one_difference() -> None:
     screens = [{"texts": [{"text": text}]} for text in ("first", "second", "third")]
-    new = [{"texts": [{"text": "new"}]}, *screens]
-    assert changes({"gold": screens}, {"gold": new}) == [("gold.1", "right")]
-    assert changes({"gold": new}, {"gold": screens}) == [("gold.1", "left")]
+    with_new = [{"texts": [{"text": "new"}]}, *screens]
+    assert changes({"gold": screens}, {"gold": with_new}) == [("gold.1", "right")]
+    assert changes({"gold": with_new}, {"gold": screens}) == [("gold.1", "left")]
 
 
-def test_criteria_are_matched_by_name_wherever_they_stand() -> None:
+def test_criteria_are_matched_by_name_in_any_order() -> None:
     relevance, fluency = {"name": "relevance", "scale_max": 5}, {"name": "fluency", "scale_max": 5}
     left = {"criteria": [relevance, fluency]}
     assert changes(left, {"criteria": [{**fluency, "scale_max": 6}]}) == [
@@ -57,5 +63,5 @@ def test_criteria_are_matched_by_name_wherever_they_stand() -> None:
     assert changes(left, {"criteria": [fluency, relevance]}) == [("criteria.order", "different")]
 
 
-def test_yes_is_not_one() -> None:
+def test_true_differs_from_one() -> None:
     assert changes({"ties": True}, {"ties": 1}) == [("ties", "different")]

@@ -1,4 +1,4 @@
-"""The file of an exported campaign: every mistake in it is named, and nothing but its problems comes out."""
+"""Reading the file of an exported campaign: every mistake in it is named."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from annotation.campaigns.design.files import read_campaign_file
 from annotation.campaigns.design.quality import DesignError
 
-GOOD: dict[str, Any] = {
+VALID: dict[str, Any] = {
     "assay_campaign": 1,
     "name": "Replies",
     "target": "outputs",
@@ -56,7 +56,7 @@ json_values = st.recursive(
 )
 def test_a_wrong_field_is_named(change: dict[str, Any], field: str) -> None:
     with pytest.raises(DesignError) as refused:
-        read_campaign_file({**GOOD, **change})
+        read_campaign_file({**VALID, **change})
     assert list(refused.value.problems) == [field]
     assert "accepted" in refused.value.problems[field]
     str(refused.value).encode()
@@ -69,11 +69,11 @@ def test_every_mistake_is_named_at_once() -> None:
     assert set(refused.value.problems) == expected
 
 
-@given(st.dictionaries(st.sampled_from([*GOOD, "payment", "quality", "systems", "rules", "seed"]), json_values))
-def test_whatever_is_in_a_file_is_read_or_refused(change: dict[str, Any]) -> None:
+@given(st.dictionaries(st.sampled_from([*VALID, "payment", "quality", "systems", "rules", "seed"]), json_values))
+def test_any_file_is_read_or_refused(change: dict[str, Any]) -> None:
     try:
-        read = read_campaign_file({**GOOD, **change})
+        document = read_campaign_file({**VALID, **change})
     except DesignError:
         return
-    assert isinstance(read["name"], str)
-    assert all(isinstance(one["question"], str) for one in read["criteria"])
+    assert isinstance(document["name"], str)
+    assert all(isinstance(criterion["question"], str) for criterion in document["criteria"])

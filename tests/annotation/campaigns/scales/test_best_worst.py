@@ -1,4 +1,4 @@
-"""Best-worst scaling: what is stored, what it weighs, and what is refused."""
+"""Best-worst scaling: what is stored, the scores, and what is refused."""
 
 from collections import Counter
 
@@ -34,16 +34,16 @@ def lists(project: Project, **options: object) -> Campaign:
 
 def choose(campaign: Campaign, best: str, worst: str) -> None:
     rater = join(campaign)
-    shown = unit_request(campaign=campaign, rater=rater)
-    assert shown is not None
-    entries = shown.unit.unit_responses.select_related("response").prefetch_related("response__sources__system")
+    presentation = unit_request(campaign=campaign, rater=rater)
+    assert presentation is not None
+    entries = presentation.unit.unit_responses.select_related("response").prefetch_related("response__sources__system")
     names = {entry.number: entry.response.sources.get().system.name for entry in entries}
-    order = [names[number] for number in shown.order]
+    order = [names[number] for number in presentation.order]
     values = {(0, "quality"): order.index(best), (1, "quality"): order.index(worst)}
-    ratings_submit(token=shown.token, rater=rater, values=values)
+    ratings_submit(token=presentation.token, rater=rater, values=values)
 
 
-def test_the_mean_of_the_ratings_is_the_share_of_best_less_the_share_of_worst(project: Project) -> None:
+def test_the_mean_of_the_ratings_is_the_share_of_best_minus_the_share_of_worst(project: Project) -> None:
     campaign = lists(project)
     for best, worst in CHOICES:
         choose(campaign, best, worst)
@@ -59,14 +59,14 @@ def test_the_mean_of_the_ratings_is_the_share_of_best_less_the_share_of_worst(pr
     assert {name: total[name] / shown[name] for name in SYSTEMS} == SCORES
     counted = {}
     for name in SYSTEMS:
-        best = sum(name == one for one, _ in CHOICES)
-        worst = sum(name == one for _, one in CHOICES)
+        best = sum(name == choice for choice, _ in CHOICES)
+        worst = sum(name == choice for _, choice in CHOICES)
         counted[name] = (best - worst) / len(CHOICES)
     assert counted == SCORES
 
 
 @pytest.mark.parametrize(
-    ("given", "field", "message"),
+    ("answers", "field", "message"),
     [
         ({0: "1"}, "r1-quality", "Not rated yet; accepted: the position of a response, 0 to 3."),
         ({0: "1", 1: "1"}, "r1-quality", "which is the best, too; accepted: the position of another response."),
@@ -75,39 +75,43 @@ def test_the_mean_of_the_ratings_is_the_share_of_best_less_the_share_of_worst(pr
         ({0: "nan", 1: "1"}, "r0-quality", "Found 'nan'"),
     ],
 )
-def test_it_takes_two_different_responses(project: Project, given: dict[int, str], field: str, message: str) -> None:
+def test_best_and_worst_must_be_two_different_responses(
+    project: Project, answers: dict[int, str], field: str, message: str
+) -> None:
     campaign = lists(project)
     rater = join(campaign)
-    shown = unit_request(campaign=campaign, rater=rater)
+    presentation = unit_request(campaign=campaign, rater=rater)
     with pytest.raises(AnnotationError) as refused:
-        ratings_submit(token=shown.token, rater=rater, values={(n, "quality"): text for n, text in given.items()})
+        ratings_submit(
+            token=presentation.token, rater=rater, values={(n, "quality"): text for n, text in answers.items()}
+        )
     assert list(refused.value.fields) == [field]
     assert message in refused.value.fields[field][0]
     assert Rating.objects.count() == 0
 
 
-def test_the_same_response_as_best_and_worst_comes_back_with_a_message(project: Project, client: Client) -> None:
+def test_the_same_response_as_best_and_worst_is_refused_with_a_message(project: Project, client: Client) -> None:
     campaign = lists(project)
     client.post(reverse("annotation:rater-consent", args=[campaign.link_token]), {"agree": "1"})
     shown = client.get(reverse("annotation:rater-work", args=[campaign.link_token])).context["presentation"]
-    sent = {"token": str(shown.token), "r0-quality": "2", "r1-quality": "2"}
-    page = client.post(reverse("annotation:rater-submit", args=[campaign.link_token]), sent)
+    data = {"token": str(shown.token), "r0-quality": "2", "r1-quality": "2"}
+    page = client.post(reverse("annotation:rater-submit", args=[campaign.link_token]), data)
     assert page.status_code == 400
     assert "Please choose the best and the worst response, two different ones." in page.text
     assert page.text.count(" checked") == 2
 
 
-def test_a_correction_replaces_only_what_changed(project: Project) -> None:
+def test_a_correction_adds_only_the_changed_ratings(project: Project) -> None:
     campaign = lists(project)
     rater = join(campaign)
-    shown = unit_request(campaign=campaign, rater=rater)
-    ratings_submit(token=shown.token, rater=rater, values={(0, "quality"): 0, (1, "quality"): 1})
-    ratings_submit(token=shown.token, rater=rater, values={(0, "quality"): 0, (1, "quality"): 3})
+    presentation = unit_request(campaign=campaign, rater=rater)
+    ratings_submit(token=presentation.token, rater=rater, values={(0, "quality"): 0, (1, "quality"): 1})
+    ratings_submit(token=presentation.token, rater=rater, values={(0, "quality"): 0, (1, "quality"): 3})
     rows = Rating.objects.order_by("position", "revision").values_list("position", "revision", "value")
     assert list(rows) == [(0, 0, 1), (1, 0, -1), (1, 1, 0), (2, 0, 0), (3, 0, 0), (3, 1, -1)]
 
 
-def test_it_needs_lists_of_three_different_responses(project: Project) -> None:
+def test_the_scale_needs_lists_of_three_different_responses(project: Project) -> None:
     draft = lists(project, systems=SYSTEMS[:2], launch=False)
     message = "The scale needs 3 different responses on a screen; fewer are there for item-0."
     assert message in [problem.text for problem in launch_report(draft).problems]
@@ -115,12 +119,12 @@ def test_it_needs_lists_of_three_different_responses(project: Project) -> None:
         campaign_launch(campaign=draft)
 
 
-def test_it_fits_lists_alone(project: Project) -> None:
+def test_the_scale_fits_only_lists(project: Project) -> None:
     with pytest.raises(AnnotationError, match="which only lists show"):
         make_campaign(make_dataset(project), criteria=[BEST_WORST], presentation="pair")
 
 
-def test_an_exact_rater_finds_the_best_and_the_worst_and_obeys_commands() -> None:
+def test_an_exact_simulated_rater_finds_best_and_worst_and_follows_commands() -> None:
     exact = SimulatedRater(seed=1, noise=0.0, lapse=0.0)
     scale = BEST_WORST.stored().scale
     assert scale.simulate(exact, [ShownText(0.4), ShownText(0.9), ShownText(0.1)]) == {0: 1, 1: 2}

@@ -1,4 +1,4 @@
-"""Every kind of scale keeps what the registry promises: it is tested by being registered."""
+"""What every registered kind of scale must do."""
 
 from dataclasses import asdict, replace
 
@@ -41,17 +41,17 @@ def launched(project: Project, kind: str, **options: object) -> Campaign:
 
 
 @every_kind
-def test_its_settings_are_valid_and_stay_as_they_are_stored(kind: str) -> None:
-    made = draft(kind)
-    assert list(made.scale.problems()) == []
-    assert made.stored() == made
-    assert replace(made, **asdict(made)).scale.group == made.scale.group
-    assert any(made.scale.fits(key) for key in PRESENTATIONS)
-    assert made.scale.misfit or all(made.scale.fits(key) for key in PRESENTATIONS)
+def test_its_settings_are_valid_and_unchanged_by_storing(kind: str) -> None:
+    criterion = draft(kind)
+    assert list(criterion.scale.problems()) == []
+    assert criterion.stored() == criterion
+    assert replace(criterion, **asdict(criterion)).scale.group == criterion.scale.group
+    assert any(criterion.scale.fits(key) for key in PRESENTATIONS)
+    assert criterion.scale.misfit or all(criterion.scale.fits(key) for key in PRESENTATIONS)
 
 
 @every_kind
-def test_it_describes_itself(kind: str) -> None:
+def test_it_has_every_text(kind: str) -> None:
     scale = draft(kind).scale
     texts = [scale.label, scale.choice, scale.summary, scale.sentence, *scale.sizes, scale.accepted, scale.message("")]
     assert all(texts)
@@ -60,21 +60,21 @@ def test_it_describes_itself(kind: str) -> None:
 
 
 @every_kind
-def test_its_numbers_lie_between_its_ends(kind: str) -> None:
+def test_its_high_range_is_valid_and_other_values_are_refused(kind: str) -> None:
     scale = draft(kind).scale
     low, high = scale.ends
     assert np.isnan([low, high]).all() or low < high
     assert scale.point > 0
-    good = scale.high_range(None)
-    assert good[0] <= good[1]
-    assert scale.expected_problem(*good) == ""
+    high_range = scale.high_range(None)
+    assert high_range[0] <= high_range[1]
+    assert scale.expected_problem(*high_range) == ""
     assert scale.value("nothing") is None
     assert scale.value(True) is None
     assert "accepted" in scale.refusal("")
 
 
 @every_kind
-def test_its_form_reads_what_it_shows(project: Project, kind: str) -> None:
+def test_its_form_reads_the_values_it_shows(project: Project, kind: str) -> None:
     campaign = launched(project, kind, launch=False)
     criterion = campaign.criteria.get()
     shown = CriterionForm(campaign, initial=CriterionForm.initial_of(criterion))
@@ -86,32 +86,32 @@ def test_its_form_reads_what_it_shows(project: Project, kind: str) -> None:
 
 
 @every_kind
-def test_its_design_goes_through_a_file(project: Project, manager: User, kind: str) -> None:
+def test_its_design_is_exported_and_imported(project: Project, manager: User, kind: str) -> None:
     campaign = launched(project, kind)
     document = campaign_export(campaign)
     copy = campaign_import(project=project, dataset=campaign.dataset, document=document, by=manager)
-    assert [one.stored() for one in draft_of(copy).criteria] == [draft(kind)]
+    assert [criterion.stored() for criterion in draft_of(copy).criteria] == [draft(kind)]
 
 
 @every_kind
 @pytest.mark.parametrize("spam", [None, "random", "constant"])
-def test_simulated_answers_are_valid_and_come_back_on_the_screen(project: Project, kind: str, spam: str | None) -> None:
+def test_simulated_answers_are_valid_and_shown_again(project: Project, kind: str, spam: str | None) -> None:
     campaign = launched(project, kind)
     rater, simulated = join(campaign), SimulatedRater(seed=3, spam=spam)
     scale = campaign.criteria.get().scale
     stored = []
-    while shown := unit_request(campaign=campaign, rater=rater):
-        texts = [ShownText((number + 1) / 5) for number in range(len(shown.order))]
+    while presentation := unit_request(campaign=campaign, rater=rater):
+        texts = [ShownText((number + 1) / 5) for number in range(len(presentation.order))]
         answers = scale.simulate(simulated, texts)
         assert sorted(answers) == list(range(scale.n_fields(len(texts))))
         values = {(number, "quality"): f"{value:.10g}" for number, value in answers.items()}
-        ratings_submit(token=shown.token, rater=rater, values=values)
-        shown.refresh_from_db()
-        fields = [field for question in screen(shown).questions for field in question.fields]
+        ratings_submit(token=presentation.token, rater=rater, values=values)
+        presentation.refresh_from_db()
+        fields = [field for question in screen(presentation).questions for field in question.fields]
         assert {field.name: field.text for field in fields} == {
             f"r{n}-quality": text for (n, _), text in values.items()
         }
-        stored += list(Rating.objects.filter(presentation=shown).values_list("value", flat=True))
+        stored += list(Rating.objects.filter(presentation=presentation).values_list("value", flat=True))
     assert stored
     assert all(scale.accepts(value) for value in stored)
     table = judgement_table([campaign])
@@ -121,7 +121,7 @@ def test_simulated_answers_are_valid_and_come_back_on_the_screen(project: Projec
 
 
 @every_kind
-def test_its_question_is_drawn_and_a_missing_answer_is_told(project: Project, client: Client, kind: str) -> None:
+def test_its_question_is_shown_and_a_missing_answer_is_refused(project: Project, client: Client, kind: str) -> None:
     campaign = launched(project, kind)
     scale: Criterion = campaign.criteria.get()
     client.post(reverse("annotation:rater-consent", args=[campaign.link_token]), {"agree": "1"})

@@ -32,7 +32,7 @@ def test_launch_gives_every_unit_its_slots_and_freezes_the_design(project: Proje
         campaign_launch(campaign=campaign)
 
 
-def test_an_identical_output_is_rated_once_and_knows_all_its_systems(project: Project) -> None:
+def test_an_identical_output_is_rated_once_under_all_its_systems(project: Project) -> None:
     dataset = make_dataset(project, items=1, systems=["Ada", "Bo"])
     item = dataset.items.get()
     echo = System.objects.create(dataset=dataset, name="Echo")
@@ -53,7 +53,7 @@ def test_an_identical_output_is_rated_once_and_knows_all_its_systems(project: Pr
         ({"item_limit": 2}, 6),
     ],
 )
-def test_what_is_rated_follows_the_target_presentation_and_limit(
+def test_the_units_depend_on_target_presentation_and_limit(
     project: Project, options: dict[str, object], units: int
 ) -> None:
     assert make_campaign(make_dataset(project), **options).units.count() == units
@@ -61,21 +61,21 @@ def test_what_is_rated_follows_the_target_presentation_and_limit(
 
 def test_only_the_chosen_systems_are_rated(project: Project) -> None:
     dataset = make_dataset(project)
-    chosen = list(dataset.systems.filter(name__in=["Ada", "Cy"]))
-    campaign = make_campaign(dataset, systems=chosen, presentation="pair")
+    systems = list(dataset.systems.filter(name__in=["Ada", "Cy"]))
+    campaign = make_campaign(dataset, systems=systems, presentation="pair")
     assert campaign.units.count() == 4
     assert campaign.design is not None
     assert campaign.design["systems"] == ["Ada", "Cy"]
 
 
-def test_the_same_seed_gives_the_same_design_and_another_seed_another_order(project: Project) -> None:
+def test_the_same_seed_gives_the_same_design_and_another_seed_a_different_one(project: Project) -> None:
     dataset = make_dataset(project)
-    one, two = make_campaign(dataset, name="one"), make_campaign(dataset, name="two")
-    other = make_campaign(dataset, name="three", seed=7)
-    assert one.design_hash == two.design_hash != other.design_hash
+    first, second = make_campaign(dataset, name="one"), make_campaign(dataset, name="two")
+    other_seed = make_campaign(dataset, name="three", seed=7)
+    assert first.design_hash == second.design_hash != other_seed.design_hash
 
 
-def test_a_launch_without_anything_to_rate_says_so_and_changes_nothing(project: Project) -> None:
+def test_a_launch_without_anything_to_rate_is_refused_and_changes_nothing(project: Project) -> None:
     empty = make_dataset(project, items=0)
     campaign = make_campaign(empty, launch=False)
     with pytest.raises(AnnotationError, match="nothing to rate: the data set 'chat' has no system outputs"):
@@ -91,7 +91,7 @@ def test_a_launch_without_anything_to_rate_says_so_and_changes_nothing(project: 
 
 def test_every_mistake_in_a_draft_is_named_with_its_field(project: Project) -> None:
     dataset = make_dataset(project)
-    elsewhere = make_dataset(Project.objects.create(name="E", slug="e"))
+    foreign_dataset = make_dataset(Project.objects.create(name="E", slug="e"))
     with pytest.raises(AnnotationError) as refused:
         make_campaign(
             dataset,
@@ -101,7 +101,7 @@ def test_every_mistake_in_a_draft_is_named_with_its_field(project: Project) -> N
             item_limit=10**10,
             seed=-1,
             completion_code="x" * 61,
-            systems=list(elsewhere.systems.all()),
+            systems=list(foreign_dataset.systems.all()),
             criteria=[
                 CriterionDraft("a b", "?", scale_min=5, scale_max=1),
                 CriterionDraft("c", " ", labels=["low", "high"]),

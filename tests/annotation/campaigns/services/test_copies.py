@@ -1,4 +1,4 @@
-"""Clones, exports, imports; drafts from templates. Nothing is lost on the way, and what does not fit is named."""
+"""Clones, exports, imports and drafts from templates: they are complete, and what does not fit is named."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ def campaign(project: Project) -> Campaign:
     return campaign_create(project=project, draft=full_draft(project))
 
 
-def test_a_clone_differs_in_name_and_code_alone(campaign: Campaign, manager: User) -> None:
+def test_a_clone_differs_only_in_name_and_code(campaign: Campaign, manager: User) -> None:
     clone = campaign_clone(campaign=campaign, by=manager)
     assert campaign_document(clone) == campaign_document(campaign)
     assert (clone.name, clone.completion_code, clone.link_token == campaign.link_token) == ("Everything (2)", "", False)
@@ -33,27 +33,27 @@ def test_a_clone_differs_in_name_and_code_alone(campaign: Campaign, manager: Use
     assert clone.audit_entries.first().verb == "campaign.clone"
 
 
-def test_a_launched_and_a_closed_campaign_can_be_cloned_and_launched_again(campaign: Campaign) -> None:
+def test_a_clone_of_a_launched_campaign_can_be_launched(campaign: Campaign) -> None:
     launched = campaign_launch(campaign=campaign)
-    again = campaign_launch(campaign=campaign_clone(campaign=launched))
-    assert again.design_hash == launched.design_hash
+    relaunched = campaign_launch(campaign=campaign_clone(campaign=launched))
+    assert relaunched.design_hash == launched.design_hash
 
 
-def test_a_file_makes_the_same_campaign_elsewhere(campaign: Campaign, manager: User) -> None:
-    elsewhere = Project.objects.create(name="Elsewhere", slug="elsewhere")
-    dataset = make_dataset(elsewhere)
+def test_a_file_makes_the_same_campaign_in_another_project(campaign: Campaign, manager: User) -> None:
+    other_project = Project.objects.create(name="Elsewhere", slug="elsewhere")
+    dataset = make_dataset(other_project)
     dataset.items.filter(position__lt=2).update(split="test")
     file = json.loads(json.dumps(campaign_export(campaign)))
-    made = campaign_import(project=elsewhere, document=file, dataset=dataset, by=manager)
-    assert made.name == "Everything"
-    assert campaign_document(made) == campaign_document(campaign)
+    imported = campaign_import(project=other_project, document=file, dataset=dataset, by=manager)
+    assert imported.name == "Everything"
+    assert campaign_document(imported) == campaign_document(campaign)
     assert json.dumps(file).find(campaign.completion_code) == -1
 
 
-def test_registered_rules_go_along(campaign: Campaign) -> None:
+def test_registered_rules_are_cloned_and_imported(campaign: Campaign) -> None:
     rule = GoldAccuracyBelow(action="exclude", accuracy=0.6, after=5).to_dict()
-    named = {"rule": "exclude_raters", "version": 1, "raters": [1]}
-    for version, rules in ((1, []), (2, [named, rule])):
+    rule_about_raters = {"rule": "exclude_raters", "version": 1, "raters": [1]}
+    for version, rules in ((1, []), (2, [rule_about_raters, rule])):
         QualityRules.objects.create(campaign=campaign, version=version, rules=rules, before_launch=True)
     clone = campaign_clone(campaign=campaign)
     (registered,) = clone.rule_versions.all()
@@ -66,9 +66,9 @@ def test_registered_rules_go_along(campaign: Campaign) -> None:
 
 
 def test_everything_that_does_not_fit_the_other_data_set_is_named_at_once(campaign: Campaign) -> None:
-    other = make_dataset(campaign.project, items=1, systems=["Ada"], name="other")
+    other_dataset = make_dataset(campaign.project, items=1, systems=["Ada"], name="other")
     with pytest.raises(AnnotationError) as refused:
-        campaign_clone(campaign=campaign, dataset=other)
+        campaign_clone(campaign=campaign, dataset=other_dataset)
     assert set(refused.value.fields) == {
         "systems",
         "pairs",
@@ -96,14 +96,14 @@ def test_a_wrong_value_in_a_file_is_named(campaign: Campaign, change: dict[str, 
     assert list(refused.value.fields) == [field]
 
 
-@pytest.mark.parametrize("template", ALL_TEMPLATES, ids=lambda one: one.slug)
+@pytest.mark.parametrize("template", ALL_TEMPLATES, ids=lambda template: template.slug)
 def test_a_template_makes_a_draft_that_can_be_launched(project: Project, manager: User, template: Any) -> None:
     dataset = make_dataset(project)
     ResponseSource.objects.filter(kind="human").update(kind="seed")
     draft = template_draft(template, dataset, name="Mine")
     assert draft_problems(project, draft) == {}
-    made = campaign_start(project=project, dataset=dataset, template=template.slug, name="Mine", by=manager)
-    assert campaign_launch(campaign=made, by=manager).units.exists()
+    campaign = campaign_start(project=project, dataset=dataset, template=template.slug, name="Mine", by=manager)
+    assert campaign_launch(campaign=campaign, by=manager).units.exists()
 
 
 @pytest.mark.parametrize(
@@ -116,19 +116,32 @@ def test_a_template_makes_a_draft_that_can_be_launched(project: Project, manager
         ("rankme-pairs", 3, "pair", 6),
     ],
 )
-def test_a_template_asks_as_its_paper_says(project: Project, slug: str, k: int, presentation: str, points: int) -> None:
-    made = campaign_start(project=project, dataset=make_dataset(project), template=slug)
-    assert (made.ratings_per_unit, made.presentation) == (k, presentation)
-    assert {one.scale_max - one.scale_min + 1 for one in made.criteria.all()} == {points}
+def test_a_template_has_the_design_of_its_paper(
+    project: Project, slug: str, k: int, presentation: str, points: int
+) -> None:
+    campaign = campaign_start(project=project, dataset=make_dataset(project), template=slug)
+    assert (campaign.ratings_per_unit, campaign.presentation) == (k, presentation)
+    assert {criterion.scale_max - criterion.scale_min + 1 for criterion in campaign.criteria.all()} == {points}
 
 
-def test_two_equal_designs_are_one_document_whatever_their_names(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("slug", "items", "least"),
+    [("blank", 30, 10), ("blank", 4, 4), ("dstc6-lists", 30, 5), ("direct-assessment", 4, 30)],
+)
+def test_a_new_campaign_asks_for_some_items_before_the_completion_code(
+    project: Project, slug: str, items: int, least: int
+) -> None:
+    campaign = campaign_start(project=project, dataset=make_dataset(project, items=items), template=slug)
+    assert campaign.min_units_per_rater == least
+
+
+def test_equal_designs_under_different_names_have_the_same_document(project: Project) -> None:
     dataset = make_dataset(project)
-    one, two = make_campaign(dataset, name="one", launch=False), make_campaign(dataset, name="two", launch=False)
-    assert campaign_document(one) == campaign_document(two)
+    first, second = make_campaign(dataset, name="one", launch=False), make_campaign(dataset, name="two", launch=False)
+    assert campaign_document(first) == campaign_document(second)
 
 
-def test_a_full_draft_is_of_this_project_alone(project: Project) -> None:
+def test_a_draft_cannot_use_another_projects_data_set(project: Project) -> None:
     draft = full_draft(project)
     foreign = make_dataset(Project.objects.create(name="E", slug="e"))
     assert set(draft_problems(project, replace(draft, dataset=foreign))) == {"dataset", "systems", "split"}

@@ -1,4 +1,4 @@
-"""What a draft may hold: every column, checked against the others and against the data set."""
+"""Drafts: every column is checked against the others and the data set."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -78,23 +78,23 @@ def full_draft(project: Project) -> CampaignDraft:
     return CampaignDraft(**{name: values[name] if name in values else example(CAMPAIGN[name]) for name in CAMPAIGN})
 
 
-def test_a_draft_is_stored_whole_and_read_back(project: Project, manager: User) -> None:
+def test_a_draft_is_stored_and_read_back_completely(project: Project, manager: User) -> None:
     draft = full_draft(project)
     campaign = campaign_create(project=project, draft=draft, by=manager)
-    read = draft_of(Campaign.objects.get(pk=campaign.pk))
+    stored = draft_of(Campaign.objects.get(pk=campaign.pk))
     for name in CAMPAIGN:
         if name not in ("criteria", "systems", "reference_kinds"):
-            assert getattr(read, name) == getattr(draft, name), name
-    assert read.criteria == [criterion.stored() for criterion in draft.criteria]
-    assert {system.name for system in read.systems} == {"Ada", "Bo"}
+            assert getattr(stored, name) == getattr(draft, name), name
+    assert stored.criteria == [criterion.stored() for criterion in draft.criteria]
+    assert {system.name for system in stored.systems} == {"Ada", "Bo"}
     (entry,) = campaign.audit_entries.all()
     assert (entry.verb, entry.actor) == ("campaign.create", manager)
-    again = campaign_update(campaign=campaign, draft=read, by=manager)
-    assert again.audit_entries.count() == 1  # nothing changed, nothing to tell
+    updated = campaign_update(campaign=campaign, draft=stored, by=manager)
+    assert updated.audit_entries.count() == 1  # nothing changed, nothing logged
     assert campaign_launch(campaign=campaign, by=manager).units.count() == 1
 
 
-WRONG: list[tuple[dict[str, Any], str]] = [
+INVALID: list[tuple[dict[str, Any], str]] = [
     ({"target": "everything"}, "target"),
     ({"presentation": "grid"}, "presentation"),
     ({"comment": "maybe"}, "comment"),
@@ -145,14 +145,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "field"), WRONG)
-def test_a_draft_that_cannot_be_is_refused_at_its_field(project: Project, change: dict[str, Any], field: str) -> None:
+@pytest.mark.parametrize(("change", "field"), INVALID)
+def test_an_invalid_draft_is_refused_at_its_field(project: Project, change: dict[str, Any], field: str) -> None:
     draft = CampaignDraft(dataset=make_dataset(project), name="Replies", criteria=[RELEVANCE])
     assert draft_problems(project, draft) == {}
-    found = draft_problems(project, replace(draft, **change))
-    assert field in found
-    if field != "quality.every":  # which refuses the mix that goes with it, too
-        assert list(found) == [field]
+    problems = draft_problems(project, replace(draft, **change))
+    assert field in problems
+    if field != "quality.every":  # its mix is refused as well
+        assert list(problems) == [field]
 
 
 def test_anchors_need_texts_by_people(project: Project) -> None:
@@ -174,7 +174,9 @@ def test_anchors_need_texts_by_people(project: Project) -> None:
         ({"presentation": "pair", "pairs": [["Ada", "Cy"]]}, 8),
     ],
 )
-def test_what_is_rated_follows_split_kinds_and_pairs(project: Project, options: dict[str, Any], sources: int) -> None:
+def test_the_rated_responses_depend_on_split_kinds_and_pairs(
+    project: Project, options: dict[str, Any], sources: int
+) -> None:
     dataset = make_dataset(project)
     dataset.items.filter(position__gte=2).update(split="test")
     for item in Item.objects.filter(dataset=dataset):
@@ -183,7 +185,7 @@ def test_what_is_rated_follows_split_kinds_and_pairs(project: Project, options: 
     assert rated_sources(make_campaign(dataset, launch=False, **options)).count() == sources
 
 
-def test_one_step_settles_its_own_fields_and_leaves_those_of_others(project: Project, manager: User) -> None:
+def test_a_step_checks_only_its_own_fields(project: Project, manager: User) -> None:
     campaign = make_campaign(make_dataset(project), launch=False, quality={"gold": [GOLD]})
     shorter = [replace(RELEVANCE, scale_max=3)]
     changed = campaign_change(campaign=campaign, changes={"criteria": shorter}, settle=["criteria"], by=manager)
@@ -197,7 +199,7 @@ def test_one_step_settles_its_own_fields_and_leaves_those_of_others(project: Pro
     assert list(refused.value.fields) == ["seed"]
 
 
-def test_the_report_counts_screens_money_and_hours(project: Project) -> None:
+def test_the_report_counts_items_money_and_hours(project: Project) -> None:
     quality = {"every": 4, "mix": {"repeat": 1}}
     campaign = make_campaign(
         make_dataset(project),
@@ -209,10 +211,10 @@ def test_the_report_counts_screens_money_and_hours(project: Project) -> None:
         quality=quality,
     )
     report = launch_report(campaign)
-    # 12 units by 3 are 36 places; of 4 screens 3 are work, so 12 checks; 48 screens at 0.20 are 9.60, half of it more.
+    # 12 units x 3 = 36 slots; 1 item in 4 is a check: 12; 48 items at 0.20 are 9.60, and a fee of half of it.
     assert (report.units, report.slots, report.checks, report.screens) == (12, 36, 12, 48)
     assert (report.pay, report.fees, report.total) == (Decimal("9.60"), Decimal("4.80"), Decimal("14.40"))
-    assert report.raters_at_least == 8  # 36 places, 5 by each
+    assert report.raters_at_least == 8  # 36 slots, 5 for each rater
     assert report.hours == pytest.approx(48 * report.seconds / 3600)
     assert float(report.pay_per_hour or 0) == pytest.approx(3600 * 0.2 / report.seconds, abs=0.01)
     hints = {remark.field for remark in report.hints}
@@ -220,7 +222,7 @@ def test_the_report_counts_screens_money_and_hours(project: Project) -> None:
     assert report.ready
 
 
-def test_hints_are_about_what_is_left_open(project: Project) -> None:
+def test_unset_fields_and_risky_values_give_hints(project: Project) -> None:
     campaign = make_campaign(
         make_dataset(project),
         launch=False,
@@ -230,8 +232,10 @@ def test_hints_are_about_what_is_left_open(project: Project) -> None:
         max_units_per_rater=3,
         quality={"every": 5, "mix": {"repeat": 1}, "repeat_gap": 9},
         lease_seconds=5,
+        completion_code="DONE",
     )
     hints = {remark.field: remark.text for remark in launch_report(campaign).hints}
+    assert "after one item" in hints.pop("min_units_per_rater")
     assert "[your name]" in hints["consent"]
     assert "[here]" not in hints["consent"]
     assert set(hints) == {"consent", "ratings_per_unit", "quality.repeat_gap", "payment_per_unit", "lease_seconds"}
@@ -242,7 +246,7 @@ def test_a_data_set_with_nothing_to_rate_is_a_problem(project: Project) -> None:
     assert (report.ready, report.units, report.problems[0].field) == (False, 0, "target")
 
 
-def test_an_item_without_a_standard_is_a_problem_before_the_launch_refuses_it(project: Project) -> None:
+def test_an_item_without_a_standard_is_reported_before_the_launch(project: Project) -> None:
     campaign = make_campaign(make_dataset(project), launch=False, criteria=[MAGNITUDE])
     assert launch_report(campaign).ready
     ResponseSource.objects.filter(kind=SourceKind.HUMAN, item__external_id="item-2").delete()
@@ -252,7 +256,7 @@ def test_an_item_without_a_standard_is_a_problem_before_the_launch_refuses_it(pr
         campaign_launch(campaign=campaign)
 
 
-def test_what_a_scale_does_not_have_is_not_kept(project: Project) -> None:
+def test_settings_that_a_scale_does_not_have_are_not_stored(project: Project) -> None:
     odd = replace(BETTER, step=7.0, standard_value=5.0, standard_source="human")
     campaign = make_campaign(make_dataset(project), launch=False, presentation="pair", criteria=[odd])
     stored = Criterion.objects.get(campaign=campaign)

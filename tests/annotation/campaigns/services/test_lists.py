@@ -1,4 +1,4 @@
-"""Lists of responses, and campaigns that ask about them: everywhere that a target is looked at."""
+"""Lists of responses and the campaigns that rate them."""
 
 import json
 from dataclasses import replace
@@ -36,16 +36,16 @@ def dataset(project: Project) -> Dataset:
 
 
 @pytest.fixture
-def chosen(dataset: Dataset) -> list[int]:
-    """Two responses of the second item, one of the fourth: none of the first."""
+def response_ids(dataset: Dataset) -> list[int]:
+    """Two responses of the second item and one of the fourth."""
     second, fourth = dataset.items.get(position=1), dataset.items.get(position=3)
     return [*second.responses.values_list("pk", flat=True)[:2], fourth.responses.first().pk]
 
 
 @pytest.fixture
-def listed(dataset: Dataset, chosen: list[int], manager: User) -> ResponseList:
+def response_list(dataset: Dataset, response_ids: list[int], manager: User) -> ResponseList:
     return response_list_create(
-        dataset=dataset, name="Unsure", responses=chosen, origin={"reason": "interval"}, by=manager
+        dataset=dataset, name="Unsure", responses=response_ids, origin={"reason": "interval"}, by=manager
     )
 
 
@@ -61,32 +61,32 @@ def like(dataset: Dataset) -> Campaign:
     )
 
 
-def draft(dataset: Dataset, listed: ResponseList | None, **options: Any) -> CampaignDraft:
+def draft(dataset: Dataset, response_list: ResponseList | None, **options: Any) -> CampaignDraft:
     options = {"name": "Again", "criteria": [RELEVANCE], "target": Target.LISTED, **options}
-    return CampaignDraft(dataset=dataset, response_list=listed, **options)
+    return CampaignDraft(dataset=dataset, response_list=response_list, **options)
 
 
-def test_a_list_holds_each_response_once_and_says_who_chose_it(
-    dataset: Dataset, chosen: list[int], manager: User
+def test_a_list_holds_each_response_once_and_its_creator(
+    dataset: Dataset, response_ids: list[int], manager: User
 ) -> None:
-    made = response_list_create(
-        dataset=dataset, name=" Unsure ", responses=[*chosen, chosen[0]], origin={"release": 3}, by=manager
+    created = response_list_create(
+        dataset=dataset, name=" Unsure ", responses=[*response_ids, response_ids[0]], origin={"release": 3}, by=manager
     )
-    assert set(made.responses.values_list("pk", flat=True)) == set(chosen)
-    assert (made.name, made.origin, made.created_by, made.project) == (
+    assert set(created.responses.values_list("pk", flat=True)) == set(response_ids)
+    assert (created.name, created.origin, created.created_by, created.project) == (
         "Unsure",
         {"release": 3},
         manager,
         dataset.project,
     )
-    (shown,) = response_lists_of(dataset.project)
-    assert (shown.size, shown.n_items) == (3, 2)
+    (row,) = response_lists_of(dataset.project)
+    assert (row.size, row.n_items) == (3, 2)
     entry = dataset.project.audit_entries.get(verb="response_list.create")
     assert entry.summary == "Listed 3 responses of “chat” as “Unsure”."
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "says"),
+    ("change", "field", "message"),
     [
         ({"name": " "}, "name", "accepted: 1 to 120"),
         ({"name": "x" * 121}, "name", "Found 121 characters"),
@@ -94,93 +94,95 @@ def test_a_list_holds_each_response_once_and_says_who_chose_it(
         ({"responses": [10**9]}, "responses", "Found 1 that are no responses of the data set 'chat': 1000000000."),
     ],
 )
-def test_what_makes_no_list_is_refused_and_nothing_is_stored(
-    dataset: Dataset, chosen: list[int], change: dict[str, Any], field: str, says: str
+def test_an_invalid_list_is_refused_and_nothing_is_stored(
+    dataset: Dataset, response_ids: list[int], change: dict[str, Any], field: str, message: str
 ) -> None:
-    asked = {"dataset": dataset, "name": "Unsure", "responses": chosen, "origin": {}, **change}
-    with pytest.raises(AnnotationError, match=says) as refused:
-        response_list_create(**asked)
+    arguments = {"dataset": dataset, "name": "Unsure", "responses": response_ids, "origin": {}, **change}
+    with pytest.raises(AnnotationError, match=message) as refused:
+        response_list_create(**arguments)
     assert list(refused.value.fields) == [field]
     assert not ResponseList.objects.exists()
 
 
-def test_a_response_of_another_data_set_is_refused(dataset: Dataset, chosen: list[int]) -> None:
-    other = make_dataset(dataset.project, name="other")
-    foreign = Response.objects.filter(item__dataset=other).first()
+def test_a_response_of_another_data_set_is_refused(dataset: Dataset, response_ids: list[int]) -> None:
+    other_dataset = make_dataset(dataset.project, name="other")
+    foreign = Response.objects.filter(item__dataset=other_dataset).first()
     with pytest.raises(AnnotationError, match=str(foreign.pk)):
-        response_list_create(dataset=dataset, name="x", responses=[*chosen, foreign.pk], origin={})
+        response_list_create(dataset=dataset, name="x", responses=[*response_ids, foreign.pk], origin={})
 
 
-def test_pages_of_a_list_follow_each_other_without_loss(listed: ResponseList, chosen: list[int]) -> None:
-    seen, after = [], None
+def test_pages_of_a_list_hold_every_response_once(response_list: ResponseList, response_ids: list[int]) -> None:
+    ids, after = [], None
     for _ in range(3):
-        page, after = responses_page(listed, after=after, size=1)
-        seen += [response.pk for response in page]
-    assert (seen, after) == (sorted(chosen), None)
+        page, after = responses_page(response_list, after=after, size=1)
+        ids += [response.pk for response in page]
+    assert (ids, after) == (sorted(response_ids), None)
 
 
-def test_a_campaign_asks_about_the_listed_responses_alone(
-    dataset: Dataset, listed: ResponseList, chosen: list[int]
+def test_a_campaign_rates_only_the_listed_responses(
+    dataset: Dataset, response_list: ResponseList, response_ids: list[int]
 ) -> None:
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed))
-    assert set(rated_sources(campaign).values_list("response_id", flat=True)) == set(chosen)
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list))
+    assert set(rated_sources(campaign).values_list("response_id", flat=True)) == set(response_ids)
     report = launch_report(campaign)
     assert (report.ready, report.units, report.slots) == (True, 3, 15)
     assert preview_screen(campaign).item == dataset.items.get(position=1)
     launched = campaign_launch(campaign=campaign)
-    assert set(launched.units.values_list("responses", flat=True)) == set(chosen)
+    assert set(launched.units.values_list("responses", flat=True)) == set(response_ids)
     assert launched.design["response_list"] == {"name": "Unsure", "size": 3}
     assert rate_next(launched, join(launched)) is not None
 
 
-def test_an_output_of_several_systems_is_asked_about_once(dataset: Dataset) -> None:
+def test_an_output_of_several_sources_is_rated_once(dataset: Dataset) -> None:
     shared = dataset.items.get(position=0).responses.first()
     shared.sources.create(item=shared.item, kind="mined")
-    listed = response_list_create(dataset=dataset, name="One", responses=[shared.pk], origin={})
-    campaign = campaign_launch(campaign=campaign_create(project=dataset.project, draft=draft(dataset, listed)))
+    response_list = response_list_create(dataset=dataset, name="One", responses=[shared.pk], origin={})
+    campaign = campaign_launch(campaign=campaign_create(project=dataset.project, draft=draft(dataset, response_list)))
     assert (campaign.units.count(), campaign.design["shared_outputs"]) == (1, 1)
 
 
-def test_a_limit_counts_the_items_of_the_list(dataset: Dataset, listed: ResponseList, chosen: list[int]) -> None:
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed, item_limit=1))
-    assert set(rated_sources(campaign).values_list("response_id", flat=True)) == set(chosen[:2])
+def test_a_limit_counts_the_items_of_the_list(
+    dataset: Dataset, response_list: ResponseList, response_ids: list[int]
+) -> None:
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list, item_limit=1))
+    assert set(rated_sources(campaign).values_list("response_id", flat=True)) == set(response_ids[:2])
     dataset.items.filter(position=3).update(split="test")
-    campaign_update(campaign=campaign, draft=draft(dataset, listed, item_limit=1, split="test"))
+    campaign_update(campaign=campaign, draft=draft(dataset, response_list, item_limit=1, split="test"))
     campaign.refresh_from_db()
-    assert set(rated_sources(campaign).values_list("response_id", flat=True)) == {chosen[2]}
+    assert set(rated_sources(campaign).values_list("response_id", flat=True)) == {response_ids[2]}
 
 
-def test_lists_show_the_listed_texts_of_an_item_together(dataset: Dataset, listed: ResponseList) -> None:
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed, presentation="list"))
+def test_lists_show_the_listed_texts_of_an_item_together(dataset: Dataset, response_list: ResponseList) -> None:
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list, presentation="list"))
     launched = campaign_launch(campaign=campaign)
     assert sorted(unit.responses.count() for unit in launched.units.all()) == [1, 2]
 
 
 @pytest.mark.parametrize(
-    ("options", "field", "says"),
+    ("options", "field", "message"),
     [
         ({"presentation": "pair"}, "presentation", "Pairs compare systems"),
         ({"target": "outputs"}, "response_list", "accepted: none, since the target"),
-        ({"listed": None}, "response_list", "Found none; accepted: the list"),
+        ({"response_list": None}, "response_list", "Found none; accepted: the list"),
     ],
 )
-def test_what_a_list_cannot_be_asked_for_is_refused_at_its_field(
-    dataset: Dataset, listed: ResponseList, options: dict[str, Any], field: str, says: str
+def test_a_design_that_does_not_fit_a_list_is_refused_at_its_field(
+    dataset: Dataset, response_list: ResponseList, options: dict[str, Any], field: str, message: str
 ) -> None:
-    asked = draft(dataset, options.pop("listed", listed), **options)
-    with pytest.raises(AnnotationError, match=says) as refused:
-        campaign_create(project=dataset.project, draft=asked)
+    invalid_draft = draft(dataset, options.pop("response_list", response_list), **options)
+    with pytest.raises(AnnotationError, match=message) as refused:
+        campaign_create(project=dataset.project, draft=invalid_draft)
     assert list(refused.value.fields) == [field]
 
 
-def test_a_list_of_another_data_set_is_refused(dataset: Dataset, listed: ResponseList) -> None:
-    other = make_dataset(dataset.project, name="other")
+def test_a_list_of_another_data_set_is_refused(dataset: Dataset, response_list: ResponseList) -> None:
+    other_dataset = make_dataset(dataset.project, name="other")
     with pytest.raises(AnnotationError, match="The list 'Unsure' is not one of the data set 'other'"):
-        campaign_create(project=dataset.project, draft=draft(other, listed))
+        campaign_create(project=dataset.project, draft=draft(other_dataset, response_list))
 
 
-def test_the_database_knows_no_listed_campaign_without_a_list(dataset: Dataset, listed: ResponseList) -> None:
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed))
+def test_the_database_refuses_a_listed_campaign_without_a_list(dataset: Dataset, response_list: ResponseList) -> None:
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list))
     with pytest.raises(IntegrityError, match="campaign_names_a_list_iff_listed"), transaction.atomic():
         Campaign.objects.filter(pk=campaign.pk).update(response_list=None)
 
@@ -188,90 +190,95 @@ def test_the_database_knows_no_listed_campaign_without_a_list(dataset: Dataset, 
 # --- Campaigns for a list ---------------------------------------------------------------------------------------------
 
 
-def test_a_campaign_for_a_list_asks_what_the_other_one_asks(
-    listed: ResponseList, like: Campaign, chosen: list[int], manager: User
+def test_a_campaign_for_a_list_has_the_design_of_its_model(
+    response_list: ResponseList, like: Campaign, response_ids: list[int], manager: User
 ) -> None:
     rule = GoldAccuracyBelow(action="exclude", accuracy=0.6, after=5).to_dict()
     QualityRules.objects.create(campaign=like, version=1, rules=[rule], before_launch=True)
-    made = campaign_for_list(response_list=listed, like=like, ratings_per_unit=2, by=manager)
+    campaign = campaign_for_list(response_list=response_list, like=like, ratings_per_unit=2, by=manager)
     expected = replace(
         draft_of(like),
         name="Unsure",
         target=Target.LISTED,
-        response_list=listed,
+        response_list=response_list,
         systems=[],
         item_limit=None,
         completion_code="",
     )
-    assert draft_of(made) == expected
-    assert (made.state, made.ratings_per_unit) == ("draft", 2)
-    assert made.rule_versions.get().rules == [rule]
-    assert made.audit_entries.first().summary == "Drafted “Unsure” after “First”, to rate the list “Unsure”."
-    assert campaign_for_list(response_list=listed, like=like, ratings_per_unit=3).name == "Unsure (2)"
-    assert set(campaign_launch(campaign=made).units.values_list("responses", flat=True)) == set(chosen)
+    assert draft_of(campaign) == expected
+    assert (campaign.state, campaign.ratings_per_unit) == ("draft", 2)
+    assert campaign.rule_versions.get().rules == [rule]
+    assert campaign.audit_entries.first().summary == "Drafted “Unsure” after “First”, to rate the list “Unsure”."
+    assert campaign_for_list(response_list=response_list, like=like, ratings_per_unit=3).name == "Unsure (2)"
+    assert set(campaign_launch(campaign=campaign).units.values_list("responses", flat=True)) == set(response_ids)
 
 
-def test_a_campaign_of_pairs_is_no_model_for_a_list(dataset: Dataset, listed: ResponseList) -> None:
+def test_a_campaign_of_pairs_cannot_be_the_model(dataset: Dataset, response_list: ResponseList) -> None:
     pairs = make_campaign(dataset, name="Pairs", presentation="pair")
     with pytest.raises(AnnotationError, match="compares pairs of systems") as refused:
-        campaign_for_list(response_list=listed, like=pairs, ratings_per_unit=2)
+        campaign_for_list(response_list=response_list, like=pairs, ratings_per_unit=2)
     assert list(refused.value.fields) == ["like"]
 
 
-def test_a_campaign_of_another_project_is_no_model(listed: ResponseList) -> None:
-    elsewhere = make_campaign(make_dataset(Project.objects.create(name="Elsewhere", slug="elsewhere")))
+def test_a_campaign_of_another_project_cannot_be_the_model(response_list: ResponseList) -> None:
+    foreign_campaign = make_campaign(make_dataset(Project.objects.create(name="Elsewhere", slug="elsewhere")))
     with pytest.raises(AnnotationError, match="not one of this project"):
-        campaign_for_list(response_list=listed, like=elsewhere, ratings_per_unit=2)
+        campaign_for_list(response_list=response_list, like=foreign_campaign, ratings_per_unit=2)
 
 
-def test_a_list_is_deleted_only_while_no_campaign_asks_about_it(
-    listed: ResponseList, like: Campaign, manager: User
+def test_a_list_is_deleted_only_while_no_campaign_rates_it(
+    response_list: ResponseList, like: Campaign, manager: User
 ) -> None:
-    free = response_list_create(
-        dataset=listed.dataset, name="Free", responses=listed.responses.values_list("pk", flat=True), origin={}
+    unused = response_list_create(
+        dataset=response_list.dataset,
+        name="Free",
+        responses=response_list.responses.values_list("pk", flat=True),
+        origin={},
     )
-    campaign_for_list(response_list=listed, like=like, ratings_per_unit=2)
+    campaign_for_list(response_list=response_list, like=like, ratings_per_unit=2)
     with pytest.raises(AnnotationError, match="“Unsure” is rated in Unsure"):
-        response_list_delete(response_list=listed, by=manager)
-    response_list_delete(response_list=free, by=manager)
-    assert ResponseList.objects.get() == listed
-    assert listed.project.audit_entries.filter(verb="response_list.delete", actor=manager).exists()
+        response_list_delete(response_list=response_list, by=manager)
+    response_list_delete(response_list=unused, by=manager)
+    assert ResponseList.objects.get() == response_list
+    assert response_list.project.audit_entries.filter(verb="response_list.delete", actor=manager).exists()
 
 
 # --- Copies -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_clone_asks_about_the_same_list(dataset: Dataset, listed: ResponseList) -> None:
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed))
+def test_a_clone_rates_the_same_list(dataset: Dataset, response_list: ResponseList) -> None:
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list))
     clone = campaign_clone(campaign=campaign)
-    assert clone.response_list == listed
+    assert clone.response_list == response_list
     assert campaign_document(clone) == campaign_document(campaign)
 
 
-def test_a_file_brings_the_list_along(dataset: Dataset, listed: ResponseList, manager: User) -> None:
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed))
+def test_a_file_contains_the_list(dataset: Dataset, response_list: ResponseList, manager: User) -> None:
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list))
     file = json.loads(json.dumps(campaign_export(campaign)))
     assert [item for item, _ in file["response_list"]["responses"]] == ["item-1", "item-1", "item-3"]
-    other = make_dataset(Project.objects.create(name="Elsewhere", slug="elsewhere"))
-    made = campaign_import(project=other.project, document=file, dataset=other, by=manager)
-    assert campaign_document(made) == campaign_document(campaign)
-    assert (made.response_list.dataset, made.response_list.origin) == (other, {"reason": "interval"})
-    again = campaign_import(project=other.project, document=file, dataset=other, by=manager)
-    assert again.response_list == made.response_list
-    assert campaign_launch(campaign=made).design_hash == campaign_launch(campaign=campaign).design_hash
+    other_dataset = make_dataset(Project.objects.create(name="Elsewhere", slug="elsewhere"))
+    imported = campaign_import(project=other_dataset.project, document=file, dataset=other_dataset, by=manager)
+    assert campaign_document(imported) == campaign_document(campaign)
+    assert (imported.response_list.dataset, imported.response_list.origin) == (other_dataset, {"reason": "interval"})
+    imported_again = campaign_import(project=other_dataset.project, document=file, dataset=other_dataset, by=manager)
+    assert imported_again.response_list == imported.response_list
+    assert campaign_launch(campaign=imported).design_hash == campaign_launch(campaign=campaign).design_hash
 
 
-def test_a_file_whose_list_the_data_set_lacks_says_which(dataset: Dataset, listed: ResponseList) -> None:
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed))
+def test_a_file_names_the_listed_responses_that_the_data_set_lacks(
+    dataset: Dataset, response_list: ResponseList
+) -> None:
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list))
     file = campaign_export(campaign)
-    other = make_dataset(Project.objects.create(name="Elsewhere", slug="elsewhere"), items=2)
-    Response.objects.filter(item__dataset=other, text_key=file["response_list"]["responses"][0][1]).delete()
+    other_dataset = make_dataset(Project.objects.create(name="Elsewhere", slug="elsewhere"), items=2)
+    Response.objects.filter(item__dataset=other_dataset, text_key=file["response_list"]["responses"][0][1]).delete()
     with pytest.raises(AnnotationError) as refused:
-        campaign_import(project=other.project, document=file, dataset=other)
+        campaign_import(project=other_dataset.project, document=file, dataset=other_dataset)
     key = file["response_list"]["responses"][0][1][:12]
     lacks = "The data set 'chat' lacks 2 of the 3 responses of the list 'Unsure'"
     assert refused.value.fields == {"response_list": [f"{lacks}: item-1, text {key}…; item-3 (no such item)."]}
-    assert not ResponseList.objects.filter(dataset=other).exists()
+    assert not ResponseList.objects.filter(dataset=other_dataset).exists()
 
 
 @pytest.mark.parametrize(
@@ -285,53 +292,57 @@ def test_a_file_whose_list_the_data_set_lacks_says_which(dataset: Dataset, liste
     ],
 )
 def test_a_wrong_list_in_a_file_is_named(
-    dataset: Dataset, listed: ResponseList, change: dict[str, Any], field: str
+    dataset: Dataset, response_list: ResponseList, change: dict[str, Any], field: str
 ) -> None:
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed))
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list))
     with pytest.raises(AnnotationError) as refused:
         campaign_import(project=dataset.project, document={**campaign_export(campaign), **change}, dataset=dataset)
     assert list(refused.value.fields) == [field]
 
 
-# --- While it runs, and its records -----------------------------------------------------------------------------------
+# --- Running campaigns and their records ------------------------------------------------------------------------------
 
 
-def test_items_cannot_be_added_to_a_list_but_a_limit_can_be_raised(dataset: Dataset, listed: ResponseList) -> None:
-    whole = campaign_launch(campaign=campaign_create(project=dataset.project, draft=draft(dataset, listed)))
+def test_items_cannot_be_added_to_a_list_but_a_limit_can_be_raised(
+    dataset: Dataset, response_list: ResponseList
+) -> None:
+    unlimited = campaign_launch(campaign=campaign_create(project=dataset.project, draft=draft(dataset, response_list)))
     with pytest.raises(AnnotationError, match="every response of the list “Unsure”, and a list never changes"):
-        items_add(campaign=whole)
-    first = campaign_create(project=dataset.project, draft=draft(dataset, listed, item_limit=1, name="First item"))
-    part = campaign_launch(campaign=first)
-    items_add(campaign=part, item_limit=2)
-    assert part.units.count() == 3
+        items_add(campaign=unlimited)
+    limited_draft = campaign_create(
+        project=dataset.project, draft=draft(dataset, response_list, item_limit=1, name="First item")
+    )
+    limited = campaign_launch(campaign=limited_draft)
+    items_add(campaign=limited, item_limit=2)
+    assert limited.units.count() == 3
     with pytest.raises(AnnotationError, match="already has every unit of 'Unsure'"):
-        items_add(campaign=part, item_limit=5)
-    campaign_extend(campaign=part, ratings_per_unit=7)
-    assert part.slots.count() == 21
+        items_add(campaign=limited, item_limit=5)
+    campaign_extend(campaign=limited, ratings_per_unit=7)
+    assert limited.slots.count() == 21
 
 
-def test_the_record_says_that_a_list_was_rated(dataset: Dataset, listed: ResponseList) -> None:
-    campaign = campaign_launch(campaign=campaign_create(project=dataset.project, draft=draft(dataset, listed)))
+def test_the_record_states_that_a_list_was_rated(dataset: Dataset, response_list: ResponseList) -> None:
+    campaign = campaign_launch(campaign=campaign_create(project=dataset.project, draft=draft(dataset, response_list)))
     facts = campaign_facts(campaign)
     answer = recorded_answers(facts)["3.1.2"].text
     assert answer == "Of the data set chat: the responses of the list “Unsure” (3 responses)."
     assert "The responses were chosen one by one, in a list of 3 responses." in methods_text(facts)
 
 
-def test_a_copy_for_a_dry_run_reads_the_same_list(dataset: Dataset, listed: ResponseList) -> None:
+def test_a_dry_run_rates_the_same_list(dataset: Dataset, response_list: ResponseList) -> None:
     sandbox = Project.objects.create(name="Dry", slug="dry-run-1", is_sandbox=True)
-    campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed))
+    campaign = campaign_create(project=dataset.project, draft=draft(dataset, response_list))
     copy = campaign_launch(
         campaign=campaign_create(project=sandbox, draft=replace(draft_of(campaign), item_limit=1, name="Copy"))
     )
     assert copy.units.count() == 2
     rate_next(copy, join(copy))
     sandbox_purge(sandbox.pk)
-    assert ResponseList.objects.get() == listed
+    assert ResponseList.objects.get() == response_list
 
 
-def test_a_raised_limit_finds_listed_responses_of_whatever_source(dataset: Dataset, manager: User) -> None:
-    """The first item's is a person's, the fourth's a system's: the list names both."""
+def test_a_raised_limit_adds_listed_responses_of_any_source(dataset: Dataset, manager: User) -> None:
+    """The list has one human response and one system output, of different items."""
     human = dataset.items.get(position=1).responses.get(sources__kind="human")
     output = dataset.items.get(position=3).responses.get(sources__system__name="Bo")
     mixed = response_list_create(dataset=dataset, name="Mixed", responses=[human.pk, output.pk], origin={}, by=manager)
@@ -343,7 +354,9 @@ def test_a_raised_limit_finds_listed_responses_of_whatever_source(dataset: Datas
     assert list(rated) == [human.pk, output.pk]
 
 
-def test_what_the_database_cannot_hold_of_an_origin_is_kept_as_escapes(dataset: Dataset, chosen: list[int]) -> None:
-    made = response_list_create(dataset=dataset, name="Odd\0", responses=chosen, origin={"why": "a\0b"})
-    made.refresh_from_db()
-    assert (made.name, made.origin) == ("Odd\\x00", {"why": "a\\x00b"})
+def test_characters_that_the_database_cannot_hold_are_stored_as_escapes(
+    dataset: Dataset, response_ids: list[int]
+) -> None:
+    created = response_list_create(dataset=dataset, name="Odd\0", responses=response_ids, origin={"why": "a\0b"})
+    created.refresh_from_db()
+    assert (created.name, created.origin) == ("Odd\\x00", {"why": "a\\x00b"})

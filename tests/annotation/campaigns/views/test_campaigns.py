@@ -33,7 +33,9 @@ READ = ["detail", "design", "preview", "preview-frame", "export", "ratings", "ra
 WRITE = ["launch", "pause", "resume", "close"]
 
 
-def test_a_viewer_reads_and_may_not_change(viewer: User, as_user: AsUser, project: Project, campaign: Campaign) -> None:
+def test_a_viewer_reads_and_changes_nothing(
+    viewer: User, as_user: AsUser, project: Project, campaign: Campaign
+) -> None:
     client = as_user(viewer)
     for name in READ:
         assert client.get(url(name, project, campaign)).status_code == 200
@@ -54,7 +56,7 @@ def test_actions_need_post_and_reads_need_get(
     assert {client.post(url(name, project, campaign)).status_code for name in reads} == {405}
 
 
-def test_signing_in_comes_first(client: Client, project: Project, campaign: Campaign) -> None:
+def test_a_visitor_is_redirected_to_the_sign_in_page(client: Client, project: Project, campaign: Campaign) -> None:
     response = client.get(url("detail", project, campaign))
     assert response.headers["Location"].startswith(reverse("login"))
 
@@ -62,8 +64,8 @@ def test_signing_in_comes_first(client: Client, project: Project, campaign: Camp
 def test_another_projects_campaign_is_not_found(
     manager: User, as_user: AsUser, project: Project, campaign: Campaign
 ) -> None:
-    elsewhere = Project.objects.create(name="E", slug="e")
-    Campaign.objects.filter(pk=campaign.pk).update(project=elsewhere)
+    other_project = Project.objects.create(name="E", slug="e")
+    Campaign.objects.filter(pk=campaign.pk).update(project=other_project)
     assert as_user(manager).get(url("detail", project, campaign)).status_code == 404
 
 
@@ -105,23 +107,23 @@ def test_the_list_is_paged_and_filtered_by_state(
     assert "number 9<" in content(client.get(url("list", project), {"before": older}))
 
 
-def test_the_design_is_there_to_be_read(viewer: User, as_user: AsUser, project: Project, campaign: Campaign) -> None:
+def test_the_design_page_shows_the_frozen_design(
+    viewer: User, as_user: AsUser, project: Project, campaign: Campaign
+) -> None:
     page = content(as_user(viewer).get(url("design", project, campaign)))
     assert RELEVANCE.question in page
     assert campaign.design_hash[:16] in page
     assert "Edit" not in page.split("<main")[1]
 
 
-def test_a_new_campaign_begins_with_the_data_set_it_was_asked_for(
-    manager: User, as_user: AsUser, project: Project
-) -> None:
+def test_a_new_campaign_has_the_data_set_of_the_link(manager: User, as_user: AsUser, project: Project) -> None:
     make_dataset(project, name="first")
     second = make_dataset(project, name="second")
     page = content(as_user(manager).get(url("create", project), {"dataset": "second"}))
     assert f'<option value="{second.pk}" selected>' in page
 
 
-def test_the_preview_of_a_draft_shows_the_screen_and_hands_out_nothing(
+def test_the_preview_of_a_draft_shows_an_item_and_hands_out_nothing(
     viewer: User, as_user: AsUser, project: Project, campaign: Campaign
 ) -> None:
     draft = make_campaign(campaign.dataset, name="draft", launch=False, presentation="pair")
@@ -134,7 +136,9 @@ def test_the_preview_of_a_draft_shows_the_screen_and_hands_out_nothing(
     assert "There is nothing to rate" in content(as_user(viewer).get(url("preview", project, empty)))
 
 
-def test_a_refused_action_says_why(manager: User, as_user: AsUser, project: Project, campaign: Campaign) -> None:
+def test_a_refused_action_shows_the_reason(
+    manager: User, as_user: AsUser, project: Project, campaign: Campaign
+) -> None:
     client = as_user(manager)
     page = content(client.post(url("resume", project, campaign), follow=True))
     assert "The campaign is running; to become running it must be paused." in page
@@ -145,15 +149,15 @@ def test_a_refused_action_says_why(manager: User, as_user: AsUser, project: Proj
     assert empty.state == CampaignState.DRAFT
 
 
-def test_the_log_of_ratings_is_shown_paged_and_downloaded_whole(
+def test_the_log_of_ratings_is_paged_and_downloaded_completely(
     viewer: User, as_user: AsUser, project: Project, campaign: Campaign, django_assert_max_num_queries: Any
 ) -> None:
     rater = join(campaign, "=Kim")
     while rate_next(campaign, rater) is not None:
         pass
-    other = join(campaign)
+    other_rater = join(campaign)
     for _ in range(15):
-        rate_next(campaign, other, 5)
+        rate_next(campaign, other_rater, 5)
     assert Rating.objects.count() == (12 + 12) * 2
     client = as_user(viewer)
     for rating in Rating.objects.all()[:4]:  # enough for a second page
@@ -175,7 +179,7 @@ def test_the_log_of_ratings_is_shown_paged_and_downloaded_whole(
 
     rows = list(csv.DictReader(io.StringIO(content(client.get(url("ratings", project, campaign) + "?format=csv")))))
     assert len(rows) == 52
-    assert {row["rater"] for row in rows} == {"'=Kim", other.pseudonym}
+    assert {row["rater"] for row in rows} == {"'=Kim", other_rater.pseudonym}
     records = json.loads(content(client.get(url("ratings", project, campaign) + "?format=json")))
     assert records[0]["value"] == 3.0
     assert set(records[0]) >= {"item", "text", "systems", "criterion", "seconds", "sent_at", "extra"}
@@ -184,7 +188,7 @@ def test_the_log_of_ratings_is_shown_paged_and_downloaded_whole(
     assert client.get(url("ratings", project, campaign) + "?format=xlsx").status_code == 404
 
 
-def test_the_raters_table_says_what_each_did(
+def test_the_raters_table_counts_each_raters_work(
     viewer: User, as_user: AsUser, project: Project, campaign: Campaign
 ) -> None:
     kim = join(campaign, "Kim")
@@ -196,7 +200,7 @@ def test_the_raters_table_says_what_each_did(
     assert (row["rater"], row["done"], row["late"]) == ("Kim", 3, 0)
 
 
-def test_the_list_of_campaigns_takes_as_many_queries_for_many_as_for_few(
+def test_the_list_of_campaigns_takes_a_bounded_number_of_queries(
     viewer: User, as_user: AsUser, project: Project, campaign: Campaign, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(5):
@@ -208,7 +212,7 @@ def test_the_list_of_campaigns_takes_as_many_queries_for_many_as_for_few(
     assert {row["campaign"]: row["units"] for row in rows}["Replies"] == 12
 
 
-def test_only_those_who_manage_see_the_link_for_raters(
+def test_only_managers_and_owners_see_the_link_for_raters(
     viewer: User, manager: User, owner: User, as_user: AsUser, project: Project, campaign: Campaign
 ) -> None:
     shown = {

@@ -1,6 +1,7 @@
-"""The steps in which a campaign is designed, the preview beside them, the prepared screens."""
+"""The steps in which a campaign is designed, the preview and the prepared items."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN
+from annotation.dry_runs.services.running import dry_run_create
 from annotation.models import Campaign, Criterion, Presentation, Project, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
@@ -31,9 +33,9 @@ def page(response: Any) -> str:
 
 
 def defaults_of(step: str) -> dict[str, Any]:
-    """Return what the step's form sends of a new draft, without what is empty."""
-    mine = {name: field.default for name, field in CAMPAIGN.items() if field.step == step and not field.related}
-    return {name: value for name, value in mine.items() if value not in (None, (), "")}
+    """Return the values in the step's form for a new draft, without empty ones."""
+    defaults = {name: field.default for name, field in CAMPAIGN.items() if field.step == step and not field.related}
+    return {name: value for name, value in defaults.items() if value not in (None, (), "")}
 
 
 def screen_data(**changes: object) -> dict[str, object]:
@@ -82,7 +84,7 @@ def quality_data(**changes: object) -> dict[str, object]:
     }
 
 
-def test_an_outsider_and_a_viewer_design_nothing(
+def test_outsiders_and_viewers_cannot_change_a_design(
     outsider: User, viewer: User, as_user: AsUser, draft: Campaign
 ) -> None:
     addresses = [url("step", draft, step) for step in STEPS]
@@ -94,9 +96,7 @@ def test_an_outsider_and_a_viewer_design_nothing(
     assert as_user(outsider).post(url("screen-remove", draft, "gold", 1)).status_code == 404
 
 
-def test_every_step_is_reachable_and_an_unknown_one_is_not_there(
-    manager: User, as_user: AsUser, draft: Campaign
-) -> None:
+def test_every_step_opens_and_an_unknown_one_is_404(manager: User, as_user: AsUser, draft: Campaign) -> None:
     client = as_user(manager)
     for step in STEPS:
         assert client.get(url("step", draft, step)).status_code == 200
@@ -105,14 +105,16 @@ def test_every_step_is_reachable_and_an_unknown_one_is_not_there(
     assert client.get(url("edit", draft)).headers["Location"] == url("step", draft, "what")
 
 
-def test_a_step_saves_and_goes_on_or_where_its_button_says(manager: User, as_user: AsUser, draft: Campaign) -> None:
+def test_a_step_saves_and_redirects_to_the_next_or_the_chosen_step(
+    manager: User, as_user: AsUser, draft: Campaign
+) -> None:
     client = as_user(manager)
-    on = client.post(url("step", draft, "screen"), screen_data())
-    assert on.headers["Location"] == url("step", draft, "words")
+    to_next = client.post(url("step", draft, "screen"), screen_data())
+    assert to_next.headers["Location"] == url("step", draft, "words")
     criterion = Criterion.objects.get(campaign=draft)
     assert (criterion.name, criterion.scale_min, criterion.scale_max) == ("grammar", 1, 6)
-    back = client.post(url("step", draft, "raters"), raters_data(then="what"))
-    assert back.headers["Location"] == url("step", draft, "what")
+    to_chosen = client.post(url("step", draft, "raters"), raters_data(then="what"))
+    assert to_chosen.headers["Location"] == url("step", draft, "what")
     draft.refresh_from_db()
     assert (draft.payment_currency, draft.break_every_units, str(draft.payment_per_unit)) == ("EUR", 20, "0.1000")
     assert [entry.data["fields"] for entry in draft.audit_entries.filter(verb="campaign.update", actor=manager)] == [
@@ -121,8 +123,25 @@ def test_a_step_saves_and_goes_on_or_where_its_button_says(manager: User, as_use
     ]
 
 
+def test_what_another_manager_saved_meanwhile_is_not_overwritten_unnoticed(
+    manager: User, owner: User, as_user: AsUser, draft: Campaign
+) -> None:
+    where = url("step", draft, "screen")
+    version = as_user(manager).get(where).context["version"]
+    assert as_user(owner).post(where, screen_data(seed=8, version=version)).status_code == 302
+    refused = as_user(manager).post(where, screen_data(seed=9, version=version))
+    assert refused.status_code == 200
+    assert "olga-owner saved this draft after you opened the page" in page(refused)
+    draft.refresh_from_db()
+    assert draft.seed == 8
+    again = refused.context["version"]
+    assert again > version
+    dry_run_create(campaign=draft, specification={}, by=owner)  # is in the log of the campaign, and changes no draft
+    assert as_user(manager).post(where, screen_data(seed=9, version=again)).status_code == 302
+
+
 def test_all_kinds_of_scales_are_designed(manager: User, as_user: AsUser, draft: Campaign) -> None:
-    more = {
+    other_criteria = {
         "criterion-2-question": "How good?",
         "criterion-2-name": "good",
         "criterion-2-kind": "slider",
@@ -143,7 +162,9 @@ def test_all_kinds_of_scales_are_designed(manager: User, as_user: AsUser, draft:
         "criterion-5-kind": "likert",
     }
     pairs = ["Ada\x1fCy"]
-    data = screen_data(presentation="pair", pairs=pairs, cannot_judge_reasons="Not English\n\nNot readable", **more)
+    data = screen_data(
+        presentation="pair", pairs=pairs, cannot_judge_reasons="Not English\n\nNot readable", **other_criteria
+    )
     assert as_user(manager).post(url("step", draft, "screen"), data).status_code == 302
     draft.refresh_from_db()
     assert draft.pairs == [["Ada", "Cy"]]
@@ -177,7 +198,7 @@ def test_a_mistake_is_shown_at_its_field_and_nothing_is_saved(manager: User, as_
     assert (draft.seed, draft.lease_seconds, draft.audit_entries.count()) == (20150726, 600, 1)
 
 
-def test_a_change_may_leave_another_step_to_be_mended_and_the_review_leads_there(
+def test_the_review_links_to_a_step_that_another_change_made_invalid(
     manager: User, as_user: AsUser, draft: Campaign
 ) -> None:
     client = as_user(manager)
@@ -193,35 +214,33 @@ def test_a_change_may_leave_another_step_to_be_mended_and_the_review_leads_there
     assert draft.state == "draft"
 
 
-def test_the_review_says_what_it_comes_to(manager: User, as_user: AsUser, draft: Campaign) -> None:
+def test_the_review_shows_counts_and_cost(manager: User, as_user: AsUser, draft: Campaign) -> None:
     client = as_user(manager)
     client.post(url("step", draft, "raters"), raters_data())
     client.post(url("step", draft, "quality"), quality_data(every=5, mix_repeat=1))
     review = page(client.get(url("step", draft, "review")))
-    # 4 items of 3 systems by 3 raters are 36 places; one check in 5 screens adds 9; 45 screens at 0.10, and 33.3%.
+    # 4 items x 3 systems x 3 raters = 36 slots; one check in 5 items adds 9; 45 items at 0.10, and 33.3%.
     assert "Ready to be launched" in review
     assert ">45<" in review
     assert "6.00 EUR" in review
     assert "There is no consent text" in review
 
 
-def test_what_a_data_set_offers_follows_the_one_that_is_chosen(
+def test_the_offered_systems_are_those_of_the_chosen_data_set(
     manager: User, as_user: AsUser, project: Project, draft: Campaign
 ) -> None:
-    other = make_dataset(project, systems=["Zoe"], name="other")
+    other_dataset = make_dataset(project, systems=["Zoe"], name="other")
     client, address = as_user(manager), url("step", draft, "what")
-    swapped = page(client.get(address, {"dataset": other.pk}, headers={"HX-Request": "true"}))
+    swapped = page(client.get(address, {"dataset": other_dataset.pk}, headers={"HX-Request": "true"}))
     assert ("<html" in swapped, "Zoe" in swapped, "Ada" in swapped) == (False, True, False)
     ada = draft.dataset.systems.get(name="Ada")
-    data = {"name": "Replies", "dataset": other.pk, "target": "chosen", "systems": [ada.pk]}
+    data = {"name": "Replies", "dataset": other_dataset.pk, "target": "chosen", "systems": [ada.pk]}
     refused = page(client.post(address, data))
     assert "Found a system of another data set" in refused
     assert "Zoe" in refused
 
 
-def test_the_preview_shows_what_is_not_saved_and_stores_nothing(
-    manager: User, as_user: AsUser, draft: Campaign
-) -> None:
+def test_the_preview_shows_unsaved_changes_and_stores_nothing(manager: User, as_user: AsUser, draft: Campaign) -> None:
     client, address = as_user(manager), url("preview-frame", draft)
     saved = client.get(address)
     assert saved.headers["X-Frame-Options"] == "SAMEORIGIN"
@@ -241,7 +260,7 @@ def test_the_preview_shows_what_is_not_saved_and_stores_nothing(
     assert not Presentation.objects.exists()
 
 
-def test_the_preview_waits_while_the_form_makes_no_sense(manager: User, as_user: AsUser, draft: Campaign) -> None:
+def test_the_preview_of_an_invalid_form_is_a_text(manager: User, as_user: AsUser, draft: Campaign) -> None:
     client, address = as_user(manager), url("preview-frame", draft)
     unsettled = client.post(address, screen_data(step="screen", presentation=""))
     assert unsettled.headers["Content-Type"].startswith("text/plain")
@@ -250,7 +269,7 @@ def test_the_preview_waits_while_the_form_makes_no_sense(manager: User, as_user:
     assert "found 1 labels for 6 points" in page(labels)
 
 
-def test_prepared_screens_are_added_changed_and_removed_one_by_one(
+def test_prepared_items_are_added_changed_and_removed_one_by_one(
     manager: User, as_user: AsUser, draft: Campaign
 ) -> None:
     client = as_user(manager)
@@ -259,23 +278,77 @@ def test_prepared_screens_are_added_changed_and_removed_one_by_one(
     draft.refresh_from_db()
     (screen,) = draft.quality["gold"]
     assert screen["texts"] == [{"text": "Numbers are fun.", "expected": {"relevance": [4.0, 5.0]}}]
-    assert "Numbers are fun." in page(client.get(url("screen", draft, "gold", 1)))
-    client.post(url("screen", draft, "gold", 1), {**gold, "text_0": "Numbers are hard.", "value_0_0": 2})
-    again = client.post(url("screen-new", draft, "gold"), {**gold, "another": "1"})
-    assert again.headers["Location"] == url("screen-new", draft, "gold")
+    opened = client.get(url("screen", draft, "gold", 1))
+    assert "Numbers are fun." in page(opened)
+    changed = {**gold, "text_0": "Numbers are hard.", "value_0_0": 2, "seen": opened.context["seen"]}
+    client.post(url("screen", draft, "gold", 1), changed)
+    added = client.post(url("screen-new", draft, "gold"), {**gold, "another": "1"})
+    assert added.headers["Location"] == url("screen-new", draft, "gold")
     draft.refresh_from_db()
-    assert [one["texts"][0]["text"] for one in draft.quality["gold"]] == ["Numbers are hard.", "Numbers are fun."]
-    client.post(url("screen-remove", draft, "gold", 1))
+    assert [gold_item["texts"][0]["text"] for gold_item in draft.quality["gold"]] == [
+        "Numbers are hard.",
+        "Numbers are fun.",
+    ]
+    client.post(address_to_remove(client, draft, "gold", 1))
     draft.refresh_from_db()
-    assert [one["texts"][0]["text"] for one in draft.quality["gold"]] == ["Numbers are fun."]
-    assert client.post(url("screen-remove", draft, "gold", 2)).status_code == 404
+    assert [gold_item["texts"][0]["text"] for gold_item in draft.quality["gold"]] == ["Numbers are fun."]
     assert client.get(url("screen", draft, "gold", 2)).status_code == 404
     client.post(url("step", draft, "quality"), quality_data(every=10, mix_gold=1))
     draft.refresh_from_db()
     assert (draft.quality["mix"], len(draft.quality["gold"])) == ({"gold": 1}, 1)
 
 
-def test_a_prepared_screen_is_refused_at_its_field(manager: User, as_user: AsUser, draft: Campaign) -> None:
+def address_to_remove(client: Client, draft: Campaign, kind: str, number: int) -> str:
+    """Return the address that the page of a prepared item sends its removal to."""
+    address = url("screen-remove", draft, kind, number)
+    found = re.search(rf"{address}\?seen=\w+", page(client.get(url("screen", draft, kind, number))))
+    assert found
+    return found[0]
+
+
+def golds(draft: Campaign) -> list[str]:
+    draft.refresh_from_db()
+    return [screen["texts"][0]["text"] for screen in draft.quality["gold"]]
+
+
+def test_prepared_items_that_another_manager_saved_meanwhile_are_neither_lost_nor_mistaken(
+    manager: User, owner: User, as_user: AsUser, draft: Campaign
+) -> None:
+    mine, theirs = as_user(manager), as_user(owner)
+
+    def gold(text: str, **more: object) -> dict[str, object]:
+        return {"text_0": text, "value_0_0": 5, "tolerance_0_0": 0, **more}
+
+    for text in ("One.", "Two.", "Three."):
+        mine.post(url("screen-new", draft, "gold"), gold(text))
+    second = url("screen", draft, "gold", 2)
+    seen = mine.get(second).context["seen"]
+    removal = address_to_remove(mine, draft, "gold", 2)
+    lines_seen = mine.get(url("screen-lines", draft, "gold")).context["seen"]
+
+    theirs.post(address_to_remove(theirs, draft, "gold", 1))  # the second is now the first
+    assert mine.post(second, gold("Two!", seen=seen)).status_code == 302
+    assert golds(draft) == ["Two!", "Three."]
+
+    refused = theirs.post(second, gold("Two?", seen=seen))
+    assert "max-manager changed or removed this screen after you opened it. Yours is not saved yet." in page(refused)
+    assert "a new screen" in page(refused)
+    assert golds(draft) == ["Two!", "Three."]
+    assert theirs.post(second, gold("Two?", seen=refused.context["seen"])).status_code == 302
+    assert golds(draft) == ["Two!", "Three.", "Two?"]
+
+    kept = mine.post(removal, follow=True)
+    assert "olga-owner changed or removed this screen after you opened it. Nothing was deleted" in page(kept)
+    line = json.dumps({"texts": [{"text": "Four.", "expected": {"relevance": [5, 5]}}]})
+    overtaken = mine.post(url("screen-lines", draft, "gold"), {"lines": line, "seen": lines_seen})
+    assert "olga-owner changed these screens after you opened the page" in page(overtaken)
+    assert golds(draft) == ["Two!", "Three.", "Two?"]
+    again = {"lines": line, "seen": overtaken.context["seen"]}
+    assert mine.post(url("screen-lines", draft, "gold"), again).status_code == 302
+    assert golds(draft) == ["Four."]
+
+
+def test_an_invalid_prepared_item_is_refused_at_its_field(manager: User, as_user: AsUser, draft: Campaign) -> None:
     client = as_user(manager)
     wrong = {"item": "item-99", "text_0": "Hm.", "value_0_0": 9}
     refused = page(client.post(url("screen-new", draft, "gold"), wrong))
@@ -288,32 +361,33 @@ def test_a_prepared_screen_is_refused_at_its_field(manager: User, as_user: AsUse
     assert draft.qualification["training"][0]["feedback"] == "Too short."
 
 
-def test_prepared_screens_come_as_json_lines_with_errors_by_line(
+def test_prepared_items_are_uploaded_as_json_lines_with_errors_by_line(
     manager: User, as_user: AsUser, draft: Campaign
 ) -> None:
     client, address = as_user(manager), url("screen-lines", draft, "attention")
-    good = json.dumps({"texts": [{"text": "Choose 5 here.", "expected": {"relevance": [5, 5]}}]})
-    off = json.dumps({"texts": [{"text": "Choose 9.", "expected": {"relevance": [9, 9]}}]})
-    assert "Line 3" in page(client.post(address, {"lines": f"{good}\n\nnot json"}))
-    refused = page(client.post(address, {"lines": f"{good}\n\n{off}"}))
+    valid_line = json.dumps({"texts": [{"text": "Choose 5 here.", "expected": {"relevance": [5, 5]}}]})
+    off_scale_line = json.dumps({"texts": [{"text": "Choose 9.", "expected": {"relevance": [9, 9]}}]})
+    assert "Line 3" in page(client.post(address, {"lines": f"{valid_line}\n\nnot json"}))
+    seen = client.get(address).context["seen"]
+    refused = page(client.post(address, {"lines": f"{valid_line}\n\n{off_scale_line}", "seen": seen}))
     assert "Line 3" in refused
     assert "texts.1.expected.relevance" in refused
-    file = SimpleUploadedFile("attention.jsonl", f"{good}\n{good}\n".encode())
-    assert client.post(address, {"lines": "", "file": file}).status_code == 302
+    file = SimpleUploadedFile("attention.jsonl", f"{valid_line}\n{valid_line}\n".encode())
+    assert client.post(address, {"lines": "", "file": file, "seen": seen}).status_code == 302
     draft.refresh_from_db()
     assert len(draft.quality["attention"]) == 2
-    sent = page(client.get(f"{address}?download"))
-    assert [json.loads(line)["texts"][0]["text"] for line in sent.splitlines()] == ["Choose 5 here."] * 2
+    downloaded = page(client.get(f"{address}?download"))
+    assert [json.loads(line)["texts"][0]["text"] for line in downloaded.splitlines()] == ["Choose 5 here."] * 2
     binary = SimpleUploadedFile("attention.jsonl", b"\xff\xfe")
     assert "not UTF-8" in page(client.post(address, {"lines": "", "file": binary}))
 
 
-def test_a_launched_design_is_read_and_not_edited(manager: User, as_user: AsUser, project: Project) -> None:
+def test_a_launched_design_cannot_be_edited(manager: User, as_user: AsUser, project: Project) -> None:
     campaign = make_campaign(make_dataset(project))
     client = as_user(manager)
     for address in (url("step", campaign, "what"), url("screen-new", campaign, "gold")):
         assert client.get(address).headers["Location"] == url("design", campaign)
-    assert client.post(url("screen-remove", campaign, "gold", 1)).status_code == 404
-    page = client.get(url("design", campaign)).content.decode()
-    assert "None: raters are not asked for consent." in page
-    assert ">20150726<" in page  # the seed as people copy it
+    assert "frozen at launch" in page(client.post(url("screen-remove", campaign, "gold", 1), follow=True))
+    shown = page(client.get(url("design", campaign)))
+    assert "None: raters are not asked for consent." in shown
+    assert ">20150726<" in shown  # the seed without separators, to be copied

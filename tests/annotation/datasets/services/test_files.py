@@ -1,4 +1,4 @@
-"""The three formats read alike, and every bad row is named."""
+"""All three formats give the same data set; every bad row is named."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def facts(content: DatasetContent) -> list[object]:
     ]
 
 
-def test_the_three_examples_say_the_same() -> None:
+def test_the_three_example_files_hold_the_same_data() -> None:
     by_format = {kind: read((EXAMPLES / f"dataset.{kind}").read_bytes(), kind) for kind in ("jsonl", "csv", "tsv")}
     assert facts(by_format["jsonl"]) == facts(by_format["csv"]) == facts(by_format["tsv"])
     # Counted by hand in dataset.jsonl.
@@ -47,14 +47,14 @@ def test_the_three_examples_say_the_same() -> None:
     assert (counts["responses"], counts["identical_outputs"]) == (12, 1)
 
 
-def test_empty_references_are_left_out_and_empty_outputs_are_answers() -> None:
+def test_empty_references_are_left_out_and_empty_outputs_are_kept() -> None:
     content = read('{"id": "1", "references": ["", " ", "Hi"], "outputs": {"A": ""}}', "jsonl")
     counts = content.counts("nfc-space")
     assert (counts["references"], counts["empty_references"]) == (1, 2)
     assert (counts["outputs"], counts["empty_outputs"]) == (1, 1)
 
 
-def test_identical_texts_are_counted_under_the_rule_of_the_data_set() -> None:
+def test_identical_texts_are_counted_under_the_normalisation_rule() -> None:
     content = read('{"id": "1", "references": ["Yes"], "outputs": {"A": "yes", "B": "yes ", "C": "no"}}', "jsonl")
     loose, strict = content.counts("nfkc-casefold"), content.counts("exact")
     assert (loose["responses"], loose["identical_outputs"], loose["output_equals_reference"]) == (2, 1, 1)
@@ -99,11 +99,11 @@ def test_a_bad_row_of_a_table_is_named_with_its_field(rows: str, where: tuple[in
     assert refusal(f"item_id,system,kind,text\n{rows}\n", "csv") == [where]
 
 
-def test_a_rank_that_no_number_holds_is_refused() -> None:
+def test_a_rank_too_large_to_store_is_refused() -> None:
     assert refusal(f"item_id,text,rank\n1,Hi,{'9' * 400}\n", "csv") == [(2, "rank")]
 
 
-def test_every_bad_row_is_told_not_only_the_first() -> None:
+def test_every_bad_row_is_reported_not_only_the_first() -> None:
     assert refusal("item_id\tsystem\tkind\trank\n1\t\tgold\t\n\tA\t\t\n2\tA\t\t-1\n", "tsv") == [
         (2, "kind"),
         (3, "item_id"),
@@ -111,7 +111,7 @@ def test_every_bad_row_is_told_not_only_the_first() -> None:
     ]
 
 
-def test_an_unknown_column_is_refused_with_those_there_are() -> None:
+def test_an_unknown_column_is_refused_with_the_accepted_ones() -> None:
     with pytest.raises(ImportRefused) as refused:
         read("item_id,Text\n1,Hi\n", "csv")
     (row,) = refused.value.rows

@@ -1,4 +1,4 @@
-"""An import as a job: whole, or not at all, with every bad row on record."""
+"""An import job stores everything or nothing, and records every bad row."""
 
 import pytest
 from django.db import IntegrityError
@@ -48,7 +48,7 @@ def test_a_name_too_long_to_store_is_refused_at_once(project: Project, dataset: 
         rating_import_create(dataset=dataset, by=None, name=name, filename="r.csv", content=RATINGS)
 
 
-def test_every_bad_row_of_a_rating_file_is_told_at_once_in_the_files_order(dataset: Dataset) -> None:
+def test_every_bad_row_of_a_rating_file_is_reported_in_file_order(dataset: Dataset) -> None:
     bad = b"ann,nowhere,Z,3\nann,1,Z,9\nann,1,Nobody,3\n"
     job = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=RATINGS + bad)
     rating_import_execute(import_id=job.pk)
@@ -82,7 +82,9 @@ def test_a_bad_file_changes_nothing_and_keeps_every_bad_row(project: Project) ->
         ("d.jsonl", b'{"id": "1", "outputs": {"\\u0000": "Hi"}}', "system"),
     ],
 )
-def test_what_postgresql_cannot_hold_is_still_told(project: Project, filename: str, content: bytes, field: str) -> None:
+def test_characters_that_postgresql_cannot_hold_are_reported(
+    project: Project, filename: str, content: bytes, field: str
+) -> None:
     job = dataset_import_create(project=project, by=None, name="Bad", filename=filename, content=content)
     dataset_import_execute(import_id=job.pk)
     job.refresh_from_db()
@@ -91,11 +93,11 @@ def test_what_postgresql_cannot_hold_is_still_told(project: Project, filename: s
 
 
 def test_a_failure_while_storing_leaves_nothing_behind(job: DatasetImport, monkeypatch: pytest.MonkeyPatch) -> None:
-    def break_down(*args: object) -> None:
+    def fail_half_way(*args: object) -> None:
         Item.objects.create(dataset=Dataset.objects.get(), external_id="half", position=0)
         raise IntegrityError("disk full")
 
-    monkeypatch.setattr(runs, "store_dataset", break_down)
+    monkeypatch.setattr(runs, "store_dataset", fail_half_way)
     with pytest.raises(IntegrityError):
         dataset_import_execute(import_id=job.pk)
     job.refresh_from_db()
@@ -121,12 +123,12 @@ def test_a_name_that_is_taken_is_refused_before_and_after_the_queue(job: Dataset
     assert "my-data" in late.error
 
 
-def test_a_format_is_told_by_the_name_or_refused(project: Project) -> None:
+def test_a_file_name_without_a_known_format_is_refused(project: Project) -> None:
     with pytest.raises(AnnotationError, match=r"found 'd\.xlsx'; accepted: \.jsonl, \.csv or \.tsv"):
         dataset_import_create(project=project, by=None, name="X", filename="d.xlsx", content=ITEMS)
 
 
-def test_ratings_arrive_as_a_campaign(dataset: Dataset, manager: User) -> None:
+def test_imported_ratings_become_a_campaign(dataset: Dataset, manager: User) -> None:
     job = rating_import_create(dataset=dataset, by=manager, name="Judged", filename="r.csv", content=RATINGS)
     rating_import_execute(import_id=job.pk)
     job.refresh_from_db()
@@ -146,8 +148,10 @@ def test_refused_ratings_leave_no_campaign_and_no_system_behind(dataset: Dataset
     assert list(dataset.systems.values_list("name", flat=True)) == ["A", "B"]
 
 
-def test_a_long_read_keeps_its_lease_and_stops_when_told_to(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "BEAT_ROWS", 10)
+def test_a_long_read_keeps_its_lease_and_stops_when_cancelled(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "INTERVAL_SECONDS", 0)
     content = b"item_id\n" + b"".join(b"%d\n" % number for number in range(100))
     job = dataset_import_create(project=project, by=None, name="Long", filename="d.csv", content=content)
     cancel = DatasetImport.objects.filter(pk=job.pk).update

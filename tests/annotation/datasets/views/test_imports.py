@@ -20,12 +20,12 @@ def url(name: str, *args: object) -> str:
 
 @pytest.fixture
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """What was put into the queue instead of the queue."""
-    seen: list[tuple[str, int]] = []
+    """Record jobs instead of queueing them."""
+    jobs: list[tuple[str, int]] = []
     for name in ("dataset_import_execute", "rating_import_execute"):
         task = getattr(tasks, name)
-        monkeypatch.setattr(task, "delay_on_commit", lambda pk, name=name: seen.append((name, pk)))
-    return seen
+        monkeypatch.setattr(task, "delay_on_commit", lambda pk, name=name: jobs.append((name, pk)))
+    return jobs
 
 
 def upload(client, project: Project, content: bytes, filename: str = "items.jsonl", **fields):
@@ -44,7 +44,7 @@ def upload_ratings(client, project: Project, dataset: Dataset, content: bytes, *
     return client.post(url("rating-import", project.slug, dataset.slug), data)
 
 
-def test_an_upload_is_queued_and_its_page_leads_to_the_data_set(as_user, project, manager: User, queued) -> None:
+def test_an_upload_is_queued_and_redirects_to_the_data_set_when_done(as_user, project, manager: User, queued) -> None:
     client = as_user(manager)
     answer = upload(client, project, (EXAMPLES / "dataset.jsonl").read_bytes())
     job = DatasetImport.objects.get()
@@ -82,7 +82,7 @@ def test_a_refused_file_shows_line_field_found_and_accepted(as_user, project: Pr
         ({"content": b""}, "The submitted file is empty."),
     ],
 )
-def test_a_bad_form_says_so_at_its_field(as_user, project, manager, queued, fields: dict, message: str) -> None:
+def test_a_bad_form_shows_errors_at_its_fields(as_user, project, manager, queued, fields: dict, message: str) -> None:
     example_dataset(project)
     answer = upload(as_user(manager), project, **{"content": b'{"id": "1"}', **fields})
     assert answer.status_code == 200
@@ -126,12 +126,12 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
     assert campaign.criteria.get().name == "q"
 
 
-def test_an_upload_that_is_not_right_is_read_again_or_discarded(as_user, project, manager, outsider, queued) -> None:
+def test_a_draft_upload_can_be_read_again_or_discarded(as_user, project, manager, outsider, queued) -> None:
     dataset = example_dataset(project)
     client = as_user(manager)
     upload_ratings(client, project, dataset, b"item,system,relevance\n1,SystemA,4.5\n1,SystemZ,2\n")
     job = RatingImport.objects.get()
-    page, again, discard = (
+    page, read_again, discard = (
         url(f"rating-import-{name}", project.slug, job.pk) for name in ("detail", "read-again", "discard")
     )
     shown = client.get(page).content.decode()
@@ -139,8 +139,8 @@ def test_an_upload_that_is_not_right_is_read_again_or_discarded(as_user, project
     assert "SystemZ" in shown
     assert "Import as “" not in shown
 
-    assert "accepted: a lower end" in client.post(again, {"scale_min": 5, "scale_max": 1}).content.decode()
-    client.post(again, {"aggregate": "median", "only_systems": "SystemA"})
+    assert "accepted: a lower end" in client.post(read_again, {"scale_min": 5, "scale_max": 1}).content.decode()
+    client.post(read_again, {"aggregate": "median", "only_systems": "SystemA"})
     shown = client.get(page).content.decode()
     assert "This looks like medians only: 1 criterion, 1 median of 1 response of this data set." in shown
     assert "Import as “" in shown
@@ -152,7 +152,7 @@ def test_an_upload_that_is_not_right_is_read_again_or_discarded(as_user, project
     assert queued == []
 
 
-def test_what_is_on_its_way_can_be_neither_discarded_nor_read_again(as_user, project, manager, queued) -> None:
+def test_a_confirmed_upload_can_be_neither_discarded_nor_read_again(as_user, project, manager, queued) -> None:
     dataset = example_dataset(project)
     client = as_user(manager)
     upload_ratings(client, project, dataset, (EXAMPLES / "ratings.csv").read_bytes())
@@ -186,7 +186,7 @@ def test_every_example_is_recognised_and_can_be_imported(as_user, project, manag
         ({"columns": "judge = rater"}, "found &#x27;judge&#x27;; accepted: rater, item"),
     ],
 )
-def test_bad_options_of_ratings_are_told(as_user, project, manager, queued, fields: dict, message: str) -> None:
+def test_bad_rating_options_are_reported(as_user, project, manager, queued, fields: dict, message: str) -> None:
     answer = upload_ratings(as_user(manager), project, example_dataset(project), b"x", **fields)
     assert message in answer.content.decode()
     assert not RatingImport.objects.exists()
@@ -215,7 +215,7 @@ def test_viewers_may_not_upload_and_outsiders_get_404(as_user, project, viewer, 
     assert as_user(outsider).get(url("dataset-import-detail", "elsewhere", job.pk)).status_code == 404
 
 
-def test_the_examples_are_there_to_download(client) -> None:
+def test_the_examples_can_be_downloaded(client) -> None:
     for name in (*DATASET_EXAMPLES, *RATING_EXAMPLES):
         assert client.get(url("import-example", name)).getvalue() == (EXAMPLES / name).read_bytes()
     assert client.get(url("import-example", "README.md")).status_code == 404

@@ -33,14 +33,14 @@ def counts() -> dict[str, int]:
 
 @pytest.fixture
 def untouched() -> Iterator[dict[str, int]]:
-    """Asserts at the end that no table has a row more or less than when the test stored what it began with."""
-    began: dict[str, int] = {}
-    yield began
-    assert began
-    assert counts() == began
+    """Assert at the end that every table has as many rows as the test stored here."""
+    row_counts: dict[str, int] = {}
+    yield row_counts
+    assert row_counts
+    assert counts() == row_counts
 
 
-def test_every_place_is_filled_and_nothing_is_left_behind(draft: Draft, untouched: dict[str, int]) -> None:
+def test_every_slot_is_filled_and_nothing_is_left_behind(draft: Draft, untouched: dict[str, int]) -> None:
     campaign = draft(quality=CHECKS, consent="Do you agree?", instructions="Rate.", payment_per_unit="0.10")
     run = dry_run_create(campaign=campaign, specification=FEW)
     untouched.update(counts())
@@ -56,14 +56,16 @@ def test_every_place_is_filled_and_nothing_is_left_behind(draft: Draft, untouche
     assert campaign.state == CampaignState.DRAFT
 
 
-def test_the_same_specification_gives_the_same_answers_and_another_seed_others(draft: Draft) -> None:
+def test_answers_depend_on_the_specification_and_its_seed(draft: Draft) -> None:
     campaign = draft(quality=CHECKS)
-    first, again, other = (play(campaign, dropout=0.05, spam_share=0.25, seed=seed).result for seed in (5, 5, 6))
-    assert first == again
-    assert first["curve"] != other["curve"]
+    first, repeated, other_seed = (
+        play(campaign, dropout=0.05, spam_share=0.25, seed=seed).result for seed in (5, 5, 6)
+    )
+    assert first == repeated
+    assert first["curve"] != other_seed["curve"]
 
 
-def test_a_campaign_that_is_running_is_left_as_it_is(draft: Draft) -> None:
+def test_a_running_campaign_is_not_changed(draft: Draft) -> None:
     campaign = campaign_launch(campaign=draft())
     rate_next(campaign, join(campaign))
     before = list(campaign.ratings.values())
@@ -83,7 +85,7 @@ def test_a_campaign_that_is_running_is_left_as_it_is(draft: Draft) -> None:
     ],
     ids=["pairs", "lists", "qualification"],
 )
-def test_raters_find_their_way_through_every_kind_of_page(draft: Draft, columns: dict[str, Any]) -> None:
+def test_simulated_raters_can_use_every_kind_of_page(draft: Draft, columns: dict[str, Any]) -> None:
     run = play(draft(**columns), noise=0, bias_sd=0, lapse=0, spam_share=0)
     part = run.result["simulated"]
     assert (run.error, run.result["findings"]) == ("", [])
@@ -94,21 +96,21 @@ def test_most_spammers_are_caught_by_gold_and_repeats(draft: Draft) -> None:
     """Three in ten spam; every second screen is a check, so that each rater meets some ten of each kind."""
     campaign = draft(items=7, k=4, quality=CHECKS, max_units_per_rater=40)
     run = play(campaign, raters=10, spam_share=0.3, arrivals_per_hour=600, lapse=0, noise=0.1)
-    found = run.result["forecast"]["detection"]
+    detection = run.result["forecast"]["detection"]
     assert run.result["rules"]["source"] == "default"
-    assert found["spammers"] >= 2
-    assert found["struck_spammers"] > found["spammers"] / 2
-    assert found["struck_honest"] <= 1
+    assert detection["spammers"] >= 2
+    assert detection["struck_spammers"] > detection["spammers"] / 2
+    assert detection["struck_honest"] <= 1
 
 
-def test_without_checks_nobody_can_be_caught(draft: Draft) -> None:
+def test_without_checks_no_spammer_is_caught(draft: Draft) -> None:
     run = play(draft(), spam_share=0.5)
     assert run.result["rules"] == {"source": "none", "version": None, "checks": False, "sentences": []}
     assert run.result["forecast"]["detection"]["struck_spammers"] == 0
     assert run.result["forecast"]["detection"]["spammers"] > 0
 
 
-def test_the_campaigns_own_rules_go_before_default_ones_and_see_the_raters_own_seconds(draft: Draft) -> None:
+def test_registered_rules_replace_the_default_ones_and_use_the_raters_seconds(draft: Draft) -> None:
     campaign = draft(quality=CHECKS)
     rule = {"rule": "median_seconds_below", "version": 1, "action": "exclude", "seconds": 7.0, "after": 1}
     QualityRules.objects.create(campaign=campaign, version=1, rules=[rule], before_launch=True)
@@ -119,23 +121,23 @@ def test_the_campaigns_own_rules_go_before_default_ones_and_see_the_raters_own_s
     assert {row["action"] for row in rows if not row["spam"]} == {None}
 
 
-def test_a_leavers_place_goes_to_somebody_else(draft: Draft) -> None:
+def test_the_slot_of_a_rater_who_leaves_is_given_to_another(draft: Draft) -> None:
     run = play(draft(items=3), raters=40, dropout=0.3)
     part = run.result["simulated"]
     assert part["left"] > 0
     assert part["filled"] == part["places"]
 
 
-def test_whoever_does_too_little_for_a_code_is_counted(draft: Draft) -> None:
+def test_raters_with_too_few_units_for_a_code_are_counted(draft: Draft) -> None:
     run = play(draft(min_units_per_rater=7), raters=2)
     assert run.result["without_code"] == sum(row["units"] < 7 for row in run.result["raters"])
 
 
-def test_trouble_is_found_and_told(draft: Draft) -> None:
+def test_server_errors_are_reported_as_findings(draft: Draft) -> None:
     with mock.patch("annotation.rating.views.work.unit_request", side_effect=AnnotationError("broken")):
         run = play(draft(), raters=2)
     assert run.state == JobState.DONE
-    assert sum(one["times"] for one in run.result["findings"]) == 2
+    assert sum(finding["times"] for finding in run.result["findings"]) == 2
     assert "status 500" in run.result["findings"][0]["what"]
     assert run.result["forecast"] is None
 
@@ -156,7 +158,7 @@ def test_a_cancelled_run_leaves_nothing_behind(draft: Draft, untouched: dict[str
     assert (run.state, run.result) == (JobState.CANCELLED, {})
 
 
-def test_a_failed_run_leaves_nothing_behind_and_says_why(draft: Draft, untouched: dict[str, int]) -> None:
+def test_a_failed_run_leaves_nothing_behind_and_has_a_reason(draft: Draft, untouched: dict[str, int]) -> None:
     run = dry_run_create(campaign=draft(quality={"every": 2, "mix": {"gold": 1}}), specification=FEW)
     untouched.update(counts())
     dry_run_execute(dry_run_id=run.pk)
@@ -165,7 +167,7 @@ def test_a_failed_run_leaves_nothing_behind_and_says_why(draft: Draft, untouched
     assert "gold" in run.error
 
 
-def test_what_a_killed_worker_left_is_swept_up(draft: Draft, untouched: dict[str, int]) -> None:
+def test_the_sandbox_of_a_killed_worker_is_removed(draft: Draft, untouched: dict[str, int]) -> None:
     run = dry_run_create(campaign=draft(quality=CHECKS), specification=FEW)
     claim = jobs.job_claim(DryRun, run.pk)
     assert claim
@@ -178,7 +180,7 @@ def test_what_a_killed_worker_left_is_swept_up(draft: Draft, untouched: dict[str
     assert sandboxes_sweep() == 0
 
 
-def test_a_second_worker_removes_the_first_ones_copy(draft: Draft) -> None:
+def test_a_second_worker_removes_the_sandbox_of_the_first(draft: Draft) -> None:
     run = dry_run_create(campaign=draft(), specification=FEW)
     claim = jobs.job_claim(DryRun, run.pk)
     assert claim
@@ -190,9 +192,7 @@ def test_a_second_worker_removes_the_first_ones_copy(draft: Draft) -> None:
     assert not Project.objects.filter(is_sandbox=True).exists()
 
 
-def test_of_a_large_campaign_a_part_is_played_and_the_whole_is_foretold(
-    draft: Draft, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_campaign_is_simulated_in_part_and_extrapolated(draft: Draft, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.dry_runs.services.extent.MOST_SCREENS", 18)
     monkeypatch.setattr("annotation.dry_runs.services.extent.FEWEST_RATERS", 4)
     campaign = draft(items=12, payment_per_unit="0.10")
@@ -203,7 +203,7 @@ def test_of_a_large_campaign_a_part_is_played_and_the_whole_is_foretold(
     assert run.result["forecast"]["cost"]["screens"] == 72
 
 
-def test_asking_is_written_down_and_refuses_what_cannot_be(draft: Draft) -> None:
+def test_creating_a_run_is_audited_and_validated(draft: Draft) -> None:
     campaign = draft()
     with pytest.raises(AnnotationError) as refused:
         dry_run_create(campaign=campaign, specification={"raters": 0, "noise": 2.0, "x": 1})
@@ -217,7 +217,7 @@ def test_asking_is_written_down_and_refuses_what_cannot_be(draft: Draft) -> None
         dry_run_create(campaign=campaign, specification=FEW)
 
 
-def test_purging_touches_sandboxes_alone(project: Project, draft: Draft) -> None:
+def test_purging_touches_sandboxes_only(project: Project, draft: Draft) -> None:
     campaign = draft()
     module.sandbox_purge(project.pk)
     assert Campaign.objects.filter(pk=campaign.pk).exists()

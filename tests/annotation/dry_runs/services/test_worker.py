@@ -1,4 +1,4 @@
-"""A dry run in a real worker: asked for, killed half-way, taken up again; nothing is left behind."""
+"""A dry run in a real worker that is killed half-way and finished by another one."""
 
 import pytest
 
@@ -16,10 +16,10 @@ def test_a_killed_worker_leaves_no_sandbox_and_another_finishes(project: Project
     run = dry_run_create(campaign=campaign, specification={**FEW, "raters": 8})
     tasks.dry_run_execute.delay(run.pk)
 
-    def ratings_are_coming_in() -> bool:
+    def has_ratings() -> bool:
         return Rating.objects.filter(campaign__project__is_sandbox=True).count() > 3
 
-    wait_until(ratings_are_coming_in, seconds=120)
+    wait_until(has_ratings, seconds=120)
     worker.kill()
     assert Project.objects.filter(is_sandbox=True).count() == 1
     worker.start()

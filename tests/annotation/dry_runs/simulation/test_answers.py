@@ -29,9 +29,9 @@ SCALES = [
 QUALITY = latent_quality(np.arange(400), seed=11)
 
 
-def give(rater, quality, scale, other=0.5, ties=False):
+def give(rater, quality, scale, other_quality=0.5, ties=False):
     kind, low, high, step = scale
-    against = other if kind == "preference" else None
+    against = other_quality if kind == "preference" else None
     ladder = Ladder(low, high, step, logarithmic=kind == "magnitude", zero=kind != "preference" or ties)
     return answer(rater, quality, ladder, against=against)
 
@@ -46,9 +46,9 @@ def accepted(value, scale, ties=False):
 
 @pytest.mark.parametrize("scale", SCALES)
 @given(seeds, shares, shares, st.sampled_from([None, "random", "constant"]), st.booleans())
-def test_every_answer_lies_on_its_scale(scale, seed, quality, other, spam, ties):
+def test_every_answer_is_a_value_of_its_scale(scale, seed, quality, other_quality, spam, ties):
     rater = SimulatedRater(seed=seed, spam=spam, bias=0.3, noise=0.5, lapse=0.2)
-    assert accepted(give(rater, quality, scale, other, ties=ties), scale, ties)
+    assert accepted(give(rater, quality, scale, other_quality, ties=ties), scale, ties)
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -64,35 +64,37 @@ def test_without_noise_the_mean_rating_follows_quality(scale):
     raters = population(20, PopulationTraits(noise=0, spam_share=0, lapse=0), seed=3)
     mean = np.mean([[give(rater, quality, scale) for quality in QUALITY] for rater in raters], axis=0)
     assert (np.diff(mean[np.argsort(QUALITY)]) >= -1e-9).all()
-    # Against a middling one the strengths of a preference take few values: ties cost some correlation.
+    # Preferences against a response of medium quality take few values: ties lower the correlation.
     assert stats.spearmanr(mean, QUALITY).statistic > (0.85 if scale[0] == "preference" else 0.97)
 
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_random_spammer_is_uncorrelated_with_quality(scale):
     spammers = [SimulatedRater(seed=seed, spam="random") for seed in range(30)]
-    found = [stats.spearmanr([give(rater, quality, scale) for quality in QUALITY], QUALITY) for rater in spammers]
-    # Of 30 p-values, uniform when nothing is there: their mean lies in 0.29..0.71 but for 1 in 10,000.
-    assert 0.29 < np.mean([result.pvalue for result in found]) < 0.71
+    correlations = [
+        stats.spearmanr([give(rater, quality, scale) for quality in QUALITY], QUALITY) for rater in spammers
+    ]
+    # The mean of 30 uniform p-values is outside 0.29..0.71 once in 10,000.
+    assert 0.29 < np.mean([result.pvalue for result in correlations]) < 0.71
     # Standard error of one: 1 / sqrt(399) = 0.05; of the mean of 30: 0.009.
-    assert abs(np.mean([result.statistic for result in found])) < 0.04
+    assert abs(np.mean([result.statistic for result in correlations])) < 0.04
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_a_constant_spammer_always_says_the_same_and_another_one_something_else(scale):
-    said = [
+def test_a_constant_spammer_always_gives_the_same_answer_but_spammers_differ(scale):
+    answers = [
         {give(SimulatedRater(seed=seed, spam="constant"), quality, scale) for quality in QUALITY[:20]}
         for seed in range(20)
     ]
-    assert all(len(values) == 1 for values in said)
-    assert len(set.union(*said)) > 1
+    assert all(len(values) == 1 for values in answers)
+    assert len(set.union(*answers)) > 1
 
 
 @pytest.mark.parametrize(
     ("scale", "ties", "points"),
     [(SCALES[0], False, [1, 2, 3, 4, 5]), (SCALES[7], False, [-3, -2, -1, 1, 2, 3]), (SCALES[7], True, range(-3, 4))],
 )
-def test_without_looking_every_point_is_equally_likely(scale, ties, points):
+def test_a_random_spammer_chooses_every_point_equally_often(scale, ties, points):
     rater = SimulatedRater(seed=2, spam="random")
     counts = Counter(give(rater, 0.9, scale, ties=ties) for _ in range(4000))
     assert set(counts) == set(points)
@@ -101,21 +103,21 @@ def test_without_looking_every_point_is_equally_likely(scale, ties, points):
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_same_seeds_give_the_same_answers(scale):
-    def everything():
+    def all_answers():
         return [
             give(rater, quality, scale)
             for rater in population(6, PopulationTraits(spam_share=0.4), seed=8)
             for quality in QUALITY
         ]
 
-    assert everything() == everything()
+    assert all_answers() == all_answers()
 
 
 def test_bias_and_noise_are_shares_of_the_scales_length():
     rater = SimulatedRater(seed=4, bias=0.1, noise=0.08, lapse=0)
-    given_ = np.array([answer(rater, 0.4, Ladder(0, 100, 0)) for _ in range(5000)])
-    assert given_.mean() == pytest.approx(50, abs=4 * 8 / math.sqrt(5000))
-    assert given_.std() == pytest.approx(8, rel=0.05)
+    values = np.array([answer(rater, 0.4, Ladder(0, 100, 0)) for _ in range(5000)])
+    assert values.mean() == pytest.approx(50, abs=4 * 8 / math.sqrt(5000))
+    assert values.std() == pytest.approx(8, rel=0.05)
 
 
 def test_a_magnitude_is_linear_in_its_logarithm():
@@ -125,7 +127,7 @@ def test_a_magnitude_is_linear_in_its_logarithm():
     assert values == pytest.approx([10, 10**1.5, 100, 1000])
 
 
-def test_bias_falls_out_of_a_preference_and_swapping_the_two_turns_it_around():
+def test_bias_does_not_affect_preferences_and_swapping_texts_negates_them():
     exact = SimulatedRater(seed=4, bias=0.4, noise=0, lapse=0)
     ladder = Ladder(-3, 3, zero=False)
     assert [answer(exact, a, ladder, against=b) for a, b in [(1, 0), (0.9, 0.3), (0, 1)]] == [3, 2, -3]
@@ -134,19 +136,19 @@ def test_bias_falls_out_of_a_preference_and_swapping_the_two_turns_it_around():
         assert ahead == -answer(exact, second, ladder, against=first)
 
 
-def test_equals_are_called_equal_only_where_that_is_offered():
+def test_equal_texts_are_rated_equal_only_if_the_scale_has_zero():
     exact = SimulatedRater(seed=4, noise=0, lapse=0)
     assert answer(exact, 0.5, Ladder(-2, 2), against=0.5) == 0
     assert abs(answer(exact, 0.5, Ladder(-2, 2, zero=False), against=0.5)) == 1
 
 
-def test_the_noise_of_a_preference_is_that_of_two_perceptions():
+def test_a_preference_has_the_noise_of_two_perceptions():
     rater = SimulatedRater(seed=6, noise=0.1, lapse=0)
-    given_ = np.array([answer(rater, 0.5, Ladder(-1000, 1000), against=0.5) for _ in range(5000)])
-    assert given_.std() == pytest.approx(1000 * 0.1 * math.sqrt(2), rel=0.05)
+    values = np.array([answer(rater, 0.5, Ladder(-1000, 1000), against=0.5) for _ in range(5000)])
+    assert values.std() == pytest.approx(1000 * 0.1 * math.sqrt(2), rel=0.05)
 
 
-def test_agreement_is_what_the_variances_of_quality_bias_and_noise_make_it():
+def test_agreement_follows_from_the_variances_of_quality_bias_and_noise():
     # ICC(1) = between / (between + within), Shrout & Fleiss 1979, with Beta(2, 2)'s variance 1/20 between.
     raters = population(12, PopulationTraits(bias_sd=0.05, noise=0.1, spam_share=0, lapse=0), seed=5)
     expected = 0.05 / (0.05 + np.var([rater.bias for rater in raters]) + 0.1**2)
@@ -155,7 +157,7 @@ def test_agreement_is_what_the_variances_of_quality_bias_and_noise_make_it():
     assert icc(table).icc_1 == pytest.approx(expected, abs=0.03)
 
 
-def test_an_attention_check_is_obeyed_by_who_looks():
+def test_raters_who_look_obey_an_attention_check():
     honest, careless = SimulatedRater(seed=1, lapse=0), SimulatedRater(seed=1, lapse=0.3)
     assert {obey(honest, 4, Ladder(1, 5)) for _ in range(50)} == {4.0}
     # A careless rater still hits one of five points by chance.
@@ -170,21 +172,21 @@ def test_latent_quality_is_beta_distributed():
 
 
 @given(st.lists(st.integers(1, 2**62), min_size=1, max_size=8, unique=True), seeds)
-def test_latent_quality_belongs_to_the_response_alone(ids, seed):
+def test_latent_quality_depends_on_the_response_alone(ids, seed):
     together = latent_quality(ids, seed)
     assert ((together > 0) & (together < 1)).all()
-    assert together.tolist() == [latent_quality([one], seed)[0] for one in ids]
+    assert together.tolist() == [latent_quality([response], seed)[0] for response in ids]
 
 
 @given(st.lists(st.integers(1, 2**62), min_size=1, max_size=8), seeds)
-def test_a_degraded_text_is_worse_than_its_own_and_an_anchor_is_high(ids, seed):
+def test_degraded_texts_are_worse_than_their_originals_and_anchors_are_good(ids, seed):
     assert (latent_quality(ids, seed, kind="degraded") < latent_quality(ids, seed)).all()
     assert (latent_quality(ids, seed, kind="anchor") >= 0.8).all()
 
 
 def test_another_seed_gives_unrelated_qualities():
-    other = latent_quality(np.arange(400), seed=12)
-    assert stats.pearsonr(QUALITY, other).pvalue > 0.001
+    qualities = latent_quality(np.arange(400), seed=12)
+    assert stats.pearsonr(QUALITY, qualities).pvalue > 0.001
 
 
 ANY = SimulatedRater(seed=1)
@@ -205,6 +207,6 @@ ANY = SimulatedRater(seed=1)
         (lambda: magnitude_ends(0), "standard_value is 0; accepted: a number above 0"),
     ],
 )
-def test_what_is_not_accepted_is_named(call, message):
+def test_invalid_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -24,35 +24,38 @@ def cost(**changes):
 
 
 def test_a_finished_dry_run_costs_what_its_screens_cost():
-    found = cost()
-    assert (found.screens, found.pay, found.fees, found.total) == (120, *map(Decimal, ("12.00", "4.00", "16.00")))
-    assert found.per_rating == Decimal("0.16")
-    assert found.pay_per_hour == pytest.approx(24)
+    forecast = cost()
+    assert (forecast.screens, forecast.pay, forecast.fees, forecast.total) == (
+        120,
+        *map(Decimal, ("12.00", "4.00", "16.00")),
+    )
+    assert forecast.per_rating == Decimal("0.16")
+    assert forecast.pay_per_hour == pytest.approx(24)
 
 
-def test_a_part_of_the_campaign_is_carried_over_to_all_of_its_places():
-    found = cost(places=1001)
-    assert found.screens == 1202  # 1201.2: a part of a screen is paid as one
-    assert found.pay == Decimal("120.20")
-    assert found.pay_per_hour == pytest.approx(24)
+def test_costs_are_extrapolated_to_all_slots():
+    forecast = cost(places=1001)
+    assert forecast.screens == 1202  # 1201.2: a part of a screen is paid as one
+    assert forecast.pay == Decimal("120.20")
+    assert forecast.pay_per_hour == pytest.approx(24)
 
 
 def test_money_is_exact_and_rounded_half_up_to_cents():
-    found = cost(paid_screens=1, filled=1, places=1, payment_per_unit=Decimal("0.125"), fee_percent=Decimal(20))
-    assert (found.pay, found.fees, found.total) == (Decimal("0.13"), Decimal("0.03"), Decimal("0.16"))
+    forecast = cost(paid_screens=1, filled=1, places=1, payment_per_unit=Decimal("0.125"), fee_percent=Decimal(20))
+    assert (forecast.pay, forecast.fees, forecast.total) == (Decimal("0.13"), Decimal("0.03"), Decimal("0.16"))
 
 
-def test_unpaid_work_costs_nothing_and_unknown_time_earns_nothing_that_can_be_said():
+def test_unpaid_work_costs_nothing_and_unknown_time_gives_no_hourly_pay():
     assert cost(payment_per_unit=Decimal(0)).total == 0
     assert math.isnan(cost(paid_seconds=0).pay_per_hour)
 
 
 @given(st.integers(0, 500), st.integers(1, 500), st.integers(1, 10**6))
 def test_a_larger_campaign_never_costs_less_than_in_proportion(paid, filled, places):
-    found = cost(paid_screens=paid, filled=filled, places=places)
-    assert found.screens * filled >= paid * places
-    assert (found.screens - 1) * filled < paid * places
-    assert found.total == found.pay + found.fees
+    forecast = cost(paid_screens=paid, filled=filled, places=places)
+    assert forecast.screens * filled >= paid * places
+    assert (forecast.screens - 1) * filled < paid * places
+    assert forecast.total == forecast.pay + forecast.fees
 
 
 @given(st.integers(1, 40), st.integers(1, 200), st.data())
@@ -60,26 +63,26 @@ def test_recall_and_false_alarms_have_wilsons_interval(n_spammers, n_honest, dat
     caught, wrong = data.draw(st.integers(0, n_spammers)), data.draw(st.integers(0, n_honest))
     spammers, honest = range(n_spammers), range(1000, 1000 + n_honest)
     struck = {*spammers[:caught], *honest[:wrong]}
-    found = detection_forecast(spammers=spammers, struck=struck, worked=[*spammers, *honest])
-    assert (found.recall, found.false_alarms) == (caught / n_spammers, wrong / n_honest)
-    assert (found.spammers, found.struck_spammers) == (n_spammers, caught)
-    assert (found.honest, found.struck_honest) == (n_honest, wrong)
+    detection = detection_forecast(spammers=spammers, struck=struck, worked=[*spammers, *honest])
+    assert (detection.recall, detection.false_alarms) == (caught / n_spammers, wrong / n_honest)
+    assert (detection.spammers, detection.struck_spammers) == (n_spammers, caught)
+    assert (detection.honest, detection.struck_honest) == (n_honest, wrong)
     # statsmodels' proportion_confint
     recall = proportion_confint(caught, n_spammers, method="wilson")
     alarms = proportion_confint(wrong, n_honest, method="wilson")
-    assert (found.recall_low, found.recall_high) == pytest.approx(recall, abs=1e-12)
-    assert (found.false_alarms_low, found.false_alarms_high) == pytest.approx(alarms, abs=1e-12)
+    assert (detection.recall_low, detection.recall_high) == pytest.approx(recall, abs=1e-12)
+    assert (detection.false_alarms_low, detection.false_alarms_high) == pytest.approx(alarms, abs=1e-12)
 
 
-def test_raters_who_answered_nothing_count_nowhere():
-    found = detection_forecast(spammers={1, 2, 3}, struck={2, 3, 8}, worked=[1, 2, 2, 5])
-    assert (found.spammers, found.struck_spammers, found.honest, found.struck_honest) == (2, 1, 1, 0)
+def test_raters_without_answers_are_not_counted():
+    detection = detection_forecast(spammers={1, 2, 3}, struck={2, 3, 8}, worked=[1, 2, 2, 5])
+    assert (detection.spammers, detection.struck_spammers, detection.honest, detection.struck_honest) == (2, 1, 1, 0)
 
 
 def test_without_spammers_recall_is_undefined_with_a_reason():
-    found = detection_forecast(spammers=[], struck=[], worked=[1])
-    assert math.isnan(found.recall)
-    assert (found.false_alarms, found.reason) == (0, "no spammer answered anything")
+    detection = detection_forecast(spammers=[], struck=[], worked=[1])
+    assert math.isnan(detection.recall)
+    assert (detection.false_alarms, detection.reason) == (0, "no spammer answered anything")
     assert detection_forecast(spammers=[1], struck=[], worked=[1]).reason == "no honest rater answered anything"
 
 
@@ -87,8 +90,8 @@ def simulated(seed=7, *, noise=0.12, n_raters=40, units=60, k=8):
     """A campaign of single responses on 5 points without the product: every rater rates k * units / n_raters."""
     raters = population(n_raters, PopulationTraits(noise=noise, spam_share=0.2, median_seconds=15), seed=seed)
     quality = latent_quality(np.arange(units), seed)
-    place = np.arange(units * k)
-    rater, response = place % n_raters, place // k
+    slot = np.arange(units * k)
+    rater, response = slot % n_raters, slot // k
     value = [answer(raters[r], quality[u], Ladder(1, 5)) for r, u in zip(rater, response, strict=True)]
     seconds = [raters[r].seconds() for r in rater]
     return raters, RatingTable(response, rater, value), seconds
@@ -96,7 +99,7 @@ def simulated(seed=7, *, noise=0.12, n_raters=40, units=60, k=8):
 
 def simulated_weights(seed=7, **options):
     raters, table, _ = simulated(seed, **options)
-    return raters, table, linear_weights(table, 1, 5, n_bootstrap=200)
+    return raters, table, linear_weights(table, 1, 5)
 
 
 def campaign_duration(raters, workload, seed, **options):
@@ -114,7 +117,7 @@ def test_agreement_catches_most_spammers_of_a_simulated_campaign_and_few_others(
     assert result.false_alarms <= 0.1
 
 
-def test_a_forecast_carries_a_part_over_to_the_whole_campaign():
+def test_a_forecast_extrapolates_to_the_full_campaign():
     raters, _, seconds = simulated()
     workload = Workload(600, 8, max_units_per_rater=30)
     duration = campaign_duration(raters, workload, 7, arrivals_per_hour=20, n_replicates=5)
@@ -134,15 +137,15 @@ def test_noisier_raters_make_wider_intervals():
     assert noisy > calm + 0.1
 
 
-def test_a_forecast_is_reproduced_by_its_seed_and_differs_by_another():
-    first, again, other = (
+def test_a_forecast_depends_on_its_seed():
+    first, repeated, other_seed = (
         campaign_duration(simulated(seed)[0], Workload(600, 8), seed, arrivals_per_hour=20, n_replicates=5)
         for seed in (7, 7, 8)
     )
-    assert first == again != other
+    assert first == repeated != other_seed
 
 
-def test_cost_is_that_of_the_simulated_campaigns():
+def test_the_cost_comes_from_the_simulated_campaigns():
     raters = [SimulatedRater(seed=1, median_seconds=60, screen_sd=0)]
     workload = Workload(30, 1, checks_per_unit=1)
     duration = campaign_duration(raters, workload, 1, arrivals_per_hour=0.001, n_replicates=1)
@@ -176,6 +179,6 @@ def test_raters_who_fail_the_test_are_paid_for_it_and_fill_nothing():
         (lambda: cost(fee_percent=Decimal(-1)), "fee_percent is -1; accepted: 0 or more"),
     ],
 )
-def test_what_is_not_accepted_is_named(call, message):
+def test_invalid_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

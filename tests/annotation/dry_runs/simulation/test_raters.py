@@ -16,7 +16,7 @@ def traits(rater):
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(1, 30), st.floats(0, 1))
-def test_a_population_is_drawn_again_alike_and_has_its_exact_share_of_spammers(seed, n, share):
+def test_a_population_is_reproducible_and_has_the_exact_share_of_spammers(seed, n, share):
     raters = population(n, PopulationTraits(spam_share=share), seed=seed)
     assert [traits(rater) for rater in raters] == [
         traits(r) for r in population(n, PopulationTraits(spam_share=share), seed=seed)
@@ -24,16 +24,16 @@ def test_a_population_is_drawn_again_alike_and_has_its_exact_share_of_spammers(s
     assert sum(rater.is_spammer for rater in raters) == math.floor(n * share + 0.5)
 
 
-def test_a_larger_share_adds_spammers_and_leaves_everybody_else_as_they_were():
+def test_a_larger_share_adds_spammers_without_changing_other_raters():
     few, many = (population(40, PopulationTraits(spam_share=share), seed=9) for share in (0.1, 0.3))
-    added = [place for place in range(40) if few[place].spam != many[place].spam]
+    added = [index for index in range(40) if few[index].spam != many[index].spam]
     assert len(added) == 8
-    assert all(few[place].spam is None for place in added)
-    assert all(traits(few[place]) == traits(many[place]) for place in range(40) if place not in added)
-    assert all(few[place].bias == many[place].bias for place in added)
+    assert all(few[index].spam is None for index in added)
+    assert all(traits(few[index]) == traits(many[index]) for index in range(40) if index not in added)
+    assert all(few[index].bias == many[index].bias for index in added)
 
 
-def test_a_trait_that_is_changed_changes_no_other():
+def test_changing_a_trait_changes_no_other_trait():
     calm, noisy = (
         population(10, PopulationTraits(noise=0.1), seed=4),
         population(10, PopulationTraits(noise=0.3), seed=4),
@@ -41,7 +41,7 @@ def test_a_trait_that_is_changed_changes_no_other():
     assert [{**traits(rater), "noise": 0.3} for rater in calm] == [traits(rater) for rater in noisy]
 
 
-def test_biases_and_speeds_have_the_distributions_that_were_asked_for():
+def test_biases_and_speeds_have_the_requested_distributions():
     raters = population(2000, PopulationTraits(bias_sd=0.2, median_seconds=30, speed_sd=0.5, spam_share=0), seed=2)
     assert stats.kstest([rater.bias / 0.2 for rater in raters], "norm").pvalue > 0.001
     speeds = [math.log(rater.median_seconds / 30) / 0.5 for rater in raters]
@@ -51,10 +51,10 @@ def test_biases_and_speeds_have_the_distributions_that_were_asked_for():
 def test_spammers_of_both_kinds_are_quick():
     honest = population(50, PopulationTraits(spam_share=0), seed=3)
     raters = population(50, PopulationTraits(spam_share=0.2), seed=3)
-    spammers = [place for place, rater in enumerate(raters) if rater.is_spammer]
-    assert sorted(raters[place].spam for place in spammers) == ["constant"] * 5 + ["random"] * 5
-    for place in spammers:
-        assert raters[place].median_seconds == pytest.approx(0.4 * honest[place].median_seconds)
+    spammers = [index for index, rater in enumerate(raters) if rater.is_spammer]
+    assert sorted(raters[index].spam for index in spammers) == ["constant"] * 5 + ["random"] * 5
+    for index in spammers:
+        assert raters[index].median_seconds == pytest.approx(0.4 * honest[index].median_seconds)
 
 
 def test_times_are_log_normal_around_the_raters_median():
@@ -65,9 +65,9 @@ def test_times_are_log_normal_around_the_raters_median():
 @pytest.mark.parametrize("share", [0.0, 0.07, 1.0])
 def test_raters_leave_and_lapse_as_often_as_they_should(share):
     rater = SimulatedRater(seed=8, dropout=share, lapse=share)
-    left, looked = (sum(f() for _ in range(4000)) for f in (rater.leaves, rater.looks))
-    assert stats.binomtest(left, 4000, share).pvalue > 0.001
-    assert stats.binomtest(4000 - looked, 4000, share).pvalue > 0.001
+    n_left, n_looked = (sum(f() for _ in range(4000)) for f in (rater.leaves, rater.looks))
+    assert stats.binomtest(n_left, 4000, share).pvalue > 0.001
+    assert stats.binomtest(4000 - n_looked, 4000, share).pvalue > 0.001
 
 
 def test_a_spammer_never_looks():

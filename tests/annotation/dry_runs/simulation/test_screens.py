@@ -25,7 +25,7 @@ def test_every_text_gets_a_value_on_every_scale():
     assert LENGTH.simulate(exact(), texts) == {0: 20, 1: 90}
 
 
-def test_a_preference_is_asked_once_and_is_the_opposite_the_other_way_round():
+def test_a_preference_is_one_answer_and_changes_sign_with_the_order():
     first = BETTER.simulate(exact(), [ShownText(0.9), ShownText(0.3)])
     second = BETTER.simulate(exact(), [ShownText(0.3), ShownText(0.9)])
     assert first == {0: 2}
@@ -35,16 +35,16 @@ def test_a_preference_is_asked_once_and_is_the_opposite_the_other_way_round():
 @given(low=st.integers(1, 5), width=st.integers(0, 4))
 def test_a_careful_rater_meets_every_known_answer(low, width):
     high = min(low + width, 5)
-    said = LIKERT.simulate(exact(), [ShownText(expected={"quality": (low, high)})])
-    assert low <= said[0] <= high
+    answers = LIKERT.simulate(exact(), [ShownText(expected={"quality": (low, high)})])
+    assert low <= answers[0] <= high
 
 
 @given(known=st.integers(0, 1), value=st.sampled_from([-3, -2, -1, 1, 2, 3]), commands=st.booleans())
-def test_a_known_preference_holds_for_the_text_it_is_written_on(known, value, commands):
+def test_a_known_preference_belongs_to_its_text(known, value, commands):
     texts = [ShownText(), ShownText()]
     texts[known] = ShownText(expected={"better": (value, value)}, commands=commands)
-    said = BETTER.simulate(exact(), texts)
-    assert said[0] == (value if known == 0 else -value)
+    answers = BETTER.simulate(exact(), texts)
+    assert answers[0] == (value if known == 0 else -value)
 
 
 def test_a_noisy_rater_obeys_a_command_and_misses_some_golds():
@@ -58,18 +58,18 @@ def test_a_noisy_rater_obeys_a_command_and_misses_some_golds():
 def test_a_spammer_obeys_nothing():
     spammer = SimulatedRater(seed=9, spam="random")
     text = ShownText(expected={"quality": (1, 1)}, commands=True)
-    said = [LIKERT.simulate(spammer, [text])[0] for _ in range(500)]
-    assert said.count(1) / 500 == pytest.approx(0.2, abs=0.08)
+    answers = [LIKERT.simulate(spammer, [text])[0] for _ in range(500)]
+    assert answers.count(1) / 500 == pytest.approx(0.2, abs=0.08)
 
 
-def test_a_magnitude_is_linear_in_its_logarithm_and_no_larger_than_a_form_takes():
+def test_a_magnitude_is_linear_in_its_logarithm_and_within_the_forms_limit():
     scale = Criterion(name="informativeness", kind="magnitude", standard_value=100).scale
-    said = scale.simulate(exact(), [ShownText(0.5), ShownText(expected={"informativeness": (10, 1000)})])
-    assert said[0] == pytest.approx(100)
-    assert said[1] == pytest.approx(math.sqrt(10 * 1000))
+    answers = scale.simulate(exact(), [ShownText(0.5), ShownText(expected={"informativeness": (10, 1000)})])
+    assert answers[0] == pytest.approx(100)
+    assert answers[1] == pytest.approx(math.sqrt(10 * 1000))
     assert Criterion(kind="magnitude", standard_value=500_000).scale.ladder.high == 1e6
 
 
-def test_it_refuses_what_cannot_be_asked():
+def test_a_preference_needs_two_texts():
     with pytest.raises(ValueError, match="1 texts; accepted: two"):
         BETTER.simulate(exact(), [ShownText()])

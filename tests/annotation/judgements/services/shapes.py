@@ -1,4 +1,4 @@
-"""Files of judgements in every shape, all about the small data set that users download as an example."""
+"""Rating files in every shape, for the example data set."""
 
 import json
 from typing import Any
@@ -42,10 +42,10 @@ engdeu1002,SystemA,1,REF,eng,deu,99,chats,False,1624000113.0,1624000115.0
 
 
 def annotation(number: int, by: Any, **options: Any) -> dict[str, Any]:
-    """As the guide of Label Studio shows one (labelstud.io/guide/task_format), with the controls of a rating task."""
+    """Return an annotation as in Label Studio's guide (labelstud.io/guide/task_format), for a rating task."""
     results = [
         {"from_name": name, "to_name": "txt", "id": f"r{number}{name}", "type": kind, "value": {kind: value}}
-        for name, (kind, value) in options.pop("said", {}).items()
+        for name, (kind, value) in options.pop("answers", {}).items()
     ]
     return {
         "id": number,
@@ -69,8 +69,8 @@ def tasks() -> list[dict[str, Any]]:
             "project": 83,
             "data": {"item_id": 1, "model": "SystemA", "prompt": "Then you saw the goal!"},
             "annotations": [
-                annotation(1001, 10, said={"quality": ("rating", 4), "fluent": ("choices", ["5 – very"])}),
-                annotation(1002, {"id": 12, "email": "bo@example.org"}, said={"quality": ("rating", 5)}),
+                annotation(1001, 10, answers={"quality": ("rating", 4), "fluent": ("choices", ["5 – very"])}),
+                annotation(1002, {"id": 12, "email": "bo@example.org"}, answers={"quality": ("rating", 5)}),
                 annotation(1003, 13, was_cancelled=True),
             ],
             "predictions": [{"model_version": "1", "result": [{"type": "rating", "value": {"rating": 1}}]}],
@@ -80,15 +80,15 @@ def tasks() -> list[dict[str, Any]]:
             "project": 83,
             "data": {"item_id": 3, "model": "SystemB", "prompt": "What am I doing wrong?"},
             "annotations": [
-                annotation(1004, 10, said={"quality": ("number", 1.5), "why": ("textarea", ["It only repeats."])}),
-                annotation(1005, 12, said={"why": ("textarea", ["No idea."])}),
+                annotation(1004, 10, answers={"quality": ("number", 1.5), "why": ("textarea", ["It only repeats."])}),
+                annotation(1005, 12, answers={"why": ("textarea", ["No idea."])}),
             ],
         },
     ]
 
 
-def label_studio(found: list[dict[str, Any]] | None = None) -> str:
-    return json.dumps(tasks() if found is None else found, indent=1)
+def label_studio(exported: list[dict[str, Any]] | None = None) -> str:
+    return json.dumps(tasks() if exported is None else exported, indent=1)
 
 
 def read(content: str, kind: str = "csv", **options: Any) -> RatingContent:

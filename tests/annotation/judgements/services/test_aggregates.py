@@ -1,4 +1,4 @@
-"""Medians without their raters: what can be had from them, and what every place says cannot."""
+"""Imported medians without raters: they give weights, but no intervals or agreement."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def weights_of(dataset: Dataset, *campaigns):
         source_kinds=["human", "mined", "parrot"],
         original_kinds=["human"],
     )
-    release = release_create(reference_set=reference_set, parameters={"n_bootstrap": 50})
+    release = release_create(reference_set=reference_set)
     release_build(release_id=release.pk)
     release.refresh_from_db()
     return release, {weight.response.text: weight for weight in release.weights.select_related("response")}
@@ -45,11 +45,11 @@ def test_medians_give_weights_without_error_and_interval(dataset: Dataset) -> No
         "I did. What a strike.": 1.0,
         "Then you saw the goal!": -0.75,
     }
-    assert all((one.low, one.high, one.standard_error) == (None, None, None) for one in weights.values())
+    assert all((weight.low, weight.high, weight.standard_error) == (None, None, None) for weight in weights.values())
     assert release.report["references"]["without_interval"] == 2
 
 
-def test_a_median_beside_known_raters_leaves_no_interval_that_takes_it_for_a_rater(dataset: Dataset) -> None:
+def test_a_response_with_a_median_and_ratings_has_no_interval(dataset: Dataset) -> None:
     campaigns = stored(dataset, MEDIANS)[0], stored(dataset, ROWS, name="Rows", criterion="rating")[0]
     _, weights = weights_of(dataset, *campaigns)
     mixed, known = weights["I did. What a strike."], weights["Yes, from thirty metres!"]
@@ -57,7 +57,7 @@ def test_a_median_beside_known_raters_leaves_no_interval_that_takes_it_for_a_rat
     assert None not in (known.low, known.high, known.standard_error)
 
 
-def test_the_campaigns_pages_say_what_cannot_be_had(dataset: Dataset, viewer, as_user) -> None:
+def test_campaign_pages_say_that_only_medians_were_imported(dataset: Dataset, viewer, as_user) -> None:
     campaign, _ = stored(dataset, MEDIANS.replace("median", "median,n").replace("5\n", "5,4\n"))
     figures = campaign_monitor(campaign).figures.criteria[0]
     assert np.isnan(figures.alpha.alpha)
@@ -68,8 +68,10 @@ def test_the_campaigns_pages_say_what_cannot_be_had(dataset: Dataset, viewer, as
         page = client.get(reverse(f"annotation:{name}", args=[dataset.project.slug, campaign.pk])).content.decode()
         assert "Only medians were imported." in page, name
     assert "4 to 4 per response, 8 ratings in all" in " ".join(page.split())
-    other, _ = stored(dataset, ROWS, name="Rows")
-    page = client.get(reverse("annotation:campaign-raters", args=[dataset.project.slug, other.pk])).content.decode()
+    rated_campaign, _ = stored(dataset, ROWS, name="Rows")
+    page = client.get(
+        reverse("annotation:campaign-raters", args=[dataset.project.slug, rated_campaign.pk])
+    ).content.decode()
     assert "were imported" not in page
 
 

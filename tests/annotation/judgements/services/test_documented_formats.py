@@ -1,4 +1,4 @@
-"""What docs/data-formats.md shows can be imported as it stands there."""
+"""The examples in docs/data-formats.md can be imported."""
 
 import re
 
@@ -13,7 +13,7 @@ PAGE = (ROOT / "docs" / "data-formats.md").read_text()
 BLOCKS = re.findall(r"```(?:json)?\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_its_examples_are_read() -> None:
+def test_its_main_examples_are_read() -> None:
     dataset, wide, long, lines, *_ = BLOCKS
     content, _ = read_dataset(dataset.encode(), filename="x", file_format="jsonl")
     assert content.counts("exact")["responses"] == 4
@@ -21,18 +21,18 @@ def test_its_examples_are_read() -> None:
         read_ratings(text.encode(), filename="x", file_format=kind, options=RatingOptions()).judgements[0]
         for text, kind in ((wide, "csv"), (long, "csv"), (lines, "jsonl"))
     ]
-    assert {(one.rater, one.item, one.system, one.values) for one in judgements} == {
+    assert {(judgement.rater, judgement.item, judgement.system, judgement.values) for judgement in judgements} == {
         ("ann", "1", "SystemA", (4.0, 3.0))
     }
 
 
 def test_its_examples_of_other_shapes_are_recognised_and_read() -> None:
     by_rater, medians, appraise, label_studio = BLOCKS[4:8]
-    found = {}
+    values = {}
     for text, kind in ((by_rater, "csv"), (medians, "csv"), (appraise, "csv"), (label_studio, "json")):
         read = read_ratings(text.encode(), filename="x", file_format=kind, options=RatingOptions())
-        found[read.options.shape] = [one.values[0] for one in read.judgements]
-    assert found == {"raters": [4, 5, 2, 1, 2.5], "aggregate": [4.5, 2], "appraise": [87], "label-studio": [4]}
+        values[read.options.shape] = [judgement.values[0] for judgement in read.judgements]
+    assert values == {"raters": [4, 5, 2, 1, 2.5], "aggregate": [4.5, 2], "appraise": [87], "label-studio": [4]}
 
 
 def test_it_names_every_shape_and_column_of_ratings() -> None:

@@ -1,4 +1,4 @@
-"""Judgements from files into a closed campaign: matched with the data set, counted, or refused by line."""
+"""Rating files become a closed campaign, or are refused with line and field."""
 
 import json
 
@@ -54,15 +54,15 @@ def test_every_example_becomes_the_same_closed_campaign(dataset: Dataset, exampl
     assert (counts["judgements"], counts["ratings"], counts["raters"]) == (15, 30, 3)
     assert (counts["rated_items"], counts["rated_systems"], counts["rated_responses"]) == (3, 2, 5)
     assert list(campaign.criteria.values_list("name", "position")) == [("relevance", 0), ("informativeness", 1)]
-    said = Rating.objects.filter(
+    ratings = Rating.objects.filter(
         rater__identity__external_id="bob", rated_as__name="SystemA", response__item__external_id="1"
     )
-    assert list(said.order_by("criterion__position").values_list("value", flat=True)) == [4, 4]
+    assert list(ratings.order_by("criterion__position").values_list("value", flat=True)) == [4, 4]
     assert Presentation.objects.filter(slot=None, outcome="imported").count() == 15
 
 
 def test_one_text_of_two_systems_is_rated_under_both_names(dataset: Dataset) -> None:
-    """Item 2: both systems said the same, so there is one response, a unit for each name, and one pool of ratings."""
+    """Both systems have the same output for item 2: one response, two units, one pool of ratings."""
     _, counts = imported(dataset, (EXAMPLES / "ratings.csv").read_bytes())
     units = Unit.objects.filter(item__external_id="2").order_by("position")
     assert list(units.values_list("label", flat=True)) == ["SystemA", "SystemB"]
@@ -77,7 +77,7 @@ def test_a_repeated_row_is_a_second_judgement_and_counted(dataset: Dataset) -> N
     assert list(Presentation.objects.order_by("source_row").values_list("source_row", flat=True)) == [2, 3, 4, 5]
 
 
-def test_repeated_rows_of_the_long_form_are_told_apart_by_their_order(dataset: Dataset) -> None:
+def test_repeated_rows_of_the_long_form_are_grouped_by_their_order(dataset: Dataset) -> None:
     rows = "rater,item,system,criterion,value\n" + "".join(
         f"ann,1,SystemA,{criterion},{value}\n" for criterion, value in [("a", 1), ("b", 2), ("b", 4), ("a", 3)]
     )
@@ -87,7 +87,7 @@ def test_repeated_rows_of_the_long_form_are_told_apart_by_their_order(dataset: D
     assert list(values) == [1, 2, 3, 4]
 
 
-def test_another_name_of_a_system_is_credited_with_its_outputs(dataset: Dataset) -> None:
+def test_an_alias_of_a_system_is_credited_with_its_outputs(dataset: Dataset) -> None:
     rows = "rater,item,system,q\nann,1,SystemA,3\nbob,1,Alias,5\n"
     _, counts = imported(dataset, rows, aliases={"Alias": "SystemA"})
     assert (counts["alias_judgements"], counts["alias_outputs"], counts["responses_under_several_names"]) == (1, 3, 1)
@@ -98,16 +98,16 @@ def test_another_name_of_a_system_is_credited_with_its_outputs(dataset: Dataset)
         ("Alias", "SystemA"),
         ("Alias", "Alias"),
     }
-    _, again = imported(dataset, rows, name="Again", aliases={"Alias": "SystemA"})
-    assert again["alias_outputs"] == 0
+    _, repeated_counts = imported(dataset, rows, name="Again", aliases={"Alias": "SystemA"})
+    assert repeated_counts["alias_outputs"] == 0
 
 
-def test_a_value_that_no_number_holds_is_refused(dataset: Dataset) -> None:
+def test_a_value_too_large_for_a_float_is_refused(dataset: Dataset) -> None:
     rows = json.dumps({"rater": "ann", "item": "1", "system": "SystemA", "ratings": {"q": 10**400}})
     assert refusal(dataset, rows, "jsonl") == [(1, "q")]
 
 
-def test_a_name_with_outputs_of_its_own_is_no_alias(dataset: Dataset) -> None:
+def test_a_system_with_outputs_cannot_be_an_alias(dataset: Dataset) -> None:
     rows = "rater,item,system,q\nann,1,SystemA,3\n"
     assert refusal(dataset, rows, aliases={"SystemB": "SystemA"}) == [(None, "aliases")]
     assert refusal(dataset, rows, aliases={"Alias": "SystemZ"}) == [(None, "aliases")]
@@ -135,7 +135,7 @@ def test_columns_may_have_other_names_and_rows_may_be_chosen(dataset: Dataset) -
     assert (counts["rows"], counts["rows_of_other_systems"], counts["judgements"]) == (2, 1, 1)
 
 
-def test_times_are_kept_and_are_utc_without_an_offset(dataset: Dataset) -> None:
+def test_times_are_kept_and_default_to_utc(dataset: Dataset) -> None:
     campaign, _ = imported(dataset, "rater,item,system,q,time\nann,1,SystemA,3,2015-07-26T10:30:00\n")
     assert campaign.ratings.get().sent_at.isoformat() == "2015-07-26T10:30:00+00:00"
 
@@ -157,7 +157,7 @@ def test_a_bad_row_is_named_with_its_field(dataset: Dataset, row: str, field: st
     assert refusal(dataset, f"rater,item,system,q\nann,1,SystemA,3\n{row}\n") == [(3, field)]
 
 
-def test_a_judgement_without_one_of_the_criteria_is_refused(dataset: Dataset) -> None:
+def test_a_judgement_that_lacks_a_criterion_is_refused(dataset: Dataset) -> None:
     long = "rater,item,system,criterion,value\nann,1,SystemA,a,1\nann,1,SystemA,b,1\nbob,1,SystemA,a,1\n"
     assert refusal(dataset, long) == [(4, "b")]
     lines = [{"rater": "ann", "item": "1", "system": "SystemA", "ratings": ratings} for ratings in ({"a": 1}, {"b": 1})]
@@ -173,5 +173,5 @@ def test_a_judgement_without_one_of_the_criteria_is_refused(dataset: Dataset) ->
         ("rater,item,system,q,q", "column 5"),
     ],
 )
-def test_a_table_without_what_it_needs_is_refused(dataset: Dataset, header: str, field: str) -> None:
+def test_a_table_without_a_required_column_is_refused(dataset: Dataset, header: str, field: str) -> None:
     assert refusal(dataset, f"{header}\nann,1,SystemA,3\n") == [(1, field)]

@@ -1,4 +1,4 @@
-"""What shape a file has, guessed from its header and first rows; and what is said of it before it is stored."""
+"""The shape of a rating file is recognised from its first rows; a preview comes before the import."""
 
 import json
 import sys
@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from annotation.campaigns.selectors import RATING_COLUMNS
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.judgements.services.options import RatingOptions
-from annotation.judgements.services.preview import rating_import_confirm, rating_preview
+from annotation.judgements.services.preview import rating_import_confirm, rating_preview, scale_lines
 from annotation.judgements.services.recognition import recognised
 from annotation.models import Campaign, Dataset, Project, RaterIdentity, RatingImport, ResponseSource
-from tests.annotation.judgements.services.shapes import APPRAISE_DOCUMENTS, label_studio, read
+from tests.annotation.judgements.services.shapes import APPRAISE_DOCUMENTS, label_studio, read, stored
 from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 
 
@@ -47,33 +47,33 @@ def shape(content: str, kind: str = "csv", **options) -> RatingOptions:
         ('"never ended', "csv", "rows"),
     ],
 )
-def test_each_shape_is_known_by_its_first_rows(content: str, kind: str, expected: str) -> None:
+def test_each_shape_is_recognised_by_its_first_rows(content: str, kind: str, expected: str) -> None:
     assert shape(content, kind).shape == expected
 
 
-def test_columns_of_usual_names_are_taken_for_what_they_are() -> None:
-    found = shape("JudgeID,InstanceID,System_Name,Relevance,Started At,Duration\na,1,A,3,2015-07-26T10:30:00Z,4\n")
-    assert found.columns == {
+def test_columns_with_common_names_are_recognised() -> None:
+    options = shape("JudgeID,InstanceID,System_Name,Relevance,Started At,Duration\na,1,A,3,2015-07-26T10:30:00Z,4\n")
+    assert options.columns == {
         "rater": "JudgeID",
         "item": "InstanceID",
         "system": "System_Name",
         "shown": "Started At",
         "seconds": "Duration",
     }
-    assert shape("judge,worker,item,system,q\n").columns == {}  # two columns that it could be: nobody guesses
+    assert shape("judge,worker,item,system,q\n").columns == {}  # two candidate columns: neither is chosen
     assert shape("judge,worker,item,system,q\n", columns={"rater": "worker"}).columns == {"rater": "worker"}
 
 
-def test_a_column_of_words_is_no_criterion_and_one_with_a_bad_number_is() -> None:
+def test_a_column_of_words_is_not_a_criterion_but_one_with_a_bad_number_is() -> None:
     assert shape("rater,item,system,q,why\nann,1,A,3,good\nbob,1,A,x,bad\n").criteria == ["q"]
     assert shape("rater,item,system,q\nann,1,A,good\n").criteria == []
     assert shape("item,system,ann,bob,why\n1,A,3,,good\n").raters == ["ann", "bob"]
 
 
 @given(st.binary(max_size=400), st.sampled_from(["csv", "tsv", "jsonl", "json"]))
-def test_no_bytes_are_too_odd_to_be_looked_at(content: bytes, kind: str) -> None:
-    found = recognised(content, file_format=kind, options=RatingOptions())
-    assert found.shape
+def test_any_bytes_can_be_previewed(content: bytes, kind: str) -> None:
+    options_found = recognised(content, file_format=kind, options=RatingOptions())
+    assert options_found.shape
 
 
 THREE_VALUES = st.lists(st.none() | st.integers(1, 5), min_size=3, max_size=3)
@@ -86,7 +86,7 @@ TABLES = st.lists(
 
 
 @given(TABLES)
-def test_any_table_says_the_same_by_rater_and_by_row(table: list) -> None:
+def test_any_table_reads_the_same_by_rater_and_by_row(table: list) -> None:
     raters = ("ann", "bob", "cleo")
     wide = "item,system,ann,bob,cleo\n" + "".join(
         f"{item},{system},{','.join('' if value is None else str(value) for value in values)}\n"
@@ -99,28 +99,31 @@ def test_any_table_says_the_same_by_rater_and_by_row(table: list) -> None:
         if value is not None
     )
     by_rater, by_row = (
-        [(one.rater, one.item, one.system, one.values) for one in read(text, shape=kind).judgements]
+        [
+            (judgement.rater, judgement.item, judgement.system, judgement.values)
+            for judgement in read(text, shape=kind).judgements
+        ]
         for text, kind in ((wide, "raters"), (rows, "rows"))
     )
     assert by_rater == by_row
 
 
-# --- What is said of it -----------------------------------------------------------------------------------------------
+# --- Preview ----------------------------------------------------------------------------------------------------------
 
 
-def look(dataset: Dataset, content: str | bytes, kind: str = "csv", **options):
+def preview_of(dataset: Dataset, content: str | bytes, kind: str = "csv", **options):
     raw = content.encode() if isinstance(content, str) else content
     return rating_preview(
         dataset=dataset, filename=f"r.{kind}", content=raw, file_format=kind, options=RatingOptions(**options)
     )
 
 
-def test_a_sentence_says_what_it_looks_like_in_numbers(dataset: Dataset) -> None:
-    found = look(dataset, (EXAMPLES / "ratings.csv").read_bytes())
-    assert found.sentence == (
+def test_the_preview_summarises_the_file_in_a_sentence(dataset: Dataset) -> None:
+    preview = preview_of(dataset, (EXAMPLES / "ratings.csv").read_bytes())
+    assert preview.sentence == (
         "This looks like one rating a row: 3 raters, 2 criteria, 15 judgements of 5 responses of this data set."
     )
-    assert found.sample[0] == {
+    assert preview.sample[0] == {
         "place": "line 2",
         "rater": "ann",
         "item": "1",
@@ -129,30 +132,73 @@ def test_a_sentence_says_what_it_looks_like_in_numbers(dataset: Dataset) -> None
         "values": [5.0, 4.0],
         "sent": "2015-07-26T10:00:00+00:00",
     }
-    assert (found.errors, found.partial) == ([], False)
+    assert (preview.errors, preview.partial) == ([], False)
 
 
-def test_looking_writes_nothing_not_even_another_name_of_a_system(dataset: Dataset) -> None:
+def usr_like(n_raters: int = 12) -> str:
+    """Return a file as of USR (Mehri and Eskenazi 2020): points from 1 to 5 and 1 to 3, and 0 or 1."""
+    lines = ["rater,item,system,overall,interesting,knowledge"]
+    for number in range(n_raters * 3):
+        rater, item = number // 3, number % 3 + 1
+        lines.append(f"r{rater},{item},SystemA,{number % 5 + 1},{number % 3 + 1},{number % 2}")
+    return "\n".join(lines)
+
+
+def test_each_criterion_has_a_scale_that_is_shown_and_can_be_given(dataset: Dataset) -> None:
+    preview = preview_of(dataset, usr_like())
+    assert preview.errors == []
+    assert scale_lines(preview) == [
+        "overall: 1 to 5; values 1 to 5",
+        "interesting: 1 to 3, taken from its values; values 1 to 3",
+        "knowledge: 0 to 1, taken from its values; values 0 to 1",
+    ]
+    again = preview_of(dataset, usr_like(), **(preview.options.as_json() | {"scales": {"knowledge": "0-1"}}))
+    assert [(scale["low"], scale["high"], scale["inferred"]) for scale in again.scales] == [
+        (1, 5, False),
+        (1, 5, False),
+        (0, 1, False),
+    ]
+    campaign, counts = stored(dataset, usr_like())
+    ends = campaign.criteria.order_by("position").values_list("scale_min", "scale_max", "kind")
+    assert list(ends) == [(1, 5, "likert"), (1, 3, "likert"), (0, 1, "likert")]
+    assert counts["scales_inferred"] == 2
+
+
+def test_no_scale_is_taken_from_few_values_or_beside_a_given_one(dataset: Dataset) -> None:
+    assert [row["accepted"] for row in preview_of(dataset, usr_like(8)).errors][:1] == ["a number from 1 to 5"]
+    alone = ["rater,item,system,interesting"]
+    alone += [",".join(line.split(",")[:3] + line.split(",")[4:5]) for line in usr_like().splitlines()[1:]]
+    assert [scale["high"] for scale in preview_of(dataset, "\n".join(alone)).scales] == [5]
+    given = preview_of(dataset, usr_like(), scale_min=0, scale_max=5)
+    assert {(scale["low"], scale["high"]) for scale in given.scales} == {(0, 5)}
+    unknown = preview_of(dataset, usr_like(), scales={"charm": "1 to 3", "knowledge": "0 to 1"})
+    assert unknown.errors[0]["accepted"] == "a criterion of the file: overall, interesting, knowledge"
+
+
+def test_a_preview_writes_nothing_not_even_an_alias(dataset: Dataset) -> None:
     sources = ResponseSource.objects.count()
-    found = look(dataset, "rater,item,system,q\nann,1,Alias,3\n", aliases={"Alias": "SystemA"})
-    assert (found.errors, found.counts["alias_judgements"]) == ([], 1)
+    preview = preview_of(dataset, "rater,item,system,q\nann,1,Alias,3\n", aliases={"Alias": "SystemA"})
+    assert (preview.errors, preview.counts["alias_judgements"]) == ([], 1)
     assert (ResponseSource.objects.count(), dataset.systems.filter(name="Alias").exists()) == (sources, False)
     assert not Campaign.objects.exists()
     assert not RaterIdentity.objects.exists()
 
 
-def test_everything_that_the_import_would_refuse_is_told_beforehand(dataset: Dataset) -> None:
+def test_the_preview_reports_every_error_of_the_import(dataset: Dataset) -> None:
     rows = "rater,item,system,q\nann,1,SystemA,9\nann,1,SystemZ,3\nann,1,SystemB,3\n"
-    found = look(dataset, rows)
+    preview = preview_of(dataset, rows)
     job = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=rows.encode())
     rating_import_execute(import_id=job.pk)
     job.refresh_from_db()
-    assert found.errors == job.report["errors"]
-    assert [(row["line"], row["field"]) for row in found.errors] == [(2, "q"), (3, "system")]
-    assert look(dataset, "rater,item\n").sentence == "This was read as one rating a row, but could not be understood."
+    assert preview.errors == job.report["errors"]
+    assert [(row["line"], row["field"]) for row in preview.errors] == [(2, "q"), (3, "system")]
+    assert (
+        preview_of(dataset, "rater,item\n").sentence
+        == "This was read as one rating a row, but could not be understood."
+    )
 
 
-def test_what_is_shown_of_a_file_can_be_kept_even_where_its_values_are_no_numbers(dataset: Dataset) -> None:
+def test_a_preview_can_be_stored_even_if_its_values_are_not_numbers(dataset: Dataset) -> None:
     job = rating_import_create(
         dataset=dataset,
         by=None,
@@ -161,11 +207,11 @@ def test_what_is_shown_of_a_file_can_be_kept_even_where_its_values_are_no_number
         draft=True,
         content=b"item,system,ann,bob\n1,SystemA,9,x\n1,SystemB,nan,inf\n",
     )
-    assert [one["values"] for one in job.report["preview"]["sample"]] == [[9], ["no number"], [None]]
+    assert [row["values"] for row in job.report["preview"]["sample"]] == [[9], ["no number"], [None]]
 
 
 @pytest.mark.parametrize("content", [b"item,system,a\x00b\n1,SystemA,3\n", b"rater,item,system,q\nann\x00,1,A\x00,3\n"])
-def test_characters_that_the_database_cannot_hold_are_told_and_do_no_harm(dataset: Dataset, content: bytes) -> None:
+def test_characters_that_the_database_cannot_hold_are_reported(dataset: Dataset, content: bytes) -> None:
     draft = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=content, draft=True)
     assert draft.report["preview"]["total"] > 0
     job = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=content)
@@ -174,13 +220,13 @@ def test_characters_that_the_database_cannot_hold_are_told_and_do_no_harm(datase
     assert (job.state, "Unexpected" in job.error) == ("failed", False)
 
 
-def test_of_a_long_file_the_beginning_is_looked_at(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["annotation.judgements.services.preview"], "LOOKED_AT_BYTES", 100)
-    found = look(dataset, "rater,item,system,q\n" + "ann,1,SystemA,3\n" * 100)
-    assert (found.partial, found.counts["judgements"]) == (True, 5)
+def test_the_preview_of_a_long_file_covers_its_beginning(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["annotation.judgements.services.preview"], "PAGE_BYTES", 100)
+    preview = preview_of(dataset, "rater,item,system,q\n" + "ann,1,SystemA,3\n" * 100)
+    assert (preview.partial, preview.counts["judgements"]) == (True, 5)
 
 
-def test_a_waiting_file_is_imported_as_it_was_shown_and_once(dataset: Dataset) -> None:
+def test_a_confirmed_file_is_imported_once_with_the_previewed_options(dataset: Dataset) -> None:
     options = RatingOptions(criterion="quality")
     content = b"item,system,ann\n1,SystemA,3\n"
     job = rating_import_create(

@@ -1,4 +1,4 @@
-"""What is downloaded from Assay and imported again gives the same numbers."""
+"""A downloaded log that is imported again gives the same numbers."""
 
 import json
 from itertools import product
@@ -42,7 +42,7 @@ def numbers(campaign: Campaign) -> dict[str, object]:
     names = dict(campaign.ratings.values_list("rater_id", "rater__pseudonym"))
     _, rater = np.unique([names[pk] for pk in judged.rater_id], return_inverse=True)
     table = RatingTable(response, rater, judged.value)
-    weights = linear_weights(table, judged.low, judged.high, n_bootstrap=200)
+    weights = linear_weights(table, judged.low, judged.high)
     columns = rating_columns([campaign])
     return {
         "ratings": sorted(zip(columns.response_id.tolist(), columns.value.tolist(), strict=True)),
@@ -61,18 +61,18 @@ def test_an_imported_campaign_comes_back_with_the_same_numbers(dataset: Dataset,
         for number, (rater, item, system) in enumerate(product(("ann", "bob", "cleo"), "13", ("SystemA", "SystemB")))
     )
     first, _ = stored(dataset, rows)
-    again, counts = stored(dataset, log(first, kind), kind, name="Again")
+    second, counts = stored(dataset, log(first, kind), kind, name="Again")
     assert counts["judgements"] == 12
-    assert numbers(again) == numbers(first)
+    assert numbers(second) == numbers(first)
 
 
-def test_places_that_were_not_rated_stay_so(dataset: Dataset) -> None:
+def test_unrated_criteria_stay_unrated(dataset: Dataset) -> None:
     first, _ = stored(dataset, WIDE_BY_CRITERION)
-    again, counts = stored(dataset, log(first, "csv"), name="Again")
-    assert (counts["ratings"], again.ratings.count()) == (7, 7)
+    second, counts = stored(dataset, log(first, "csv"), name="Again")
+    assert (counts["ratings"], second.ratings.count()) == (7, 7)
 
 
-def test_of_a_log_corrections_count_and_late_ratings_do_not(project: Project) -> None:
+def test_corrections_in_a_log_count_and_late_ratings_do_not(project: Project) -> None:
     dataset = make_dataset(project)
     campaign = make_campaign(dataset)
     text = "=1+1 is what it says"  # a spreadsheet would run it, so its CSV cell begins with a quote
@@ -82,11 +82,11 @@ def test_of_a_log_corrections_count_and_late_ratings_do_not(project: Project) ->
     rate_in(shown, response, 1)
     rate_in(shown, response, 4, revision=1)
     rate(campaign, "cem", response, 5, extra=True)
-    again, counts = stored(dataset, log(campaign, "csv"), name="Again")
+    imported, counts = stored(dataset, log(campaign, "csv"), name="Again")
     assert (counts["corrected_ratings"], counts["late_ratings"], counts["judgements"]) == (1, 1, 2)
-    assert sorted(again.ratings.values_list("value", flat=True)) == [2, 4]
-    assert again.ratings.first().response == response
-    assert rating_columns([again]).seconds.tolist() == [6, 6]
+    assert sorted(imported.ratings.values_list("value", flat=True)) == [2, 4]
+    assert imported.ratings.first().response == response
+    assert rating_columns([imported]).seconds.tolist() == [6, 6]
 
 
 def test_a_log_that_names_presentations_keeps_their_judgements_apart() -> None:
@@ -116,9 +116,9 @@ def test_a_log_that_names_presentations_keeps_their_judgements_apart() -> None:
             ]
         )
     ]
-    found = read(log(None, "jsonl", columns, rows), "jsonl")  # type: ignore[arg-type]
-    assert [one.values for one in found.judgements] == [(2.0, None), (3.0, 3.5)]
-    assert (found.left_out["corrected_ratings"], found.left_out["not_rated"]) == (1, 1)
+    content = read(log(None, "jsonl", columns, rows), "jsonl")  # type: ignore[arg-type]
+    assert [judgement.values for judgement in content.judgements] == [(2.0, None), (3.0, 3.5)]
+    assert (content.left_out["corrected_ratings"], content.left_out["not_rated"]) == (1, 1)
 
 
 def test_a_line_of_a_log_without_its_fields_is_refused(dataset: Dataset) -> None:

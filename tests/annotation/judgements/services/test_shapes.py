@@ -1,4 +1,4 @@
-"""The shapes in which judgements come, and that each says the same in the end."""
+"""Every shape of rating file gives the same judgements."""
 
 import json
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ def dataset(project: Project) -> Dataset:
     return example_dataset(project)
 
 
-def said(campaign) -> list[tuple]:
+def stored_ratings(campaign) -> list[tuple]:
     names = (
         "rater__identity__external_id",
         "response__item__external_id",
@@ -43,7 +43,7 @@ def said(campaign) -> list[tuple]:
 # --- Times, in any table ----------------------------------------------------------------------------------------------
 
 
-def test_seconds_and_moments_say_when_it_was_shown_and_sent() -> None:
+def test_times_and_seconds_give_when_an_item_was_shown_and_sent() -> None:
     rows = (
         "rater,item,system,q,time,shown,seconds\n"
         "ann,1,SystemA,3,2015-07-26T10:30:00Z,,12.5\n"
@@ -58,7 +58,7 @@ def test_seconds_and_moments_say_when_it_was_shown_and_sent() -> None:
     assert (fourth.shown, fourth.time, fourth.seconds) == (None, None, 7.0)
 
 
-def test_how_long_it_took_is_kept_even_where_nobody_knows_when(dataset: Dataset) -> None:
+def test_seconds_are_kept_even_without_times(dataset: Dataset) -> None:
     campaign, _ = stored(
         dataset, "rater,item,system,q,seconds,sent\nann,1,SystemA,3,7.5,\nbob,1,SystemA,3,,2015-07-26\n"
     )
@@ -78,7 +78,7 @@ def test_how_long_it_took_is_kept_even_where_nobody_knows_when(dataset: Dataset)
         ("2015-13-26T10:30:00Z", "", "", "time"),
     ],
 )
-def test_times_that_cannot_be_are_refused(time: str, shown: str, seconds: str, field: str) -> None:
+def test_impossible_times_are_refused(time: str, shown: str, seconds: str, field: str) -> None:
     rows = f"rater,item,system,q,time,shown,seconds\nann,1,SystemA,3,{time},{shown},{seconds}\n"
     assert [(line, name) for line, name, _ in refused(rows)] == [(2, field)]
 
@@ -88,18 +88,18 @@ def test_a_scale_may_have_any_ends_and_values_between_its_points(dataset: Datase
     campaign, _ = stored(dataset, rows, scale_min=0, scale_max=100)
     criterion = campaign.criteria.get()
     assert (criterion.scale_min, criterion.scale_max, criterion.kind, criterion.step) == (0, 100, "slider", 0)
-    assert [value for *_, value in said(campaign)] == [0, 99.5]
+    assert [value for *_, value in stored_ratings(campaign)] == [0, 99.5]
     assert refused(rows.replace("99.5", "100.5"), scale_min=0, scale_max=100)[0][2] == "a number from 0 to 100"
 
 
 # --- A column for each rater ------------------------------------------------------------------------------------------
 
 
-def test_a_column_for_each_rater_is_a_judgement_in_each_filled_cell(dataset: Dataset) -> None:
+def test_each_filled_cell_in_a_rater_column_is_a_judgement(dataset: Dataset) -> None:
     campaign, counts = stored(dataset, WIDE)
     # Counted by hand: nine cells, two of them empty.
     assert (counts["judgements"], counts["ratings"], counts["raters"], counts["not_rated"]) == (7, 7, 3, 2)
-    assert said(campaign) == [
+    assert stored_ratings(campaign) == [
         ("ann", "1", "SystemA", "rating", 5),
         ("ann", "1", "SystemB", "rating", 2),
         ("bob", "1", "SystemA", "rating", 4),
@@ -110,7 +110,7 @@ def test_a_column_for_each_rater_is_a_judgement_in_each_filled_cell(dataset: Dat
     ]
 
 
-def test_the_criterion_of_such_columns_is_named_by_an_option(dataset: Dataset) -> None:
+def test_an_option_names_the_criterion_of_rater_columns(dataset: Dataset) -> None:
     campaign, _ = stored(dataset, WIDE, criterion="quality")
     assert campaign.criteria.get().name == "quality"
 
@@ -118,16 +118,16 @@ def test_the_criterion_of_such_columns_is_named_by_an_option(dataset: Dataset) -
 def test_columns_of_raters_may_name_their_criterion(dataset: Dataset) -> None:
     campaign, counts = stored(dataset, WIDE_BY_CRITERION)
     assert (counts["judgements"], counts["ratings"], counts["not_rated"]) == (4, 7, 1)
-    assert ("bob", "1", "SystemB", "fluency", 3) in said(campaign)
-    assert ("bob", "1", "SystemB", "relevance", 3) not in said(campaign)
+    assert ("bob", "1", "SystemB", "fluency", 3) in stored_ratings(campaign)
+    assert ("bob", "1", "SystemB", "relevance", 3) not in stored_ratings(campaign)
 
 
-def test_one_rating_a_row_says_the_same_as_a_column_for_each_rater(dataset: Dataset) -> None:
+def test_one_rating_a_row_reads_the_same_as_a_column_for_each_rater(dataset: Dataset) -> None:
     wide, _ = stored(dataset, WIDE_BY_CRITERION.replace(",,3", ",2,3"))
     rows = "rater,item,system,relevance,fluency\n" + "".join(
         f"{row}\n" for row in ("ann,1,SystemA,5,4", "bob,1,SystemA,4,4", "ann,1,SystemB,2,1", "bob,1,SystemB,2,3")
     )
-    assert said(stored(dataset, rows, name="Rows")[0]) == said(wide)
+    assert stored_ratings(stored(dataset, rows, name="Rows")[0]) == stored_ratings(wide)
 
 
 def test_columns_that_hold_no_ratings_are_left_out_by_naming_the_raters() -> None:
@@ -153,16 +153,16 @@ def test_two_columns_of_one_rater_and_criterion_are_refused() -> None:
 # --- Medians and means ------------------------------------------------------------------------------------------------
 
 
-def test_medians_become_a_campaign_that_says_so_by_one_stand_in(dataset: Dataset) -> None:
+def test_medians_become_a_campaign_with_one_stand_in_rater(dataset: Dataset) -> None:
     campaign, counts = stored(dataset, MEDIANS)
     assert campaign.design["aggregate"] == "median"
     assert campaign.design["behind"] == {"rows": 3, "least": 2, "most": 4, "all": 9}
     assert (counts["judgements"], counts.get("raters"), counts["behind_aggregates"]) == (3, None, 9)
     assert set(RaterIdentity.objects.values_list("provider", "external_id")) == {("aggregate", "median")}
-    assert [value for *_, value in said(campaign)] == [5, 2, 4.5]
+    assert [value for *_, value in stored_ratings(campaign)] == [5, 2, 4.5]
 
 
-def test_a_rater_who_is_called_median_is_not_the_stand_in(dataset: Dataset) -> None:
+def test_a_rater_named_median_is_not_the_stand_in_rater(dataset: Dataset) -> None:
     stored(dataset, MEDIANS)
     stored(dataset, MEDIANS.replace("5", "4"), name="Again")
     stored(dataset, "rater,item,system,q\nmedian,1,SystemA,3\n", name="Person")
@@ -193,11 +193,11 @@ def test_several_criteria_have_a_column_each_and_an_empty_one_was_not_rated(data
         ("item,median\n1,4\n", {"shape": "aggregate"}, "system"),
     ],
 )
-def test_what_is_no_median_is_refused(rows: str, options: dict, field: str) -> None:
+def test_invalid_medians_are_refused(rows: str, options: dict, field: str) -> None:
     assert [name for _, name, _ in refused(rows, **options)] == [field]
 
 
-def test_a_column_without_the_word_is_a_median_where_the_option_says_so(dataset: Dataset) -> None:
+def test_an_option_makes_any_column_a_median(dataset: Dataset) -> None:
     campaign, _ = stored(dataset, "item,system,relevance\n1,SystemA,4.5\n", aggregate="median")
     assert (campaign.design["aggregate"], campaign.criteria.get().name) == ("median", "relevance")
 
@@ -205,16 +205,16 @@ def test_a_column_without_the_word_is_a_median_where_the_option_says_so(dataset:
 # --- Appraise ---------------------------------------------------------------------------------------------------------
 
 
-def test_scores_of_appraise_are_direct_assessments_and_checks_stay_out(dataset: Dataset) -> None:
+def test_appraise_scores_are_direct_assessments_without_checks(dataset: Dataset) -> None:
     campaign, counts = stored(dataset, APPRAISE_DOCUMENTS)
-    assert said(campaign) == [
+    assert stored_ratings(campaign) == [
         ("engdeu1001", "1", "SystemA", "score", 87),
         ("engdeu1001", "1", "SystemB", "score", 12),
         ("engdeu1002", "2", "SystemA", "score", 40),
     ]
-    left = ("checks_bad", "checks_chk", "checks_ref", "scores_of_documents", "shared_rows", "rows")
+    names = ("checks_bad", "checks_chk", "checks_ref", "scores_of_documents", "shared_rows", "rows")
     # Item 2 has one text of both systems, so its two rows are one judgement.
-    assert [counts[name] for name in left] == [1, 1, 1, 1, 1, 8]
+    assert [counts[name] for name in names] == [1, 1, 1, 1, 1, 8]
     assert (campaign.criteria.get().scale_min, campaign.criteria.get().scale_max) == (0, 100)
     shown = Presentation.objects.order_by("source_row").first()
     assert (shown.shown_at, shown.ended_at) == (
@@ -223,24 +223,24 @@ def test_scores_of_appraise_are_direct_assessments_and_checks_stay_out(dataset: 
     )
 
 
-def test_a_row_that_appraises_own_code_gives_as_its_example_is_read() -> None:
+def test_the_example_row_from_appraises_code_is_read() -> None:
     """From a comment in Appraise's ComputeWMT21Results.py."""
     row = "zhoeng0802,GOOG_WMT2009_Test.chs-enu.txt,678,CHK,zho,eng,76,1511470503.271,1511470509.224\n"
-    (one,) = read(row, item_types={"CHK": "*"}).judgements
-    assert (one.rater, one.item, one.system, one.values) == (
+    (judgement,) = read(row, item_types={"CHK": "*"}).judgements
+    assert (judgement.rater, judgement.item, judgement.system, judgement.values) == (
         "zhoeng0802",
         "678",
         "GOOG_WMT2009_Test.chs-enu.txt",
         (76,),
     )
-    assert (one.time - one.shown).total_seconds() == pytest.approx(5.953)
+    assert (judgement.time - judgement.shown).total_seconds() == pytest.approx(5.953)
     assert refused(row) == [(None, "judgements", "at least one judgement")]
 
 
-def test_checks_of_appraise_are_judgements_of_the_system_that_the_options_name(dataset: Dataset) -> None:
+def test_appraise_checks_can_be_assigned_to_a_system(dataset: Dataset) -> None:
     campaign, counts = stored(dataset, APPRAISE_DOCUMENTS, item_types={"CHK": "*", "REF": "SystemB"})
-    assert ("engdeu1002", "1", "SystemA", "score", 90) in said(campaign)
-    assert ("engdeu1002", "1", "SystemB", "score", 99) in said(campaign)
+    assert ("engdeu1002", "1", "SystemA", "score", 90) in stored_ratings(campaign)
+    assert ("engdeu1002", "1", "SystemB", "score", 99) in stored_ratings(campaign)
     assert "checks_ref" not in counts
 
 
@@ -256,13 +256,17 @@ def test_checks_of_appraise_are_judgements_of_the_system_that_the_options_name(d
         ("7,TGT,eng,deu,50,doc#1,False,[],1624000000.0,1624000004.0,3,99", "doc#1", 4),
     ],
 )
-def test_every_length_of_appraises_rows_is_known(cells: str, document: str, seconds: float) -> None:
+def test_every_row_length_of_appraise_is_read(cells: str, document: str, seconds: float) -> None:
     """Segments, pairs with batch info, documents, documents with error spans (get_system_data of Appraise's models)."""
-    (one,) = read(f"ann,SystemA,{cells}\n", item="{document}/{item}").judgements
-    assert (one.item, one.values, (one.time - one.shown).total_seconds()) == (f"{document}/7", (50,), seconds)
+    (judgement,) = read(f"ann,SystemA,{cells}\n", item="{document}/{item}").judgements
+    assert (judgement.item, judgement.values, (judgement.time - judgement.shown).total_seconds()) == (
+        f"{document}/7",
+        (50,),
+        seconds,
+    )
 
 
-def test_the_dump_of_all_results_has_a_header() -> None:
+def test_appraises_dump_of_all_results_is_read() -> None:
     """The header is that of Appraise's dump_all_results_to_csv_file for documents; error spans are not quoted there."""
     rows = (
         "taskID,systemID,username,email,groups,segmentID,score,startTime,endTime,durationInSeconds,itemType,"
@@ -270,11 +274,11 @@ def test_the_dump_of_all_results_has_a_header() -> None:
         "1,SystemA,ann,a@b.c,g,4,50,1624000000.0,1624000004.0,4.0,TGT,wmt,doc,False,[1,2]\n"
         "1,SystemA,ann,a@b.c,g,4,50,1624000004.0,1624000009.0,5.0,BAD,wmt,doc,False,[]\n"
     )
-    found = read(rows)
-    assert [(one.rater, one.system, one.item, one.values) for one in found.judgements] == [
-        ("ann", "SystemA", "4", (50,))
-    ]
-    assert found.left_out["checks_bad"] == 1
+    content = read(rows)
+    assert [
+        (judgement.rater, judgement.system, judgement.item, judgement.values) for judgement in content.judgements
+    ] == [("ann", "SystemA", "4", (50,))]
+    assert content.left_out["checks_bad"] == 1
 
 
 @pytest.mark.parametrize(
@@ -290,8 +294,8 @@ def test_the_dump_of_all_results_has_a_header() -> None:
     ],
 )
 def test_a_bad_row_of_appraise_is_named(row: str, field: str) -> None:
-    good = "ann,SystemA,7,TGT,eng,deu,50,1624000000.0,1624000004.0\n"
-    assert [(line, name) for line, name, _ in refused(f"{good}{row}\n", shape="appraise")] == [(2, field)]
+    valid_row = "ann,SystemA,7,TGT,eng,deu,50,1624000000.0,1624000004.0\n"
+    assert [(line, name) for line, name, _ in refused(f"{valid_row}{row}\n", shape="appraise")] == [(2, field)]
 
 
 # --- Label Studio -----------------------------------------------------------------------------------------------------
@@ -299,7 +303,7 @@ def test_a_bad_row_of_appraise_is_named(row: str, field: str) -> None:
 
 def test_annotations_of_label_studio_are_judgements(dataset: Dataset) -> None:
     campaign, counts = stored(dataset, label_studio(), "json")
-    assert said(campaign) == [
+    assert stored_ratings(campaign) == [
         ("10", "1", "SystemA", "fluent", 5),
         ("10", "1", "SystemA", "quality", 4),
         ("10", "3", "SystemB", "quality", 1.5),
@@ -311,42 +315,44 @@ def test_annotations_of_label_studio_are_judgements(dataset: Dataset) -> None:
     assert campaign.ratings.first().sent_at == datetime(2021, 3, 9, 22, 16, 8, 728353, UTC)
 
 
-def test_choices_have_the_number_they_begin_with_or_the_one_told() -> None:
-    found = tasks()[:1]
-    found[0]["annotations"] = [annotation(1, 10, said={"good": ("choices", ["Good"]), "tone": ("choices", ["warm"])})]
-    read_again = read(label_studio(found), "json", choices={"Good": "4"})
-    assert (read_again.criteria, read_again.judgements[0].values) == (["good"], (4.0,))
-    assert refused(label_studio(found), "json")[0][:2] == (None, "criteria")
+def test_choices_are_worth_their_leading_number_or_the_given_one() -> None:
+    exported = tasks()[:1]
+    exported[0]["annotations"] = [
+        annotation(1, 10, answers={"good": ("choices", ["Good"]), "tone": ("choices", ["warm"])})
+    ]
+    content = read(label_studio(exported), "json", choices={"Good": "4"})
+    assert (content.criteria, content.judgements[0].values) == (["good"], (4.0,))
+    assert refused(label_studio(exported), "json")[0][:2] == (None, "criteria")
 
 
-def test_fields_of_the_tasks_data_may_be_named_and_so_may_the_task_itself() -> None:
-    found = tasks()
-    for task in found:
+def test_columns_may_name_fields_of_the_task_or_the_task_id() -> None:
+    exported = tasks()
+    for task in exported:
         task["data"] = {"key": task["data"]["item_id"], "shown": task["data"]["prompt"]}
-    assert [field for _, field, _ in refused(label_studio(found), "json")] == ["columns: item", "columns: system"]
-    named = read(label_studio(found), "json", columns={"item": "key", "text": "shown"}).judgements
+    assert [field for _, field, _ in refused(label_studio(exported), "json")] == ["columns: item", "columns: system"]
+    named = read(label_studio(exported), "json", columns={"item": "key", "text": "shown"}).judgements
     assert (named[0].item, named[0].text) == ("1", "Then you saw the goal!")
-    by_task = read(label_studio(found), "json", columns={"item": "task id", "text": "shown"}).judgements
+    by_task = read(label_studio(exported), "json", columns={"item": "task id", "text": "shown"}).judgements
     assert by_task[0].item == "11"
 
 
-def test_what_is_wrong_is_told_with_task_and_annotation(dataset: Dataset) -> None:
-    found = tasks()
-    found[0]["annotations"][0]["result"][0]["value"] = {"rating": 9}
-    found[0]["annotations"][1]["completed_by"] = None
-    found[1]["annotations"][0]["result"].append(found[1]["annotations"][0]["result"][0])
-    assert [field for _, field, _ in refused(label_studio(found), "json")] == [
+def test_errors_name_task_and_annotation(dataset: Dataset) -> None:
+    exported = tasks()
+    exported[0]["annotations"][0]["result"][0]["value"] = {"rating": 9}
+    exported[0]["annotations"][1]["completed_by"] = None
+    exported[1]["annotations"][0]["result"].append(exported[1]["annotations"][0]["result"][0])
+    assert [field for _, field, _ in refused(label_studio(exported), "json")] == [
         "task 12, annotation 1004, quality",
         "task 11, annotation 1001, quality",
         "task 11, annotation 1002, rater",
     ]
 
 
-def test_a_system_that_the_data_set_does_not_know_is_told_with_task_and_annotation(dataset: Dataset) -> None:
-    found = tasks()
-    found[1]["data"]["model"] = "SystemZ"
+def test_an_unknown_system_is_reported_with_task_and_annotation(dataset: Dataset) -> None:
+    exported = tasks()
+    exported[1]["data"]["model"] = "SystemZ"
     with pytest.raises(AnnotationError, match="task 12, annotation 1004, system: found SystemZ"):
-        stored(dataset, label_studio(found), "json")
+        stored(dataset, label_studio(exported), "json")
 
 
 @pytest.mark.parametrize(
@@ -359,16 +365,16 @@ def test_a_system_that_the_data_set_does_not_know_is_told_with_task_and_annotati
         ("[]", "columns: item"),
     ],
 )
-def test_what_is_no_such_export_is_refused(content: str, field: str) -> None:
-    """The third is JSON-MIN, which does not say who said what."""
+def test_files_that_are_not_label_studio_exports_are_refused(content: str, field: str) -> None:
+    """The third is JSON-MIN, which does not name raters."""
     assert refused(content, "json")[0][1] == field
 
 
-def test_exports_from_before_version_1_call_annotations_completions() -> None:
-    found = tasks()
-    for task in found:
+def test_exports_from_before_version_1_are_read() -> None:
+    exported = tasks()
+    for task in exported:
         task["completions"] = task.pop("annotations")
-    assert len(read(label_studio(found), "json").judgements) == 3
+    assert len(read(label_studio(exported), "json").judgements) == 3
 
 
 # --- Options ----------------------------------------------------------------------------------------------------------
@@ -384,9 +390,11 @@ def test_exports_from_before_version_1_call_annotations_completions() -> None:
         ({"choices": {"Good": "very"}}, "choices"),
         ({"criterion": " "}, "criterion"),
         ({"scale_min": 5, "scale_max": 5}, "scale_max"),
+        ({"scales": {"charm": "3 to 1"}}, "scales"),
+        ({"scales": {"charm": "some"}}, "scales"),
     ],
 )
-def test_options_that_mean_nothing_are_refused_at_their_field(options: dict, field: str) -> None:
+def test_invalid_options_are_refused_at_their_field(options: dict, field: str) -> None:
     with pytest.raises(AnnotationError) as refusal:
         RatingOptions(**options)
     assert list(refusal.value.fields) == [field]

@@ -1,4 +1,4 @@
-"""Corpora from files, streams and data sets: indexed whole or not at all, safe to try again, gone without a trace."""
+"""Corpora from files, streams and data sets: indexed completely or not at all, safe to retry and to delete."""
 
 import gzip
 import io
@@ -29,7 +29,7 @@ from tests.annotation.worlds.mined import (
 
 
 @pytest.fixture(autouse=True)
-def own_folder(settings, tmp_path: Path) -> Path:
+def data_folder(settings, tmp_path: Path) -> Path:
     settings.DATA_DIR = tmp_path
     return tmp_path
 
@@ -51,7 +51,7 @@ def files_of(corpus: Corpus) -> list[Path]:
     return [path for path in corpora_folder().glob("**/*") if str(corpus.folder) in str(path)]
 
 
-def test_an_upload_is_indexed_and_its_content_is_not_kept_twice(project: Project) -> None:
+def test_an_upload_is_indexed_and_its_content_is_not_stored_twice(project: Project) -> None:
     corpus = indexed_corpus(project)
     assert corpus.n_triples == len(TRIPLES)
     assert corpus.content is None
@@ -86,9 +86,9 @@ def test_every_format_gives_the_same_triples(project: Project, filename: str, co
     assert corpus.content_hash == plain.content_hash
 
 
-def test_a_file_with_bad_lines_makes_no_corpus_and_every_one_is_told(project: Project) -> None:
-    bad = triples_file() + jsonl([{"message": "Hm?"}, {"message": 5, "response": "x"}])
-    corpus = uploaded_corpus(project, content=bad)
+def test_a_file_with_bad_lines_is_not_indexed_and_every_bad_line_is_listed(project: Project) -> None:
+    content = triples_file() + jsonl([{"message": "Hm?"}, {"message": 5, "response": "x"}])
+    corpus = uploaded_corpus(project, content=content)
     corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
     assert corpus.state == JobState.FAILED
@@ -99,7 +99,7 @@ def test_a_file_with_bad_lines_makes_no_corpus_and_every_one_is_told(project: Pr
     assert files_of(corpus) == []
 
 
-def test_a_failed_corpus_makes_room_for_the_next_of_its_name_and_a_good_one_does_not(project: Project) -> None:
+def test_only_a_failed_corpus_is_replaced_by_another_of_the_same_name(project: Project) -> None:
     failed = uploaded_corpus(project, content=b"{}\n", filename="pool.jsonl")
     corpora.corpus_index(corpus_id=failed.pk)
     corpus = indexed_corpus(project)
@@ -125,7 +125,7 @@ def test_a_failed_corpus_makes_room_for_the_next_of_its_name_and_a_good_one_does
         ({"header": False, "file_format": "tsv", "columns": {"message": "m"}}, "columns"),
     ],
 )
-def test_what_cannot_be_indexed_is_refused_at_its_field(project: Project, change: dict, field: str) -> None:
+def test_invalid_uploads_are_refused_at_their_field(project: Project, change: dict, field: str) -> None:
     with pytest.raises(AnnotationError) as refusal:
         uploaded_corpus(project, **change)
     assert list(refusal.value.fields) == [field]
@@ -133,7 +133,7 @@ def test_what_cannot_be_indexed_is_refused_at_its_field(project: Project, change
     assert not Corpus.objects.exists()
 
 
-def test_columns_may_have_other_names_and_parameters_of_the_index_are_kept(project: Project) -> None:
+def test_column_names_and_index_parameters_can_be_set(project: Project) -> None:
     content = b"reply\tasked\nYes, I like tea.\tDo you like tea?\n"
     corpus = uploaded_corpus(
         project,
@@ -149,8 +149,8 @@ def test_columns_may_have_other_names_and_parameters_of_the_index_are_kept(proje
     assert "tok:bigrams" in corpus.index_signature
 
 
-def test_a_stream_is_read_here_and_now_from_a_pipe(project: Project, manager: User) -> None:
-    """A pipe cannot be sought, and is longer than it can hold at once."""
+def test_a_stream_is_indexed_at_once_from_a_pipe(project: Project, manager: User) -> None:
+    """A pipe is not seekable, and the content is larger than its buffer."""
     content = triples_file(TRIPLES * 2000)
     reading, writing = os.pipe()
 
@@ -160,7 +160,7 @@ def test_a_stream_is_read_here_and_now_from_a_pipe(project: Project, manager: Us
 
     writer = threading.Thread(target=write)
     writer.start()
-    told: list[str] = []
+    notes: list[str] = []
     with os.fdopen(reading, "rb") as stream:
         corpus = corpora.corpus_stream(
             project=project,
@@ -169,17 +169,17 @@ def test_a_stream_is_read_here_and_now_from_a_pipe(project: Project, manager: Us
             filename="standard input",
             stream=stream,
             options={"file_format": "jsonl"},
-            progress=lambda done, total, note: told.append(note),
+            progress=lambda done, total, note: notes.append(note),
         )
     writer.join()
     assert (corpus.state, corpus.n_triples) == (JobState.DONE, len(TRIPLES) * 2000)
     assert corpus.content is None
-    assert any(note.startswith("Reading: ") for note in told)
-    assert told[-1] == "Done"
+    assert any(note.startswith("Reading: ") for note in notes)
+    assert notes[-1] == "Done"
 
 
-def test_a_stream_that_was_interrupted_is_failed_and_can_be_sent_again(project: Project, manager: User) -> None:
-    class Torn(io.BytesIO):
+def test_an_interrupted_stream_fails_and_can_be_sent_again(project: Project, manager: User) -> None:
+    class InterruptedStream(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
             if self.tell() > 0:
                 raise KeyboardInterrupt
@@ -188,16 +188,16 @@ def test_a_stream_that_was_interrupted_is_failed_and_can_be_sent_again(project: 
         def seekable(self) -> bool:
             return False
 
-    asked = {"project": project, "by": manager, "name": "Pool", "filename": "pool.jsonl", "options": {}}
+    arguments = {"project": project, "by": manager, "name": "Pool", "filename": "pool.jsonl", "options": {}}
     with pytest.raises(KeyboardInterrupt):
-        corpora.corpus_stream(stream=Torn(triples_file(TRIPLES * 20_000)), **asked)
+        corpora.corpus_stream(stream=InterruptedStream(triples_file(TRIPLES * 20_000)), **arguments)
     assert not Corpus.objects.filter(state=JobState.RUNNING).exists()
-    corpus = corpora.corpus_stream(stream=io.BytesIO(triples_file()), **asked)
+    corpus = corpora.corpus_stream(stream=io.BytesIO(triples_file()), **arguments)
     assert corpus.state == JobState.DONE
     assert Corpus.objects.count() == 1
 
 
-def test_a_worker_cannot_take_up_a_stream_and_says_so(project: Project) -> None:
+def test_a_worker_fails_a_streamed_corpus_with_advice(project: Project) -> None:
     corpus = Corpus.objects.create(project=project, name="P", slug="p", options={"streamed": True, "index": {}})
     corpora.corpus_index(corpus_id=corpus.pk)
     corpus.refresh_from_db()
@@ -226,13 +226,13 @@ def test_references_of_a_data_set_become_triples_with_their_conversations(projec
         ({}, "source_kinds"),
     ],
 )
-def test_sources_that_a_data_set_has_not_are_refused(project: Project, sources: dict, field: str) -> None:
+def test_sources_that_the_data_set_does_not_have_are_refused(project: Project, sources: dict, field: str) -> None:
     with pytest.raises(AnnotationError) as refusal:
         corpora.corpus_from_dataset(project=project, by=None, name="Own", dataset=seeds_dataset(project), **sources)
     assert list(refusal.value.fields) == [field]
 
 
-def test_a_data_set_without_such_responses_makes_no_corpus(project: Project) -> None:
+def test_a_corpus_from_a_data_set_without_such_responses_fails(project: Project) -> None:
     corpus = corpora.corpus_from_dataset(
         project=project, by=None, name="Own", dataset=seeds_dataset(project), source_kinds=["mined"]
     )
@@ -243,7 +243,7 @@ def test_a_data_set_without_such_responses_makes_no_corpus(project: Project) -> 
     assert files_of(corpus) == []
 
 
-def test_indexing_twice_is_indexing_once(project: Project) -> None:
+def test_indexing_a_finished_corpus_again_does_nothing(project: Project) -> None:
     corpus = indexed_corpus(project)
     before = corpus.finished_at
     corpora.corpus_index(corpus_id=corpus.pk)
@@ -251,7 +251,7 @@ def test_indexing_twice_is_indexing_once(project: Project) -> None:
     assert corpus.finished_at == before
 
 
-def test_a_worker_that_died_after_the_files_were_there_leaves_them_to_the_next(project: Project) -> None:
+def test_files_of_a_worker_that_died_are_replaced_by_the_next(project: Project) -> None:
     corpus = uploaded_corpus(project)
     assert jobs.job_claim(Corpus, corpus.pk)
     corpus_folder(corpus).mkdir(parents=True)
@@ -276,7 +276,7 @@ def test_cancelling_leaves_no_files(project: Project) -> None:
     assert corpus.n_triples == len(TRIPLES) * 1000
 
 
-def test_a_host_without_the_folder_says_which_and_what_to_do(project: Project) -> None:
+def test_a_host_without_the_folder_names_it_and_gives_advice(project: Project) -> None:
     corpus = indexed_corpus(project)
     shutil.rmtree(corpus_folder(corpus))
     with pytest.raises(AnnotationError) as refusal:
@@ -294,16 +294,16 @@ def test_other_triples_in_the_folder_are_noticed(project: Project) -> None:
         corpus_index(corpus)
 
 
-def test_a_search_finds_what_is_similar_in_both(project: Project) -> None:
+def test_a_search_finds_triples_similar_in_message_and_response(project: Project) -> None:
     corpus = indexed_corpus(project)
-    found = corpus_search(corpus, "Would you like a cup of tea?", "Tea would be lovely, thanks")
-    assert found[0].triple.response.endswith("tea would be lovely.")
-    assert all(one.message_score > 0 and one.response_score > 0 for one in found)
+    matches = corpus_search(corpus, "Would you like a cup of tea?", "Tea would be lovely, thanks")
+    assert matches[0].triple.response.endswith("tea would be lovely.")
+    assert all(match.message_score > 0 and match.response_score > 0 for match in matches)
     assert corpus_search(corpus, "Where are my keys?", "Behind a tree!") == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_deleting_removes_the_files_and_is_written_down(project: Project, manager: User) -> None:
+def test_deleting_removes_the_files_and_is_in_the_audit_log(project: Project, manager: User) -> None:
     corpus = indexed_corpus(project)
     assert files_of(corpus)
     corpora.corpus_delete(corpus=corpus, by=manager)

@@ -1,4 +1,4 @@
-"""Mining runs: what they look for, that they are whole, and that their work can be shared and taken up again."""
+"""Mining runs: what they find, that they are complete, and that their work can be shared and resumed."""
 
 import pytest
 from django.db.models.functions import Now
@@ -25,7 +25,7 @@ from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_datas
 
 
 @pytest.fixture(autouse=True)
-def own_folder(settings, tmp_path) -> None:
+def data_folder(settings, tmp_path) -> None:
     settings.DATA_DIR = tmp_path
 
 
@@ -41,13 +41,13 @@ def finished(run: MiningRun) -> MiningRun:
     return run
 
 
-def as_told(run: MiningRun) -> list[tuple[object, ...]]:
-    """Everything that a run found, without ids."""
+def stored_rows(run: MiningRun) -> list[tuple[object, ...]]:
+    """Return everything that a run found, without ids."""
     return sorted(candidate_rows(run), key=repr)
 
 
 def expected(run: MiningRun) -> list[tuple[object, ...]]:
-    """What the pure package finds for the run's seeds, one after the other."""
+    """Return what the pure package finds for the run's seeds."""
     index = corpus_index(run.corpus)
     choice = SeedChoice.of(run.specification["seeds"])
     specification = MiningSpecification.from_dict(run.specification["mining"])
@@ -61,22 +61,22 @@ def expected(run: MiningRun) -> list[tuple[object, ...]]:
                 item.split,
                 item.context,
                 item.message,
-                one.kind,
-                one.rank,
-                one.score,
-                one.message_score,
-                one.response_score,
-                one.text,
-                one.raw_text,
-                one.fate,
-                list(one.reasons),
-                one.near_duplicate,
+                candidate.kind,
+                candidate.rank,
+                candidate.score,
+                candidate.message_score,
+                candidate.response_score,
+                candidate.text,
+                candidate.raw_text,
+                candidate.fate,
+                list(candidate.reasons),
+                candidate.near_duplicate,
                 False,
-                one.triple,
-                list(one.source_context),
-                one.source_message,
+                candidate.triple,
+                list(candidate.source_context),
+                candidate.source_message,
             )
-            for one in mine(seed, index, specification)
+            for candidate in mine(seed, index, specification)
         ]
     return sorted(rows, key=repr)
 
@@ -84,10 +84,10 @@ def expected(run: MiningRun) -> list[tuple[object, ...]]:
 def test_a_run_stores_what_the_pure_package_finds_for_every_seed(project: Project, one_seed_a_shard: None) -> None:
     hygiene = [{"step": "mask_urls"}, {"step": "mask_handles"}, {"step": "length", "max_tokens": 7}]
     run = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=2, hygiene=hygiene))
-    found = as_told(run)
-    assert found == expected(run)
-    assert {row[0] for row in found} == {"tea", "game", "rain"}
-    assert {row[4] for row in found} == {"mined", "parrot", "random"}
+    rows = stored_rows(run)
+    assert rows == expected(run)
+    assert {row[0] for row in rows} == {"tea", "game", "rain"}
+    assert {row[4] for row in rows} == {"mined", "parrot", "random"}
     assert run.shards.count() == 3
     assert run.progress_done == run.progress_total == 3
 
@@ -100,10 +100,14 @@ def test_the_report_adds_up_to_the_candidates(project: Project) -> None:
     assert sum(n for fates in report["kinds"].values() for n in fates.values()) == len(candidates)
     for kind, fates in report["kinds"].items():
         for fate, n in fates.items():
-            assert n == sum(one.kind == kind and one.fate == fate for one in candidates)
+            assert n == sum(candidate.kind == kind and candidate.fate == fate for candidate in candidates)
     assert report["seeds"]["all"] == 3
     kept = [
-        sum(one.kind == "mined" and one.fate == "kept" for one in candidates if one.item_id == pk)
+        sum(
+            candidate.kind == "mined" and candidate.fate == "kept"
+            for candidate in candidates
+            if candidate.item_id == pk
+        )
         for pk in run.shards.get().item_ids
     ]
     assert report["seeds"]["kept"] == {str(n): kept.count(n) for n in sorted(set(kept))}
@@ -113,11 +117,11 @@ def test_the_report_adds_up_to_the_candidates(project: Project) -> None:
     for (step, fate), row in steps.items():
         matching = candidates_matching(run, CandidateFilter(step=step, fate=fate))
         assert row["n"] == matching.count() > 0
-        assert {one["text"] for one in row["examples"]} <= {one.text for one in matching}
+        assert {example["text"] for example in row["examples"]} <= {candidate.text for candidate in matching}
         assert len(row["examples"]) == min(row["n"], runs.EXAMPLES)
 
 
-def test_a_split_and_another_seed_can_be_asked_for(project: Project) -> None:
+def test_a_split_and_another_kind_of_seed_can_be_chosen(project: Project) -> None:
     dataset, corpus = seeds_dataset(project), indexed_corpus(project)
     dev = finished(asked_run(project, dataset, corpus, splits=("dev",)))
     assert {row[0] for row in candidate_rows(dev)} == {"tea"}
@@ -126,7 +130,7 @@ def test_a_split_and_another_seed_can_be_asked_for(project: Project) -> None:
     assert human.specification["mining"]["n"] == 15
 
 
-def test_the_signature_names_what_was_mined_how_and_from_what(project: Project) -> None:
+def test_the_signature_names_the_parameters_the_index_and_the_corpus(project: Project) -> None:
     corpus = indexed_corpus(project)
     run = asked_run(project, seeds_dataset(project), corpus)
     assert "n:3" in run.signature
@@ -135,7 +139,7 @@ def test_the_signature_names_what_was_mined_how_and_from_what(project: Project) 
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"),
+    ("arguments", "field"),
     [
         ({"specification": {"n": -1}}, "n"),
         ({"specification": {"many": 3}}, "many"),
@@ -148,9 +152,11 @@ def test_the_signature_names_what_was_mined_how_and_from_what(project: Project) 
         ({"seed_choice": {"splits": ["nowhere"]}}, "splits"),
     ],
 )
-def test_what_cannot_be_mined_is_refused_at_its_field(project: Project, asked: dict, field: str) -> None:
+def test_invalid_runs_are_refused_at_their_field(project: Project, arguments: dict, field: str) -> None:
     with pytest.raises(AnnotationError) as refusal:
-        runs.mining_run_create(project=project, dataset=seeds_dataset(project), corpus=indexed_corpus(project), **asked)
+        runs.mining_run_create(
+            project=project, dataset=seeds_dataset(project), corpus=indexed_corpus(project), **arguments
+        )
     assert list(refusal.value.fields) == [field]
     assert "accepted" in refusal.value.message
     assert not MiningRun.objects.exists()
@@ -161,13 +167,13 @@ def test_a_corpus_that_is_not_indexed_cannot_be_mined(project: Project) -> None:
         asked_run(project, seeds_dataset(project), uploaded_corpus(project))
 
 
-def test_done_shards_stay_done_when_the_worker_dies(project: Project, one_seed_a_shard: None) -> None:
-    whole = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1))
+def test_finished_shards_are_not_repeated_when_the_worker_dies(project: Project, one_seed_a_shard: None) -> None:
+    complete_run = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1))
 
     class Died(BaseException):
-        """As a killed process: nothing is caught, nothing is told."""
+        """Ends the run like a killed process: no handler catches it."""
 
-    run = asked_run(project, whole.dataset, whole.corpus, negatives=1)
+    run = asked_run(project, complete_run.dataset, complete_run.corpus, negatives=1)
 
     def die_after_two(done: int, total: int, note: str) -> None:
         if MiningShard.objects.filter(run=run, state=JobState.DONE).count() == 2:
@@ -186,26 +192,26 @@ def test_done_shards_stay_done_when_the_worker_dies(project: Project, one_seed_a
     finished(run)
     assert run.attempt == 2
     assert dict(MiningShard.objects.filter(pk__in=times).values_list("pk", "finished_at")) == times
-    assert as_told(run) == as_told(whole)
+    assert stored_rows(run) == stored_rows(complete_run)
 
 
-def test_helpers_take_what_nobody_works_on_and_the_holder_finishes(project: Project, one_seed_a_shard: None) -> None:
+def test_helpers_take_waiting_shards_and_the_holder_finishes(project: Project, one_seed_a_shard: None) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
-    asked: list[int] = []
+    helper_counts: list[int] = []
 
     def enqueue(helpers: int) -> None:
-        asked.append(helpers)
+        helper_counts.append(helpers)
         assert runs.mining_run_help(run_id=run.pk) is False  # it took all of them
 
     runs.mining_run_execute(run_id=run.pk, enqueue=enqueue)
     run.refresh_from_db()
-    assert asked == [2]
+    assert helper_counts == [2]
     assert run.state == JobState.DONE
     assert list(run.shards.values_list("attempt", flat=True)) == [1, 1, 1]
-    assert as_told(run) == expected(run)
+    assert stored_rows(run) == expected(run)
 
 
-def test_a_helper_gives_others_their_turn_and_comes_back(project, one_seed_a_shard, monkeypatch) -> None:
+def test_a_helper_is_queued_again_when_its_turn_is_over(project, one_seed_a_shard, monkeypatch) -> None:
     monkeypatch.setattr(shards, "TURN_SECONDS", -1)
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
     turns: list[bool] = []
@@ -213,7 +219,7 @@ def test_a_helper_gives_others_their_turn_and_comes_back(project, one_seed_a_sha
     assert turns == [True]
 
 
-def test_a_helper_has_nothing_to_do_where_no_run_goes_on(project: Project) -> None:
+def test_a_helper_has_nothing_to_do_unless_the_run_is_running(project: Project) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
     assert runs.mining_run_help(run_id=run.pk) is False
     assert runs.mining_run_help(run_id=run.pk + 1) is False
@@ -221,7 +227,7 @@ def test_a_helper_has_nothing_to_do_where_no_run_goes_on(project: Project) -> No
     assert runs.mining_run_help(run_id=run.pk) is False
 
 
-def test_a_cancelled_run_stops_and_goes_on_where_it_was(project, one_seed_a_shard, monkeypatch) -> None:
+def test_a_cancelled_run_stops_and_is_resumed(project, one_seed_a_shard, monkeypatch) -> None:
     monkeypatch.setattr(progress, "INTERVAL_SECONDS", -1)
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
 
@@ -236,13 +242,13 @@ def test_a_cancelled_run_stops_and_goes_on_where_it_was(project, one_seed_a_shar
     assert 0 < run.shards.filter(state=JobState.DONE).count() < 3
     assert jobs.job_requeue(run)
     finished(run)
-    assert as_told(run) == expected(run)
+    assert stored_rows(run) == expected(run)
 
 
-def test_a_shard_that_every_worker_died_of_fails_the_run(project: Project, one_seed_a_shard: None) -> None:
+def test_a_shard_that_used_up_its_attempts_fails_the_run(project: Project, one_seed_a_shard: None) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
 
-    def all_died(helpers: int) -> None:
+    def use_up_attempts(helpers: int) -> None:
         MiningShard.objects.filter(run=run, number=1).update(
             state=JobState.RUNNING,
             attempt=jobs.MAX_ATTEMPTS,
@@ -250,7 +256,7 @@ def test_a_shard_that_every_worker_died_of_fails_the_run(project: Project, one_s
             lease_expires_at=jobs.Now() - jobs.timedelta(seconds=1),
         )
 
-    runs.mining_run_execute(run_id=run.pk, enqueue=all_died)
+    runs.mining_run_execute(run_id=run.pk, enqueue=use_up_attempts)
     run.refresh_from_db()
     assert run.state == JobState.FAILED
     assert "Given up after" in run.error
@@ -258,7 +264,7 @@ def test_a_shard_that_every_worker_died_of_fails_the_run(project: Project, one_s
     assert finished(run).report["seeds"]["all"] == 3
 
 
-def test_a_host_without_the_index_fails_the_run_and_helps_nobody(project, one_seed_a_shard, settings, tmp_path) -> None:
+def test_a_host_without_the_index_fails_the_run(project, one_seed_a_shard, settings, tmp_path) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
     settings.DATA_DIR = tmp_path / "elsewhere"
     runs.mining_run_execute(run_id=run.pk)
@@ -270,15 +276,15 @@ def test_a_host_without_the_index_fails_the_run_and_helps_nobody(project, one_se
 def test_pages_of_candidates_lead_through_all_seeds_and_back(project: Project) -> None:
     run = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project)))
     first = candidate_page(run, size=2)
-    assert [one.item.external_id for one in first.items] == ["tea", "game"]
+    assert [row.item.external_id for row in first.items] == ["tea", "game"]
     assert first.items[0].seed == "Yes please, tea would be lovely."
     second = candidate_page(run, after=first.after, size=2)
-    assert [one.item.external_id for one in second.items] == ["rain"]
+    assert [row.item.external_id for row in second.items] == ["rain"]
     assert second.after is None
-    back = candidate_page(run, before=second.before, size=2)
-    assert [one.item.external_id for one in back.items] == ["tea", "game"]
-    assert back.before is None
-    fates = [one.fate for one in first.items[0].candidates]
+    previous = candidate_page(run, before=second.before, size=2)
+    assert [row.item.external_id for row in previous.items] == ["tea", "game"]
+    assert previous.before is None
+    fates = [candidate.fate for candidate in first.items[0].candidates]
     assert fates == sorted(fates, key=lambda fate: fate != "kept")
 
 
@@ -292,9 +298,9 @@ def test_pages_of_candidates_lead_through_all_seeds_and_back(project: Project) -
         CandidateFilter(fate="kept", kind="mined"),
     ],
 )
-def test_a_filter_shows_what_matches_and_the_items_that_have_it(project: Project, chosen: CandidateFilter) -> None:
+def test_a_filter_shows_the_matching_candidates_and_their_items(project: Project, chosen: CandidateFilter) -> None:
     run = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3))
-    shown = [one.pk for item in candidate_page(run, chosen).items for one in item.candidates]
+    shown = [candidate.pk for item in candidate_page(run, chosen).items for candidate in item.candidates]
     matching = set(candidates_matching(run, chosen).values_list("pk", flat=True))
     assert len(shown) == len(set(shown))
     assert set(shown) == matching
@@ -302,7 +308,7 @@ def test_a_filter_shows_what_matches_and_the_items_that_have_it(project: Project
     assert len(matching) < MinedCandidate.objects.filter(run=run).count()
 
 
-def test_seeds_with_too_few_are_found_also_where_nothing_was(project: Project) -> None:
+def test_seeds_with_too_few_candidates_are_listed_even_if_nothing_was_found(project: Project) -> None:
     items = [
         {"id": "odd", "message": "Zyxw?", "references": [{"text": "Qqq.", "kind": "seed"}]},
         {
@@ -313,12 +319,12 @@ def test_seeds_with_too_few_are_found_also_where_nothing_was(project: Project) -
     ]
     run = finished(asked_run(project, seeds_dataset(project, items=items), indexed_corpus(project), n=2, parrot=False))
     page = candidate_page(run, CandidateFilter(fewer=True))
-    assert [one.item.external_id for one in page.items] == ["odd"]
+    assert [row.item.external_id for row in page.items] == ["odd"]
     assert page.items[0].candidates == []
     assert run.report["seeds"] == {"all": 2, "fewer": 1, "kept": {"0": 1, "2": 1}}
 
 
-def test_a_run_that_was_stored_or_runs_is_not_deleted(project: Project, manager: User) -> None:
+def test_a_running_or_stored_run_cannot_be_deleted(project: Project, manager: User) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
     claim = jobs.job_claim(MiningRun, run.pk)
     assert claim
@@ -331,25 +337,25 @@ def test_a_run_that_was_stored_or_runs_is_not_deleted(project: Project, manager:
         runs.mining_run_delete(run=run)
 
 
-def test_a_shard_given_back_when_the_run_goes_on_again_is_taken_up(project, monkeypatch, one_seed_a_shard) -> None:
-    """A helper saw the run cancelled, and said so only after it was started over."""
+def test_a_shard_cancelled_after_a_restart_is_taken_up(project, monkeypatch, one_seed_a_shard) -> None:
+    """A helper saw the run cancelled, but recorded it only after the run was restarted."""
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
-    next_shard, looked = shards._next_shard, []
+    next_shard, calls = shards._next_shard, []
 
-    def look(waiting):
-        looked.append(waiting)
-        if len(looked) == 1:
+    def counted_next_shard(waiting):
+        calls.append(waiting)
+        if len(calls) == 1:
             waiting.filter(number=1).update(state=JobState.CANCELLED, finished_at=Now())
-        assert len(looked) < 30, "it waits for ever"
+        assert len(calls) < 30, "it waits for ever"
         return next_shard(waiting)
 
-    monkeypatch.setattr(shards, "_next_shard", look)
+    monkeypatch.setattr(shards, "_next_shard", counted_next_shard)
     runs.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == JobState.DONE, run.error
 
 
-def test_damage_that_is_found_while_reading_is_told_in_words(project) -> None:
+def test_damage_found_while_reading_is_reported_in_words(project) -> None:
     corpus = indexed_corpus(project)
     run = asked_run(project, seeds_dataset(project), corpus)
     part = corpus_folder(corpus) / "response" / "indices.csc.index.npy"
@@ -365,13 +371,13 @@ def test_damage_that_is_found_while_reading_is_told_in_words(project) -> None:
     assert "Unexpected" not in run.error
 
 
-def test_a_byte_that_changed_unnoticed_is_found_before_anything_is_mined(project) -> None:
+def test_a_changed_byte_is_found_before_anything_is_mined(project) -> None:
     corpus = indexed_corpus(project)
     run = asked_run(project, seeds_dataset(project), corpus)
     part = corpus_folder(corpus) / "triples.arrow"
     content = bytearray(part.read_bytes())
-    place = content.index(b"green tea")
-    content[place : place + 5] = b"black"
+    offset = content.index(b"green tea")
+    content[offset : offset + 5] = b"black"
     part.write_bytes(content)
     forget_indexes()
     runs.mining_run_execute(run_id=run.pk)

@@ -1,4 +1,4 @@
-"""A mining run in a real worker: killed half-way, taken up again; no candidate is lost and none is there twice."""
+"""A mining run in a real worker, killed half-way and resumed: no candidate is lost or duplicated."""
 
 import os
 from pathlib import Path
@@ -42,7 +42,7 @@ N_SEEDS = 500
 
 
 def many_triples(n: int) -> list[tuple[list[str], str, str]]:
-    """Conversations in which any two share some words."""
+    """Return conversations that share words with each other."""
     return [
         (
             [],
@@ -55,18 +55,18 @@ def many_triples(n: int) -> list[tuple[list[str], str, str]]:
 
 def many_items(n: int) -> list[dict[str, object]]:
     return [
-        {"id": f"s{place}", "message": message, "references": [{"text": f"Well, {response}", "kind": "seed"}]}
-        for place, (_, message, response) in enumerate(many_triples(n))
+        {"id": f"s{number}", "message": message, "references": [{"text": f"Well, {response}", "kind": "seed"}]}
+        for number, (_, message, response) in enumerate(many_triples(n))
     ]
 
 
-def shared_folder() -> None:
-    """The worker's own ASSAY_DATA_DIR is this process's."""
+def check_shared_folder() -> None:
+    """Check that the worker has the same ASSAY_DATA_DIR as this process."""
     assert Path(os.environ["ASSAY_DATA_DIR"]) == django_settings.DATA_DIR
 
 
-def test_a_killed_worker_loses_no_candidate_and_doubles_none(project: Project, worker: Worker) -> None:
-    shared_folder()
+def test_a_killed_worker_loses_and_duplicates_no_candidate(project: Project, worker: Worker) -> None:
+    check_shared_folder()
     dataset = seeds_dataset(project, items=many_items(N_SEEDS))
     corpus = indexed_corpus(project, content=triples_file(many_triples(1500)))
     run = asked_run(project, dataset, corpus, n=15, negatives=1)
@@ -77,10 +77,12 @@ def test_a_killed_worker_loses_no_candidate_and_doubles_none(project: Project, w
 
     wait_until(some_shards_are_done, seconds=120, every=0.02)
     worker.kill()
-    done = dict(MiningShard.objects.filter(run=run, state=JobState.DONE).values_list("pk", "finished_at"))
-    assert 2 <= len(done) < run.shards.count()
-    there = MinedCandidate.objects.filter(run=run)
-    assert set(there.values_list("shard", flat=True).distinct()) == set(done)  # a shard is whole, or not there
+    done_shards = dict(MiningShard.objects.filter(run=run, state=JobState.DONE).values_list("pk", "finished_at"))
+    assert 2 <= len(done_shards) < run.shards.count()
+    candidates = MinedCandidate.objects.filter(run=run)
+    assert set(candidates.values_list("shard", flat=True).distinct()) == set(
+        done_shards
+    )  # a shard is stored completely or not at all
     worker.start()
 
     def finished() -> bool:
@@ -89,21 +91,21 @@ def test_a_killed_worker_loses_no_candidate_and_doubles_none(project: Project, w
     wait_until(finished, seconds=240)
     run.refresh_from_db()
     assert run.attempt >= 2
-    assert dict(MiningShard.objects.filter(pk__in=done).values_list("pk", "finished_at")) == done
-    again = asked_run(project, dataset, corpus, n=15, negatives=1)
-    mining_run_execute(run_id=again.pk)  # here, in one go
-    assert sorted(candidate_rows(run), key=repr) == sorted(candidate_rows(again), key=repr)
+    assert dict(MiningShard.objects.filter(pk__in=done_shards).values_list("pk", "finished_at")) == done_shards
+    in_process_run = asked_run(project, dataset, corpus, n=15, negatives=1)
+    mining_run_execute(run_id=in_process_run.pk)  # in this process, without interruption
+    assert sorted(candidate_rows(run), key=repr) == sorted(candidate_rows(in_process_run), key=repr)
     assert MinedCandidate.objects.filter(run=run).values("item").distinct().count() == N_SEEDS
 
 
 def test_a_worker_killed_while_indexing_leaves_the_corpus_to_the_next(project: Project, worker: Worker) -> None:
-    shared_folder()
+    check_shared_folder()
     corpus = uploaded_corpus(project, content=triples_file(many_triples(60_000)))
     tasks.corpus_index.delay(corpus.pk)
 
     def is_reading() -> bool:
-        found = Corpus.objects.only("state", "progress_note").get(pk=corpus.pk)
-        return found.state == JobState.RUNNING and "triples" in found.progress_note
+        corpus_row = Corpus.objects.only("state", "progress_note").get(pk=corpus.pk)
+        return corpus_row.state == JobState.RUNNING and "triples" in corpus_row.progress_note
 
     wait_until(is_reading, seconds=120, every=0.02)
     worker.kill()
@@ -116,9 +118,9 @@ def test_a_worker_killed_while_indexing_leaves_the_corpus_to_the_next(project: P
     wait_until(finished, seconds=240)
     corpus.refresh_from_db()
     assert (corpus.attempt, corpus.n_triples) == (2, 60_000)
-    beside = [path.name for path in corpus_folder(corpus).parent.iterdir() if str(corpus.folder) in path.name]
-    assert beside == [str(corpus.folder)]
-    own = uploaded_corpus(project, "Here", triples_file(many_triples(60_000)))
-    corpus_index(corpus_id=own.pk)
-    own.refresh_from_db()
-    assert corpus.content_hash == own.content_hash
+    folders = [path.name for path in corpus_folder(corpus).parent.iterdir() if str(corpus.folder) in path.name]
+    assert folders == [str(corpus.folder)]
+    local_corpus = uploaded_corpus(project, "Here", triples_file(many_triples(60_000)))
+    corpus_index(corpus_id=local_corpus.pk)
+    local_corpus.refresh_from_db()
+    assert corpus.content_hash == local_corpus.content_hash

@@ -17,16 +17,16 @@ def url(name: str, *args: object) -> str:
 
 
 @pytest.fixture(autouse=True)
-def own_folder(settings, tmp_path) -> None:
+def data_folder(settings, tmp_path) -> None:
     settings.DATA_DIR = tmp_path
 
 
 @pytest.fixture
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What was put into the queue instead of the queue."""
-    seen: list[int] = []
-    monkeypatch.setattr(tasks.corpus_index, "delay_on_commit", seen.append)
-    return seen
+    """The ids that were queued; nothing is sent to a worker."""
+    ids: list[int] = []
+    monkeypatch.setattr(tasks.corpus_index, "delay_on_commit", ids.append)
+    return ids
 
 
 def upload(client, project: Project, content: bytes, filename: str = "pool.jsonl", **fields):
@@ -47,7 +47,9 @@ def upload(client, project: Project, content: bytes, filename: str = "pool.jsonl
     return client.post(url("corpus-create", project.slug), data)
 
 
-def test_an_upload_is_queued_watched_and_then_shown(as_user, project: Project, manager: User, queued) -> None:
+def test_an_upload_is_queued_then_shown_with_its_progress_and_result(
+    as_user, project: Project, manager: User, queued
+) -> None:
     client = as_user(manager)
     assert "Upload and index" in client.get(url("corpus-create", project.slug)).content.decode()
     answer = upload(client, project, triples_file(), licence="CC0")
@@ -56,15 +58,15 @@ def test_an_upload_is_queued_watched_and_then_shown(as_user, project: Project, m
     page = url("corpus-detail", project.slug, "pool")
     assert answer.headers["Location"] == page
     assert "Waiting for a worker" in client.get(page).content.decode()
-    watching = client.get(page, {"progress": 1}, headers=HTMX).content.decode()
-    assert f'hx-get="{page}?progress=1"' in watching
+    progress = client.get(page, {"progress": 1}, headers=HTMX).content.decode()
+    assert f'hx-get="{page}?progress=1"' in progress
     corpus_index(corpus_id=corpus.pk)
     assert client.get(page, {"progress": 1}, headers=HTMX).headers["HX-Refresh"] == "true"
-    shown = client.get(page).content.decode()
+    detail = client.get(page).content.decode()
     for text in ("What would be found?", "CC0", "bm25|", "pool.jsonl", Corpus.objects.get().content_hash):
-        assert text in shown
-    listed = client.get(url("corpus-list", project.slug)).content.decode()
-    assert "Pool" in listed
+        assert text in detail
+    corpus_list = client.get(url("corpus-list", project.slug)).content.decode()
+    assert "Pool" in corpus_list
     rows = json.loads(client.get(url("corpus-list", project.slug), {"format": "json"}).getvalue())
     assert [(row["slug"], row["triples"]) for row in rows] == [("pool", 11)]
 
@@ -92,7 +94,7 @@ def test_a_refused_file_shows_every_bad_line(as_user, project: Project, manager:
         ({"content": b""}, "The submitted file is empty."),
     ],
 )
-def test_a_bad_form_says_so_at_its_field(as_user, project, manager, queued, fields: dict, message: str) -> None:
+def test_a_bad_form_shows_the_problem(as_user, project, manager, queued, fields: dict, message: str) -> None:
     answer = upload(as_user(manager), project, **{"content": triples_file(), **fields})
     assert answer.status_code == 200
     assert message in answer.content.decode()
@@ -100,7 +102,9 @@ def test_a_bad_form_says_so_at_its_field(as_user, project, manager, queued, fiel
     assert queued == []
 
 
-def test_a_file_over_the_limit_is_sent_to_the_command(as_user, project, manager, queued, settings) -> None:
+def test_a_file_over_the_limit_is_refused_with_the_name_of_the_command(
+    as_user, project, manager, queued, settings
+) -> None:
     settings.UPLOAD_MAX_BYTES = 10
     shown = upload(as_user(manager), project, triples_file()).content.decode()
     assert "or any size by the command import_corpus" in shown
@@ -124,17 +128,17 @@ def test_a_data_sets_responses_become_a_corpus(as_user, project: Project, manage
     assert client.get(url("corpus-from-dataset", project.slug), {"dataset": "gone"}).status_code == 404
 
 
-def test_a_search_shows_the_most_similar_with_scores(as_user, project: Project, viewer: User) -> None:
+def test_a_search_shows_the_most_similar_triples_with_scores(as_user, project: Project, viewer: User) -> None:
     corpus = indexed_corpus(project)
     client, page = as_user(viewer), url("corpus-detail", project.slug, corpus.slug)
-    asked = {"message": "Would you like some tea?", "response": "Tea would be lovely"}
-    part = client.get(page, asked, headers=HTMX).content.decode()
+    query = {"message": "Would you like some tea?", "response": "Tea would be lovely"}
+    part = client.get(page, query, headers=HTMX).content.decode()
     assert "<html" not in part
     assert "Yes please, tea would be lovely." in part
-    whole = client.get(page, asked).content.decode()
-    assert "<html" in whole
-    assert "Yes please, tea would be lovely." in whole
-    rows = json.loads(client.get(page, {**asked, "format": "json"}).getvalue())
+    full_page = client.get(page, query).content.decode()
+    assert "<html" in full_page
+    assert "Yes please, tea would be lovely." in full_page
+    rows = json.loads(client.get(page, {**query, "format": "json"}).getvalue())
     assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
     assert rows[0]["score"] >= rows[-1]["score"] > 0
     nothing = client.get(page, {"message": "xyzzy", "response": "plugh"}, headers=HTMX).content.decode()
@@ -142,7 +146,7 @@ def test_a_search_shows_the_most_similar_with_scores(as_user, project: Project, 
     assert "Enter both" in client.get(page, {"message": "tea", "response": ""}, headers=HTMX).content.decode()
 
 
-def test_a_search_of_what_is_not_indexed_says_so(as_user, project: Project, viewer: User) -> None:
+def test_a_search_in_a_queued_corpus_shows_its_state(as_user, project: Project, viewer: User) -> None:
     corpus = uploaded_corpus(project)
     page = url("corpus-detail", project.slug, corpus.slug)
     part = as_user(viewer).get(page, {"message": "a", "response": "b"}, headers=HTMX).content.decode()
@@ -164,12 +168,12 @@ def test_cancel_start_over_and_delete(as_user, project: Project, manager: User, 
     refused = client.post(url("corpus-delete", project.slug, corpus.slug), follow=True).content.decode()
     assert f"used by mining run {run.pk}" in refused
     run.delete()
-    done = client.post(url("corpus-delete", project.slug, corpus.slug), follow=True).content.decode()
-    assert "and its files were deleted" in done
+    deleted = client.post(url("corpus-delete", project.slug, corpus.slug), follow=True).content.decode()
+    assert "and its files were deleted" in deleted
     assert not Corpus.objects.exists()
 
 
-def test_an_outsider_finds_nothing_and_a_viewer_changes_nothing(
+def test_an_outsider_gets_404_and_a_viewer_changes_nothing(
     as_user, project: Project, viewer: User, outsider: User
 ) -> None:
     corpus = indexed_corpus(project)

@@ -11,7 +11,7 @@ from annotation.models import AuditEntry, Campaign, JobState, MinedCandidate, Mi
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset
 
 HTMX = {"HX-Request": "true"}
-ASKED = {
+FORM = {
     "seed_source": "kind:seed",
     "n": 3,
     "parrot": "on",
@@ -29,27 +29,29 @@ def url(name: str, *args: object) -> str:
 
 
 @pytest.fixture(autouse=True)
-def own_folder(settings, tmp_path) -> None:
+def data_folder(settings, tmp_path) -> None:
     settings.DATA_DIR = tmp_path
 
 
 @pytest.fixture
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What was put into the queue instead of the queue."""
-    seen: list[int] = []
-    monkeypatch.setattr(tasks.mining_run_execute, "delay_on_commit", seen.append)
-    return seen
+    """The ids that were queued; nothing is sent to a worker."""
+    ids: list[int] = []
+    monkeypatch.setattr(tasks.mining_run_execute, "delay_on_commit", ids.append)
+    return ids
 
 
 @pytest.fixture
 def run(project: Project) -> MiningRun:
-    made = asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1)
-    mining_run_execute(run_id=made.pk)
-    made.refresh_from_db()
-    return made
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1)
+    mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    return run
 
 
-def test_a_run_is_asked_for_watched_and_read(as_user, project: Project, manager: User, queued) -> None:
+def test_a_run_is_created_then_shown_with_its_progress_and_result(
+    as_user, project: Project, manager: User, queued
+) -> None:
     client = as_user(manager)
     form_url = url("mining-run-create", project.slug)
     assert "No data set yet" in client.get(form_url).content.decode()
@@ -60,7 +62,7 @@ def test_a_run_is_asked_for_watched_and_read(as_user, project: Project, manager:
     for text in ("Pool (11 triples)", "Original response (3)", "dev (1)", "nfc-space"):
         assert text in form
     hygiene = {"mask_urls": "on", "language": "en", "max_tokens": 6, "blocklist": "bridge, kitchen table\nsnow"}
-    answer = client.post(form_url, {**ASKED, **hygiene, "corpus": corpus.pk, "splits": ["test"]})
+    answer = client.post(form_url, {**FORM, **hygiene, "corpus": corpus.pk, "splits": ["test"]})
     run = MiningRun.objects.get()
     assert queued == [run.pk]
     assert run.specification["seeds"] == {"kind": "seed", "system": "", "splits": ["test"]}
@@ -82,8 +84,8 @@ def test_a_run_is_asked_for_watched_and_read(as_user, project: Project, manager:
     assert kept == MinedCandidate.objects.filter(run=run, fate="kept").count()
 
 
-def test_each_count_stands_under_its_own_fate(as_user, project: Project, viewer: User, run: MiningRun) -> None:
-    """The database keeps no order of the names in a report."""
+def test_each_count_is_in_the_column_of_its_fate(as_user, project: Project, viewer: User, run: MiningRun) -> None:
+    """The database does not preserve the order of a report's keys."""
     shown = as_user(viewer).get(url("mining-run-detail", project.slug, run.pk)).content.decode()
     (row,) = re.findall(r'<th scope="row">Mined</th>(.*?)</tr>', shown, re.DOTALL)
     cells = [int(number) for number in re.findall(r">(\d+)<", row)]
@@ -103,10 +105,10 @@ def test_each_count_stands_under_its_own_fate(as_user, project: Project, viewer:
         ({"seed_source": "kind:human", "splits": ["dev"]}, "accepted: at least one seed"),
     ],
 )
-def test_a_bad_form_says_so_at_its_field(as_user, project, manager, queued, fields: dict, message: str) -> None:
+def test_a_bad_form_shows_the_problem(as_user, project, manager, queued, fields: dict, message: str) -> None:
     seeds_dataset(project)
     corpus = indexed_corpus(project)
-    answer = as_user(manager).post(url("mining-run-create", project.slug), {**ASKED, "corpus": corpus.pk, **fields})
+    answer = as_user(manager).post(url("mining-run-create", project.slug), {**FORM, "corpus": corpus.pk, **fields})
     assert answer.status_code == 200
     shown = answer.content.decode()
     assert message in shown
@@ -115,7 +117,7 @@ def test_a_bad_form_says_so_at_its_field(as_user, project, manager, queued, fiel
     assert queued == []
 
 
-def test_the_data_set_is_chosen_where_there_are_several(as_user, project: Project, manager: User) -> None:
+def test_the_data_set_is_chosen_if_there_are_several(as_user, project: Project, manager: User) -> None:
     indexed_corpus(project)
     for name in ("Talk", "More"):
         seeds_dataset(project, name)
@@ -136,8 +138,8 @@ def test_candidates_are_browsed_seed_by_seed(as_user, project: Project, viewer: 
     assert "HX-Request" in answer.headers["Vary"]
     part = answer.content.decode()
     assert "<html" not in part
-    going_back = {**HTMX, "HX-History-Restore-Request": "true"}
-    assert "<html" in client.get(page, {"fate": "duplicate"}, headers=going_back).content.decode()
+    history_headers = {**HTMX, "HX-History-Restore-Request": "true"}
+    assert "<html" in client.get(page, {"fate": "duplicate"}, headers=history_headers).content.decode()
     assert "is-kept" not in part
     assert "is-duplicate" in part
     assert "No matches" in client.get(page, {"text": "nowhere to be found"}).content.decode()
@@ -163,7 +165,7 @@ def test_candidates_are_paged_by_position(as_user, project, viewer, run, monkeyp
 
 
 @pytest.mark.parametrize("file_format", ["csv", "json", "jsonl", "parquet"])
-def test_candidates_are_downloaded_whole_or_narrowed(as_user, project, viewer, run, file_format: str) -> None:
+def test_candidates_are_downloaded_with_the_filter(as_user, project, viewer, run, file_format: str) -> None:
     address = url("mining-run-download", project.slug, run.pk, file_format)
     answer = as_user(viewer).get(address, {"fate": "kept"})
     assert answer.status_code == 200
@@ -188,8 +190,8 @@ def test_kept_candidates_are_added_once_and_can_be_rated(as_user, project, manag
     assert "candidates to “Talk” as references" in added
     assert "Rate them" in added
     n_sources = ResponseSource.objects.count()
-    again = client.post(url("mining-run-store", project.slug, run.pk), follow=True).content.decode()
-    assert "accepted: once for each run" in again
+    repeated = client.post(url("mining-run-store", project.slug, run.pk), follow=True).content.decode()
+    assert "accepted: once for each run" in repeated
     assert ResponseSource.objects.count() == n_sources
     assert AuditEntry.objects.filter(verb="mining.store").count() == 1
     answer = client.post(url("mining-run-rate", project.slug, run.pk))
@@ -200,18 +202,20 @@ def test_kept_candidates_are_added_once_and_can_be_rated(as_user, project, manag
 
 @pytest.fixture
 def near(project: Project) -> list[MinedCandidate]:
-    """Kept near-duplicates of a run: several, since three of ten triples in common are enough."""
+    """Kept near-duplicates of a run: several, as sharing three of ten shingles is enough."""
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3)
     mining_run_execute(run_id=run.pk)
-    found = MinedCandidate.objects.filter(run=run, fate="kept").exclude(near_duplicate="").select_related("run")
-    return list(found.order_by("pk"))
+    near_duplicates = (
+        MinedCandidate.objects.filter(run=run, fate="kept").exclude(near_duplicate="").select_related("run")
+    )
+    return list(near_duplicates.order_by("pk"))
 
 
 def left_out() -> set[int]:
     return set(MinedCandidate.objects.filter(left_out=True).values_list("pk", flat=True))
 
 
-def test_a_manager_takes_and_leaves_near_duplicates_one_by_one(as_user, project, manager, viewer, near) -> None:
+def test_a_manager_chooses_near_duplicates_one_by_one(as_user, project, manager, viewer, near) -> None:
     first, second = near[:2]
     run = first.run
     page, choose = (url(name, project.slug, run.pk) for name in ("mining-run-candidates", "mining-run-near"))
@@ -232,7 +236,7 @@ def test_a_manager_takes_and_leaves_near_duplicates_one_by_one(as_user, project,
     assert [row["left_out"] for row in rows].count(True) == 1
 
 
-def test_all_near_duplicates_or_none_in_one_click(as_user, project, manager, near) -> None:
+def test_a_manager_adds_or_leaves_out_all_near_duplicates_at_once(as_user, project, manager, near) -> None:
     run = near[0].run
     page, choose = (url(name, project.slug, run.pk) for name in ("mining-run-detail", "mining-run-near"))
     client = as_user(manager)
@@ -247,11 +251,11 @@ def test_all_near_duplicates_or_none_in_one_click(as_user, project, manager, nea
     assert 'name="take"' not in client.get(url("mining-run-candidates", project.slug, run.pk)).content.decode()
 
 
-def test_what_is_no_near_duplicate_cannot_be_left_out(as_user, project, manager, near) -> None:
-    other = MinedCandidate.objects.filter(run=near[0].run, near_duplicate="").earliest("pk")
+def test_only_near_duplicates_can_be_left_out(as_user, project, manager, near) -> None:
+    distinct = MinedCandidate.objects.filter(run=near[0].run, near_duplicate="").earliest("pk")
     choose = url("mining-run-near", project.slug, near[0].run_id)
-    answer = as_user(manager).post(choose, {"shown": [other.pk, "x"]}, headers=HTMX).content.decode()
-    assert f"Found {other.pk}; accepted: ids of kept near-duplicates" in answer
+    answer = as_user(manager).post(choose, {"shown": [distinct.pk, "x"]}, headers=HTMX).content.decode()
+    assert f"Found {distinct.pk}; accepted: ids of kept near-duplicates" in answer
     assert left_out() == set()
 
 
@@ -261,7 +265,7 @@ def test_rating_before_adding_is_refused(as_user, project, manager, run) -> None
     assert not Campaign.objects.exists()
 
 
-def test_cancel_go_on_and_delete(as_user, project: Project, manager: User, queued) -> None:
+def test_cancel_resume_and_delete(as_user, project: Project, manager: User, queued) -> None:
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
     client, page = as_user(manager), url("mining-run-detail", project.slug, run.pk)
     client.post(url("mining-run-cancel", project.slug, run.pk))
@@ -279,7 +283,7 @@ def test_cancel_go_on_and_delete(as_user, project: Project, manager: User, queue
     assert not MiningRun.objects.exists()
 
 
-def test_an_outsider_finds_nothing_and_a_viewer_changes_nothing(as_user, project, viewer, outsider, run) -> None:
+def test_an_outsider_gets_404_and_a_viewer_changes_nothing(as_user, project, viewer, outsider, run) -> None:
     reads = [url(f"mining-run-{what}", project.slug, run.pk) for what in ("detail", "candidates")]
     reads.append(url("mining-run-download", project.slug, run.pk, "csv"))
     acts = [

@@ -12,7 +12,7 @@ from annotation.models import User
 AsUser = Callable[[User], Client]
 
 
-def test_a_person_makes_sees_replaces_and_revokes_their_token(manager: User, as_user: AsUser) -> None:
+def test_a_user_creates_replaces_and_revokes_their_token(manager: User, as_user: AsUser) -> None:
     client, page = as_user(manager), reverse("annotation:account-token")
     assert "You have no token yet" in client.get(page).content.decode()
 
@@ -29,15 +29,15 @@ def test_a_person_makes_sees_replaces_and_revokes_their_token(manager: User, as_
     assert not Token.objects.filter(user=manager).exists()
 
 
-def test_nobody_sees_or_changes_the_token_of_another(manager: User, viewer: User, as_user: AsUser) -> None:
-    theirs = Token.objects.create(user=manager).key
-    assert theirs not in as_user(viewer).get(reverse("annotation:account-token")).content.decode()
+def test_a_user_cannot_see_or_revoke_the_token_of_another(manager: User, viewer: User, as_user: AsUser) -> None:
+    key = Token.objects.create(user=manager).key
+    assert key not in as_user(viewer).get(reverse("annotation:account-token")).content.decode()
     as_user(viewer).post(reverse("annotation:account-token-revoke"))
-    assert Token.objects.get(user=manager).key == theirs
+    assert Token.objects.get(user=manager).key == key
 
 
 @pytest.mark.parametrize("name", ["account-token", "account-token-rotate", "account-token-revoke"])
-def test_it_asks_to_sign_in(name: str, client: Client, db: None) -> None:
+def test_anonymous_users_are_redirected_to_login(name: str, client: Client, db: None) -> None:
     answer = client.get(reverse(f"annotation:{name}"))
     assert answer.status_code == 302
     assert answer.url.startswith(reverse("login"))

@@ -20,18 +20,18 @@ def test_the_list_shows_only_own_projects(as_user, project: Project, viewer: Use
     assert "Elsewhere" not in page
 
 
-def test_it_is_for_people_who_signed_in(client, project: Project) -> None:
+def test_anonymous_users_are_redirected(client, project: Project) -> None:
     for address in (url("project-list"), url("project-create"), url("project-detail", project.slug)):
         assert client.get(address).status_code == 302
 
 
-def test_anybody_with_an_account_may_make_a_project_and_owns_it(as_user, outsider: User) -> None:
+def test_any_user_can_create_a_project_and_owns_it(as_user, outsider: User) -> None:
     answer = as_user(outsider).post(url("project-create"), {"name": "Fresh", "description": ""})
     assert answer.headers["Location"] == url("project-detail", "fresh")
     assert Membership.objects.get(project__slug="fresh").role == Role.OWNER
 
 
-def test_the_overview_of_an_empty_project_points_to_the_import(as_user, project, viewer, manager) -> None:
+def test_the_overview_of_an_empty_project_links_to_the_import(as_user, project, viewer, manager) -> None:
     assert (
         url("dataset-import", project.slug)
         in as_user(manager).get(url("project-detail", project.slug)).content.decode()
@@ -42,7 +42,7 @@ def test_the_overview_of_an_empty_project_points_to_the_import(as_user, project,
     )
 
 
-def test_the_overview_of_an_empty_project_offers_a_corpus_too(as_user, project, viewer, manager) -> None:
+def test_the_overview_of_an_empty_project_links_to_a_new_corpus(as_user, project, viewer, manager) -> None:
     corpus, page = url("corpus-create", project.slug), url("project-detail", project.slug)
     assert corpus in as_user(manager).get(page).content.decode()
     assert corpus not in as_user(viewer).get(page).content.decode()
@@ -63,7 +63,9 @@ def test_the_overview_counts_and_names_the_next_step(
         assert reverse(tab, args=[project.slug]) in page
 
 
-def test_the_overview_forgets_a_failed_import_once_its_name_came_in(as_user, project: Project, viewer: User) -> None:
+def test_the_overview_hides_a_failed_import_once_its_data_set_is_imported(
+    as_user, project: Project, viewer: User
+) -> None:
     for name, filename, state in (
         ("Talk", "first.csv", JobState.FAILED),
         ("Talk", "second.csv", JobState.DONE),
@@ -109,13 +111,13 @@ def test_the_owner_adds_changes_and_removes_members(as_user, project: Project, o
     assert not Membership.objects.filter(pk=member.pk).exists()
 
 
-def test_what_cannot_be_done_is_told_on_the_page(as_user, project: Project, owner: User) -> None:
+def test_refused_changes_are_explained_on_the_page(as_user, project: Project, owner: User) -> None:
     client = as_user(owner)
     unknown = client.post(url("project-members", project.slug), {"username": "nobody", "role": "viewer"})
     assert "found &#x27;nobody&#x27;" in unknown.content.decode()
     mine = Membership.objects.get(user=owner)
-    left = client.post(url("project-members-remove", project.slug, mine.pk), follow=True)
-    assert "A project needs an owner" in left.content.decode()
+    response = client.post(url("project-members-remove", project.slug, mine.pk), follow=True)
+    assert "A project needs an owner" in response.content.decode()
 
 
 def test_a_member_of_another_project_cannot_be_touched(as_user, owner: User, outsider: User, project: Project) -> None:

@@ -63,7 +63,7 @@ def test_completion_extras_and_corrections_are_counted(dataset):
     assert [count for _, count in figures.per_hour] == [2]
 
 
-def test_ratings_of_excluded_raters_are_in_no_figure_and_are_counted_apart(dataset):
+def test_ratings_of_excluded_raters_are_left_out_of_all_statistics_and_counted_separately(dataset):
     """The oracle: the same campaign without them."""
     campaign = make_campaign(dataset, presentation="pair")
     (first, second) = responses(dataset, 2)
@@ -87,7 +87,7 @@ def test_ratings_of_excluded_raters_are_in_no_figure_and_are_counted_apart(datas
     assert campaign_monitor(campaign).figures.n_ratings == 6
 
 
-def test_what_is_undefined_says_why(dataset):
+def test_undefined_statistics_have_a_reason(dataset):
     campaign = make_campaign(dataset)
     (quality,) = campaign_monitor(campaign).figures.criteria
     assert np.isnan(quality.alpha.alpha)
@@ -96,14 +96,14 @@ def test_what_is_undefined_says_why(dataset):
     assert np.isnan(quality.mean)
 
 
-def test_pairs_show_the_mean_by_place_and_the_difference_within_pairs(dataset):
+def test_pairs_have_a_mean_by_position_and_the_difference_within_pairs(dataset):
     campaign = make_campaign(dataset, presentation="pair")
     item = make_item(dataset, "i")
-    one, two = make_response(item, "One", "A"), make_response(item, "Two", "B")
+    first_text, second_text = make_response(item, "One", "A"), make_response(item, "Two", "B")
     for rater, first, second in (("ann", 5, 3), ("bob", 4, 3), ("cem", 3, 3)):
-        presentation = present(campaign, rater, one, two)
-        rate_in(presentation, one, first, position=0)
-        rate_in(presentation, two, second, position=1)
+        presentation = present(campaign, rater, first_text, second_text)
+        rate_in(presentation, first_text, first, position=0)
+        rate_in(presentation, second_text, second, position=1)
     (figures,) = campaign_monitor(campaign).figures.positions
     assert figures.means == [(1, 3, 4.0), (2, 3, 3.0)]
     assert figures.difference == 1.0
@@ -111,7 +111,7 @@ def test_pairs_show_the_mean_by_place_and_the_difference_within_pairs(dataset):
     assert figures.high - figures.difference == pytest.approx(4.303 / 3**0.5, abs=1e-3)
 
 
-def test_figures_are_computed_once_until_a_rating_arrives(dataset, django_assert_num_queries):
+def test_statistics_are_cached_until_a_rating_arrives(dataset, django_assert_num_queries):
     campaign = make_campaign(dataset)
     first, second = responses(dataset, 2)
     rate(campaign, "ann", first, 4)
@@ -124,28 +124,28 @@ def test_figures_are_computed_once_until_a_rating_arrives(dataset, django_assert
     assert before.figures_version != after.figures_version
 
 
-def test_figures_survive_the_way_to_json_and_back(dataset):
+def test_statistics_survive_serialisation_as_json(dataset):
     campaign = make_campaign(dataset, presentation="pair")
     item = make_item(dataset, "i")
-    one, two = make_response(item, "One", "A"), make_response(item, "Two", "B")
+    first_text, second_text = make_response(item, "One", "A"), make_response(item, "Two", "B")
     for rater, first, second in (("ann", 5, 3), ("bob", 4, 3), ("cem", 3, 3)):
-        presentation = present(campaign, rater, one, two)
-        rate_in(presentation, one, first, position=0)
-        rate_in(presentation, two, second, position=1)
+        presentation = present(campaign, rater, first_text, second_text)
+        rate_in(presentation, first_text, first, position=0)
+        rate_in(presentation, second_text, second, position=1)
     figures = compute_statistics(campaign, moment(campaign))
     stored = json.loads(json.dumps(plain(figures), allow_nan=False))
-    again = revived(Statistics, stored)
-    assert plain(again) == plain(figures)
-    assert again.per_hour == figures.per_hour
-    assert again.criteria[0].icc.icc_1_low == pytest.approx(figures.criteria[0].icc.icc_1_low, nan_ok=True)
-    assert np.isnan(again.criteria[0].by_hours.slope)
+    restored = revived(Statistics, stored)
+    assert plain(restored) == plain(figures)
+    assert restored.per_hour == figures.per_hour
+    assert restored.criteria[0].icc.icc_1_low == pytest.approx(figures.criteria[0].icc.icc_1_low, nan_ok=True)
+    assert np.isnan(restored.criteria[0].by_hours.slope)
 
 
-def test_figures_of_many_ratings_are_a_workers_and_say_as_of_when(dataset, monkeypatch):
+def test_statistics_of_many_ratings_are_computed_by_a_worker(dataset, monkeypatch):
     monkeypatch.setattr(live, "SYNCHRONOUS", 2)
     campaign = make_campaign(dataset)
-    found = responses(dataset, 4)
-    for response in found[:3]:
+    rated = responses(dataset, 4)
+    for response in rated[:3]:
         rate(campaign, "ann", response, 4)
     waiting = campaign_monitor(campaign)
     assert waiting.figures is None
@@ -157,7 +157,7 @@ def test_figures_of_many_ratings_are_a_workers_and_say_as_of_when(dataset, monke
     assert ready.computed_at is not None
     assert not ready.behind
     assert snapshots_waiting() == []
-    rate(campaign, "ann", found[3], 2)
+    rate(campaign, "ann", rated[3], 2)
     behind = campaign_monitor(campaign)
     assert (behind.figures.n_ratings, behind.behind) == (3, True)
     assert snapshots_waiting() == []  # not before a minute has passed
@@ -165,25 +165,25 @@ def test_figures_of_many_ratings_are_a_workers_and_say_as_of_when(dataset, monke
     assert snapshots_waiting() == [campaign.pk]
 
 
-def test_few_ratings_wait_for_no_worker(dataset):
+def test_statistics_of_few_ratings_need_no_worker(dataset):
     campaign = make_campaign(dataset)
     rate(campaign, "ann", responses(dataset, 1)[0], 4)
     assert snapshots_waiting() == []
 
 
-def test_certainty_is_that_of_the_pooled_spread(dataset):
+def test_half_widths_use_the_pooled_standard_deviation(dataset):
     """Cochran 1977, section 4.6. Ratings 4, 5, 4 / 1, 2, 1 / 3, 3, 5: pooled s = sqrt(4/6 + ...) by hand below."""
     campaign = make_campaign(dataset, ratings_per_unit=3)
     judged = ([4, 5, 4], [1, 2, 1], [3, 3, 5])
     for response, values in zip(responses(dataset, 3), judged, strict=True):
         for rater, value in zip("abc", values, strict=True):
             rate(campaign, rater, response, value)
-    (found,) = campaign_monitor(campaign).figures.enough
+    (certainty,) = campaign_monitor(campaign).figures.enough
     # Sums of squares 2/3, 2/3, 8/3 = 4 over 6 degrees of freedom, halved per unit of weight (five points, -1 to 1);
     # t(6) at 95% from a printed table: 2.447.
     half = 2.447 * (4 / 6) ** 0.5 / 2 / 3**0.5
-    assert found.half_width == pytest.approx(half, abs=1e-3)
-    target = next(one for one in found.targets if one.half_width == 0.2)
+    assert certainty.half_width == pytest.approx(half, abs=1e-3)
+    target = next(target for target in certainty.targets if target.half_width == 0.2)
     assert target.needed == 25  # (2.447 * 0.408 / 0.2)^2 = 24.96
     assert target.more == 3 * (25 - 3)
 
@@ -199,13 +199,13 @@ def test_cannot_judge_is_counted_by_reason_and_is_no_rating(dataset):
     assert figures.n_superseded == 0
 
 
-def test_a_text_that_two_questions_ask_about_could_not_be_judged_once(dataset):
+def test_cannot_judge_counts_once_for_a_text_with_two_criteria(dataset):
     campaign = make_campaign(dataset, criteria={"fluency": (1, 5), "relevance": (1, 5)})
     (first,) = responses(dataset, 1)
     rate(campaign, "ann", first, None, None, cannot_judge="cut off")
     figures = campaign_monitor(campaign).figures
     assert figures.reasons == [("cut off", 1)]
-    assert [one.n_cannot_judge for one in figures.criteria] == [1, 1]
+    assert [criterion.n_cannot_judge for criterion in figures.criteria] == [1, 1]
 
 
 def test_spending_counts_answered_screens_and_the_providers_fee(dataset):
@@ -219,7 +219,7 @@ def test_spending_counts_answered_screens_and_the_providers_fee(dataset):
     assert spend.total == Decimal("0.56")  # two units, two places each
 
 
-def test_answers_that_are_asked_for_again_are_paid_beside_those_to_come(dataset):
+def test_replaced_answers_are_paid_in_addition_to_open_slots(dataset):
     campaign = make_campaign(dataset, payment_per_unit=Decimal("0.10"), ratings_per_unit=2)
     for response in responses(dataset, 2):
         (rating,) = rate(campaign, "spam", response, 4)
@@ -230,11 +230,11 @@ def test_answers_that_are_asked_for_again_are_paid_beside_those_to_come(dataset)
     assert spend.total == Decimal("0.6")  # two answers replaced, and all four places yet to be filled
 
 
-def test_the_pace_of_the_last_hour_foretells_the_end(dataset):
+def test_the_expected_end_follows_from_the_pace_of_the_last_hour(dataset):
     campaign = make_campaign(dataset, launched_at=timezone.now() - timedelta(hours=3), ratings_per_unit=3)
     for response in responses(dataset, 4):
         rate(campaign, "ann", response, 4)
     pace = campaign_monitor(campaign).pace
     assert (pace.screens, pace.per_hour) == (4, 4.0)
-    left = (pace.end - timezone.now()).total_seconds() / 3600
-    assert left == pytest.approx(8 / 4, abs=0.02)  # four units of three places, one of each filled
+    hours_left = (pace.end - timezone.now()).total_seconds() / 3600
+    assert hours_left == pytest.approx(8 / 4, abs=0.02)  # four units of three places, one of each filled

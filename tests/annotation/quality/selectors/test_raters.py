@@ -42,7 +42,7 @@ def test_checks_come_with_their_kind_range_and_first_answer(campaign):
     assert log.of("anchor").low.tolist() == [4.0] * len(log.of("anchor"))
 
 
-def test_a_repeat_is_compared_with_what_stood_when_it_was_answered(project):
+def test_a_repeat_is_compared_with_the_answer_at_its_time(project):
     quality = QUALITY | {"every": 3, "mix": {"repeat": 1}, "repeat_gap": 1}
     campaign = make_designed(make_dataset(project, items=4), quality=quality)
     rater = join(campaign, "ann")
@@ -52,14 +52,14 @@ def test_a_repeat_is_compared_with_what_stood_when_it_was_answered(project):
         answer(shown[-1], 4)
         if shown[-1].purpose == "work":
             answer(shown[-1], 5)  # corrected at once
-    for one in shown:
-        if one.purpose == "work":
-            answer(one, 1)  # and again when all is done
+    for presentation in shown:
+        if presentation.purpose == "work":
+            answer(presentation, 1)  # and again when all is done
     first = log_of(campaign).of("repeat").first
     assert set(first.tolist()) == {5.0}
 
 
-def test_only_the_latest_answer_to_a_check_counts_and_earlier_moments_see_the_earlier(campaign):
+def test_the_latest_answer_to_a_check_counts_as_of_each_moment(campaign):
     rater = join(campaign, "ann")
     work(campaign, rater, lambda shown: 4)
     gold = Presentation.objects.filter(campaign=campaign, purpose="gold").first()
@@ -70,24 +70,24 @@ def test_only_the_latest_answer_to_a_check_counts_and_earlier_moments_see_the_ea
     assert check_log([campaign], criteria, up_to=last).of("gold").value.min() == 4.0
 
 
-def test_measures_of_raters_and_who_is_excluded_is_in_nobodys_mean(campaign):
+def test_excluded_raters_are_not_compared_with_by_others(campaign):
     raters = [join(campaign, name) for name in ("ann", "bob", "cem")]
     units = {}
     for rater in raters[:2]:
         work(campaign, rater, lambda shown: 1 + units.setdefault(shown.unit_id or 0, len(units)) % 5)
-    row = {one.rater.pk: one for one in rater_quality_rows(campaign)}
+    row = {row.rater.pk: row for row in rater_quality_rows(campaign)}
     assert row[raters[0].pk].measures["agreement"].estimate == pytest.approx(1.0)
     assert row[raters[2].pk].measures["n"].n == 0
     assert row[raters[2].pk].measures["gold"].reason == "no answer yet"
     rater_exclude(campaign=campaign, rater=raters[1], reason="A test.")
-    row = {one.rater.pk: one for one in rater_quality_rows(campaign)}
+    row = {row.rater.pk: row for row in rater_quality_rows(campaign)}
     alone, excluded = row[raters[0].pk], row[raters[1].pk]
     assert alone.measures["agreement"].reason == "fewer than three responses rated by others too"
     assert excluded.state == "excluded"
     assert excluded.measures["agreement"].estimate == pytest.approx(1.0)  # still compared with the others
 
 
-def test_rows_are_kept_until_something_arrives(campaign, django_assert_max_num_queries):
+def test_rows_are_cached_until_an_answer_arrives(campaign, django_assert_max_num_queries):
     work(campaign, join(campaign, "ann"), lambda shown: 4)
     rater_quality_rows(campaign)
     with django_assert_max_num_queries(6):  # where the logs end, who joined, what became of the units
@@ -111,7 +111,7 @@ def test_a_preference_counts_once(project):
     assert len(campaign_log(campaign, moment(campaign)).value) == 4
 
 
-def test_a_point_of_each_scale():
+def test_the_size_of_a_point_depends_on_the_scale():
     """Likert points are one apart; a slider's is a tenth of it; a magnitude's a factor of 1.5: ln 1.5 = 0.405."""
     slider = Criterion(kind="slider", scale_min=0, scale_max=100)
     assert (Criterion(kind="likert").scale.point, slider.scale.point) == (1.0, 10.0)
@@ -130,5 +130,5 @@ def test_a_raters_screens_come_in_order_with_corrections_and_pages(campaign):
     assert (value.value, value.before) == (5.0, [4.0])
     rest, none = rater_items(campaign, rater, after=more, size=50)
     assert none is None
-    assert [one.presentation.pk for one in items + rest] == sorted(one.presentation.pk for one in items + rest)
-    assert any(one.is_check for one in items + rest)
+    assert [item.presentation.pk for item in items + rest] == sorted(item.presentation.pk for item in items + rest)
+    assert any(item.is_check for item in items + rest)

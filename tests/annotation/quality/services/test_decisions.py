@@ -1,4 +1,4 @@
-"""Raters excluded, taken back in and flagged; their places given to others; no rating ever touched."""
+"""Raters are excluded, restored and flagged; their slots are reopened; ratings never change."""
 
 from collections.abc import Callable
 
@@ -45,7 +45,7 @@ def log() -> list[tuple[object, ...]]:
 
 
 def cannot_judge(presentation: Presentation, *places: int) -> None:
-    values = {(place, "relevance"): 4 for place in range(len(presentation.order)) if place not in places}
+    values = {(position, "relevance"): 4 for position in range(len(presentation.order)) if position not in places}
     ratings_submit(
         token=presentation.token,
         rater=presentation.rater,
@@ -61,27 +61,25 @@ def offer_reasons(campaign: Campaign) -> None:
 # --- Excluding --------------------------------------------------------------------------------------------------------
 
 
-def test_an_excluded_rater_is_handed_nothing_and_what_was_on_screen_goes_back_at_once(
-    project: Project, manager: User
-) -> None:
+def test_an_excluded_rater_gets_no_unit_and_loses_the_one_on_screen(project: Project, manager: User) -> None:
     campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]), ratings_per_unit=1)
-    rater, other = join(campaign), join(campaign)
+    rater, other_rater = join(campaign), join(campaign)
     held = unit_request(campaign=campaign, rater=rater)
     assert held is not None
-    assert unit_request(campaign=campaign, rater=other) is None
-    found = rater_exclude(campaign=campaign, rater=rater, reason="Sent by a script", by=manager)
-    assert (found.released, found.reopened) == (1, 0)
+    assert unit_request(campaign=campaign, rater=other_rater) is None
+    exclusion = rater_exclude(campaign=campaign, rater=rater, reason="Sent by a script", by=manager)
+    assert (exclusion.released, exclusion.reopened) == (1, 0)
     assert unit_request(campaign=campaign, rater=rater) is None
     assert waiting(campaign=campaign, rater=rater) == Waiting.EXCLUDED
-    taken = unit_request(campaign=campaign, rater=other)
+    taken = unit_request(campaign=campaign, rater=other_rater)
     assert taken is not None
     assert taken.slot_id == held.slot_id
-    assert answer(held).extra  # what was sent all the same is kept, and does not count
+    assert answer(held).extra  # a late answer is stored but does not count
     assert not answer(taken).extra
     assert excluded_rater_ids([campaign]) == [rater.pk]
 
 
-def test_the_answer_of_an_excluded_rater_is_late_even_while_the_place_is_free(project: Project) -> None:
+def test_the_answer_of_an_excluded_rater_is_late_even_if_the_slot_is_free(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
     rater = join(campaign)
     held = unit_request(campaign=campaign, rater=rater)
@@ -91,21 +89,21 @@ def test_the_answer_of_an_excluded_rater_is_late_even_while_the_place_is_free(pr
     assert not Slot.objects.filter(state=SlotState.DONE).exists()
 
 
-def test_without_replacing_the_places_stay_filled_and_with_it_others_fill_them_again(project: Project) -> None:
+def test_slots_of_an_excluded_rater_are_reopened_only_to_replace_answers(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=2), ratings_per_unit=1)
-    rater, other = join(campaign), join(campaign)
+    rater, other_rater = join(campaign), join(campaign)
     while rate_next(campaign, rater, 1):
         pass
     before = log()
     assert rater_exclude(campaign=campaign, rater=rater, reason="Spam").reopened == 0
-    assert rate_next(campaign, other) is None
-    found = rater_exclude(campaign=campaign, rater=rater, reason="Spam", replace=True)
-    assert found.reopened == 6
+    assert rate_next(campaign, other_rater) is None
+    exclusion = rater_exclude(campaign=campaign, rater=rater, reason="Spam", replace=True)
+    assert exclusion.reopened == 6
     assert log() == before
     assert set(Unit.objects.values_list("done_slots", flat=True)) == {0}
     assert set(Presentation.objects.values_list("outcome", flat=True)) == {PresentationOutcome.REPLACED}
     done = 0
-    while rate_next(campaign, other, 5):
+    while rate_next(campaign, other_rater, 5):
         done += 1
     assert done == 6
     assert set(Unit.objects.values_list("done_slots", flat=True)) == {1}
@@ -119,7 +117,7 @@ def test_only_an_exclusion_reopens_slots(project: Project) -> None:
         rater_flag(campaign=campaign, rater=join(campaign), reason="Fast", replace=True)
 
 
-def test_a_decision_twice_is_one(project: Project) -> None:
+def test_a_repeated_decision_changes_nothing(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
     rater = join(campaign)
     rate_next(campaign, rater)
@@ -137,7 +135,7 @@ def test_a_decision_twice_is_one(project: Project) -> None:
     assert (mine.excluded_at, mine.flagged_at) == (None, None)
 
 
-def test_a_decision_keeps_reason_rules_and_evidence_and_stands_in_the_audit_log_without_the_name(
+def test_a_decision_keeps_reason_rules_and_evidence_and_is_audited_without_the_name(
     project: Project, manager: User
 ) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
@@ -167,27 +165,27 @@ def test_a_decision_needs_a_reason(project: Project, reason: str) -> None:
     assert not RaterDecision.objects.exists()
 
 
-def test_a_stranger_to_the_campaign_cannot_be_excluded_from_it(project: Project) -> None:
+def test_a_rater_who_did_not_take_part_cannot_be_excluded(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
     with pytest.raises(AnnotationError, match="has not taken part"):
         rater_exclude(campaign=campaign, rater=Rater.objects.create(project=project, pseudonym="R1"), reason="Spam")
 
 
-def test_a_rater_taken_back_in_works_on_and_gets_the_unit_that_was_taken_away(project: Project) -> None:
+def test_a_restored_rater_gets_the_withdrawn_unit_again(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]))
     rater = join(campaign)
     held = unit_request(campaign=campaign, rater=rater)
     rater_exclude(campaign=campaign, rater=rater, reason="Spam")
     rater_include(campaign=campaign, rater=rater, reason="A mistake")
-    again = unit_request(campaign=campaign, rater=rater)
+    second_presentation = unit_request(campaign=campaign, rater=rater)
     assert held is not None
-    assert again is not None
-    assert again.unit_id == held.unit_id
-    assert not answer(again).extra
+    assert second_presentation is not None
+    assert second_presentation.unit_id == held.unit_id
+    assert not answer(second_presentation).extra
     assert excluded_rater_ids([campaign]) == []
 
 
-def test_a_replaced_answer_is_not_asked_for_again_and_a_correction_of_it_takes_no_place(project: Project) -> None:
+def test_a_restored_rater_can_correct_a_replaced_answer_without_filling_a_slot(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]), ratings_per_unit=1)
     rater = join(campaign)
     first = rate_next(campaign, rater)
@@ -213,7 +211,7 @@ def test_after_closing_raters_can_be_excluded_but_not_replaced(project: Project)
         raters_replace(campaign=campaign)
 
 
-def test_the_places_of_all_excluded_raters_are_opened_together(project: Project, manager: User) -> None:
+def test_slots_of_all_excluded_raters_can_be_reopened_together(project: Project, manager: User) -> None:
     campaign = make_campaign(make_dataset(project, items=2, systems=["Ada"]), ratings_per_unit=3)
     raters = [join(campaign) for _ in range(3)]
     for rater in raters:
@@ -227,23 +225,21 @@ def test_the_places_of_all_excluded_raters_are_opened_together(project: Project,
     assert sorted(decision.reopened_slots for decision in decisions(campaign)) == [0, 0, 2, 2]
 
 
-# --- What could not be judged -----------------------------------------------------------------------------------------
+# --- Cannot judge -----------------------------------------------------------------------------------------------------
 
 
-def test_places_of_what_could_not_be_judged_are_opened_again_up_to_a_bound_for_each_unit(
-    project: Project, manager: User
-) -> None:
+def test_unjudged_slots_are_reopened_up_to_a_bound_for_each_unit(project: Project, manager: User) -> None:
     campaign = make_campaign(make_dataset(project, items=1, systems=["Ada", "Bo"]), ratings_per_unit=2)
     offer_reasons(campaign)
-    for place in ((0,), (0,)):
+    for positions in ((0,), (0,)):
         rater = join(campaign)
         for _ in range(2):
             presentation = unit_request(campaign=campaign, rater=rater)
             assert presentation is not None
-            cannot_judge(presentation, *place if presentation.unit.label == "Ada" else ())
+            cannot_judge(presentation, *positions if presentation.unit.label == "Ada" else ())
     before = log()
     assert cannot_judge_reopen(campaign=campaign, by=manager) == 1
-    assert cannot_judge_reopen(campaign=campaign, by=manager) == 0  # the bound holds for good
+    assert cannot_judge_reopen(campaign=campaign, by=manager) == 0  # the bound counts earlier reopenings
     assert cannot_judge_reopen(campaign=campaign, per_unit=5, by=manager) == 1
     assert log() == before
     assert dict(Unit.objects.values_list("label", "done_slots")) == {"Ada": 0, "Bo": 2}
@@ -255,7 +251,7 @@ def test_places_of_what_could_not_be_judged_are_opened_again_up_to_a_bound_for_e
     ]
 
 
-def test_an_answer_corrected_to_a_judgement_is_not_opened_again(project: Project) -> None:
+def test_the_slot_of_an_answer_corrected_to_a_judgement_is_not_reopened(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1), presentation="pair")
     offer_reasons(campaign)
     rater = join(campaign)
@@ -270,7 +266,7 @@ def test_an_answer_corrected_to_a_judgement_is_not_opened_again(project: Project
 
 
 @pytest.mark.parametrize("per_unit", [0, 101, True])
-def test_the_bound_is_a_number_of_places(project: Project, per_unit: int) -> None:
+def test_the_bound_is_a_number_of_slots(project: Project, per_unit: int) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
     with pytest.raises(AnnotationError, match="accepted: 1 to 100"):
         cannot_judge_reopen(campaign=campaign, per_unit=per_unit)

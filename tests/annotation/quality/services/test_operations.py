@@ -1,4 +1,4 @@
-"""What may be changed on a running campaign, and what stays as it was."""
+"""Changes to a running campaign, and what they leave unchanged."""
 
 import hashlib
 import json
@@ -37,12 +37,12 @@ def system(campaign: Campaign, name: str) -> System:
 
 
 def shown_by(campaign: Campaign) -> Counter[str]:
-    """What a rater who takes everything there is gets, by the label of the units."""
+    """Let a rater answer every available unit; count them by label."""
     rater = join(campaign)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     while (presentation := rate_next(campaign, rater)) is not None:
-        found[presentation.unit.label] += 1
-    return found
+        counts[presentation.unit.label] += 1
+    return counts
 
 
 def add_item(campaign: Campaign, position: int, systems: list[str]) -> Item:
@@ -50,17 +50,15 @@ def add_item(campaign: Campaign, position: int, systems: list[str]) -> Item:
         dataset=campaign.dataset, external_id=f"item-{position}", position=position, message="And now?"
     )
     for name in systems:
-        made, _ = System.objects.get_or_create(dataset=campaign.dataset, name=name)
-        add_response(item, f"{name} on item {position}.", made)
+        system, _ = System.objects.get_or_create(dataset=campaign.dataset, name=name)
+        add_response(item, f"{name} on item {position}.", system)
     return item
 
 
 # --- Extending --------------------------------------------------------------------------------------------------------
 
 
-def test_extending_opens_as_many_more_places_of_each_unit_and_keeps_those_that_are_filled(
-    project: Project, manager: User
-) -> None:
+def test_extending_adds_slots_to_each_unit_and_keeps_the_filled_ones(project: Project, manager: User) -> None:
     campaign = make_campaign(make_dataset(project, items=2), ratings_per_unit=2)
     assert [sum(shown_by(campaign).values()) for _ in range(3)] == [6, 6, 0]
     amendment = campaign_extend(campaign=campaign, ratings_per_unit=5, by=manager)
@@ -69,7 +67,7 @@ def test_extending_opens_as_many_more_places_of_each_unit_and_keeps_those_that_a
         Unit.objects.values_list("pk", flat=True), 5
     )
     assert Slot.objects.filter(state=SlotState.DONE).count() == 12
-    # The campaign as it was fetched before still says 2: what counts is what holds under the lock.
+    # The instance fetched before still has 2: the value read under the lock counts.
     assert campaign.ratings_per_unit == 2
     assert [sum(shown_by(campaign).values()) for _ in range(4)] == [6, 6, 6, 0]
     campaign.refresh_from_db()
@@ -78,7 +76,7 @@ def test_extending_opens_as_many_more_places_of_each_unit_and_keeps_those_that_a
     assert campaign.design["ratings_per_unit"] == 2
 
 
-def test_orders_stay_balanced_over_the_places_there_were_and_those_added(project: Project) -> None:
+def test_orders_stay_balanced_over_old_and_added_slots(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=2), presentation="pair", ratings_per_unit=3)
     for k in (None, 6):
         if k:
@@ -92,7 +90,7 @@ def test_orders_stay_balanced_over_the_places_there_were_and_those_added(project
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 101, True])
-def test_places_are_only_ever_added_up_to_a_hundred(project: Project, k: int) -> None:
+def test_slots_can_only_be_added_and_only_up_to_a_hundred(project: Project, k: int) -> None:
     campaign = make_campaign(make_dataset(project, items=1), ratings_per_unit=2)
     with pytest.raises(AnnotationError, match="accepted: 3 to 100") as refused:
         campaign_extend(campaign=campaign, ratings_per_unit=k)
@@ -100,7 +98,7 @@ def test_places_are_only_ever_added_up_to_a_hundred(project: Project, k: int) ->
     assert not Amendment.objects.exists()
 
 
-def test_a_paused_campaign_can_be_changed_and_a_draft_or_a_closed_one_cannot(project: Project) -> None:
+def test_paused_campaigns_can_be_changed_but_drafts_and_closed_ones_cannot(project: Project) -> None:
     dataset = make_dataset(project, items=1)
     campaign = make_campaign(dataset)
     campaign_pause(campaign=campaign)
@@ -108,12 +106,12 @@ def test_a_paused_campaign_can_be_changed_and_a_draft_or_a_closed_one_cannot(pro
     campaign_close(campaign=campaign)
     draft = make_campaign(dataset, launch=False, name="Draft")
     ada = system(campaign, "Ada")
-    for one, state in ((campaign, "closed"), (draft, "draft")):
+    for changed, state in ((campaign, "closed"), (draft, "draft")):
         for change in (
-            lambda one=one: campaign_extend(campaign=one, ratings_per_unit=50),
-            lambda one=one: system_stop(campaign=one, system=ada),
-            lambda one=one: system_resume(campaign=one, system=ada),
-            lambda one=one: items_add(campaign=one),
+            lambda campaign=changed: campaign_extend(campaign=campaign, ratings_per_unit=50),
+            lambda campaign=changed: system_stop(campaign=campaign, system=ada),
+            lambda campaign=changed: system_resume(campaign=campaign, system=ada),
+            lambda campaign=changed: items_add(campaign=campaign),
         ):
             with pytest.raises(AnnotationError, match=f"The campaign is {state}"):
                 change()
@@ -124,7 +122,7 @@ def test_a_paused_campaign_can_be_changed_and_a_draft_or_a_closed_one_cannot(pro
 # --- Stopping and resuming --------------------------------------------------------------------------------------------
 
 
-def test_a_stopped_system_is_handed_out_no_more_and_its_answers_on_screen_are_taken(project: Project) -> None:
+def test_a_stopped_system_is_no_longer_handed_out_but_open_answers_count(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=3), ratings_per_unit=2)
     early = join(campaign)
     held = unit_request(campaign=campaign, rater=early)
@@ -134,7 +132,7 @@ def test_a_stopped_system_is_handed_out_no_more_and_its_answers_on_screen_are_ta
     assert amendment.data == {"system": name, "units": 3, "places": 6}
     assert unit_request(campaign=campaign, rater=early) == held  # still on screen
     assert not answer(held).extra
-    assert shown_by(campaign) == {other: 3 for other in ("Ada", "Bo", "Cy") if other != name}
+    assert shown_by(campaign) == {label: 3 for label in ("Ada", "Bo", "Cy") if label != name}
     counted = slot_counts(campaign)
     assert (counted.units, counted.stopped_units, counted.planned, counted.done) == (9, 3, 13, 7)
 
@@ -144,7 +142,7 @@ def test_a_stopped_system_is_handed_out_no_more_and_its_answers_on_screen_are_ta
     assert stopped_systems(campaign) == []
 
 
-def test_what_another_system_wrote_word_for_word_goes_on(project: Project) -> None:
+def test_a_text_shared_with_a_running_system_goes_on(project: Project) -> None:
     dataset = make_dataset(project, items=2)
     item = dataset.items.get(position=0)
     shared = item.responses.get(sources__system__name="Ada")
@@ -156,7 +154,7 @@ def test_what_another_system_wrote_word_for_word_goes_on(project: Project) -> No
     assert shown_by(campaign) == {"Bo": 2, "Cy": 2}
 
 
-def test_pairs_that_show_a_stopped_system_stop_unless_the_text_stands_for_another_too(project: Project) -> None:
+def test_pairs_of_a_stopped_system_stop_unless_a_running_system_shares_the_text(project: Project) -> None:
     dataset = make_dataset(project, items=1)
     item = dataset.items.get()
     shared = item.responses.get(sources__system__name="Ada")
@@ -167,13 +165,13 @@ def test_pairs_that_show_a_stopped_system_stop_unless_the_text_stands_for_anothe
     assert Unit.objects.filter(stopped=True).count() == 0
     system_stop(campaign=campaign, system=system(campaign, "Di"))
     assert set(shown_by(campaign)) == {"Bo, Cy"}
-    # Stopped both, a pair comes back as soon as its text stands for a running system again.
+    # With both stopped, a pair comes back once one of its text's systems runs again.
     assert system_resume(campaign=campaign, system=system(campaign, "Ada")).data["units"] == 2
     system_stop(campaign=campaign, system=system(campaign, "Bo"))
     assert set(Unit.objects.filter(stopped=False).values_list("label", flat=True)) == {"Ada, Di, Cy"}
 
 
-def test_where_the_design_names_pairs_a_pair_goes_on_only_for_one_it_names(project: Project) -> None:
+def test_with_named_pairs_only_named_pairs_of_running_systems_go_on(project: Project) -> None:
     dataset = make_dataset(project, items=1, systems=["Ada", "Bo", "Cy"])
     item = dataset.items.get()
     shared = item.responses.get(sources__system__name="Ada")
@@ -181,7 +179,7 @@ def test_where_the_design_names_pairs_a_pair_goes_on_only_for_one_it_names(proje
     campaign = make_campaign(dataset, presentation="pair", launch=False)
     Campaign.objects.filter(pk=campaign.pk).update(pairs=[["Ada", "Bo"], ["Di", "Cy"]])
     campaign = campaign_launch(campaign=campaign)
-    system_stop(campaign=campaign, system=system(campaign, "Ada"))  # Di stands beside Bo, but nobody asked for that
+    system_stop(campaign=campaign, system=system(campaign, "Ada"))  # Di and Bo are no pair of the design
     assert list(Unit.objects.filter(stopped=False).values_list("label", flat=True)) == ["Ada, Di, Cy"]
 
 
@@ -199,7 +197,7 @@ def test_lists_go_on_showing_every_system(project: Project) -> None:
     assert sum(shown_by(campaign).values()) == 2
 
 
-def test_stopping_refuses_what_makes_no_sense(project: Project) -> None:
+def test_impossible_stops_and_resumptions_are_refused(project: Project) -> None:
     dataset = make_dataset(project, items=1, systems=["Ada", "Bo"])
     stranger = System.objects.create(dataset=dataset, name="Zed")
     campaign = make_campaign(dataset)
@@ -217,7 +215,7 @@ def test_stopping_refuses_what_makes_no_sense(project: Project) -> None:
         system_resume(campaign=campaign, system=bo)
 
 
-def test_places_added_to_stopped_units_wait_with_them(project: Project) -> None:
+def test_slots_added_to_stopped_units_are_not_handed_out(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1), ratings_per_unit=1)
     system_stop(campaign=campaign, system=system(campaign, "Ada"))
     campaign_extend(campaign=campaign, ratings_per_unit=2)
@@ -228,7 +226,7 @@ def test_places_added_to_stopped_units_wait_with_them(project: Project) -> None:
 # --- Adding items -----------------------------------------------------------------------------------------------------
 
 
-def test_added_items_are_appended_and_what_was_there_stays(project: Project) -> None:
+def test_added_items_are_appended_without_changing_existing_units(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=2), ratings_per_unit=3)
     before = list(Unit.objects.order_by("position").values_list("pk", "position", "label"))
     with pytest.raises(AnnotationError, match="nothing to add"):
@@ -248,7 +246,7 @@ def test_added_items_are_appended_and_what_was_there_stays(project: Project) -> 
     assert after[:6] == before
     assert [position for _, position, _ in after] == list(range(12))
     labels = [label for _, _, label in after[6:]]
-    assert all(one != other for one, other in pairwise(labels))  # interleaved
+    assert all(label != next_label for label, next_label in pairwise(labels))  # interleaved
     assert Slot.objects.count() == 36
     with pytest.raises(AnnotationError, match="nothing to add"):
         items_add(campaign=campaign)
@@ -270,7 +268,7 @@ def test_a_raised_limit_takes_in_further_items_and_is_never_lowered(project: Pro
         items_add(campaign=unlimited, item_limit=9)
 
 
-def test_systems_that_the_design_does_not_name_stay_out(project: Project) -> None:
+def test_systems_outside_the_design_are_not_added(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
     add_item(campaign, 5, ["Ada", "Newcomer"])
     assert addition_plan(campaign).new_systems == ["Newcomer"]
@@ -278,7 +276,7 @@ def test_systems_that_the_design_does_not_name_stay_out(project: Project) -> Non
     assert set(Unit.objects.values_list("label", flat=True)) == {"Ada", "Bo", "Cy"}
 
 
-def test_an_output_that_was_missing_at_launch_is_added_and_a_list_rated_already_stays(project: Project) -> None:
+def test_an_output_missing_at_launch_is_added_but_existing_lists_do_not_change(project: Project) -> None:
     dataset = make_dataset(project, items=2)
     item, ada = dataset.items.get(position=0), dataset.systems.get(name="Ada")
     item.sources.get(system=ada).delete()
@@ -286,8 +284,8 @@ def test_an_output_that_was_missing_at_launch_is_added_and_a_list_rated_already_
     lists = make_campaign(dataset, presentation="list", name="Lists")
     add_response(item, "Ada thought for long.", ada)
     assert len(addition_plan(single).units) == 1
-    found = addition_plan(lists)
-    assert (found.units, found.n_lists_left) == ([], 1)
+    addition = addition_plan(lists)
+    assert (addition.units, addition.n_lists_left) == ([], 1)
     with pytest.raises(AnnotationError, match="The lists of 1 items would now show other texts"):
         items_add(campaign=lists)
 
@@ -303,8 +301,8 @@ def test_added_units_of_a_stopped_system_are_stopped_too(project: Project) -> No
 # --- The chain --------------------------------------------------------------------------------------------------------
 
 
-def test_amendments_are_a_chain_of_hashes_that_shows_any_change(project: Project, manager: User) -> None:
-    """The oracle is the documented formula, written out here by hand."""
+def test_amendments_form_a_hash_chain_that_reveals_changes(project: Project, manager: User) -> None:
+    """Expected hashes come from the documented formula."""
     campaign = make_campaign(make_dataset(project, items=1))
     campaign_extend(campaign=campaign, ratings_per_unit=4, by=manager)
     system_stop(campaign=campaign, system=system(campaign, "Bo"), by=manager)
@@ -316,7 +314,7 @@ def test_amendments_are_a_chain_of_hashes_that_shows_any_change(project: Project
     assert chain_check(campaign).sentence == (
         "The record is intact: 2 amendments, each hash follows from the one before."
     )
-    with connection.cursor() as cursor:  # past the trigger, as nobody but a database's owner can
+    with connection.cursor() as cursor:  # bypass the trigger, as only the database's owner can
         cursor.execute("SET LOCAL assay.purge = 'on'")
     Amendment.objects.filter(pk=first.pk).update(data={"places": 6, "ratings_per_unit": [2, 3]})
     assert chain_check(campaign).broken == 1

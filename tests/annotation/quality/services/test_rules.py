@@ -37,20 +37,20 @@ def work(campaign, rater, value, screens=9):
 
 @pytest.fixture
 def raters(campaign):
-    """Every gold wants 4 or 5."""
-    good, bad = join(campaign, "good"), join(campaign, "bad")
-    work(campaign, good, 4)
-    work(campaign, bad, 1)
-    return good, bad
+    """A rater who passes every gold (4 or 5) and one who fails them all."""
+    careful, careless = join(campaign, "good"), join(campaign, "bad")
+    work(campaign, careful, 4)
+    work(campaign, careless, 1)
+    return careful, careless
 
 
-def test_versions_count_up_and_tell_whether_they_were_there_before_launch(project, manager):
+def test_versions_count_up_and_record_whether_they_precede_the_launch(project, manager):
     campaign = make_campaign(make_dataset(project), launch=False)
     first = rules_register(campaign=campaign, records=[GOLD], by=manager)
     assert rules_register(campaign=campaign, records=[GOLD], by=manager) == first  # the same is no new version
     campaign_launch(campaign=campaign)
     second = rules_register(campaign=campaign, records=[GOLD, SLOW], by=manager)
-    assert [(one.version, one.before_launch) for one in (first, second)] == [(1, True), (2, False)]
+    assert [(version.version, version.before_launch) for version in (first, second)] == [(1, True), (2, False)]
     entries = AuditEntry.objects.filter(verb="rules.register").order_by("pk")
     assert [entry.data for entry in entries] == [
         {"rules": 1, "before_launch": True},
@@ -59,7 +59,7 @@ def test_versions_count_up_and_tell_whether_they_were_there_before_launch(projec
 
 
 @pytest.mark.parametrize(
-    ("records", "told"),
+    ("records", "message"),
     [
         ([GOLD | {"accuracy": 2}], "rule 1 of 1"),
         ([GOLD, {"rule": "exclude_raters", "version": 1, "raters": ["nobody"]}], "Rule 2 names nobody"),
@@ -69,24 +69,24 @@ def test_versions_count_up_and_tell_whether_they_were_there_before_launch(projec
         ([GOLD] * 51, "Found 51 rules"),
     ],
 )
-def test_rules_that_cannot_be_are_refused_by_number_and_field(campaign, records, told):
-    with pytest.raises(AnnotationError, match=told):
+def test_invalid_rules_are_refused_by_number_and_field(campaign, records, message):
+    with pytest.raises(AnnotationError, match=message):
         rules_register(campaign=campaign, records=records)
     assert not QualityRules.objects.exists()
 
 
-def test_a_preview_says_what_would_happen_and_changes_nothing(campaign, raters):
-    good, bad = raters
+def test_a_preview_shows_the_effects_and_changes_nothing(campaign, raters):
+    careful, careless = raters
     preview = rules_preview(campaign, rules_read(campaign=campaign, records=[GOLD, SLOW]))
-    assert [(one.rater, one.action, one.number) for one in preview.verdicts] == [
-        (bad, "exclude", 1),
-        (good, "flag", 2),
-    ]  # whom the first rule excluded, the second does not judge
-    assert preview.n_leaving == Rating.objects.filter(rater=bad, extra=False).count()
-    assert preview.n_slots == Slot.objects.filter(rater=bad, state="done").count()
+    assert [(verdict.rater, verdict.action, verdict.number) for verdict in preview.verdicts] == [
+        (careless, "exclude", 1),
+        (careful, "flag", 2),
+    ]  # the second rule does not judge raters excluded by the first
+    assert preview.n_leaving == Rating.objects.filter(rater=careless, extra=False).count()
+    assert preview.n_slots == Slot.objects.filter(rater=careless, state="done").count()
     (relevance,) = preview.criteria
     assert relevance.before.n - relevance.after.n == preview.n_leaving
-    # 4 and 1 on every response: no agreement at all; with one rater left there is none to tell of.
+    # 4 and 1 on every response: no agreement; with one rater left, agreement is undefined.
     assert relevance.before.icc.icc_1 < 0
     assert relevance.after.alpha.reason == "no response has ratings of two raters"
     assert not RaterDecision.objects.exists()
@@ -94,46 +94,46 @@ def test_a_preview_says_what_would_happen_and_changes_nothing(campaign, raters):
 
 
 def test_applying_excludes_and_flags_with_the_rule_and_the_evidence(campaign, raters, manager):
-    good, bad = raters
+    careful, careless = raters
     rules = rules_register(campaign=campaign, records=[GOLD, SLOW])
     preview = rules_preview(campaign, rules_from_data(rules.rules))
     done = rules_apply(campaign=campaign, rules=rules, replace=True, seen=preview.at, by=manager)
     assert (done.excluded, done.flagged, done.reopened) == (1, 1, preview.n_slots)
-    out = RaterDecision.objects.get(rater=bad)
+    out = RaterDecision.objects.get(rater=careless)
     assert (out.action, out.rules, out.decided_by) == ("exclude", rules, manager)
     assert out.reason == "Exclude raters whose gold accuracy is below 0.6, after 1 gold answers."
     assert (out.evidence["measure"], out.evidence["estimate"]) == ("gold accuracy", 0.0)
     assert out.evidence["rule"] == GOLD
-    assert RaterDecision.objects.get(rater=good).action == "flag"
-    assert unit_request(campaign=campaign, rater=bad) is None
-    assert not Slot.objects.filter(rater=bad).exists()
-    again = rules_apply(campaign=campaign, rules=rules)
-    assert (again.excluded, again.flagged) == (0, 0)
-    assert again.unchanged == 1  # the flag; the excluded are not judged again
+    assert RaterDecision.objects.get(rater=careful).action == "flag"
+    assert unit_request(campaign=campaign, rater=careless) is None
+    assert not Slot.objects.filter(rater=careless).exists()
+    second_run = rules_apply(campaign=campaign, rules=rules)
+    assert (second_run.excluded, second_run.flagged) == (0, 0)
+    assert second_run.unchanged == 1  # the flag; the excluded are not judged again
 
 
-def test_a_preview_that_is_no_longer_true_is_not_applied(campaign, raters):
-    _, bad = raters
+def test_an_outdated_preview_is_not_applied(campaign, raters):
+    _, careless = raters
     rules = rules_register(campaign=campaign, records=[GOLD])
-    seen = moment(campaign)
-    rater_exclude(campaign=campaign, rater=bad, reason="Seen by eye.")
+    previewed_at = moment(campaign)
+    rater_exclude(campaign=campaign, rater=careless, reason="Seen by eye.")
     with pytest.raises(AnnotationError, match="newer decisions about raters"):
-        rules_apply(campaign=campaign, rules=rules, seen=seen)
+        rules_apply(campaign=campaign, rules=rules, seen=previewed_at)
 
 
-def test_verdicts_are_the_same_when_judged_again_on_the_log_as_it_stood(campaign, raters):
-    good, bad = raters
+def test_verdicts_can_be_replayed_on_the_log_as_of_then(campaign, raters):
+    careful, careless = raters
     rules = rules_register(campaign=campaign, records=[GOLD, SLOW])
     rules_apply(campaign=campaign, rules=rules)
     entry = AuditEntry.objects.get(verb="rules.apply")
     late = join(campaign, "late")
     work(campaign, late, 1)
-    rater_include(campaign=campaign, rater=bad, reason="Asked for.")
-    found = replay(entry)
-    assert found.same
-    assert {rater for rater, *_ in found.again} == {good.pk, bad.pk}
+    rater_include(campaign=campaign, rater=careless, reason="Asked for.")
+    result = replay(entry)
+    assert result.same
+    assert {rater for rater, *_ in result.again} == {careful.pk, careless.pk}
     now = verdicts(campaign, rules_from_data(rules.rules), moment(campaign))
-    assert {one.rater.pk for one in now if one.action == "exclude"} == {bad.pk, late.pk}
+    assert {verdict.rater.pk for verdict in now if verdict.action == "exclude"} == {careless.pk, late.pk}
 
 
 def test_a_correction_is_not_seen_before_it_was_made(campaign):
@@ -155,8 +155,8 @@ def test_rules_of_another_campaign_and_of_drafts_are_not_applied(project, campai
     assert moment(draft) == Moment(0, 0, 0)
 
 
-def test_a_release_made_with_the_registered_rules_leaves_out_whom_they_strike(campaign, raters):
-    _, bad = raters
+def test_a_release_with_registered_rules_leaves_out_the_raters_they_exclude(campaign, raters):
+    _, careless = raters
     rules_register(campaign=campaign, records=[GOLD])
     reference_set = reference_set_create(
         dataset=campaign.dataset,
@@ -164,13 +164,13 @@ def test_a_release_made_with_the_registered_rules_leaves_out_whom_they_strike(ca
         campaigns=[campaign],
         source_systems=["Ada", "Bo", "Cy"],
     )
-    release = release_create(reference_set=reference_set, with_registered=True, parameters={"n_bootstrap": 10})
+    release = release_create(reference_set=reference_set, with_registered=True)
     assert release.exclusion_rules == [{"rule": "exclude_extra", "version": 1}, GOLD]
     release_build(release_id=release.pk)
     release.refresh_from_db()
     assert release.state == "done", release.error
-    n_bad = Rating.objects.filter(rater=bad).count()
-    assert release.report["ratings"]["excluded"][1] == {"rule": GOLD, "ratings": n_bad}
+    n_excluded = Rating.objects.filter(rater=careless).count()
+    assert release.report["ratings"]["excluded"][1] == {"rule": GOLD, "ratings": n_excluded}
     assert release.report["last_check_answer_id"] == moment(campaign).check
     work(campaign, join(campaign, "later"), 1)  # what comes later changes nothing
     assert len(release_judgements(release).value) == release.report["ratings"]["kept"]

@@ -28,25 +28,25 @@ def page(campaign, name, *args):
 HTMX = {"HX-Request": "true"}
 
 
-def test_a_page_for_people_and_fragments_for_polling(campaign, viewer, as_user):
+def test_the_monitor_is_a_page_and_fragments_for_polling(campaign, viewer, as_user):
     address, client = page(campaign, "campaign-monitor-fragment"), as_user(viewer)
     assert b"<html" in client.get(address).content
-    both = client.get(address, headers=HTMX).content.decode()
-    assert "<html" not in both
-    assert 'id="campaign-live"' in both
-    assert 'id="campaign-figures"' in both
+    fragments = client.get(address, headers=HTMX).content.decode()
+    assert "<html" not in fragments
+    assert 'id="campaign-live"' in fragments
+    assert 'id="campaign-figures"' in fragments
     live = client.get(f"{address}?part=live", headers=HTMX).content.decode()
     assert 'id="campaign-live"' in live
     assert 'id="campaign-figures"' not in live
 
 
-def test_polling_answers_nothing_new_until_there_is(campaign, viewer, as_user):
+def test_polling_gets_204_until_something_changes(campaign, viewer, as_user):
     client, address = as_user(viewer), page(campaign, "campaign-monitor-fragment")
     for part, version in (("live", "version"), ("figures", "figures_version")):
-        seen = getattr(client.get(f"{address}?part={part}", headers=HTMX).context["monitor"], version)
-        assert client.get(f"{address}?part={part}&seen={seen}", headers=HTMX).status_code == 204
+        known_version = getattr(client.get(f"{address}?part={part}", headers=HTMX).context["monitor"], version)
+        assert client.get(f"{address}?part={part}&seen={known_version}", headers=HTMX).status_code == 204
     rate(campaign, "cem", campaign.units.first().item.responses.get(), 3)
-    assert client.get(f"{address}?part=figures&seen={seen}", headers=HTMX).status_code == 200
+    assert client.get(f"{address}?part=figures&seen={known_version}", headers=HTMX).status_code == 200
 
 
 def test_a_closed_or_imported_campaign_does_not_poll(campaign, viewer, as_user):
@@ -57,7 +57,23 @@ def test_a_closed_or_imported_campaign_does_not_poll(campaign, viewer, as_user):
     assert "no response has ratings of two raters" in text
 
 
-def test_charts_and_the_agreement_table_can_be_kept(campaign, viewer, as_user):
+def test_statistics_appear_once_one_of_them_is_known(campaign, viewer, as_user):
+    launched = make_campaign(campaign.dataset, "New")
+    text = as_user(viewer).get(page(launched, "campaign-monitor-fragment")).content.decode()
+    assert "No ratings yet" in text
+    assert "undefined" not in text
+    first, second = (item.responses.get() for item in campaign.dataset.items.order_by("pk"))
+    rate(launched, "ann", first, 3)
+    text = as_user(viewer).get(page(launched, "campaign-monitor-fragment")).content.decode()
+    assert "Agreement: no response has ratings of two raters" in text
+    assert "undefined" not in text
+    for rater, response, value in (("ann", second, 5), ("bob", first, 2), ("bob", second, 5)):
+        rate(launched, rater, response, value)
+    text = as_user(viewer).get(page(launched, "campaign-monitor-fragment")).content.decode()
+    assert "Krippendorff" in text
+
+
+def test_charts_and_the_agreement_table_can_be_downloaded(campaign, viewer, as_user):
     client = as_user(viewer)
     for name in ("values", "hours", "responses"):
         specification = client.get(page(campaign, "campaign-chart", name, "json")).json()
@@ -72,7 +88,7 @@ def test_charts_and_the_agreement_table_can_be_kept(campaign, viewer, as_user):
     assert (row["criterion"], row["ratings"], row["mean"]) == ("quality", 4, 3.0)
 
 
-def test_means_by_place_on_the_screen_can_be_kept(project, viewer, as_user):
+def test_means_by_position_on_screen_can_be_downloaded(project, viewer, as_user):
     campaign = make_pairs(make_pair_dataset(project, items=1, systems=["Ada", "Bo"]), presentation="pair")
     for name in ("ann", "bob"):
         answer_next(campaign, join(campaign, name), 4)
@@ -98,9 +114,9 @@ def test_an_outsider_gets_404_and_post_is_rejected(campaign, viewer, outsider, a
     assert as_user(viewer).post(page(campaign, name, *args)).status_code == 405
 
 
-def test_a_half_width_to_reach_is_chosen_from_those_offered(campaign, viewer, as_user):
+def test_only_offered_target_half_widths_are_accepted(campaign, viewer, as_user):
     client, address = as_user(viewer), page(campaign, "campaign-monitor-fragment")
-    for asked, expected in (("0.10", 0.1), ("0.5", 0.5), ("0.75", 0.75), ("0.77", 0.25), ("x", 0.25)):
-        answer = client.get(f"{address}?target={asked}")
+    for target, expected in (("0.10", 0.1), ("0.5", 0.5), ("0.75", 0.75), ("0.77", 0.25), ("x", 0.25)):
+        answer = client.get(f"{address}?target={target}")
         assert answer.context["target"] == expected
         assert f"?target={expected:.2f}#enough" in answer.content.decode()

@@ -3,12 +3,14 @@ import json
 import pytest
 from django.urls import reverse
 
+from annotation.campaigns.services.rules import rules_register
 from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision
 from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.annotation.worlds.rated import make_campaign as make_imported
-from tests.annotation.worlds.rated import rate
+from tests.annotation.worlds.rated import make_dataset as make_rated_dataset
+from tests.annotation.worlds.rated import make_item, make_response, present, rate, rate_in
 from tests.snapshots import recalled
 
 GOLD = {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.6, "after": 1}
@@ -20,7 +22,7 @@ def campaign(project):
 
 
 def _campaign(project):
-    """Checks mixed in; ann answers 4 to all, which every gold accepts; bob answers 1."""
+    """A campaign with checks: ann answers 4, which every gold accepts; bob answers 1."""
     campaign = make_designed(make_dataset(project, items=6), quality=QUALITY)
     for name, value in (("ann", 4), ("bob", 1)):
         rater = join(campaign, name)
@@ -40,14 +42,15 @@ def rater_of(campaign, name):
     return Participation.objects.select_related("rater").get(campaign=campaign, rater__pseudonym__startswith=name).rater
 
 
-def test_raters_are_listed_with_measures_sorted_and_to_be_kept(campaign, viewer, as_user):
+def test_raters_are_listed_with_measures_and_can_be_sorted_and_downloaded(campaign, viewer, as_user):
     client, address = as_user(viewer), page(campaign, "campaign-raters")
-    text = client.get(address).content.decode()
+    text = client.get(address).content.decode().partition("<tbody>")[2]
     assert "Gold" in text
     assert text.index(rater_of(campaign, "ann").pseudonym) < text.index(rater_of(campaign, "bob").pseudonym)
-    text = client.get(f"{address}?sort=gold").content.decode()
+    whole = client.get(f"{address}?sort=gold").content.decode()
+    text = whole.partition("<tbody>")[2]
     assert text.index(rater_of(campaign, "bob").pseudonym) < text.index(rater_of(campaign, "ann").pseudonym)
-    assert 'aria-sort="ascending"' in text
+    assert 'aria-sort="ascending"' in whole
     rows = json.loads(b"".join(client.get(f"{address}?format=json").streaming_content))
     gold = {row["rater"]: row["gold"] for row in rows}
     assert gold[rater_of(campaign, "ann").pseudonym] == 1.0
@@ -67,7 +70,7 @@ def test_a_raters_page_shows_every_answer_with_its_checks_marked(campaign, viewe
     assert "Decide" not in text  # a viewer decides nothing
 
 
-def test_a_rater_is_excluded_with_a_reason_and_taken_back_in(campaign, manager, as_user):
+def test_a_rater_is_excluded_with_a_reason_and_restored(campaign, manager, as_user):
     client, bob = as_user(manager), rater_of(campaign, "bob")
     refused = client.post(page(campaign, "campaign-rater-decide", bob.pk, "exclude"), {"reason": ""})
     assert refused.status_code == 400
@@ -97,16 +100,31 @@ def test_rules_are_written_row_by_row_without_json(campaign, manager, as_user):
     fewer = client.post(address, {**row, **second, "r1-remove": "on", "do": "update"}).content.decode()
     assert 'name="r0-accuracy"' in fewer
     assert 'name="r1-seconds"' not in fewer
-    seen = client.post(address, {**row, "do": "preview"}).content.decode()
-    assert "Effects if applied now" in seen
-    assert rater_of(campaign, "bob").pseudonym in seen
+    preview = client.post(address, {**row, "do": "preview"}).content.decode()
+    assert "Effects if applied now" in preview
+    assert rater_of(campaign, "bob").pseudonym in preview
     assert not QualityRules.objects.exists()
     client.post(address, {**row, "do": "register"})
     rules = QualityRules.objects.get()
     assert (rules.version, rules.rules, rules.before_launch, rules.created_by) == (1, [GOLD], False, manager)
 
 
-def test_rules_brought_along_as_json_fill_the_rows_and_mistakes_are_named(campaign, manager, as_user):
+def test_rules_that_another_manager_registered_meanwhile_are_not_replaced_unnoticed(campaign, manager, owner, as_user):
+    client, address = as_user(manager), page(campaign, "campaign-quality-rules")
+    row = {"rule-0": "gold_accuracy_below", "r0-action": "exclude", "r0-accuracy": "0.6", "r0-after": "1"}
+    opened = client.get(address).context["version"]
+    theirs = as_user(owner).get(address).context["version"]
+    as_user(owner).post(address, {**row, "r0-accuracy": "0.5", "do": "register", "version": theirs})
+    shown_again = client.post(address, {**row, "do": "preview", "version": opened})
+    refused = client.post(address, {**row, "do": "register", "version": shown_again.context["version"]})
+    assert refused.status_code == 409
+    assert b"olga-owner registered version 1 after you opened the page" in refused.content
+    assert QualityRules.objects.count() == 1
+    client.post(address, {**row, "do": "register", "version": refused.context["version"]})
+    assert QualityRules.objects.get(version=2).rules == [GOLD]
+
+
+def test_rules_given_as_json_fill_the_rows_and_errors_are_named(campaign, manager, as_user):
     client, address = as_user(manager), page(campaign, "campaign-quality-rules")
     text = client.post(address, {"do": "json", "rules": json.dumps([GOLD])}).content.decode()
     assert 'name="r0-accuracy"' in text
@@ -116,7 +134,7 @@ def test_rules_brought_along_as_json_fill_the_rows_and_mistakes_are_named(campai
     assert client.post(address, {"do": "json", "rules": '{"rule": 1}'}).status_code == 400
 
 
-def test_a_registered_version_is_shown_applied_and_judged_again(campaign, manager, as_user):
+def test_a_registered_version_is_previewed_applied_and_replayed(campaign, manager, as_user):
     client = as_user(manager)
     row = {"rule-0": "gold_accuracy_below", "r0-action": "exclude", "r0-accuracy": "0.6", "r0-after": "1"}
     client.post(page(campaign, "campaign-quality-rules"), {**row, "do": "register"})
@@ -124,7 +142,7 @@ def test_a_registered_version_is_shown_applied_and_judged_again(campaign, manage
     shown = client.get(address)
     assert not RaterDecision.objects.exists()
     assert shown.context["preview"].n_slots > 0
-    assert [one.rater for one in shown.context["preview"].excluded] == [rater_of(campaign, "bob")]
+    assert [verdict.rater for verdict in shown.context["preview"].excluded] == [rater_of(campaign, "bob")]
     client.post(address, {"seen": shown.context["preview"].at.version, "replace": "on"})
     decision = RaterDecision.objects.get()
     assert decision.evidence["measure"] == "gold accuracy"
@@ -138,7 +156,7 @@ def test_a_registered_version_is_shown_applied_and_judged_again(campaign, manage
     assert client.get(page(campaign, "campaign-quality") + "?format=json").json()["rules"] == [GOLD]
 
 
-def test_raters_of_an_imported_campaign_are_shown_and_not_decided_about(project, manager, as_user):
+def test_raters_of_an_imported_campaign_are_read_only(project, manager, as_user):
     from tests.annotation.worlds.rated import make_dataset as make_rated
     from tests.annotation.worlds.rated import make_item, make_response
 
@@ -169,5 +187,28 @@ def test_only_managers_write_rules_and_decide(project, viewer, outsider, as_user
         assert as_user(viewer).post(address, {"reason": "x"}).status_code == 403
         assert as_user(outsider).post(address, {"reason": "x"}).status_code == 404
     assert as_user(outsider).get(page(campaign, "campaign-rater", rater.pk)).status_code == 404
-    elsewhere = make_campaign(campaign.dataset, name="Another")
-    assert as_user(viewer).get(page(elsewhere, "campaign-rater", rater.pk)).status_code == 404
+    other_campaign = make_campaign(campaign.dataset, name="Another")
+    assert as_user(viewer).get(page(other_campaign, "campaign-rater", rater.pk)).status_code == 404
+
+
+def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager, viewer, as_user):
+    """Twenty-five responses: three raters agree at 8 s an item; one answers the reverse at 0.17 s."""
+    campaign = make_imported(make_rated_dataset(project))
+    for number in range(25):
+        response = make_response(make_item(campaign.dataset, f"i{number}"), f"Answer {number}", "A")
+        for name in ("ann", "bob", "cem"):
+            rate_in(present(campaign, name, response, seconds=8.0), response, 1 + number % 5)
+        rate_in(present(campaign, "dot", response, seconds=0.17), response, 5 - number % 5)
+    raters = page(campaign, "campaign-raters")
+    text = as_user(manager).get(raters).content.decode()
+    assert text.count("stands out</span>") == 1
+    suspected = as_user(manager).get(raters).context["suspects"]
+    assert [(name, reason) for _, name, reason in suspected.rows] == [
+        ("dot", "median seconds 0.17, below 1.79; correlation with the others' mean -1.00, below 0.2")
+    ]
+    assert "dot</a>" in as_user(viewer).get(page(campaign, "campaign-monitor-fragment")).content.decode()
+    rules = page(campaign, "campaign-quality-rules")
+    shown = as_user(manager).post(rules, {"do": "json", "rules": suspected.rules_json})
+    assert [row.rule for row in shown.context["form"].rows] == ["median_seconds_below", "agreement_below"]
+    rules_register(campaign=campaign, records=suspected.rules, by=manager)
+    assert "stands out" not in as_user(manager).get(raters).content.decode()

@@ -1,4 +1,4 @@
-"""Every kind of scale: what is stored, what is refused; reasons for not judging; comments; standards; the pace."""
+"""Answers on every kind of scale: stored or refused; reasons for not judging; comments; standards; the pace."""
 
 import math
 from datetime import timedelta
@@ -27,63 +27,66 @@ MAGNITUDE = {"kind": "magnitude", "standard_value": 100.0, "standard_source": "h
 
 def send(campaign: Campaign, value: object, **more: object) -> Submission:
     rater = join(campaign)
-    shown = unit_request(campaign=campaign, rater=rater)
-    assert shown is not None
+    presentation = unit_request(campaign=campaign, rater=rater)
+    assert presentation is not None
     values = {(0, "relevance"): value} if value is not None else {}
-    return ratings_submit(token=shown.token, rater=rater, values=values, **more)  # type: ignore[arg-type]
+    return ratings_submit(token=presentation.token, rater=rater, values=values, **more)  # type: ignore[arg-type]
 
 
-def stored(sent: Submission) -> list[tuple[int | None, float | None]]:
+def stored_values(sent: Submission) -> list[tuple[int | None, float | None]]:
     rows = Rating.objects.filter(presentation=sent.presentation).order_by("position")
     return list(rows.values_list("position", "value"))
 
 
 @pytest.mark.parametrize(("value", "values"), [("2", [(0, 2.0), (1, -2.0)]), (-3, [(0, -3.0), (1, 3.0)])])
-def test_a_preference_is_a_value_of_both_texts(
+def test_a_preference_is_stored_for_both_texts(
     project: Project, value: object, values: list[tuple[int, float]]
 ) -> None:
     assert (
-        stored(send(make_designed(make_dataset(project), presentation="pair", criterion=PREFERENCE), value)) == values
+        stored_values(send(make_designed(make_dataset(project), presentation="pair", criterion=PREFERENCE), value))
+        == values
     )
 
 
-def test_a_preference_may_be_a_tie_only_where_that_is_offered(project: Project) -> None:
+def test_a_preference_may_be_a_tie_only_if_ties_are_allowed(project: Project) -> None:
     dataset = make_dataset(project)
     strict = make_designed(dataset, name="Strict", presentation="pair", criterion=PREFERENCE)
     lenient = make_designed(dataset, name="Lenient", presentation="pair", criterion=PREFERENCE | {"ties": True})
     with pytest.raises(AnnotationError, match="accepted: a whole number from -3 to 3, not 0"):
         send(strict, 0)
-    assert stored(send(lenient, 0)) == [(0, 0.0), (1, 0.0)]
+    assert stored_values(send(lenient, 0)) == [(0, 0.0), (1, 0.0)]
 
 
 @pytest.mark.parametrize("value", ["0", "100", 37.5])
-def test_a_slider_takes_its_steps(project: Project, value: object) -> None:
-    assert stored(send(make_designed(make_dataset(project), criterion=SLIDER), value)) == [(0, float(str(value)))]
+def test_a_slider_accepts_values_at_its_steps(project: Project, value: object) -> None:
+    assert stored_values(send(make_designed(make_dataset(project), criterion=SLIDER), value)) == [
+        (0, float(str(value)))
+    ]
 
 
 @pytest.mark.parametrize("value", ["", "100.5", "-1", "37.3", "nan", "inf", "many", True])
-def test_a_slider_refuses_what_is_off_it(project: Project, value: object) -> None:
+def test_a_slider_refuses_other_values(project: Project, value: object) -> None:
     with pytest.raises(AnnotationError, match="a number from 0 to 100 in steps of") as refused:
         send(make_designed(make_dataset(project), criterion=SLIDER), value)
     assert list(refused.value.fields) == ["r0-relevance"]
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "1000001", "nan"])
-def test_a_magnitude_is_above_nothing(project: Project, value: str) -> None:
+def test_a_magnitude_is_above_zero(project: Project, value: str) -> None:
     with pytest.raises(AnnotationError, match="accepted: a number above 0"):
         send(make_designed(make_dataset(project), criterion=MAGNITUDE), value)
 
 
-def test_magnitudes_are_judged_as_logarithms_of_their_ratio_to_the_standard(project: Project) -> None:
+def test_magnitudes_become_logarithms_of_their_ratio_to_the_standard(project: Project) -> None:
     campaign = make_designed(make_dataset(project), criterion=MAGNITUDE)
     sent = send(campaign, "250")
-    assert stored(sent) == [(0, 250.0)]
+    assert stored_values(sent) == [(0, 250.0)]
     table = judgement_table([campaign])
     assert table.value.tolist() == [pytest.approx(math.log(2.5))]
     assert np.isnan([table.low, table.high]).all()
 
 
-def test_each_unit_of_magnitudes_has_its_items_standard_and_does_not_ask_about_it(project: Project) -> None:
+def test_each_unit_of_magnitudes_has_its_items_standard_which_is_not_rated(project: Project) -> None:
     campaign = make_designed(
         make_dataset(project), target="references", criterion=MAGNITUDE | {"standard_source": "Ada"}
     )
@@ -93,7 +96,7 @@ def test_each_unit_of_magnitudes_has_its_items_standard_and_does_not_ask_about_i
         assert not unit.responses.filter(pk=unit.standard_id).exists()
 
 
-def test_a_launch_says_which_items_lack_a_standard(project: Project) -> None:
+def test_a_launch_names_the_items_that_lack_a_standard(project: Project) -> None:
     campaign = make_campaign(make_dataset(project), launch=False)
     campaign.criteria.update(**MAGNITUDE)
     ResponseSource.objects.filter(kind="human", item__external_id__in=["item-1", "item-3"]).delete()
@@ -110,59 +113,59 @@ def test_a_response_that_cannot_be_judged_has_a_reason_and_no_value(project: Pro
     assert len(rating_columns([campaign]).value) == 0
 
 
-def test_a_rating_may_become_cannot_judge_and_back(project: Project) -> None:
+def test_a_rating_can_be_changed_to_cannot_judge_and_back(project: Project) -> None:
     campaign = make_designed(make_dataset(project), cannot_judge_reasons=["Unclear"])
     rater = join(campaign)
-    shown = unit_request(campaign=campaign, rater=rater)
-    assert shown is not None
-    ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): 4})
-    ratings_submit(token=shown.token, rater=rater, values={}, cannot_judge={0: "Unclear"})
+    presentation = unit_request(campaign=campaign, rater=rater)
+    assert presentation is not None
+    ratings_submit(token=presentation.token, rater=rater, values={(0, "relevance"): 4})
+    ratings_submit(token=presentation.token, rater=rater, values={}, cannot_judge={0: "Unclear"})
     assert len(rating_columns([campaign]).value) == 0
-    ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): 2})
+    ratings_submit(token=presentation.token, rater=rater, values={(0, "relevance"): 2})
     assert rating_columns([campaign]).value.tolist() == [2.0]
-    assert Rating.objects.filter(presentation=shown).count() == 3
+    assert Rating.objects.filter(presentation=presentation).count() == 3
 
 
 @pytest.mark.parametrize(
-    ("reasons", "given"), [([], {0: "Why not"}), (["Unclear"], {0: "Other"}), (["Unclear"], {4: "Unclear"})]
+    ("reasons", "answers"), [([], {0: "Why not"}), (["Unclear"], {0: "Other"}), (["Unclear"], {4: "Unclear"})]
 )
-def test_only_a_reason_that_is_offered_is_taken(project: Project, reasons: list[str], given: dict[int, str]) -> None:
+def test_only_an_offered_reason_is_accepted(project: Project, reasons: list[str], answers: dict[int, str]) -> None:
     campaign = make_designed(make_dataset(project), cannot_judge_reasons=reasons)
     with pytest.raises(AnnotationError) as refused:
-        send(campaign, 3, cannot_judge=given)
-    assert f"cannot-{next(iter(given))}" in refused.value.fields
+        send(campaign, 3, cannot_judge=answers)
+    assert f"cannot-{next(iter(answers))}" in refused.value.fields
 
 
-def test_comments_are_kept_by_revision_and_never_lost(project: Project) -> None:
+def test_comments_are_stored_by_revision(project: Project) -> None:
     campaign = make_designed(make_dataset(project), comment="optional")
     rater = join(campaign)
-    shown = unit_request(campaign=campaign, rater=rater)
-    assert shown is not None
+    presentation = unit_request(campaign=campaign, rater=rater)
+    assert presentation is not None
     for text in ("", "Odd.", "Odd.", "Very odd."):
-        ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): 3}, comment=text)
+        ratings_submit(token=presentation.token, rater=rater, values={(0, "relevance"): 3}, comment=text)
     assert list(Comment.objects.order_by("revision").values_list("text", flat=True)) == ["Odd.", "Very odd."]
 
 
-@pytest.mark.parametrize(("wanted", "text"), [("off", "Hello"), ("required", " "), ("optional", "x" * 2001)])
-def test_a_comment_that_is_not_accepted_is_refused(project: Project, wanted: str, text: str) -> None:
+@pytest.mark.parametrize(("setting", "text"), [("off", "Hello"), ("required", " "), ("optional", "x" * 2001)])
+def test_a_comment_that_is_not_accepted_is_refused(project: Project, setting: str, text: str) -> None:
     with pytest.raises(AnnotationError) as refused:
-        send(make_designed(make_dataset(project), comment=wanted), 3, comment=text)
+        send(make_designed(make_dataset(project), comment=setting), 3, comment=text)
     assert list(refused.value.fields) == ["comment"]
 
 
-def test_a_draft_is_kept_until_the_answer_is_there(project: Project) -> None:
+def test_a_draft_is_stored_until_the_answer_is_submitted(project: Project) -> None:
     campaign = make_designed(make_dataset(project))
     rater = join(campaign)
-    shown = unit_request(campaign=campaign, rater=rater)
-    assert shown is not None
-    assert draft_save(token=shown.token, rater=rater, fields={"r0-relevance": "4"})
-    assert draft_save(token=shown.token, rater=rater, fields={"r0-relevance": "2"})
-    assert shown.draft.fields == {"r0-relevance": "2"}
-    ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): 2})
-    assert not draft_save(token=shown.token, rater=rater, fields={"r0-relevance": "5"})
+    presentation = unit_request(campaign=campaign, rater=rater)
+    assert presentation is not None
+    assert draft_save(token=presentation.token, rater=rater, fields={"r0-relevance": "4"})
+    assert draft_save(token=presentation.token, rater=rater, fields={"r0-relevance": "2"})
+    assert presentation.draft.fields == {"r0-relevance": "2"}
+    ratings_submit(token=presentation.token, rater=rater, values={(0, "relevance"): 2})
+    assert not draft_save(token=presentation.token, rater=rater, fields={"r0-relevance": "5"})
 
 
-def test_a_rater_waits_between_units_where_the_design_says_so(project: Project) -> None:
+def test_a_rater_waits_between_units_if_the_design_sets_a_pause(project: Project) -> None:
     campaign = make_designed(make_dataset(project), seconds_between_units=60)
     rater = join(campaign)
     rate_next(campaign, rater)
@@ -185,25 +188,25 @@ def test_the_lease_follows_the_campaigns_pace_within_its_bounds(project: Project
     pace = pace_update(campaign=campaign)
     assert pace.median_seconds == pytest.approx(20)
     assert 30 < pace.lease_seconds < 600
-    shown = unit_request(campaign=campaign, rater=join(campaign))
-    assert shown is not None
-    lasts = shown.slot.expires_at - shown.shown_at
-    assert lasts.total_seconds() == pytest.approx(pace.lease_seconds, abs=1)
+    presentation = unit_request(campaign=campaign, rater=join(campaign))
+    assert presentation is not None
+    lease = presentation.slot.expires_at - presentation.shown_at
+    assert lease.total_seconds() == pytest.approx(pace.lease_seconds, abs=1)
 
 
 @pytest.mark.parametrize("value", ["5e-324", "1e-300", 9e-7])
-def test_a_magnitude_too_small_to_be_meant_cannot_outweigh_all_others(project: Project, value: object) -> None:
+def test_a_magnitude_below_the_smallest_is_refused(project: Project, value: object) -> None:
     campaign = make_designed(make_dataset(project), criterion=MAGNITUDE)
     with pytest.raises(AnnotationError, match=r"accepted: a number above 0, from 0\.000001 to 1,000,000"):
         send(campaign, value)
-    assert stored(send(campaign, "0.000001")) == [(0, 1e-6)]
+    assert stored_values(send(campaign, "0.000001")) == [(0, 1e-6)]
 
 
 def test_a_draft_that_cannot_be_stored_is_refused(project: Project) -> None:
     campaign = make_campaign(make_dataset(project))
     rater = join(campaign)
-    shown = unit_request(campaign=campaign, rater=rater)
-    assert shown is not None
+    presentation = unit_request(campaign=campaign, rater=rater)
+    assert presentation is not None
     for fields in ({"comment": "a\x00b"}, {"r0-\x00": "1"}):
         with pytest.raises(AnnotationError, match="NUL"):
-            draft_save(token=shown.token, rater=rater, fields=fields)
+            draft_save(token=presentation.token, rater=rater, fields=fields)

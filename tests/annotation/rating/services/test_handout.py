@@ -28,7 +28,7 @@ from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_
 
 
 def shorten_leases(campaign: Campaign, seconds: float = 0.3) -> None:
-    """Leases that end while a test waits; by the database's clock, as always."""
+    """Let leases end in some seconds, by the database's clock."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE annotation_slot SET expires_at = statement_timestamp() + make_interval(secs => %s)"
@@ -42,7 +42,7 @@ def lapse(campaign: Campaign) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_raters_at_once_fill_every_slot_exactly_once_and_nobody_rates_a_unit_twice(project: Project) -> None:
+def test_fifty_concurrent_raters_fill_every_slot_once_and_none_rates_a_unit_twice(project: Project) -> None:
     dataset = make_dataset(project, items=10)
     campaign = make_campaign(dataset, ratings_per_unit=5)  # 30 units x 5 slots
     raters = [join(campaign) for _ in range(50)]
@@ -72,7 +72,7 @@ def test_fifty_raters_at_once_fill_every_slot_exactly_once_and_nobody_rates_a_un
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_lease_that_ran_out_while_the_server_is_up_goes_to_another_and_the_late_answer_is_kept_as_extra(
+def test_a_lapsed_lease_goes_to_another_rater_and_the_late_answer_is_stored_as_extra(
     project: Project,
 ) -> None:
     campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]), ratings_per_unit=1, lease_seconds=5)
@@ -83,21 +83,21 @@ def test_a_lease_that_ran_out_while_the_server_is_up_goes_to_another_and_the_lat
     assert unit_request(campaign=campaign, rater=quick) is None  # still held
 
     time.sleep(0.7)
-    taken = unit_request(campaign=campaign, rater=quick)
-    assert taken is not None
-    assert (taken.unit_id, taken.slot_id) == (held.unit_id, held.slot_id)
+    handed_out = unit_request(campaign=campaign, rater=quick)
+    assert handed_out is not None
+    assert (handed_out.unit_id, handed_out.slot_id) == (held.unit_id, held.slot_id)
     held.refresh_from_db()
     assert held.outcome == PresentationOutcome.LAPSED
 
-    late = answer(held, value=1)
-    assert late.extra
-    assert not answer(taken, value=5).extra
+    late_answer = answer(held, value=1)
+    assert late_answer.extra
+    assert not answer(handed_out, value=5).extra
     assert list(Rating.objects.order_by("id").values_list("value", "extra")) == [(1.0, True), (5.0, False)]
     assert Unit.objects.get().done_slots == 1
 
 
 @pytest.mark.django_db
-def test_a_late_answer_counts_as_long_as_nobody_else_has_the_slot(project: Project) -> None:
+def test_a_late_answer_counts_while_no_other_rater_has_the_slot(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=2, systems=["Ada"]), ratings_per_unit=1)
     first, second = join(campaign), join(campaign)
     lapsed, swept = unit_request(campaign=campaign, rater=first), unit_request(campaign=campaign, rater=second)
@@ -119,15 +119,15 @@ def test_reloading_shows_the_same_presentation_in_the_same_order(project: Projec
     campaign = make_campaign(make_dataset(project), presentation="pair")
     rater = join(campaign)
     first = unit_request(campaign=campaign, rater=rater)
-    again = unit_request(campaign=campaign, rater=rater)
+    second = unit_request(campaign=campaign, rater=rater)
     assert first is not None
-    assert first == again
-    assert first.order == again.order
+    assert first == second
+    assert first.order == second.order
     assert Slot.objects.filter(rater=rater).count() == Presentation.objects.count() == 1
 
 
 @pytest.mark.django_db
-def test_a_lapsed_unit_comes_back_to_its_rater_after_all_others_and_a_returned_one_never(project: Project) -> None:
+def test_a_lapsed_unit_returns_to_its_rater_after_all_others_and_a_returned_one_never_does(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=4, systems=["Ada"]))
     rater = join(campaign)
     lapsed = unit_request(campaign=campaign, rater=rater)
@@ -139,26 +139,26 @@ def test_a_lapsed_unit_comes_back_to_its_rater_after_all_others_and_a_returned_o
     assert not unit_return(presentation=returned)  # once is enough
     assert Slot.objects.get(pk=returned.slot_id).state == SlotState.RETURNED
 
-    rest = [rate_next(campaign, rater) for _ in range(4)]
-    units = [presentation.unit_id if presentation else None for presentation in rest]
+    presentations = [rate_next(campaign, rater) for _ in range(4)]
+    units = [presentation.unit_id if presentation else None for presentation in presentations]
     others = set(campaign.units.values_list("pk", flat=True)) - {lapsed.unit_id, returned.unit_id}
     assert set(units[:2]) == others
     assert units[2:] == [lapsed.unit_id, None]
 
 
 @pytest.mark.django_db
-def test_the_database_chooses_what_the_pure_rule_chooses(project: Project) -> None:
-    """The oracle is annotation.allocation.next_unit, fed with the state before each request."""
+def test_the_database_chooses_the_unit_that_the_pure_rule_chooses(project: Project) -> None:
+    """The oracle is annotation.allocation.next_unit, given the state before each request."""
     dataset = make_dataset(project, items=5, systems=["Ada", "Bo", "Cy", "Di"])
     campaign = make_campaign(dataset, ratings_per_unit=3, presentation="pair")
     raters = [join(campaign) for _ in range(4)]
     shown: dict[int, list[list[int]]] = {rater.pk: [] for rater in raters}
     for step in range(50):
         rater = raters[step * 7 % 4]
-        seen = Presentation.objects.filter(rater=rater).values("unit")
+        presented = Presentation.objects.filter(rater=rater).values("unit")
         candidates = [
             Candidate(unit.position, unit.slots.exclude(state=SlotState.OPEN).count(), unit.systems)
-            for unit in campaign.units.exclude(pk__in=seen)
+            for unit in campaign.units.exclude(pk__in=presented)
             if unit.slots.filter(state=SlotState.OPEN).exists()
         ]
         seed = Participation.objects.get(campaign=campaign, rater=rater).order_seed
@@ -171,25 +171,25 @@ def test_the_database_chooses_what_the_pure_rule_chooses(project: Project) -> No
         shown[rater.pk].append(presentation.unit.systems)
         if step % 3:
             answer(presentation)
-        else:  # somebody else holds it for long: held counts as filled
+        else:  # another rater holds the slot: a held slot counts as filled
             Slot.objects.filter(pk=presentation.slot_id).update(rater=rater_create(project=project))
     assert Slot.objects.filter(state=SlotState.OPEN).count() == 90 - 50
 
 
 @pytest.mark.django_db
-def test_no_rater_meets_a_system_twice_in_a_row_while_there_is_another(project: Project) -> None:
+def test_no_rater_gets_a_system_twice_in_a_row_while_another_is_left(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=8, systems=["Ada", "Bo", "Cy", "Di"]), ratings_per_unit=1)
     names = dict(System.objects.values_list("pk", "name"))
     rater = join(campaign)
-    met: list[str] = []
-    left = Counter(names[systems[0]] for systems in campaign.units.values_list("systems", flat=True))
+    shown_systems: list[str] = []
+    remaining = Counter(names[systems[0]] for systems in campaign.units.values_list("systems", flat=True))
     while (presentation := rate_next(campaign, rater)) is not None:
         system = names[presentation.unit.systems[0]]
-        if met and system == met[-1]:
-            assert set(+left) == {system}, f"{system} again although {left} were waiting"
-        left[system] -= 1
-        met.append(system)
-    assert len(met) == 32
+        if shown_systems and system == shown_systems[-1]:
+            assert set(+remaining) == {system}, f"{system} again although {remaining} were waiting"
+        remaining[system] -= 1
+        shown_systems.append(system)
+    assert len(shown_systems) == 32
 
 
 @pytest.mark.django_db
@@ -214,21 +214,24 @@ def test_each_pair_is_shown_in_both_orders_equally_often(project: Project, k: in
 
 
 @pytest.mark.django_db
-def test_a_paused_campaign_hands_out_nothing_but_takes_what_raters_hold_and_a_closed_one_refuses(
+def test_a_paused_campaign_accepts_answers_to_held_units_only_and_a_closed_one_none(
     project: Project,
 ) -> None:
     campaign = make_campaign(make_dataset(project))
-    one, two = join(campaign), join(campaign)
-    first, second = unit_request(campaign=campaign, rater=one), unit_request(campaign=campaign, rater=two)
+    first_rater, second_rater = join(campaign), join(campaign)
+    first, second = (
+        unit_request(campaign=campaign, rater=first_rater),
+        unit_request(campaign=campaign, rater=second_rater),
+    )
     assert first is not None
     assert second is not None
     campaign_pause(campaign=campaign)
-    assert unit_request(campaign=campaign, rater=one) is None
+    assert unit_request(campaign=campaign, rater=first_rater) is None
     assert answer(first).written == 1
     campaign_resume(campaign=campaign)
-    assert unit_request(campaign=campaign, rater=two) == second
+    assert unit_request(campaign=campaign, rater=second_rater) == second
     campaign_close(campaign=campaign)
-    assert unit_request(campaign=campaign, rater=two) is None
+    assert unit_request(campaign=campaign, rater=second_rater) is None
     with pytest.raises(AnnotationError, match="has been closed"):
         answer(second)
     assert Rating.objects.count() == 1
@@ -244,7 +247,7 @@ def test_a_rater_gets_no_more_than_the_campaign_allows_and_only_after_agreeing(p
 
 
 @pytest.mark.django_db
-def test_units_outside_the_window_are_found_when_the_window_is_used_up(
+def test_units_outside_the_window_are_handed_out_when_the_window_is_used_up(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotation.rating.services.handout.WINDOW", 3)

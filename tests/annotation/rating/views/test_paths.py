@@ -1,4 +1,4 @@
-"""The way through a campaign: who may come in, in which language, what each answer leads to, and how it ends."""
+"""A rater's way through a campaign: admission, language, answers, training and the end."""
 
 import re
 import uuid
@@ -56,33 +56,33 @@ def answer(client: Client, campaign: Campaign, *, part: bool = True, **fields: o
     return client.post(url("submit", campaign), data, headers=PART if part else {})
 
 
-# --- Who may come in --------------------------------------------------------------------------------------------------
+# --- Admission --------------------------------------------------------------------------------------------------------
 
 
-def test_a_name_is_asked_for_where_the_campaign_wants_one(project: Project) -> None:
-    named = make_campaign(make_dataset(project), admission="named")
+def test_a_name_is_required_if_the_campaign_asks_for_names(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project), admission="named")
     client = Client()
-    assert re.search(r'name="name"[^>]* required', client.get(url("landing", named)).content.decode())
-    refused = client.post(url("consent", named), {"agree": "1", "name": "  "})
+    assert re.search(r'name="name"[^>]* required', client.get(url("landing", campaign)).content.decode())
+    refused = client.post(url("consent", campaign), {"agree": "1", "name": "  "})
     assert refused.status_code == 400
     assert "Please give a name to be known by." in refused.content.decode()
-    joined(named, client, name="Kim")
+    joined(campaign, client, name="Kim")
     assert Rater.objects.get().pseudonym == "Kim"
 
 
-def test_an_account_is_the_same_rater_in_every_browser_and_its_name_is_not_kept(
+def test_an_account_is_the_same_rater_in_every_browser_and_its_name_is_not_stored(
     project: Project, outsider: User, as_user: Callable[[User], Client]
 ) -> None:
-    closed = make_campaign(make_dataset(project), admission="account")
+    campaign = make_campaign(make_dataset(project), admission="account")
     stranger = Client()
-    page = stranger.get(url("landing", closed)).content.decode()
-    assert f"{reverse('login')}?next={url('landing', closed)}" in page
-    assert stranger.post(url("consent", closed), {"agree": "1"}).status_code == 400
+    page = stranger.get(url("landing", campaign)).content.decode()
+    assert f"{reverse('login')}?next={url('landing', campaign)}" in page
+    assert stranger.post(url("consent", campaign), {"agree": "1"}).status_code == 400
 
-    joined(closed, as_user(outsider))
-    other = as_user(outsider)
-    assert "Welcome back" in other.get(url("landing", closed)).content.decode()
-    assert other.get(url("work", closed)).status_code == 200
+    joined(campaign, as_user(outsider))
+    second_browser = as_user(outsider)
+    assert "Welcome back" in second_browser.get(url("landing", campaign)).content.decode()
+    assert second_browser.get(url("work", campaign)).status_code == 200
     assert Rater.objects.count() == 1
     assert outsider.username not in Rater.objects.get().pseudonym
     assert RaterIdentity.objects.values_list("provider", "external_id").get() == ("account", str(outsider.pk))
@@ -95,17 +95,17 @@ def test_an_account_is_the_same_rater_in_every_browser_and_its_name_is_not_kept(
     ("accepted", "lang", "direction"),
     [("de-AT,en;q=0.5", "de", "ltr"), ("nl,ar;q=0.8", "ar", "rtl"), ("zh-CN", "zh-hans", "ltr"), ("nl", "en", "ltr")],
 )
-def test_the_page_speaks_the_browsers_language(campaign: Campaign, accepted: str, lang: str, direction: str) -> None:
+def test_the_page_is_in_the_browsers_language(campaign: Campaign, accepted: str, lang: str, direction: str) -> None:
     response = Client().get(url("landing", campaign), headers={"Accept-Language": accepted})
     assert f'<html lang="{lang}" dir="{direction}"' in response.content.decode()
     assert "Accept-Language" in response.headers["Vary"]
     assert translation.get_language() == "en"
 
 
-def test_the_raters_choice_beats_the_browser_and_the_campaigns_beats_both(campaign: Campaign) -> None:
+def test_the_campaigns_language_comes_before_the_raters_choice_and_that_before_the_browsers(campaign: Campaign) -> None:
     client = Client(headers={"Accept-Language": "de"})
-    chosen = client.post(url("language", campaign), {"language": "es", "next": url("work", campaign)})
-    assert chosen.headers["Location"] == url("work", campaign)
+    response = client.post(url("language", campaign), {"language": "es", "next": url("work", campaign)})
+    assert response.headers["Location"] == url("work", campaign)
     assert '<html lang="es"' in client.get(url("landing", campaign)).content.decode()
     Campaign.objects.filter(pk=campaign.pk).update(rater_language="ar")
     page = client.get(url("landing", campaign)).content.decode()
@@ -113,21 +113,21 @@ def test_the_raters_choice_beats_the_browser_and_the_campaigns_beats_both(campai
     assert "rater-languages" not in page  # there is nothing to choose
 
 
-@pytest.mark.parametrize("elsewhere", ["https://example.org/", "//example.org", "/p/", ""])
-def test_choosing_a_language_leads_nowhere_else(campaign: Campaign, elsewhere: str) -> None:
-    response = Client().post(url("language", campaign), {"language": "xx", "next": elsewhere})
+@pytest.mark.parametrize("next_url", ["https://example.org/", "//example.org", "/p/", ""])
+def test_choosing_a_language_redirects_only_to_raters_pages(campaign: Campaign, next_url: str) -> None:
+    response = Client().post(url("language", campaign), {"language": "xx", "next": next_url})
     assert response.headers["Location"] == url("landing", campaign)
     assert "assay_rater_language" not in response.cookies
 
 
-def test_other_pages_stay_english(campaign: Campaign, client: Client) -> None:
+def test_other_pages_are_in_english(campaign: Campaign, client: Client) -> None:
     assert "Sign in" in client.get(reverse("login"), headers={"Accept-Language": "de"}).content.decode()
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_script_gets_the_next_screen_with_the_answer(campaign: Campaign) -> None:
+def test_a_script_gets_the_next_item_in_the_response(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     first = latest()
@@ -135,12 +135,12 @@ def test_a_script_gets_the_next_screen_with_the_answer(campaign: Campaign) -> No
     page = response.content.decode()
     assert response.headers["X-Rater-Url"] == url("work", campaign)
     assert str(latest().token) in page
-    assert f"?unit={first.token}" in page  # the way back
+    assert f"?unit={first.token}" in page  # the link to the earlier item
     assert "<html" not in page
     assert 'id="rater-view"' in page
 
 
-def test_a_script_that_asks_twice_gets_one_rating_and_the_same_next_screen(campaign: Campaign) -> None:
+def test_a_script_that_submits_twice_stores_one_rating_and_gets_the_same_next_item(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     data = {"token": str(latest().token), "r0-relevance": 4}
@@ -151,7 +151,7 @@ def test_a_script_that_asks_twice_gets_one_rating_and_the_same_next_screen(campa
     assert Rating.objects.count() == 1
 
 
-def test_a_script_is_told_where_to_go_at_the_end(project: Project) -> None:
+def test_a_script_gets_the_address_of_the_last_page_at_the_end(project: Project) -> None:
     short = make_campaign(make_dataset(project), max_units_per_rater=1)
     client = joined(short)
     client.get(url("work", short))
@@ -166,7 +166,7 @@ def test_an_answer_takes_a_bounded_number_of_queries(
     client.get(url("work", campaign))
     answer(client, campaign)
     with django_assert_max_num_queries(25):  # type: ignore[attr-defined]
-        answer(client, campaign)  # stores it, hands out the next screen and shows it
+        answer(client, campaign)  # store it, hand out the next item and render it
 
 
 def test_a_check_looks_exactly_like_work(project: Project) -> None:
@@ -176,9 +176,9 @@ def test_a_check_looks_exactly_like_work(project: Project) -> None:
     shapes: dict[str, set[str]] = {"work": set(), "check": set()}
     page = client.get(url("work", campaign)).content.decode()
     for _ in range(8):
-        shown = latest()
-        shapes["work" if shown.purpose == Purpose.WORK else "check"].add(shape(page))
-        assert shown.purpose not in page.replace("work/", "")
+        presentation = latest()
+        shapes["work" if presentation.purpose == Purpose.WORK else "check"].add(shape(page))
+        assert presentation.purpose not in page.replace("work/", "")
         response = answer(client, campaign)
         page = client.get(url("work", campaign)).content.decode()
         assert response.status_code == 200
@@ -187,7 +187,7 @@ def test_a_check_looks_exactly_like_work(project: Project) -> None:
 
 
 def shape(page: str) -> str:
-    """The markup without what differs between any two screens."""
+    """Return the markup without what differs between any two items."""
     main = page.split("<main")[1].split("</main>")[0]
     main = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\.[0-9a-f]{8}\b|csrfmiddlewaretoken\" value=\"\w+", "", main)
     main = re.sub(r'<a class="btn btn-secondary" id="rater-back".*?</a>|<li class="turn".*?</li>', "", main, flags=re.S)
@@ -195,38 +195,43 @@ def shape(page: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r">[^<]+<", "><", main))
 
 
-def test_a_preference_a_reason_and_a_comment_come_in_by_form(project: Project) -> None:
+def test_a_preference_a_reason_and_a_comment_are_read_from_the_form(project: Project) -> None:
     campaign = rating_screens.choices(project, rating_screens.RELEVANT, comment="required", cannot_judge_reasons=["No"])
     client = joined(campaign)
     client.get(url("work", campaign))
-    end = f".{latest().token.hex[:8]}"
+    suffix = f".{latest().token.hex[:8]}"
     missing = answer(client, campaign, **{"r1-relevance": 3})
     page = missing.content.decode()
     assert missing.status_code == 400
     assert "2 answers below are still needed" in page
     assert "Please write a few words." in page
-    data = {f"r1-relevance{end}": "3", f"cannot-1{end}": "", f"r0-better{end}": "-1", f"comment{end}": "A\r\nB"}
+    data = {
+        f"r1-relevance{suffix}": "3",
+        f"cannot-1{suffix}": "",
+        f"r0-better{suffix}": "-1",
+        f"comment{suffix}": "A\r\nB",
+    }
     assert answer(client, campaign, **data).status_code == 200
     assert Presentation.objects.order_by("id")[0].comments.get().text == "A\nB"
     assert set(Rating.objects.filter(criterion__name="better").values_list("position", "value")) == {(0, -1), (1, 1)}
 
 
-def test_a_draft_is_kept_for_this_rater_alone(project: Project) -> None:
+def test_a_draft_is_stored_only_for_its_own_rater(project: Project) -> None:
     campaign = rating_screens.lists(project)
-    mine, other = joined(campaign), joined(campaign)
-    mine.get(url("work", campaign))
+    client, other_client = joined(campaign), joined(campaign)
+    client.get(url("work", campaign))
     data = {"token": str(latest().token), f"r2-fluency.{latest().token.hex[:8]}": "5", "csrfmiddlewaretoken": "x"}
-    assert other.post(url("draft", campaign), data).status_code == 403
+    assert other_client.post(url("draft", campaign), data).status_code == 403
     assert Client().post(url("draft", campaign), data).status_code == 404
-    assert mine.post(url("draft", campaign), data).status_code == 204
+    assert client.post(url("draft", campaign), data).status_code == 204
     assert AnswerDraft.objects.get().fields == {"r2-fluency": "5"}
     assert re.search(
-        r'name="r2-fluency\.[0-9a-f]{8}" value="5" checked', mine.get(url("work", campaign)).content.decode()
+        r'name="r2-fluency\.[0-9a-f]{8}" value="5" checked', client.get(url("work", campaign)).content.decode()
     )
-    assert mine.post(url("draft", campaign), {**data, "comment": "x" * 30_000}).status_code == 400
+    assert client.post(url("draft", campaign), {**data, "comment": "x" * 30_000}).status_code == 400
 
 
-def test_text_that_cannot_be_stored_is_refused_and_breaks_nothing(project: Project) -> None:
+def test_text_that_cannot_be_stored_is_refused(project: Project) -> None:
     campaign = rating_screens.lists(project, comment="optional", cannot_judge_reasons=["No"])
     client = joined(campaign)
     client.get(url("work", campaign))
@@ -237,29 +242,29 @@ def test_text_that_cannot_be_stored_is_refused_and_breaks_nothing(project: Proje
     assert not Rating.objects.exists()
 
 
-def test_going_back_to_a_choice_that_could_not_be_made_shows_why(project: Project) -> None:
+def test_an_earlier_answer_cannot_judge_is_shown_with_its_reason(project: Project) -> None:
     campaign = rating_screens.choices(project, cannot_judge_reasons=["No", "Garbled"])
     client = joined(campaign)
     client.get(url("work", campaign))
     token = latest().token
-    sent = {"token": str(token), f"cannot-0.{token.hex[:8]}": "Garbled"}
-    assert client.post(url("submit", campaign), sent).status_code == 302
+    data = {"token": str(token), f"cannot-0.{token.hex[:8]}": "Garbled"}
+    assert client.post(url("submit", campaign), data).status_code == 302
     page = client.get(url("work", campaign), {"unit": str(token)}).content.decode()
     assert page.count('<option value="Garbled" selected>') == 1
-    assert client.post(url("submit", campaign), sent).status_code == 302
+    assert client.post(url("submit", campaign), data).status_code == 302
     assert Rating.objects.count() == 2
 
 
-def test_a_campaign_closed_while_an_answer_is_on_its_way_says_so(
+def test_a_campaign_closed_during_a_submission_shows_a_note(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     submit = work.ratings_submit
 
-    def close_and_submit(**sent: object) -> object:
+    def close_and_submit(**data: object) -> object:
         campaign_close(campaign=campaign)
-        return submit(**sent)  # type: ignore[arg-type]
+        return submit(**data)  # type: ignore[arg-type]
 
     monkeypatch.setattr(work, "ratings_submit", close_and_submit)
     response = answer(client, campaign, part=False)
@@ -275,31 +280,31 @@ def test_feedback_names_the_ends_of_a_slider(project: Project) -> None:
     campaign = rating_screens.sliders(project, qualification={"training": [screen]})
     client = joined(campaign)
     client.get(url("work", campaign))
-    sent = {"token": str(latest().token), "r0-adequacy": 0}
-    page = client.post(url("submit", campaign), sent, headers=PART).content.decode()
+    data = {"token": str(latest().token), "r0-adequacy": 0}
+    page = client.post(url("submit", campaign), data, headers=PART).content.decode()
     assert "<bdi>0 (None)</bdi>" in page
     assert "<bdi>70 – 100 (All)</bdi>" in page
 
 
-def test_feedback_says_a_preference_in_the_words_of_its_screen(project: Project) -> None:
+def test_feedback_names_a_preference_by_the_letters_on_screen(project: Project) -> None:
     texts = [{"text": "Fine!", "expected": {"better": [1, 2]}}, {"text": "Bananas."}]
     campaign = rating_screens.choices(project, qualification={"training": [{"message": "Hi", "texts": texts}] * 12})
     client = joined(campaign)
-    met = set()
+    fine_letters = set()
     for _ in range(12):  # the texts change places
         client.get(url("work", campaign))
         fine_is_a = latest().order[0] == 0
-        sent = {"token": str(latest().token), "r0-better": -2 if fine_is_a else 2}
-        page = client.post(url("submit", campaign), sent, headers=PART).content.decode()
-        fine, other = "AB" if fine_is_a else "BA"
-        assert f"<bdi>{other} much better</bdi>" in page
+        data = {"token": str(latest().token), "r0-better": -2 if fine_is_a else 2}
+        page = client.post(url("submit", campaign), data, headers=PART).content.decode()
+        fine, bananas = "AB" if fine_is_a else "BA"
+        assert f"<bdi>{bananas} much better</bdi>" in page
         ends = [f"{fine} slightly better", f"{fine} much better"]
         assert f"<bdi>{' – '.join(ends if fine_is_a else ends[::-1])}</bdi>" in page
-        met.add(fine)
-    assert met == {"A", "B"}
+        fine_letters.add(fine)
+    assert fine_letters == {"A", "B"}
 
 
-def test_feedback_and_result_without_script_follow_a_redirect(project: Project) -> None:
+def test_without_script_feedback_and_result_follow_a_redirect(project: Project) -> None:
     campaign = rating_screens.qualified(project)
     client = joined(campaign)
     assert "Training: one screen." in client.get(url("instructions", campaign)).content.decode()
@@ -317,11 +322,11 @@ def test_feedback_and_result_without_script_follow_a_redirect(project: Project) 
     result = response.headers["Location"]
     assert result.startswith(url("result", campaign))
     assert "You can try once more." in client.get(result).content.decode()
-    assert joined(campaign).get(result).status_code == 404  # somebody else's
+    assert joined(campaign).get(result).status_code == 404  # another rater's
     assert client.get(f"{url('result', campaign)}?of=made-up").status_code == 404
 
 
-def test_training_and_test_are_not_part_of_the_progress_nor_looked_at_again(project: Project) -> None:
+def test_training_shows_no_progress_bar_and_cannot_be_skipped(project: Project) -> None:
     campaign = rating_screens.qualified(project)
     client = joined(campaign)
     page = client.get(url("work", campaign)).content.decode()
@@ -330,7 +335,7 @@ def test_training_and_test_are_not_part_of_the_progress_nor_looked_at_again(proj
     assert "Skip" not in page.replace("Skip to the task", "")
 
 
-def test_failing_for_good_ends_kindly_and_without_a_code(project: Project) -> None:
+def test_a_final_failure_ends_with_thanks_and_without_a_code(project: Project) -> None:
     campaign = rating_screens.qualified(project)
     client = joined(campaign)
     for _ in range(5):
@@ -345,7 +350,7 @@ def test_failing_for_good_ends_kindly_and_without_a_code(project: Project) -> No
 # --- Leaving ----------------------------------------------------------------------------------------------------------
 
 
-def test_stopping_gives_the_screen_back_and_coming_back_is_possible(campaign: Campaign) -> None:
+def test_stopping_returns_the_item_and_the_rater_can_go_on_later(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     response = client.post(url("return", campaign), {"token": str(latest().token), "stop": "1"})
@@ -357,7 +362,7 @@ def test_stopping_gives_the_screen_back_and_coming_back_is_possible(campaign: Ca
     assert client.get(url("work", campaign)).status_code == 200
 
 
-def test_the_code_comes_with_the_fewest_screens_asked_for(project: Project) -> None:
+def test_the_code_is_shown_after_the_minimum_number_of_items(project: Project) -> None:
     campaign = make_campaign(make_dataset(project), min_units_per_rater=2, completion_code="THANKS-42")
     client = joined(campaign)
     for n, expected in enumerate(["2 more screens, and", "One more screen, and", "THANKS-42"]):
@@ -368,7 +373,7 @@ def test_the_code_comes_with_the_fewest_screens_asked_for(project: Project) -> N
         answer(client, campaign, part=False)
 
 
-def test_whoever_runs_out_of_work_before_the_fewest_screens_gets_the_code(project: Project) -> None:
+def test_a_rater_who_runs_out_of_work_before_the_minimum_gets_the_code(project: Project) -> None:
     dataset = make_dataset(project, items=1, systems=["Ada"])
     campaign = make_campaign(dataset, min_units_per_rater=2, ratings_per_unit=1, completion_code="THANKS-42")
     client, idle = joined(campaign), joined(campaign)
@@ -378,29 +383,29 @@ def test_whoever_runs_out_of_work_before_the_fewest_screens_gets_the_code(projec
     assert "THANKS-42" not in idle.get(url("finish", campaign)).content.decode()
 
 
-def test_each_way_to_end_has_its_name(project: Project) -> None:
+def test_each_kind_of_ending_is_recognised(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]), min_units_per_rater=2, ratings_per_unit=1)
     client = joined(campaign)
-    mine = Participation.objects.get()
+    participation = Participation.objects.get()
 
     def ending() -> Ending:
-        return stay_of(campaign=campaign, participation=mine).ending
+        return stay_of(campaign=campaign, participation=participation).ending
 
     assert ending() == Ending.STOPPED_EARLY
     client.get(url("work", campaign))
     answer(client, campaign)
     assert ending() == Ending.RAN_OUT
-    assert f"under the name {mine.rater}" in client.get(url("finish", campaign)).content.decode()
+    assert f"under the name {participation.rater}" in client.get(url("finish", campaign)).content.decode()
     Campaign.objects.filter(pk=campaign.pk).update(min_units_per_rater=1)
     campaign.refresh_from_db()
     assert ending() == Ending.COMPLETED
-    mine.stage = Stage.FAILED
+    participation.stage = Stage.FAILED
     assert ending() == Ending.FAILED_QUALIFICATION
-    mine.excluded_at = mine.joined_at
+    participation.excluded_at = participation.joined_at
     assert ending() == Ending.EXCLUDED
 
 
-def test_an_excluded_rater_is_told_so_kindly(campaign: Campaign) -> None:
+def test_an_excluded_rater_gets_a_friendly_last_page(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     answer(client, campaign)
@@ -412,16 +417,16 @@ def test_an_excluded_rater_is_told_so_kindly(campaign: Campaign) -> None:
 
 
 @pytest.mark.parametrize("name", ["instructions", "work", "break", "finish"])
-def test_who_has_not_joined_begins_at_the_beginning(campaign: Campaign, name: str) -> None:
+def test_a_visitor_who_has_not_joined_is_redirected_to_the_first_page(campaign: Campaign, name: str) -> None:
     assert Client().get(url(name, campaign)).headers["Location"] == url("landing", campaign)
 
 
 @pytest.mark.parametrize("name", ["feedback", "result"])
-def test_who_has_not_joined_has_nothing_to_look_at(campaign: Campaign, name: str) -> None:
+def test_a_visitor_who_has_not_joined_gets_404_for_results(campaign: Campaign, name: str) -> None:
     assert Client().get(url(name, campaign)).status_code == 404
 
 
-def test_a_campaign_for_people_from_a_provider_admits_nobody_by_its_own_link(project: Project) -> None:
+def test_a_campaign_for_a_providers_raters_admits_none_by_its_own_link(project: Project) -> None:
     campaign = make_campaign(make_dataset(project), admission="provider")
     client = Client()
     assert "only people whom it was offered to elsewhere" in client.get(url("landing", campaign)).content.decode()

@@ -49,7 +49,7 @@ def test_the_landing_page_asks_for_consent_in_clean_html(client: Client, campaig
     assert Rater.objects.count() == 0
 
 
-def test_a_rater_joins_once_per_browser_and_another_browser_is_another_rater(campaign: Campaign) -> None:
+def test_each_browser_is_one_rater(campaign: Campaign) -> None:
     first = joined(campaign, name="Kim")
     first.post(url("consent", campaign), {"agree": "1", "name": "Someone else"})
     joined(campaign, name="Kim")
@@ -64,7 +64,7 @@ def test_a_rater_joins_once_per_browser_and_another_browser_is_another_rater(cam
     assert "Kim" in first.get(url("landing", campaign)).content.decode()
 
 
-def test_a_changed_cookie_is_nobody(campaign: Campaign) -> None:
+def test_an_unsigned_cookie_names_no_rater(campaign: Campaign) -> None:
     client = joined(campaign)
     name = f"assay_rater_{campaign.project_id}"
     client.cookies[name] = str(Rater.objects.get().access_token)
@@ -75,10 +75,10 @@ def test_a_changed_cookie_is_nobody(campaign: Campaign) -> None:
 def test_rating_goes_from_unit_to_unit_to_the_completion_code(campaign: Campaign) -> None:
     client = joined(campaign)
     page = client.get(url("work", campaign)).content.decode()
-    again = client.get(url("work", campaign)).content.decode()
+    reloaded = client.get(url("work", campaign)).content.decode()
     presentation = Presentation.objects.get()
     assert str(presentation.token) in page
-    assert str(presentation.token) in again
+    assert str(presentation.token) in reloaded
     assert not re.search(r"\b(Ada|Bo|Cy)\b", page)  # as words: a form's token may hold the letters
     assert send(client, campaign).headers["Location"] == url("work", campaign)  # type: ignore[attr-defined]
     client.get(url("work", campaign))
@@ -88,7 +88,7 @@ def test_rating_goes_from_unit_to_unit_to_the_completion_code(campaign: Campaign
     assert sorted(Rating.objects.values_list("value", flat=True)) == [2.0, 4.0]
 
 
-def test_a_pause_is_not_the_end_and_gives_no_code(campaign: Campaign) -> None:
+def test_a_paused_campaign_shows_no_code_until_the_rater_stops(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     send(client, campaign)
@@ -99,12 +99,12 @@ def test_a_pause_is_not_the_end_and_gives_no_code(campaign: Campaign) -> None:
     assert "THANKS-42" in client.get(f"{url('finish', campaign)}?stopped=1").content.decode()
 
 
-def test_nobody_gets_the_code_without_rating(campaign: Campaign) -> None:
+def test_there_is_no_code_without_a_rating(campaign: Campaign) -> None:
     client = joined(campaign)
     assert "THANKS-42" not in client.get(url("finish", campaign)).content.decode()
 
 
-def test_a_bad_value_comes_back_with_its_message_and_the_other_answers(project: Project) -> None:
+def test_a_bad_value_is_refused_with_a_message_and_the_other_answers_stay(project: Project) -> None:
     campaign = make_campaign(make_dataset(project), presentation="pair")
     client = joined(campaign)
     client.get(url("work", campaign))
@@ -117,7 +117,7 @@ def test_a_bad_value_comes_back_with_its_message_and_the_other_answers(project: 
 
 
 @pytest.mark.parametrize("value", ["--5", "9" * 5000, "²", "\0"])
-def test_nonsense_for_a_value_is_refused_and_shown_as_not_rated(campaign: Campaign, value: str) -> None:
+def test_a_malformed_value_is_refused_and_shown_as_not_rated(campaign: Campaign, value: str) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     response = send(client, campaign, value)
@@ -131,32 +131,51 @@ def test_a_name_that_cannot_be_stored_is_refused(client: Client, campaign: Campa
     assert "This name cannot be used" in refused.content.decode()
 
 
-def test_an_earlier_answer_can_be_looked_at_and_changed(campaign: Campaign) -> None:
+def test_an_earlier_answer_can_be_viewed_and_changed(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     first = Presentation.objects.get()
     send(client, campaign, 4)
     page = client.get(url("work", campaign)).content.decode()
-    back = f"{url('work', campaign)}?unit={first.token}"
-    assert back in page
-    assert re.search(r'name="r0-relevance\.[0-9a-f]{8}" value="4" checked', client.get(back).content.decode())
+    back_url = f"{url('work', campaign)}?unit={first.token}"
+    assert back_url in page
+    assert re.search(r'name="r0-relevance\.[0-9a-f]{8}" value="4" checked', client.get(back_url).content.decode())
     client.post(url("submit", campaign), {"token": str(first.token), "r0-relevance": "1"})
     assert list(Rating.objects.order_by("revision").values_list("value", "revision")) == [(4.0, 0), (1.0, 1)]
 
 
-def test_a_foreign_unit_is_refused_and_not_shown(campaign: Campaign) -> None:
-    mine, other = joined(campaign), joined(campaign)
-    mine.get(url("work", campaign))
+def test_an_answer_from_a_second_tab_is_shown_and_changes_the_first_one_only_if_saved(campaign: Campaign) -> None:
+    client = joined(campaign)
+    page = client.get(url("work", campaign)).content.decode()  # in both tabs
+    assert 'name="first"' in page
+    data = {"token": str(Presentation.objects.get().token), "first": "1"}
+    client.post(url("submit", campaign), {**data, "r0-relevance": "4"})
+    again = client.post(url("submit", campaign), {**data, "r0-relevance": "4"})  # a double click
+    assert again.status_code == 302
+    second = client.post(url("submit", campaign), {**data, "r0-relevance": "1"})
+    assert second.status_code == 409
+    shown = second.content.decode()
+    assert "You have already answered this screen" in shown
+    assert 'value="1" checked' in shown
+    assert 'name="first"' not in shown
+    assert list(Rating.objects.values_list("value", flat=True)) == [4.0]
+    client.post(url("submit", campaign), {"token": data["token"], "r0-relevance": "1"})  # "Save the change"
+    assert list(Rating.objects.order_by("revision").values_list("value", flat=True)) == [4.0, 1.0]
+
+
+def test_a_unit_of_another_rater_is_refused_and_not_shown(campaign: Campaign) -> None:
+    client, other_client = joined(campaign), joined(campaign)
+    client.get(url("work", campaign))
     token = Presentation.objects.get().token
-    assert other.post(url("submit", campaign), {"token": str(token), "r0-relevance": "3"}).status_code == 403
-    assert other.post(url("submit", campaign), {"token": "nonsense"}).status_code == 403
-    assert other.post(url("return", campaign), {"token": str(token)}).status_code == 404
-    assert other.get(f"{url('work', campaign)}?unit={token}").status_code == 404
-    assert other.get(f"{url('work', campaign)}?unit=nonsense").status_code == 404
+    assert other_client.post(url("submit", campaign), {"token": str(token), "r0-relevance": "3"}).status_code == 403
+    assert other_client.post(url("submit", campaign), {"token": "nonsense"}).status_code == 403
+    assert other_client.post(url("return", campaign), {"token": str(token)}).status_code == 404
+    assert other_client.get(f"{url('work', campaign)}?unit={token}").status_code == 404
+    assert other_client.get(f"{url('work', campaign)}?unit=nonsense").status_code == 404
     assert Rating.objects.count() == 0
 
 
-def test_skipping_gives_the_unit_back(campaign: Campaign) -> None:
+def test_skipping_returns_the_unit(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     presentation = Presentation.objects.get()
@@ -166,7 +185,7 @@ def test_skipping_gives_the_unit_back(campaign: Campaign) -> None:
     assert str(presentation.token) not in client.get(url("work", campaign)).content.decode()
 
 
-def test_a_paused_campaign_says_so_and_a_closed_one_refuses_what_comes_in(campaign: Campaign) -> None:
+def test_a_paused_campaign_shows_a_note_and_a_closed_one_refuses_answers(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))
     campaign_pause(campaign=campaign)
@@ -180,7 +199,7 @@ def test_a_paused_campaign_says_so_and_a_closed_one_refuses_what_comes_in(campai
     assert Rating.objects.count() == 0
 
 
-def test_unknown_links_drafts_and_wrong_methods(client: Client, campaign: Campaign) -> None:
+def test_unknown_links_drafts_and_wrong_methods_are_refused(client: Client, campaign: Campaign) -> None:
     assert client.get(reverse("annotation:rater-landing", args=[uuid.uuid4()])).status_code == 404
     draft = make_campaign(campaign.dataset, name="draft", launch=False)
     assert "has not begun" in client.get(url("landing", draft)).content.decode()

@@ -1,4 +1,4 @@
-"""The complete record: what is in it, that it is one moment, and that a change of it is seen."""
+"""The complete record: its contents, its consistency, and that changes are detected."""
 
 import hashlib
 import io
@@ -15,10 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.campaigns.services.lifecycle import campaign_close
+from annotation.campaigns.services.rules import rules_register
 from annotation.core.errors import AnnotationError
 from annotation.core.snapshots import snapshot
 from annotation.models import Campaign, Presentation, Project, Rater, RaterIdentity, Rating, User
 from annotation.projects.services.audit import audit_record
+from annotation.quality.services.decisions import rater_exclude
 from annotation.records.selectors.reading import table_rows
 from annotation.records.selectors.tables import ALL, RATINGS, TABLES
 from annotation.records.services.archive import record_chunks
@@ -38,7 +40,7 @@ from tests.snapshots import recalled
 
 @pytest.fixture
 def campaign(project: Project) -> Campaign:
-    """Four raters of six pairs; one answer corrected, one screen still open."""
+    """Three raters of six pairs; one answer is corrected."""
     return recalled("four raters of pairs", project, lambda: _rated_pairs(project))
 
 
@@ -64,7 +66,7 @@ def rows(archive: zipfile.ZipFile, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in archive.read(f"{name}.jsonl").splitlines()]
 
 
-def test_every_table_is_there_in_both_formats_with_the_same_rows(campaign: Campaign) -> None:
+def test_every_table_is_written_in_both_formats_with_the_same_rows(campaign: Campaign) -> None:
     archive = zipfile.ZipFile(record(campaign))
     manifest = json.loads(archive.read("manifest.json"))
     for table in ALL:
@@ -84,19 +86,19 @@ def test_the_log_holds_every_rating_with_its_order_and_its_corrections(campaign:
     assert max(row["revision"] for row in ratings) == 1
     units = {row["unit"]: row for row in rows(archive, "units")}
     shown = {row["presentation"]: row for row in rows(archive, "presentations")}
-    for row in ratings:  # the place on screen follows from the order and the unit's canonical list
+    for row in ratings:  # the order and the unit's canonical list give the position on screen
         screen = shown[row["presentation"]]
         assert units[screen["unit"]]["responses"][screen["order"][row["position"]]] == row["response"]
         assert screen["order_seed"] is not None
         assert screen["rater"] == row["rater"]
 
 
-def test_the_hash_of_the_design_is_that_of_the_bytes_in_it(campaign: Campaign) -> None:
+def test_the_design_hash_is_that_of_the_file(campaign: Campaign) -> None:
     archive = zipfile.ZipFile(record(campaign))
     assert hashlib.sha256(archive.read("design.json")).hexdigest() == campaign.design_hash
 
 
-def test_the_same_record_has_the_same_content_hash_and_another_one_another(campaign: Campaign) -> None:
+def test_the_content_hash_changes_with_the_content_only(campaign: Campaign) -> None:
     def content_hash() -> str:
         return str(json.loads(zipfile.ZipFile(record(campaign)).read("manifest.json"))["content_hash"])
 
@@ -128,7 +130,26 @@ def test_it_names_no_rater_token_or_providers_id(campaign: Campaign, manager: Us
     assert rater.pseudonym in {row["rater"] for row in rows(archive, "raters")}
 
 
-def test_a_record_that_was_written_is_found_whole(campaign: Campaign, tmp_path: Path) -> None:
+def test_a_rater_who_typed_a_name_has_a_pseudonym_in_every_table(campaign: Campaign, manager: User) -> None:
+    rater = Rater.objects.filter(participations__campaign=campaign).earliest("pk")
+    Rater.objects.filter(pk=rater.pk).update(pseudonym='Zoë "Zo" Meyer')
+    rater.refresh_from_db()
+    rules = [{"rule": "exclude_raters", "version": 1, "raters": [rater.pseudonym]}]
+    rules_register(campaign=campaign, records=rules, by=manager)
+    rater_exclude(campaign=campaign, rater=rater, reason="Too fast.", by=manager, evidence={"rater": rater.pseudonym})
+    audit_record(verb="rater.note", summary=f"Wrote to {rater.pseudonym}.", campaign=campaign, by=manager)
+    archive = zipfile.ZipFile(record(campaign))
+    everything = {name: archive.read(name).decode(errors="replace") for name in archive.namelist()}
+    assert [name for name, text in everything.items() if "Meyer" in text] == []
+    expected = f"named-{rater.pk}"
+    for table in ("raters", "ratings", "presentations", "decisions"):
+        assert expected in {row["rater"] for row in rows(archive, table)}
+    assert rows(archive, "rules")[-1]["rules"][0]["raters"] == [expected]
+    assert any(row["summary"] == f"Wrote to {expected}." for row in rows(archive, "audit"))
+    assert record_verify(record(campaign))
+
+
+def test_an_unchanged_record_is_verified(campaign: Campaign, tmp_path: Path) -> None:
     campaign_close(campaign=campaign)
     findings = record_verify(record(campaign, documents=record_documents))
     assert findings
@@ -138,7 +159,7 @@ def test_a_record_that_was_written_is_found_whole(campaign: Campaign, tmp_path: 
 
 
 def changed(source: io.BytesIO, change: dict[str, bytes | None]) -> io.BytesIO:
-    """The same zip with some files replaced or, for None, left out."""
+    """Return the zip with some files replaced or, for None, left out."""
     target = io.BytesIO()
     with zipfile.ZipFile(source) as before, zipfile.ZipFile(target, "w") as after:
         for name in before.namelist():
@@ -153,15 +174,15 @@ def changed(source: io.BytesIO, change: dict[str, bytes | None]) -> io.BytesIO:
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_changed_byte_of_any_file_is_found(campaign: Campaign, data: st.DataObject) -> None:
-    whole = record(campaign, formats=("jsonl",))
-    archive = zipfile.ZipFile(whole)
+    full_record = record(campaign, formats=("jsonl",))
+    archive = zipfile.ZipFile(full_record)
     name = data.draw(
-        st.sampled_from([one for one in archive.namelist() if archive.read(one) and one != "manifest.json"])
+        st.sampled_from([member for member in archive.namelist() if archive.read(member) and member != "manifest.json"])
     )
     content = bytearray(archive.read(name))
-    place = data.draw(st.integers(0, len(content) - 1))
-    content[place] ^= data.draw(st.integers(1, 255))
-    findings = record_verify(changed(whole, {name: bytes(content)}))
+    offset = data.draw(st.integers(0, len(content) - 1))
+    content[offset] ^= data.draw(st.integers(1, 255))
+    findings = record_verify(changed(full_record, {name: bytes(content)}))
     assert any(not finding.ok and name in finding.what for finding in findings)
 
 
@@ -172,37 +193,37 @@ def test_a_missing_and_an_added_file_are_found(campaign: Campaign) -> None:
 
 
 def test_a_file_changed_together_with_its_hash_still_breaks_the_content_hash(campaign: Campaign) -> None:
-    whole = record(campaign, formats=("jsonl",))
-    archive = zipfile.ZipFile(whole)
+    full_record = record(campaign, formats=("jsonl",))
+    archive = zipfile.ZipFile(full_record)
     manifest = json.loads(archive.read("manifest.json"))
     ratings = archive.read("ratings.jsonl").replace(b'"value": 5.0', b'"value": 1.0')
     manifest["files"]["ratings.jsonl"]["sha256"] = hashlib.sha256(ratings).hexdigest()
-    forged = changed(whole, {"ratings.jsonl": ratings, "manifest.json": json.dumps(manifest).encode()})
+    forged = changed(full_record, {"ratings.jsonl": ratings, "manifest.json": json.dumps(manifest).encode()})
     bad = [finding.what for finding in record_verify(forged) if not finding.ok]
     assert len(bad) == 1
     assert bad[0].startswith("content hash")
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip"])
-def test_what_is_no_record_is_refused_with_what_would_be_one(content: bytes) -> None:
+def test_files_that_are_not_records_are_refused(content: bytes) -> None:
     with pytest.raises(AnnotationError, match="Accepted: a zip that Assay wrote"):
         record_verify(io.BytesIO(content))
 
 
 def test_a_zip_of_something_else_is_refused() -> None:
-    other = io.BytesIO()
-    with zipfile.ZipFile(other, "w") as archive:
+    source = io.BytesIO()
+    with zipfile.ZipFile(source, "w") as archive:
         archive.writestr("a.txt", "a")
     with pytest.raises(AnnotationError, match=r"no readable manifest\.json"):
-        record_verify(other)
+        record_verify(source)
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_record_whose_manifest_is_damaged_is_refused_however_it_is_packed(packing: int) -> None:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", packing) as archive:
+def test_a_damaged_manifest_is_refused_in_every_compression(packing: int) -> None:
+    source = io.BytesIO()
+    with zipfile.ZipFile(source, "w", packing) as archive:
         archive.writestr("manifest.json", json.dumps({"format": "x", "files": list(range(500))}))
-    content = bytearray(made.getvalue())
+    content = bytearray(source.getvalue())
     content[100] ^= 0x5A
     with pytest.raises(AnnotationError, match="Accepted: a zip that Assay wrote"):
         record_verify(io.BytesIO(content))
@@ -215,13 +236,13 @@ def test_a_draft_and_an_empty_campaign_have_a_record_too(project: Project) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_sent_while_it_is_written_is_not_half_in_it(project: Project) -> None:
+def test_answers_sent_while_a_record_is_written_are_not_in_it(project: Project) -> None:
     campaign = make_campaign(make_dataset(project))
     rater = join(campaign)
     rate_next(campaign, rater, 2)
     with snapshot():
         before = list(table_rows(TABLES["presentations"], campaign))
-        _rate_from_elsewhere(campaign)
+        _rate_in_another_connection(campaign)
         after = list(table_rows(TABLES["presentations"], campaign))
         ratings = list(table_rows(RATINGS, campaign))
     assert before == after
@@ -229,8 +250,8 @@ def test_what_is_sent_while_it_is_written_is_not_half_in_it(project: Project) ->
     assert Rating.objects.filter(campaign=campaign).count() == 2
 
 
-def _rate_from_elsewhere(campaign: Campaign) -> None:
-    """In a connection of its own."""
+def _rate_in_another_connection(campaign: Campaign) -> None:
+    """Rate in a thread, which has its own database connection."""
     from threading import Thread
 
     def work() -> None:
@@ -248,7 +269,7 @@ def test_a_record_is_written_in_small_pieces(campaign: Campaign) -> None:
     assert max(map(len, pieces)) < 1_000_000
 
 
-def test_it_can_be_unpacked_by_ordinary_tools(campaign: Campaign, tmp_path: Path) -> None:
+def test_a_record_can_be_unpacked_by_ordinary_tools(campaign: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "record.zip"
     path.write_bytes(record(campaign).getvalue())
     shutil.unpack_archive(path, tmp_path / "out")

@@ -1,4 +1,4 @@
-"""A rater's identity can go without a single rating going with it."""
+"""A rater's identity can be erased without losing a rating."""
 
 import hashlib
 import json
@@ -70,25 +70,25 @@ def jane(campaign: Campaign) -> Rater:
 
 
 def log_of(campaign: Campaign, *, without: tuple[str, ...] = ()) -> str:
-    """SHA-256 of the whole log, pseudonyms left out."""
+    """Return the SHA-256 of the full log without pseudonyms."""
     digest = hashlib.sha256()
     for table in ALL:
         if table.name in without:
             continue
         names = [column.name for column in table.columns]
         for row in table_rows(table, campaign):
-            told = {name: value for name, value in zip(names, row, strict=True) if name != "rater"}
-            digest.update(json.dumps(told, default=str, sort_keys=True).encode())
+            values = {name: value for name, value in zip(names, row, strict=True) if name != "rater"}
+            digest.update(json.dumps(values, default=str, sort_keys=True).encode())
     return digest.hexdigest()
 
 
-def test_the_log_without_pseudonyms_stays_byte_for_byte_the_same(campaign: Campaign, jane: Rater) -> None:
+def test_erasure_changes_nothing_but_pseudonyms_in_the_log(campaign: Campaign, jane: Rater) -> None:
     before = log_of(campaign)
     rater_erase(rater=jane)
     assert log_of(campaign) == before
 
 
-def test_with_comments_only_their_text_and_the_audit_log_change(campaign: Campaign, jane: Rater) -> None:
+def test_erasing_comments_changes_their_text_and_the_audit_log_only(campaign: Campaign, jane: Rater) -> None:
     before = log_of(campaign, without=("comments", "audit"))
     outcome = rater_erase(rater=jane, comments=True)
     assert outcome.comments == 1
@@ -98,7 +98,7 @@ def test_with_comments_only_their_text_and_the_audit_log_change(campaign: Campai
     assert (entry.campaign, entry.data) == (campaign, {"comments": 1})
 
 
-def test_comments_stay_unless_asked_for(campaign: Campaign, jane: Rater) -> None:
+def test_comments_are_kept_by_default(campaign: Campaign, jane: Rater) -> None:
     assert rater_erase(rater=jane).comments == 0
     assert Comment.objects.get().text == "I am Jane from Leeds."
 
@@ -145,19 +145,19 @@ def test_nothing_that_names_the_rater_is_left(campaign: Campaign, jane: Rater, m
     assert (outcome.identities, outcome.submissions, outcome.messages, outcome.drafts, outcome.rules) == (1, 1, 1, 1, 1)
 
 
-def test_amounts_paid_stay(campaign: Campaign, jane: Rater) -> None:
+def test_amounts_paid_are_kept(campaign: Campaign, jane: Rater) -> None:
     rater_erase(rater=jane)
-    stay = Submission.objects.get()
-    assert (str(stay.paid), str(stay.bonus), stay.rater) == ("4.50", "1.00", jane)
+    submission = Submission.objects.get()
+    assert (str(submission.paid), str(submission.bonus), submission.rater) == ("4.50", "1.00", jane)
 
 
-def test_the_key_in_the_raters_browser_opens_nothing_any_more(campaign: Campaign, jane: Rater) -> None:
+def test_the_raters_access_token_is_revoked(campaign: Campaign, jane: Rater) -> None:
     before = jane.access_token
     rater_erase(rater=jane)
     assert rater_of_token(project=campaign.project, access_token=before) is None
 
 
-def test_a_pseudonym_that_nobody_chose_stays(campaign: Campaign) -> None:
+def test_a_generated_pseudonym_is_kept(campaign: Campaign) -> None:
     anonymous = join(campaign)
     before = anonymous.pseudonym
     assert not rater_erase(rater=anonymous).renamed
@@ -165,7 +165,7 @@ def test_a_pseudonym_that_nobody_chose_stays(campaign: Campaign) -> None:
     assert anonymous.pseudonym == before
 
 
-def test_a_release_goes_on_leaving_out_the_rater_that_its_rules_named(campaign: Campaign, jane: Rater) -> None:
+def test_exclusion_rules_of_a_release_follow_the_new_pseudonym(campaign: Campaign, jane: Rater) -> None:
     chosen = ReferenceSet.objects.create(project=campaign.project, dataset=campaign.dataset, name="R", slug="r")
     rules = [{"rule": "exclude_raters", "version": 1, "raters": ["Jane Doe"]}]
     release = Release.objects.create(reference_set=chosen, number=1, exclusion_rules=rules, content_hash="f" * 64)
@@ -176,26 +176,32 @@ def test_a_release_goes_on_leaving_out_the_rater_that_its_rules_named(campaign: 
     assert (release.content_hash, release.report["names_erased"]) == ("f" * 64, 1)
 
 
-def test_a_name_that_is_a_word_is_left_in_texts_about_others(campaign: Campaign, manager: User) -> None:
+def test_a_name_that_is_a_word_is_kept_in_entries_about_others(campaign: Campaign, manager: User) -> None:
     named = join(campaign, "Paused")
     audit_record(verb="campaign.pause", summary="Paused by hand.", campaign=campaign, by=manager)
     rater_erase(rater=named)
     assert AuditEntry.objects.filter(summary="Paused by hand.").exists()
 
 
-def test_twice_is_harmless(campaign: Campaign, jane: Rater) -> None:
+def test_erasing_twice_changes_nothing(campaign: Campaign, jane: Rater) -> None:
     rater_erase(rater=jane, comments=True)
-    again = rater_erase(rater=jane, comments=True)
-    assert (again.identities, again.renamed, again.submissions, again.comments, again.drafts) == (0, False, 0, 0, 0)
+    second_run = rater_erase(rater=jane, comments=True)
+    assert (
+        second_run.identities,
+        second_run.renamed,
+        second_run.submissions,
+        second_run.comments,
+        second_run.drafts,
+    ) == (0, False, 0, 0, 0)
 
 
-def test_afterwards_the_log_is_append_only_again(campaign: Campaign, jane: Rater) -> None:
+def test_after_erasure_the_log_is_append_only_again(campaign: Campaign, jane: Rater) -> None:
     rater_erase(rater=jane, comments=True)
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         Comment.objects.update(text="changed")
 
 
-def test_the_measures_of_who_was_erased_stay(campaign: Campaign, jane: Rater) -> None:
+def test_measures_of_an_erased_rater_are_kept(campaign: Campaign, jane: Rater) -> None:
     before = {row.rater.pk: repr(row.measures) for row in rater_quality_rows(campaign)}  # kept until an answer arrives
     assert "value" in before[jane.pk] or "estimate" in before[jane.pk]
     rater_erase(rater=jane)
@@ -212,7 +218,7 @@ def test_an_erasure_is_logged_in_numbers_alone(campaign: Campaign, jane: Rater, 
 
 
 @pytest.mark.parametrize("wanted", [PROLIFIC_ID, SESSION, "Jane Doe", f"  {PROLIFIC_ID}\n"])
-def test_what_is_held_about_somebody_is_found_by_any_of_their_ids(campaign: Campaign, jane: Rater, wanted: str) -> None:
+def test_data_held_about_a_rater_is_found_by_any_of_their_ids(campaign: Campaign, jane: Rater, wanted: str) -> None:
     (held,) = held_about(campaign.project, wanted)
     assert held.rater == jane
     assert set(held.identities) == {("prolific", PROLIFIC_ID), ("prolific", SESSION)}
@@ -221,19 +227,19 @@ def test_what_is_held_about_somebody_is_found_by_any_of_their_ids(campaign: Camp
 
 
 def test_nothing_is_found_after_erasure_nor_in_another_project(campaign: Campaign, jane: Rater) -> None:
-    elsewhere = Project.objects.create(name="Other", slug="other")
-    assert held_about(elsewhere, PROLIFIC_ID) == []
+    other_project = Project.objects.create(name="Other", slug="other")
+    assert held_about(other_project, PROLIFIC_ID) == []
     rater_erase(rater=jane)
     for wanted in (PROLIFIC_ID, SESSION, "Jane Doe", "", str(uuid4())):
         assert held_about(campaign.project, wanted) == []
 
 
-def test_what_the_rater_held_can_be_answered_by_somebody_else(campaign: Campaign, jane: Rater) -> None:
-    """Nothing of the hand-out hangs on the identity."""
+def test_units_held_by_an_erased_rater_are_handed_to_others(campaign: Campaign, jane: Rater) -> None:
+    """The hand-out does not depend on the identity."""
     rater_erase(rater=jane)
-    other = join(campaign)
+    other_rater = join(campaign)
     n = 0
-    while rate_next(campaign, other):
+    while rate_next(campaign, other_rater):
         n += 1
     assert n > 0
     assert Presentation.objects.filter(campaign=campaign, rater=jane, outcome="submitted").count() == 3

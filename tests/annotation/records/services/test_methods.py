@@ -1,6 +1,7 @@
-"""The methods paragraph and the datasheet say what the record holds; figures are checked against other libraries."""
+"""The methods paragraph and the datasheet report what the record holds; statistics are checked against libraries."""
 
 import math
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pingouin
 import pytest
 from django.conf import settings
+from markdown_it import MarkdownIt
 from scipy.stats import binomtest
 
 from annotation.core.errors import AnnotationError
@@ -25,12 +27,14 @@ from annotation.models import (
     Recruitment,
     Submission,
 )
+from annotation.quality.services.decisions import raters_replace
 from annotation.rating.services.handout import unit_request
 from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services.datasheet import ManagerAnswer, datasheet_update, sheet_json, sheet_markdown, sheet_of
 from annotation.records.services.heds import QUESTIONS
 from annotation.records.services.latex import escape
 from annotation.records.services.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
+from annotation.records.services.papers import record_documents
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
 from tests.snapshots import recalled
 
@@ -63,26 +67,26 @@ def sentences(campaign: Campaign) -> str:
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own use of pandas
-def test_agreement_is_that_of_krippendorff_and_pingouin(campaign: Campaign) -> None:
+def test_agreement_equals_krippendorff_and_pingouin(campaign: Campaign) -> None:
     """Oracles: krippendorff.alpha and pingouin.intraclass_corr (ICC1, ICC1k, their 95% intervals)."""
-    (found,) = campaign_facts(campaign).criteria
+    (criterion,) = campaign_facts(campaign).criteria
     alpha = krippendorff.alpha(np.array(VALUES, dtype=float), level_of_measurement="ordinal")
-    assert found.alpha.alpha == pytest.approx(alpha)
+    assert criterion.alpha.alpha == pytest.approx(alpha)
     long = pd.DataFrame(
         [(target, rater, value) for rater, row in enumerate(VALUES) for target, value in enumerate(row)],
         columns=["target", "rater", "value"],
     )
     table = pingouin.intraclass_corr(long, targets="target", raters="rater", ratings="value")
     single, mean = table.iloc[0], table.iloc[3]
-    assert found.icc.icc_1 == pytest.approx(single["ICC"])
-    assert found.icc.icc_k == pytest.approx(mean["ICC"])
+    assert criterion.icc.icc_1 == pytest.approx(single["ICC"])
+    assert criterion.icc.icc_k == pytest.approx(mean["ICC"])
     text = sentences(campaign)
     assert f"Krippendorff's α (ordinal) is {alpha:.2f} " in text
     assert "over 6 responses with two raters or more" in text
-    assert f"ICC(1) is {single['ICC']:.2f} [{found.icc.icc_1_low:.2f}, {found.icc.icc_1_high:.2f}]" in text
+    assert f"ICC(1) is {single['ICC']:.2f} [{criterion.icc.icc_1_low:.2f}, {criterion.icc.icc_1_high:.2f}]" in text
 
 
-def test_it_counts_what_the_log_holds(campaign: Campaign) -> None:
+def test_counts_match_the_log(campaign: Campaign) -> None:
     first = Presentation.objects.filter(campaign=campaign).earliest("id")
     answer(first, 5 if Rating.objects.filter(presentation=first).get().value != 5 else 4)
     facts = campaign_facts(campaign)
@@ -92,7 +96,7 @@ def test_it_counts_what_the_log_holds(campaign: Campaign) -> None:
     assert (facts.raters_joined, facts.raters_counted, facts.per_rater) == (3, 3, (6, 6.0, 6))
     text = sentences(campaign)
     assert "Raters judged 6 responses of 2 systems to 3 items" in text
-    assert "answers wanted were 3 of each, each from another rater" in text
+    assert "The target was 3 answers to each, from different raters." in text
     assert "18 answers were received, with 19 ratings in the log, 1 correction included." in text
     assert "3 raters took part, each answering 6 screens." in text
     assert campaign.design_hash in text
@@ -100,9 +104,9 @@ def test_it_counts_what_the_log_holds(campaign: Campaign) -> None:
     assert f"Assay {settings.VERSION}" in text
 
 
-def test_it_says_what_was_not_done(campaign: Campaign) -> None:
+def test_the_paragraph_names_what_was_not_done(campaign: Campaign) -> None:
     text = sentences(campaign)
-    for said in (
+    for sentence in (
         "There was no training.",
         "There was no qualification test.",
         "No checks were mixed into the work.",
@@ -111,23 +115,27 @@ def test_it_says_what_was_not_done(campaign: Campaign) -> None:
         "No payment is in the record.",
         "It was not amended afterwards.",
     ):
-        assert said in text
+        assert sentence in text
 
 
-def test_excluded_raters_are_left_out_of_the_figures_and_named_in_numbers(campaign: Campaign) -> None:
+def test_excluded_raters_are_left_out_of_statistics_and_counted(campaign: Campaign) -> None:
     before = campaign_facts(campaign)
-    one = Participation.objects.filter(campaign=campaign).latest("id")
-    RaterDecision.objects.create(campaign=campaign, rater=one.rater, action="exclude", reason="By hand.")
-    Participation.objects.filter(pk=one.pk).update(excluded_at=datetime.now(UTC))
+    participation = Participation.objects.filter(campaign=campaign).latest("id")
+    RaterDecision.objects.create(campaign=campaign, rater=participation.rater, action="exclude", reason="By hand.")
+    Participation.objects.filter(pk=participation.pk).update(excluded_at=datetime.now(UTC))
     facts = campaign_facts(campaign)
     assert (facts.raters_counted, facts.criteria[0].n_ratings) == (2, 12)
     assert (facts.ratings, before.ratings) == (18, 18)
     expected = krippendorff.alpha(np.array(VALUES[:2], dtype=float), level_of_measurement="ordinal")
     assert facts.criteria[0].alpha.alpha == pytest.approx(expected)
     assert "1 rater was excluded, by hand; their 6 judgements stay in the log" in methods_text(facts)
+    assert raters_replace(campaign=campaign) == 6
+    text = methods_text(campaign_facts(campaign))
+    assert "1 rater was excluded, by hand; their 6 judgements stay in the log" in text
+    assert "The slots of 6 further answers were given to other raters later." in text
 
 
-def test_what_the_provider_paid_gives_the_hourly_rate(campaign: Campaign) -> None:
+def test_the_hourly_rate_comes_from_the_providers_payments(campaign: Campaign) -> None:
     """By hand: 3.00 + 1.00 for 20 minutes and 3.00 for 40 minutes are 7.00 an hour; the raters had 12.00 and 4.50."""
     recruitment = Recruitment.objects.create(campaign=campaign, provider="prolific", name="First")
     start = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -152,13 +160,13 @@ def test_what_the_provider_paid_gives_the_hourly_rate(campaign: Campaign) -> Non
     assert "That is 7.00 GBP an hour (median over raters 8.25, lowest 4.50" in text
     assert "Raters came through Prolific and by an open direct link." in text
     Submission.objects.bulk_create(
-        Submission(recruitment=recruitment, rater=one, external_id=f"more-{one.pk}")
-        for one in Rater.objects.filter(participations__campaign=campaign, submissions__isnull=True)
+        Submission(recruitment=recruitment, rater=rater, external_id=f"more-{rater.pk}")
+        for rater in Rater.objects.filter(participations__campaign=campaign, submissions__isnull=True)
     )
     assert "Raters came through Prolific." in sentences(campaign)
 
 
-def test_without_a_provider_it_says_what_is_due_and_that_payments_are_not_known(campaign: Campaign) -> None:
+def test_without_a_provider_the_amount_due_is_reported(campaign: Campaign) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(payment_per_unit=Decimal("0.12"), payment_currency="EUR")
     Presentation.objects.filter(campaign=campaign).update(shown_at=datetime(2026, 3, 1, tzinfo=UTC))
     Presentation.objects.filter(campaign=campaign).update(ended_at=datetime(2026, 3, 1, 0, 1, tzinfo=UTC))
@@ -170,21 +178,21 @@ def test_without_a_provider_it_says_what_is_due_and_that_payments_are_not_known(
     assert "payments made are not in the record" in sentences(campaign)
 
 
-def test_an_empty_campaign_gets_a_true_paragraph_too(project: Project) -> None:
+def test_an_empty_campaign_has_a_correct_paragraph(project: Project) -> None:
     text = sentences(make_campaign(make_dataset(project)))
     assert "No ratings that count have been collected yet." in text
     assert "nan" not in text
 
 
-def test_a_draft_says_that_it_is_one(project: Project) -> None:
+def test_the_paragraph_of_a_draft_calls_it_a_draft(project: Project) -> None:
     assert "the campaign is a draft, its design not yet frozen" in sentences(
         make_campaign(make_dataset(project), launch=False)
     )
 
 
 def test_every_sentence_names_its_source(campaign: Campaign) -> None:
-    found = methods_sentences(campaign_facts(campaign))
-    assert {one.source for one in found} <= {
+    sentences_found = methods_sentences(campaign_facts(campaign))
+    assert {sentence.source for sentence in sentences_found} <= {
         "design",
         "raters",
         "ratings",
@@ -203,7 +211,7 @@ def test_every_sentence_names_its_source(campaign: Campaign) -> None:
         ("\\", r"\textbackslash{}"),
     ],
 )
-def test_latex_takes_its_own_signs_literally(text: str, latex: str) -> None:
+def test_latex_characters_are_escaped(text: str, latex: str) -> None:
     assert escape(text) == latex
 
 
@@ -219,7 +227,7 @@ def test_repeats_and_checks_are_counted(campaign: Campaign) -> None:
     criterion = campaign.criteria.get()
     first, second = Presentation.objects.filter(campaign=campaign).order_by("id")[:2]
     for shown, off in ((first, 0), (second, 1)):
-        again = Presentation.objects.create(
+        repeat = Presentation.objects.create(
             campaign=campaign,
             purpose="repeat",
             unit=shown.unit,
@@ -231,7 +239,7 @@ def test_repeats_and_checks_are_counted(campaign: Campaign) -> None:
             outcome="submitted",
         )
         value = Rating.objects.get(presentation=shown).value + off
-        again.check_answers.create(
+        repeat.check_answers.create(
             campaign=campaign, rater=shown.rater, criterion=criterion, number=0, position=0, value=value
         )
     check = CheckUnit.objects.create(
@@ -255,11 +263,11 @@ def test_repeats_and_checks_are_counted(campaign: Campaign) -> None:
             campaign=campaign, rater=rater, criterion=criterion, number=0, position=0, value=value
         )
     facts = campaign_facts(campaign)
-    (found,) = facts.criteria
-    assert (found.repeated.hits, found.repeated.n, found.repeat_difference) == (1, 2, 0.5)
+    (criterion_facts,) = facts.criteria
+    assert (criterion_facts.repeated.hits, criterion_facts.repeated.n, criterion_facts.repeat_difference) == (1, 2, 0.5)
     assert facts.screens["gold"].within is not None
     assert (facts.screens["gold"].within.hits, facts.screens["gold"].within.n) == (1, 2)
-    assert found.n_ratings == 18
+    assert criterion_facts.n_ratings == 18
     entries = {entry.key: entry for entry in sheet_of(facts).entries}
     assert entries["4.3.12.2:relevance"].recorded is not None
     assert "1 of 2 (50.0% [9.5, 90.5])" in entries["4.3.12.2:relevance"].recorded.text  # Wilson, by scipy below
@@ -272,7 +280,7 @@ def test_the_datasheet_has_every_question_of_heds_3_once(campaign: Campaign) -> 
     numbers = [question.number for question in QUESTIONS]
     assert len(set(numbers)) == len(numbers)
     ends = {section: [n for n in numbers if n[0] == section] for section in "12345"}
-    assert {section: (found[0], found[-1]) for section, found in ends.items()} == {
+    assert {section: (section_numbers[0], section_numbers[-1]) for section, section_numbers in ends.items()} == {
         "1": ("1.1.1", "1.3.2.3"),
         "2": ("2.1", "2.5"),
         "3": ("3.1.1", "3.3.8"),
@@ -285,10 +293,10 @@ def test_the_datasheet_has_every_question_of_heds_3_once(campaign: Campaign) -> 
         assert f"**{number} " in markdown
 
 
-def test_answers_of_the_record_are_marked_as_such(campaign: Campaign) -> None:
+def test_answers_from_the_record_are_marked(campaign: Campaign) -> None:
     sheet = sheet_of(campaign_facts(campaign))
     entries = {entry.key: entry for entry in sheet.entries}
-    for key, said in (
+    for key, expected in (
         ("3.2.1", "3"),
         ("4.3.3:relevance", "5"),
         ("4.3.4:relevance", "1, 2, 3, 4, 5"),
@@ -300,7 +308,7 @@ def test_answers_of_the_record_are_marked_as_such(campaign: Campaign) -> None:
         recorded = entries[key].recorded
         assert recorded is not None
         assert recorded.final
-        assert said in recorded.text
+        assert expected in recorded.text
         assert f"*record:* {recorded.text}" in sheet_markdown(sheet)
     assert entries["4.2.2:relevance"].chosen == ["1. Absolutely"]
     assert entries["3.3.3.1"].chosen == ["7. None of these"]
@@ -308,7 +316,24 @@ def test_answers_of_the_record_are_marked_as_such(campaign: Campaign) -> None:
     assert "*not answered yet*" in sheet_markdown(sheet)
 
 
-def test_the_managers_words_stand_beside_the_records(campaign: Campaign) -> None:
+def test_what_people_typed_is_text_in_every_document(campaign: Campaign) -> None:
+    """Markdown readers such as a repository's page run HTML and links that a file contains."""
+    attack = "<img src=x onerror=alert(1)> [a](javascript:alert(1))\n```\n<script>"
+    Campaign.objects.filter(pk=campaign.pk).update(name=attack[:60], instructions=attack)
+    campaign.dataset.name = attack[:60]
+    campaign.dataset.save()
+    campaign.criteria.update(question=attack)
+    campaign.refresh_from_db()
+    datasheet_update(campaign=campaign, answers={"5.1": ManagerAnswer(attack)})
+    documents = record_documents(campaign)
+    for name in ("methods.md", "heds.md"):
+        page = MarkdownIt("commonmark", {"html": True}).enable("table").render(documents[name])
+        assert "onerror" in page
+        assert not re.search(r"<(img|script)|href=\"java", page), name
+        assert page.count("<pre>") == (2 if name == "methods.md" else 0)  # LaTeX and BibTeX
+
+
+def test_the_managers_answers_are_shown_beside_the_records(campaign: Campaign) -> None:
     datasheet_update(
         campaign=campaign,
         answers={
@@ -330,7 +355,7 @@ def test_the_managers_words_stand_beside_the_records(campaign: Campaign) -> None
 
 
 @pytest.mark.parametrize(
-    ("key", "given", "problem"),
+    ("key", "given_answer", "problem"),
     [
         ("9.9", ManagerAnswer("x"), "Not a question"),
         ("4.1.1:grace", ManagerAnswer(choices=(1,)), "Not a question"),
@@ -341,15 +366,15 @@ def test_the_managers_words_stand_beside_the_records(campaign: Campaign) -> None
         ("5.1", ManagerAnswer("a\x00b"), "NUL"),
     ],
 )
-def test_an_answer_that_cannot_be_is_refused_with_what_can(
-    campaign: Campaign, key: str, given: ManagerAnswer, problem: str
+def test_invalid_answers_are_refused_with_the_accepted_ones(
+    campaign: Campaign, key: str, given_answer: ManagerAnswer, problem: str
 ) -> None:
     with pytest.raises(AnnotationError) as refused:
-        datasheet_update(campaign=campaign, answers={key: given})
+        datasheet_update(campaign=campaign, answers={key: given_answer})
     assert problem in refused.value.fields[key][0]
 
 
-def test_a_campaign_with_all_its_places_open_has_no_nan_in_its_datasheet(project: Project) -> None:
+def test_undefined_agreement_is_not_written_as_nan(project: Project) -> None:
     campaign = make_campaign(make_dataset(project))
     rate_next(campaign, join(campaign), 3)
     facts = campaign_facts(campaign)
@@ -358,8 +383,8 @@ def test_a_campaign_with_all_its_places_open_has_no_nan_in_its_datasheet(project
     assert "nan" not in sheet_markdown(sheet_of(facts)).lower().split()
 
 
-def test_what_was_collected_elsewhere_is_said_to_be_so(campaign: Campaign) -> None:
-    """Nothing is claimed of what the record cannot know."""
+def test_an_imported_campaign_claims_nothing_about_its_collection(campaign: Campaign) -> None:
+    """The record of an imported campaign does not know how raters were recruited or paid."""
     Campaign.objects.filter(pk=campaign.pk).update(imported=True)
     campaign.refresh_from_db()
     text = sentences(campaign)

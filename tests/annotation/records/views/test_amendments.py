@@ -1,4 +1,4 @@
-"""Whether the record of a campaign's changes is intact: the page and the command say so, and which entry is not."""
+"""The page and the command report whether the amendments are intact, and which one is not."""
 
 from io import StringIO
 
@@ -22,12 +22,12 @@ def campaign(project: Project, manager: User) -> Campaign:
 
 
 @pytest.fixture
-def client_of_viewer(viewer: User, as_user) -> Client:
+def viewer_client(viewer: User, as_user) -> Client:
     return as_user(viewer)
 
 
-def past_the_trigger() -> None:
-    """Allow what only the owner of a database can do."""
+def bypass_trigger() -> None:
+    """Bypass the append-only trigger, as only the database's owner can."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL assay.purge = 'on'")
 
@@ -44,32 +44,32 @@ def verify(campaign: Campaign) -> str:
     return out.getvalue().strip()
 
 
-def test_an_intact_record_is_called_so(client_of_viewer: Client, campaign: Campaign) -> None:
+def test_an_intact_record_is_reported(viewer_client: Client, campaign: Campaign) -> None:
     sentence = "The record is intact: 3 amendments, each hash follows from the one before."
-    assert sentence in page(client_of_viewer, campaign)
+    assert sentence in page(viewer_client, campaign)
     assert verify(campaign) == sentence
 
 
-def test_a_campaign_that_was_never_changed_has_nothing_to_doubt(client_of_viewer: Client, project: Project) -> None:
+def test_a_campaign_without_amendments_is_intact(viewer_client: Client, project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
-    assert "The record is intact: there are no amendments." in page(client_of_viewer, campaign)
+    assert "The record is intact: there are no amendments." in page(viewer_client, campaign)
     assert verify(campaign) == "The record is intact: there are no amendments."
 
 
-def test_a_changed_entry_is_named(client_of_viewer: Client, campaign: Campaign) -> None:
-    past_the_trigger()
+def test_a_changed_entry_is_named(viewer_client: Client, campaign: Campaign) -> None:
+    bypass_trigger()
     Amendment.objects.filter(campaign=campaign, number=2).update(data={"places": 0, "ratings_per_unit": [4, 9]})
     sentence = "The record was changed: the hash of amendment 2 does not follow from the entry before."
-    assert sentence in page(client_of_viewer, campaign)
+    assert sentence in page(viewer_client, campaign)
     with pytest.raises(CommandError, match=sentence) as refused:
         verify(campaign)
     assert refused.value.returncode == 1
 
 
-def test_a_missing_entry_is_named(client_of_viewer: Client, campaign: Campaign) -> None:
-    past_the_trigger()
+def test_a_missing_entry_is_named(viewer_client: Client, campaign: Campaign) -> None:
+    bypass_trigger()
     Amendment.objects.filter(campaign=campaign, number=2).delete()
     sentence = "The record was changed: amendment 2 is missing."
-    assert sentence in page(client_of_viewer, campaign)
+    assert sentence in page(viewer_client, campaign)
     with pytest.raises(CommandError, match=sentence):
         verify(campaign)

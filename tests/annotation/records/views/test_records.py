@@ -1,4 +1,4 @@
-"""The pages and downloads of a campaign's records, and erasure, from the door inwards."""
+"""Pages and downloads of a campaign's records, and erasure, with their permissions."""
 
 import io
 import json
@@ -56,7 +56,7 @@ def content(response: Any) -> bytes:
     return b"".join(response.streaming_content) if response.streaming else response.content
 
 
-def test_a_viewer_reads_but_does_not_answer_or_erase(
+def test_a_viewer_can_read_but_not_answer_or_erase(
     viewer: User, as_user: AsUser, campaign: Campaign, rater: Rater
 ) -> None:
     client = as_user(viewer)
@@ -71,7 +71,7 @@ def test_a_viewer_reads_but_does_not_answer_or_erase(
     assert b"Erasure on request" not in content(client.get(url("campaign-records", campaign)))
 
 
-def test_known_answers_are_for_managers_until_the_campaign_is_closed(
+def test_only_managers_see_known_answers_until_the_campaign_is_closed(
     viewer: User, manager: User, as_user: AsUser, campaign: Campaign
 ) -> None:
     record = url("campaign-record-download", campaign)
@@ -88,7 +88,7 @@ def test_known_answers_are_for_managers_until_the_campaign_is_closed(
         assert as_user(viewer).get(address).status_code == 200
 
 
-def test_a_manager_may_not_look_for_people_or_erase_them(
+def test_a_manager_cannot_search_for_or_erase_raters(
     manager: User, as_user: AsUser, campaign: Campaign, rater: Rater
 ) -> None:
     client = as_user(manager)
@@ -135,7 +135,7 @@ def test_an_unknown_table_or_format_is_not_found(
     assert as_user(manager).get(url("campaign-record-table", campaign, name, ending)).status_code == 404
 
 
-def test_each_sentence_of_the_methods_paragraph_leads_to_its_source(
+def test_sentences_of_the_methods_paragraph_link_to_their_sources(
     manager: User, as_user: AsUser, campaign: Campaign
 ) -> None:
     client = as_user(manager)
@@ -152,7 +152,7 @@ def test_each_sentence_of_the_methods_paragraph_leads_to_its_source(
     assert client.get(url("campaign-record-methods", campaign), {"format": "doc"}).status_code == 404
 
 
-def test_answers_are_kept_and_what_the_record_knows_cannot_be_changed(
+def test_answers_are_saved_but_those_of_the_record_cannot_be_changed(
     manager: User, as_user: AsUser, campaign: Campaign
 ) -> None:
     client = as_user(manager)
@@ -160,7 +160,7 @@ def test_answers_are_kept_and_what_the_record_knows_cannot_be_changed(
         url("campaign-record-datasheet", campaign),
         {
             "text-5.1": "The board of Chit-chat.",
-            "option-3.2.2.1": "2",
+            "option-3.2.2.1": ["2", "9" * 5000, "x"],
             "text-3.2.1": "999",
             "option-4.1.1:relevance": "3",
             "option-3.3.3.1": ["1", "3"],
@@ -185,7 +185,7 @@ def test_answers_are_kept_and_what_the_record_knows_cannot_be_changed(
     assert client.get(url("campaign-record-datasheet", campaign), {"format": "doc"}).status_code == 404
 
 
-def test_a_refused_answer_is_said_beside_its_question_and_nothing_is_saved(
+def test_a_refused_answer_is_reported_at_its_question_and_nothing_is_saved(
     manager: User, as_user: AsUser, campaign: Campaign
 ) -> None:
     response = as_user(manager).post(
@@ -197,11 +197,12 @@ def test_a_refused_answer_is_said_beside_its_question_and_nothing_is_saved(
     assert not Datasheet.objects.exists()
 
 
-def test_an_owner_finds_a_rater_by_id_and_erases_who_it_was(
+def test_an_owner_finds_a_rater_by_id_and_erases_the_identity(
     owner: User, as_user: AsUser, campaign: Campaign, rater: Rater
 ) -> None:
     client, slug = as_user(owner), campaign.project.slug
     held = reverse("annotation:rater-held", args=[slug])
+    assert "No rater" in client.post(held, {"wanted": "a\0b"}).text
     erase = reverse("annotation:rater-erase", args=[slug, rater.pk])
     assert "Jane Doe" not in content(client.get(held)).decode()
     assert erase in content(client.post(held, {"wanted": "5f3c9e1a2b4d"})).decode()
@@ -214,6 +215,6 @@ def test_an_owner_finds_a_rater_by_id_and_erases_who_it_was(
 
 
 def test_a_rater_of_another_project_is_not_found(owner: User, as_user: AsUser, rater: Rater) -> None:
-    other = Rater.objects.create(project=Project.objects.create(name="Other", slug="other"), pseudonym="x")
-    response = as_user(owner).post(reverse("annotation:rater-erase", args=[rater.project.slug, other.pk]))
+    other_rater = Rater.objects.create(project=Project.objects.create(name="Other", slug="other"), pseudonym="x")
+    response = as_user(owner).post(reverse("annotation:rater-erase", args=[rater.project.slug, other_rater.pk]))
     assert response.status_code == 404

@@ -1,4 +1,4 @@
-"""A provider's client beside the copy it talks to, with pauses written down instead of slept."""
+"""A provider's client and the fake it talks to; pauses are recorded instead of slept."""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -63,7 +63,7 @@ def mturk(fake_mturk: FakeMechanicalTurk, backoff: Backoff) -> Iterator[Mechanic
 
 @pytest.fixture
 def draft() -> Callable[..., StudyDraft]:
-    """A study that every provider takes, changed where a test says so."""
+    """Return a function that makes a draft every provider accepts, with a test's changes."""
 
     def make(**changes: object) -> StudyDraft:
         values: dict[str, object] = {

@@ -53,7 +53,7 @@ def page(title: str, inner: str, status: int = 200) -> Answer:
 
 @dataclass
 class Trouble:
-    """What the next requests meet instead of an answer."""
+    """What happens to the next requests instead of an answer."""
 
     times: int
     where: str  # a part of the path, or of the operation
@@ -66,7 +66,7 @@ class Trouble:
 
 
 class FakeServer(ABC):
-    """Start and stop with ``with``; every request is kept in ``requests``."""
+    """Start and stop with ``with``; every request is recorded in ``requests``."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -90,22 +90,22 @@ class FakeServer(ABC):
 
     @abstractmethod
     def answer(self, request: Request) -> Answer:
-        """What the provider's own server would say."""
+        """Return what the provider's own server would answer."""
 
     def name(self, request: Request) -> str:
-        """What a trouble's ``where`` is looked for in."""
+        """Return the text in which a trouble's ``where`` is searched."""
         return f"{request.method} {request.path}"
 
     def fail(self, status: int, *, where: str = "", times: int = 1, data: Any = None, **headers: str) -> None:
-        """The next requests are answered with this status; ``retry_after="3"`` becomes the header."""
-        named = {name.replace("_", "-").title(): value for name, value in headers.items()}
-        self._troubles.append(Trouble(times, where, status=status, headers=named, data=data))
+        """Answer the next requests with this status; ``retry_after="3"`` becomes the header."""
+        header_values = {name.replace("_", "-").title(): value for name, value in headers.items()}
+        self._troubles.append(Trouble(times, where, status=status, headers=header_values, data=data))
 
     def hang(self, seconds: float, *, where: str = "", times: int = 1) -> None:
         self._troubles.append(Trouble(times, where, seconds=seconds))
 
     def drop(self, *, where: str = "", times: int = 1, after: bool = False) -> None:
-        """The connection is cut; with ``after``, once the work has been done."""
+        """Cut the connection; with ``after``, only once the work has been done."""
         self._troubles.append(Trouble(times, where, drop=True, after=after))
 
     def count(self, where: str) -> int:
@@ -119,7 +119,7 @@ class FakeServer(ABC):
         return None
 
     def respond(self, request: Request) -> Answer | None:
-        """None cuts the connection."""
+        """Answer a request; None cuts the connection."""
         with self.lock:
             self.requests.append(request)
             trouble = self._next_trouble(request)
@@ -167,13 +167,13 @@ class FakeServer(ABC):
 
 
 class FakeProvider(FakeServer):
-    """A copy of a provider, which the contract test can drive. It lives in ``<key>/fake.py``."""
+    """A fake of a provider, which the contract test can drive. It is in ``<key>/fake.py``."""
 
     values: dict[str, str]  # of the provider's account fields
 
     @property
     def settings(self) -> dict[str, object]:
-        """Values of environment variables that lead here instead of to the provider's own addresses."""
+        """Return environment variables that lead to the fake instead of to the provider's own addresses."""
         return {}
 
     @abstractmethod

@@ -46,5 +46,5 @@ def refusal(url: str) -> str:
 
 
 @pytest.mark.parametrize("url", ["https://a.example/", "http://127.0.0.1:1/", "http://localhost/"])
-def test_loopback_is_for_trying_things_out(url: str) -> None:
+def test_loopback_addresses_may_be_unencrypted(url: str) -> None:
     assert refusal(url) == ""

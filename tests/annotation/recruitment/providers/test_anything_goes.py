@@ -1,4 +1,4 @@
-"""Whatever a stranger puts into an address or a message, the answer is a rater, nobody, or a refusal."""
+"""Any address or message from outside is read as a rater, as no rater, or refused."""
 
 from datetime import UTC, datetime
 
@@ -21,22 +21,22 @@ QUERIES = st.dictionaries(st.sampled_from(NAMES), VALUES)
 
 
 @given(st.sampled_from(list(PROVIDERS)), QUERIES)
-def test_an_arrival_is_whole_or_refused(key: str, query: dict[str, str]) -> None:
+def test_an_arrival_is_complete_or_refused(key: str, query: dict[str, str]) -> None:
     provider = open_provider(key)
     try:
-        came = provider.arrival(query)
+        arrival = provider.arrival(query)
     except ArrivalRefused:
         return
-    if came is None:
+    if arrival is None:
         return
-    if came.is_preview:
-        assert (came.rater, came.session, came.return_to) == ("", "", "")
+    if arrival.is_preview:
+        assert (arrival.rater, arrival.session, arrival.return_to) == ("", "", "")
         return
-    for value in (came.rater, came.study, came.session):
+    for value in (arrival.rater, arrival.study, arrival.session):
         assert value.isascii()
         assert value.replace("-", "").replace("_", "").isalnum()
     if Capability.EMBEDDED in provider.capabilities:
-        assert came.return_to in provider.form_targets
+        assert arrival.return_to in provider.form_targets
 
 
 @given(
@@ -46,6 +46,6 @@ def test_an_arrival_is_whole_or_refused(key: str, query: dict[str, str]) -> None
     ),
     st.binary(max_size=60),
 )
-def test_a_message_nobody_signed_is_refused(headers: dict[str, str], body: bytes) -> None:
+def test_an_unsigned_message_is_refused(headers: dict[str, str], body: bytes) -> None:
     with pytest.raises(WebhookRefused):
         Prolific().webhook_event(headers=headers, body=body, secret="secret", now=datetime.now(UTC))

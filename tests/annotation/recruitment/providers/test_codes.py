@@ -7,14 +7,14 @@ from annotation.recruitment.providers.codes import check_codes, code_for, new_co
 from annotation.recruitment.providers.errors import ProviderError
 
 
-def test_every_outcome_gets_a_code_of_its_own() -> None:
+def test_every_outcome_gets_its_own_code() -> None:
     codes = new_codes()
     assert {code.outcome for code in codes} == set(Outcome)
     assert len({code.code for code in codes}) == len(Outcome)
     check_codes(codes)
 
 
-def test_nobody_is_paid_or_sent_away_unpaid_by_default_after_work() -> None:
+def test_by_default_submissions_with_work_are_reviewed_and_others_are_asked_to_return() -> None:
     after = {code.outcome: code.after for code in new_codes()}
     assert after[Outcome.COMPLETED] == after[Outcome.FAILED_ATTENTION] == AfterCode.REVIEW
     assert after[Outcome.OUT_OF_WORK] == AfterCode.REVIEW
@@ -37,7 +37,7 @@ def test_each_outcome_has_its_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"code": "no"}, "accepted: 4 to 60"),
         ({"code": "sp ace"}, "accepted: 4 to 60"),
@@ -45,11 +45,11 @@ def test_each_outcome_has_its_code() -> None:
         ({"after": AfterCode.ASK_RETURN, "reason": " "}, "accepted: a text for the rater"),
     ],
 )
-def test_codes_a_provider_would_refuse_are_refused_first(change: dict[str, object], said: str) -> None:
+def test_codes_that_a_provider_would_refuse_are_refused(change: dict[str, object], message: str) -> None:
     codes = new_codes()
     codes[1] = dataclasses.replace(codes[1], **change)  # type: ignore[arg-type]
     codes = [code for code in codes if code.outcome != Outcome.NO_CONSENT or code is codes[1]] + codes[4:5]
-    with pytest.raises(ProviderError, match=said) as refusal:
+    with pytest.raises(ProviderError, match=message) as refusal:
         check_codes(codes)
     assert "codes" in refusal.value.fields
 
@@ -64,6 +64,6 @@ def test_two_outcomes_may_not_share_a_code() -> None:
         )
 
 
-def test_there_must_be_a_code_for_those_who_finish() -> None:
+def test_there_must_be_a_code_for_completed() -> None:
     with pytest.raises(ProviderError, match="no code for completed"):
         check_codes([])

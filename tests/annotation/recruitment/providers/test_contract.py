@@ -1,6 +1,7 @@
 """What every registered provider must do. A provider with an API brings ``<key>/fake.py`` beside its own tests."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from annotation.recruitment.providers.base import (
     Bonus,
     Capability,
     Outcome,
+    Proof,
     Provider,
     RejectionReason,
     StudyDraft,
@@ -23,7 +25,7 @@ from annotation.recruitment.providers.base import (
     SubmissionStatus,
 )
 from annotation.recruitment.providers.codes import new_codes
-from annotation.recruitment.providers.errors import NotSupported, ProviderError
+from annotation.recruitment.providers.errors import ArrivalRefused, NotSupported, ProviderError
 from annotation.recruitment.providers.retry import Backoff
 from tests.annotation.recruitment.providers.fake_server import FakeProvider
 
@@ -54,9 +56,9 @@ CALLS: list[tuple[Capability, Callable[[Any, StudyDraft], object]]] = [
 def fake(request: pytest.FixtureRequest) -> Iterator[FakeProvider]:
     name = f"{__package__}.{request.param}.fake"
     assert find_spec(name), f"{request.param} has an API; its copy is expected in {name}"
-    classes = [each for each in vars(import_module(name)).values() if isinstance(each, type)]
-    (copy,) = [each for each in classes if issubclass(each, FakeProvider) and each is not FakeProvider]
-    with copy() as server:
+    classes = [value for value in vars(import_module(name)).values() if isinstance(value, type)]
+    (fake_class,) = [value for value in classes if issubclass(value, FakeProvider) and value is not FakeProvider]
+    with fake_class() as server:
         server.key = request.param
         yield server
 
@@ -83,16 +85,16 @@ def study(client: Provider) -> StudyDraft:
     )
 
 
-# --- What the class says ----------------------------------------------------------------------------------------------
+# --- The class --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", PROVIDERS)
-def test_it_is_described_once_and_whole(key: str) -> None:
+def test_it_is_described_completely(key: str) -> None:
     provider = PROVIDERS[key]
     assert provider.key == key
     assert 1 <= len(key) <= 20
     assert provider.label
-    variables = [setting.variable for each in PROVIDERS.values() for setting in each.settings]
+    variables = [setting.variable for any_provider in PROVIDERS.values() for setting in any_provider.settings]
     assert len(variables) == len(set(variables))
     assert not set(provider.least_per_hour) - set(provider.fair_per_hour)
     assert provider.fee_percent(places=1, agreed=Decimal(5)) >= 0
@@ -100,7 +102,7 @@ def test_it_is_described_once_and_whole(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", RECRUITING)
-def test_pages_have_words_for_it(key: str) -> None:
+def test_it_has_texts_for_the_pages(key: str) -> None:
     provider = PROVIDERS[key]
     assert provider.connect_text
     assert provider.recruit_text
@@ -135,15 +137,15 @@ def test_an_address_without_its_parameters_names_no_rater(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", PROVIDERS)
-def test_without_a_code_there_is_still_a_last_page(key: str) -> None:
+def test_completion_without_codes_has_no_address(key: str) -> None:
     assert open_provider(key).completion(Arrival("", "", ""), Outcome.COMPLETED, []).url == ""
 
 
-# --- What it can do, at its copy --------------------------------------------------------------------------------------
+# --- Capabilities, with its fake --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", PROVIDERS)
-def test_what_it_lacks_is_refused_by_name(key: str, draft: Callable[..., StudyDraft]) -> None:
+def test_a_missing_capability_is_refused_by_name(key: str, draft: Callable[..., StudyDraft]) -> None:
     with open_provider(key) as provider:
         for capability, call in CALLS:
             if capability not in provider.capabilities:
@@ -151,13 +153,13 @@ def test_what_it_lacks_is_refused_by_name(key: str, draft: Callable[..., StudyDr
                     call(provider, draft())
 
 
-def test_a_connection_is_tested_by_whose_account_it_is(client: Provider) -> None:
+def test_the_account_has_a_name_and_the_providers_currency(client: Provider) -> None:
     account = client.account()
     assert account.name
     assert not client.currency or account.currency == client.currency
 
 
-def test_a_study_goes_from_its_draft_to_its_end(client: Provider, study: StudyDraft) -> None:
+def test_a_study_goes_from_draft_to_completed(client: Provider, study: StudyDraft) -> None:
     drafted = client.study_create(study)
     assert drafted.state == StudyState.DRAFT
     assert list(client.submissions(drafted.id)) == []
@@ -172,13 +174,13 @@ def test_a_study_goes_from_its_draft_to_its_end(client: Provider, study: StudyDr
     assert client.study_stop(published.id).state == StudyState.COMPLETED
 
 
-def test_a_field_that_it_does_not_have_is_refused(client: Provider, draft: Callable[..., StudyDraft]) -> None:
+def test_an_unknown_field_is_refused(client: Provider, draft: Callable[..., StudyDraft]) -> None:
     with pytest.raises(ProviderError) as refusal:
         client.study_create(draft(extra={"shoe_size": "44"}))
     assert list(refusal.value.fields) == ["shoe_size"]
 
 
-def test_a_rater_comes_finishes_and_is_paid(client: Provider, fake: FakeProvider, study: StudyDraft) -> None:
+def test_a_rater_arrives_finishes_and_is_paid(client: Provider, fake: FakeProvider, study: StudyDraft) -> None:
     published = client.study_publish(client.study_create(study).id, study)
     submission, url = fake.rater_comes(published.id)
     query = dict(parse_qsl(urlsplit(url).query))
@@ -186,12 +188,12 @@ def test_a_rater_comes_finishes_and_is_paid(client: Provider, fake: FakeProvider
     arrival = client.arrival(query)
     assert arrival is not None
     assert (arrival.study, arrival.session, arrival.is_preview) == (published.id, submission, False)
-    end = client.completion(arrival, Outcome.COMPLETED, study.codes)
-    assert end.url.startswith(fake.base_url)
-    fake.rater_finishes(submission, code=end.code, fields=dict(end.fields))
-    (listed,) = client.submissions(published.id)
-    assert (listed.id, listed.rater, listed.status) == (submission, arrival.rater, SubmissionStatus.AWAITING)
-    assert listed.code == end.code
+    completion = client.completion(arrival, Outcome.COMPLETED, study.codes)
+    assert completion.url.startswith(fake.base_url)
+    fake.rater_finishes(submission, code=completion.code, fields=dict(completion.fields))
+    (stored,) = client.submissions(published.id)
+    assert (stored.id, stored.rater, stored.status) == (submission, arrival.rater, SubmissionStatus.AWAITING)
+    assert stored.code == completion.code
     client.approve_many([submission])
     assert client.submission(submission).status == SubmissionStatus.APPROVED
     bonus = Bonus(submission, arrival.rater, Decimal("0.50"), "bonus-1", "Thank you")
@@ -201,20 +203,32 @@ def test_a_rater_comes_finishes_and_is_paid(client: Provider, fake: FakeProvider
     client.bonus_pay(batch)
 
 
+def test_an_arrival_is_confirmed_and_an_invented_one_is_not(
+    client: Provider, fake: FakeProvider, study: StudyDraft
+) -> None:
+    published = client.study_publish(client.study_create(study).id, study)
+    _, url = fake.rater_comes(published.id)
+    arrival = client.arrival(dict(parse_qsl(urlsplit(url).query)))
+    assert arrival is not None
+    assert client.arrival_proof(arrival) in (Proof.RATER, Proof.SUBMISSION)
+    with pytest.raises(ArrivalRefused):
+        client.arrival_proof(replace(arrival, session="invented"))
+
+
 def test_a_rejected_rater_is_not_paid(client: Provider, fake: FakeProvider, study: StudyDraft) -> None:
     published = client.study_publish(client.study_create(study).id, study)
     submission, url = fake.rater_comes(published.id)
     arrival = client.arrival(dict(parse_qsl(urlsplit(url).query)))
     assert arrival is not None
-    end = client.completion(arrival, Outcome.COMPLETED, study.codes)
-    fake.rater_finishes(submission, code=end.code, fields=dict(end.fields))
+    completion = client.completion(arrival, Outcome.COMPLETED, study.codes)
+    fake.rater_finishes(submission, code=completion.code, fields=dict(completion.fields))
     client.reject(submission, reason=RejectionReason.LOW_EFFORT, message="x" * client.rejection.min_length)
     assert client.submission(submission).status == SubmissionStatus.REJECTED
 
 
-def test_messages_are_subscribed_to_once(client: Provider) -> None:
+def test_subscribing_twice_makes_one_subscription(client: Provider) -> None:
     if Capability.WEBHOOKS not in client.capabilities:
         return
-    made = client.webhook_subscribe("https://assay.example.org/providers/1/webhook")
-    assert made
-    assert client.webhook_subscribe("https://assay.example.org/providers/1/webhook") == made
+    subscription = client.webhook_subscribe("https://assay.example.org/providers/1/webhook")
+    assert subscription
+    assert client.webhook_subscribe("https://assay.example.org/providers/1/webhook") == subscription

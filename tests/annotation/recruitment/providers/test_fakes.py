@@ -1,4 +1,4 @@
-"""The copies' own pages, which browsers meet."""
+"""The fakes' pages for browsers."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 Draft = Callable[..., StudyDraft]
 
 
-def test_a_browser_takes_part_at_prolific_and_comes_back_with_a_code(
+def test_a_browser_takes_part_at_prolific_and_returns_with_a_code(
     prolific: Prolific, fake_prolific: FakeProlific, draft: Draft
 ) -> None:
     codes = new_codes()
@@ -23,13 +23,13 @@ def test_a_browser_takes_part_at_prolific_and_comes_back_with_a_code(
     person = "60bf9310e8dec401be6e9615"
     with httpx.Client() as browser:
         start = browser.get(fake_prolific.start_url(study.id, person))
-        came = prolific.arrival(dict(httpx.URL(start.headers["Location"]).params))
-        assert came is not None
-        assert came.rater == person
-        done = prolific.completion(came, Outcome.COMPLETED, codes)
-        assert "AWAITING REVIEW" in browser.get(done.url).text
+        arrival = prolific.arrival(dict(httpx.URL(start.headers["Location"]).params))
+        assert arrival is not None
+        assert arrival.rater == person
+        completion = prolific.completion(arrival, Outcome.COMPLETED, codes)
+        assert "AWAITING REVIEW" in browser.get(completion.url).text
         assert "1 places taken" in browser.get(study.url).text
-    assert prolific.submission(came.session).code == code_for(codes, Outcome.COMPLETED)
+    assert prolific.submission(arrival.session).code == code_for(codes, Outcome.COMPLETED)
 
 
 def test_a_browser_sees_the_preview_of_a_hit_and_then_works_in_its_frame(
@@ -45,18 +45,18 @@ def test_a_browser_sees_the_preview_of_a_hit_and_then_works_in_its_frame(
     assert httpx.get(page, params={"worker": "A1WORKER"}).text == working
 
 
-def test_messages_can_be_delivered_as_things_happen(draft: Draft) -> None:
+def test_messages_can_be_delivered_at_once(draft: Draft) -> None:
     with (
         FakeProlific(auto_deliver=True) as fake,
-        FakeMechanicalTurk() as target,  # anything that listens
+        FakeMechanicalTurk() as listener,  # any server will do
         Prolific(token=fake.token, workspace=fake.workspace, endpoint=fake.base_url) as client,
     ):
-        client.webhook_subscribe(f"{target.base_url}/hook")
+        client.webhook_subscribe(f"{listener.base_url}/hook")
         study = client.study_publish(client.study_create(draft()).id, draft())
-        came, _ = fake.participant_enters(study.id)
-        fake.participant_returns(came.id)
-        until = time.monotonic() + 10
-        while len(target.requests) < 3 and time.monotonic() < until:
+        submission, _ = fake.participant_enters(study.id)
+        fake.participant_returns(submission.id)
+        deadline = time.monotonic() + 10
+        while len(listener.requests) < 3 and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert sorted(one.json()["status"] for one in target.requests) == ["ACTIVE", "ACTIVE", "RETURNED"]
-        assert client.submission(came.id).status == SubmissionStatus.RETURNED
+        assert sorted(request.json()["status"] for request in listener.requests) == ["ACTIVE", "ACTIVE", "RETURNED"]
+        assert client.submission(submission.id).status == SubmissionStatus.RETURNED

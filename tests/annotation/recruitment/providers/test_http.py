@@ -38,9 +38,7 @@ def test_it_sends_the_token_and_decodes_the_answer(api: JsonApi) -> None:
     assert data == {"path": "/things/", "token": "Token x"}
 
 
-def test_it_waits_and_asks_again_when_told_that_it_asks_too_often(
-    api: JsonApi, server: Echo, naps: list[float]
-) -> None:
+def test_a_429_is_retried_after_the_requested_pause(api: JsonApi, server: Echo, naps: list[float]) -> None:
     server.fail(429, retry_after="3")
     api.call("GET", "/things/")
     assert naps == [3.0]
@@ -48,13 +46,13 @@ def test_it_waits_and_asks_again_when_told_that_it_asks_too_often(
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_a_broken_server_is_asked_again_for_what_is_safe_to_repeat(api: JsonApi, server: Echo, status: int) -> None:
+def test_a_read_from_a_failing_server_is_retried(api: JsonApi, server: Echo, status: int) -> None:
     server.fail(status, times=2)
     assert api.call("GET", "/things/")[0]["path"] == "/things/"
     assert len(server.requests) == 3
 
 
-def test_a_write_to_a_broken_server_may_have_been_carried_out(api: JsonApi, server: Echo) -> None:
+def test_the_outcome_of_a_write_to_a_failing_server_is_unknown(api: JsonApi, server: Echo) -> None:
     server.fail(502)
     with pytest.raises(ProviderError) as refusal:
         api.call("POST", "/pay/", body={})
@@ -62,7 +60,7 @@ def test_a_write_to_a_broken_server_may_have_been_carried_out(api: JsonApi, serv
     assert len(server.requests) == 1
 
 
-def test_a_write_whose_answer_is_lost_may_have_been_carried_out(api: JsonApi, server: Echo) -> None:
+def test_the_outcome_of_a_write_without_an_answer_is_unknown(api: JsonApi, server: Echo) -> None:
     server.drop(after=True)
     with pytest.raises(ProviderError, match="broke off") as refusal:
         api.call("POST", "/pay/", body={})
@@ -70,7 +68,7 @@ def test_a_write_whose_answer_is_lost_may_have_been_carried_out(api: JsonApi, se
     assert len(server.requests) == 1
 
 
-def test_a_write_turned_away_as_too_much_was_not_carried_out(api: JsonApi, server: Echo) -> None:
+def test_a_write_refused_with_429_was_not_carried_out(api: JsonApi, server: Echo) -> None:
     server.fail(429)
     with pytest.raises(ProviderError) as refusal:
         api.call("POST", "/pay/", body={})
@@ -78,9 +76,7 @@ def test_a_write_turned_away_as_too_much_was_not_carried_out(api: JsonApi, serve
     assert not refusal.value.unknown
 
 
-def test_a_server_that_answers_too_late_is_given_up(
-    api: JsonApi, server: Echo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_without_an_answer_in_time_fails(api: JsonApi, server: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "_backoff", Backoff(attempts=1))
     monkeypatch.setattr(api._client, "timeout", httpx.Timeout(0.1))
     server.hang(0.5)
@@ -89,7 +85,7 @@ def test_a_server_that_answers_too_late_is_given_up(
     assert refusal.value.retriable
 
 
-def test_an_address_where_nobody_listens_is_a_request_that_never_left(backoff: Backoff) -> None:
+def test_a_refused_connection_means_that_nothing_was_sent(backoff: Backoff) -> None:
     api = JsonApi("http://127.0.0.1:9", name="Nobody", headers={}, backoff=backoff)
     with pytest.raises(ProviderError, match="Nobody could not be reached") as refusal:
         api.call("POST", "/pay/", body={})
@@ -99,21 +95,21 @@ def test_an_address_where_nobody_listens_is_a_request_that_never_left(backoff: B
 
 
 @pytest.mark.parametrize(("status", "kind"), [(401, AccessRefused), (403, AccessRefused), (404, NotFound)])
-def test_refusals_have_their_own_kinds(api: JsonApi, server: Echo, status: int, kind: type[ProviderError]) -> None:
+def test_each_refusal_has_its_exception(api: JsonApi, server: Echo, status: int, kind: type[ProviderError]) -> None:
     server.fail(status, data={"error": {"detail": "Not for you."}})
     with pytest.raises(kind, match="Not for you"):
         api.call("GET", "/things/")
     assert len(server.requests) == 1
 
 
-def test_it_says_what_the_provider_said_field_by_field(api: JsonApi, server: Echo) -> None:
+def test_the_providers_messages_are_kept_by_field(api: JsonApi, server: Echo) -> None:
     server.fail(400, data={"error": {"detail": {"reward": ["Too low.", "Too odd."], "name": "Missing."}}})
     with pytest.raises(ProviderError, match=r"Echo said: reward: Too low\. Too odd\.; name: Missing\.") as refusal:
         api.call("POST", "/things/", body={})
     assert refusal.value.fields == {"reward": ["Too low.", "Too odd."], "name": ["Missing."]}
 
 
-def test_a_page_where_json_was_due_is_an_error(api: JsonApi) -> None:
+def test_an_answer_that_is_not_json_is_an_error(api: JsonApi) -> None:
     with pytest.raises(ProviderError, match="other than JSON") as refusal:
         api.call("POST", "/html/", body={})
     assert "Down for maintenance" in refusal.value.answer

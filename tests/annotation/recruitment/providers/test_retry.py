@@ -1,4 +1,4 @@
-"""Pauses: exponential with full jitter (Brooker, AWS Architecture Blog 2015), never shorter than asked."""
+"""Pauses: exponential with full jitter (Brooker, AWS Architecture Blog 2015), never shorter than requested."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from annotation.recruitment.providers.retry import Backoff
 
 
 class Flaky:
-    """Fails with these errors, one after the other, and then answers."""
+    """A call that fails with these errors, one after the other, and then succeeds."""
 
     def __init__(self, *errors: ProviderError) -> None:
         self.errors = list(errors)
@@ -26,20 +26,18 @@ def busy(**more: object) -> ProviderError:
     return ProviderError("Busy.", retriable=True, **more)  # type: ignore[arg-type]
 
 
-def test_a_read_is_tried_again_after_pauses_that_double(naps: list[float], backoff: Backoff) -> None:
+def test_a_read_is_retried_after_pauses_that_double(naps: list[float], backoff: Backoff) -> None:
     call = Flaky(busy(), busy(), busy())
     assert backoff.run(call, idempotent=True) == "done"
     assert naps == [0.5, 1.0, 2.0]
 
 
-def test_it_waits_as_long_as_the_provider_asks(naps: list[float], backoff: Backoff) -> None:
+def test_pauses_are_at_least_as_long_as_the_provider_requests(naps: list[float], backoff: Backoff) -> None:
     backoff.run(Flaky(busy(retry_after=7.0), busy(retry_after=0.0)), idempotent=True)
     assert naps == [7.0, 1.0]
 
 
-def test_it_does_not_wait_longer_than_its_patience_but_says_when_to_come_back(
-    naps: list[float], backoff: Backoff
-) -> None:
+def test_a_pause_beyond_the_patience_is_an_error_that_names_it(naps: list[float], backoff: Backoff) -> None:
     with pytest.raises(ProviderError) as refusal:
         backoff.run(Flaky(busy(retry_after=600.0)), idempotent=True)
     assert refusal.value.retry_after == 600.0
@@ -47,14 +45,14 @@ def test_it_does_not_wait_longer_than_its_patience_but_says_when_to_come_back(
     assert naps == []
 
 
-def test_a_refusal_that_time_will_not_change_is_not_repeated(naps: list[float], backoff: Backoff) -> None:
+def test_a_final_refusal_is_not_retried(naps: list[float], backoff: Backoff) -> None:
     call = Flaky(ProviderError("No."))
     with pytest.raises(ProviderError, match="No"):
         backoff.run(call, idempotent=True)
     assert call.calls == 1
 
 
-def test_a_payment_is_not_repeated_once_it_has_left(naps: list[float], backoff: Backoff) -> None:
+def test_a_payment_that_was_sent_is_not_repeated(naps: list[float], backoff: Backoff) -> None:
     call = Flaky(busy(unknown=True))
     with pytest.raises(ProviderError) as refusal:
         backoff.run(call, idempotent=False)
@@ -62,7 +60,7 @@ def test_a_payment_is_not_repeated_once_it_has_left(naps: list[float], backoff: 
     assert call.calls == 1
 
 
-def test_a_payment_that_never_left_is_repeated(naps: list[float], backoff: Backoff) -> None:
+def test_a_payment_that_was_not_sent_is_repeated(naps: list[float], backoff: Backoff) -> None:
     call = Flaky(busy(sent=False))
     assert backoff.run(call, idempotent=False) == "done"
     assert call.calls == 2

@@ -8,12 +8,12 @@ from annotation.recruitment.providers.vault import Vault
 
 
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=200), max_size=4))
-def test_what_was_sealed_can_be_opened(credentials: dict[str, str]) -> None:
+def test_sealed_credentials_can_be_opened(credentials: dict[str, str]) -> None:
     vault = Vault(["a secret"])
     assert vault.open(vault.seal(credentials)) == credentials
 
 
-def test_the_sealed_text_holds_nothing_readable() -> None:
+def test_credentials_are_unreadable_in_the_sealed_text() -> None:
     sealed = Vault(["a secret"]).seal({"token": "plain-as-day"})
     assert "plain" not in sealed
     assert sealed != Vault(["a secret"]).seal({"token": "plain-as-day"})

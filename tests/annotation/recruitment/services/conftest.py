@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-
 import pytest
 
 from annotation.models import Campaign, Project, Recruitment
@@ -7,19 +5,6 @@ from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.annotation.worlds.recruited import make_recruitment, mturk_account, prolific_account
-
-
-@pytest.fixture
-def prolific() -> Iterator[FakeProlific]:
-    with FakeProlific() as fake:
-        yield fake
-
-
-@pytest.fixture
-def mturk(settings) -> Iterator[FakeMechanicalTurk]:
-    with FakeMechanicalTurk() as fake:
-        settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"MTURK_SUBMIT_ORIGINS": [fake.base_url]}
-        yield fake
 
 
 @pytest.fixture

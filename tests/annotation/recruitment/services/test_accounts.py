@@ -10,21 +10,19 @@ from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds.recruited import mturk_account, prolific_account
 
 
-def test_a_token_is_stored_encrypted_and_the_connection_tells_whose_it_is(
-    project: Project, prolific: FakeProlific
-) -> None:
+def test_a_token_is_stored_encrypted_and_the_check_returns_the_holder(project: Project, prolific: FakeProlific) -> None:
     account = prolific_account(project, prolific)
     stored = ProviderAccount.objects.values().get()
     assert prolific.token not in str(stored)
     assert account.options["workspace"] == prolific.workspace
-    found = accounts.account_check(account=account)
-    assert (found.name, found.currency) == ("Rosa Researcher", "GBP")
+    checked = accounts.account_check(account=account)
+    assert (checked.name, checked.currency) == ("Rosa Researcher", "GBP")
     account.refresh_from_db()
     assert account.options["holder"] == "Rosa Researcher"
     assert prolific.token not in str(list(AuditEntry.objects.values()))
 
 
-def test_a_wrong_token_is_refused_in_words(project: Project, prolific: FakeProlific) -> None:
+def test_a_wrong_token_is_refused_with_a_message(project: Project, prolific: FakeProlific) -> None:
     account = prolific_account(project, prolific)
     accounts.account_update(
         account=account, name="Lab", values={"token": "wrong", "workspace": "w"}, endpoint=prolific.base_url
@@ -33,7 +31,9 @@ def test_a_wrong_token_is_refused_in_words(project: Project, prolific: FakeProli
         accounts.account_check(account=ProviderAccount.objects.get())
 
 
-def test_an_empty_secret_stays_as_it_is_and_a_new_one_replaces_it(project: Project, prolific: FakeProlific) -> None:
+def test_an_empty_secret_field_keeps_the_secret_and_a_new_one_replaces_it(
+    project: Project, prolific: FakeProlific
+) -> None:
     account = prolific_account(project, prolific)
     values = {"token": "", "workspace": "another"}
     account = accounts.account_update(account=account, name="Lab 2", values=values, endpoint=prolific.base_url)
@@ -43,7 +43,7 @@ def test_an_empty_secret_stays_as_it_is_and_a_new_one_replaces_it(project: Proje
     assert secrets_of(account) == {"token": "new"}
 
 
-def test_a_former_key_of_the_installation_still_opens_what_it_sealed(
+def test_a_fallback_secret_key_opens_credentials_sealed_with_it(
     project: Project, prolific: FakeProlific, settings
 ) -> None:
     account = prolific_account(project, prolific)
@@ -57,14 +57,14 @@ def test_a_former_key_of_the_installation_still_opens_what_it_sealed(
     assert secrets_of(accounts.account_update(account=account, name="Lab", values=values)) == {"token": "typed-again"}
 
 
-def test_two_accounts_of_a_project_have_two_names(project: Project, prolific: FakeProlific) -> None:
+def test_two_accounts_of_a_project_cannot_have_the_same_name(project: Project, prolific: FakeProlific) -> None:
     prolific_account(project, prolific)
     with pytest.raises(AnnotationError, match="another account") as refusal:
         prolific_account(project, prolific)
     assert "name" in refusal.value.fields
 
 
-def test_what_cannot_be_a_token_is_refused_at_its_field(project: Project) -> None:
+def test_invalid_credentials_are_refused_at_their_field(project: Project) -> None:
     with pytest.raises(AnnotationError) as refusal:
         accounts.account_connect(
             project=project, provider="prolific", name="Lab", values={"token": "two words", "workspace": "w"}
@@ -75,7 +75,7 @@ def test_what_cannot_be_a_token_is_refused_at_its_field(project: Project) -> Non
     assert list(refusal.value.fields) == ["secret_key"]
 
 
-def test_messages_are_subscribed_to_once_and_the_signing_secret_is_kept_sealed(
+def test_messages_are_subscribed_to_once_and_the_signing_secret_is_stored_sealed(
     project: Project, prolific: FakeProlific
 ) -> None:
     account = prolific_account(project, prolific)
@@ -84,20 +84,20 @@ def test_messages_are_subscribed_to_once_and_the_signing_secret_is_kept_sealed(
     assert len(prolific.subscriptions) == 2
     assert secrets_of(account)["webhook_secret"] == prolific.secrets[prolific.workspace]
     assert prolific.secrets[prolific.workspace] not in ProviderAccount.objects.get().secrets
-    # ... and a new token does not lose it
+    # A new token does not remove it.
     values = {"token": "new", "workspace": prolific.workspace}
     account = accounts.account_update(account=account, name="Lab", values=values)
     assert secrets_of(account)["webhook_secret"] == prolific.secrets[prolific.workspace]
 
 
-def test_an_account_that_was_used_stays(study: Recruitment, project: Project, prolific: FakeProlific) -> None:
+def test_an_account_in_use_cannot_be_removed(study: Recruitment, project: Project, prolific: FakeProlific) -> None:
     assert study.account is not None
     with pytest.raises(AnnotationError, match="1 recruitment"):
         accounts.account_remove(account=study.account)
-    other = accounts.account_connect(
+    unused = accounts.account_connect(
         project=project, provider="prolific", name="Other", values={"token": "t", "workspace": "w"}
     )
-    accounts.account_remove(account=other)
+    accounts.account_remove(account=unused)
     assert list(ProviderAccount.objects.all()) == [study.account]
 
 

@@ -28,64 +28,66 @@ def rate(campaign: Campaign, rater: Rater, times: int) -> None:
 
 def finish(campaign: Campaign, rater: Rater) -> tuple[Submission, object]:
     participation = Participation.objects.select_related("rater").get(campaign=campaign, rater=rater)
-    found = endings.stay_end(
+    ending = endings.stay_end(
         campaign=campaign, rater=rater, stay=stay_of(campaign=campaign, participation=participation)
     )
-    assert found is not None
-    return found
+    assert ending is not None
+    return ending
 
 
-def test_who_comes_is_a_pseudonym_and_the_id_is_kept_apart(study: Recruitment, prolific: FakeProlific) -> None:
-    taken = comes(study, prolific, PERSON)
-    assert taken.destination == Destination.WORK
-    assert PERSON not in taken.rater.pseudonym
+def test_a_rater_gets_a_pseudonym_and_the_external_id_is_stored_separately(
+    study: Recruitment, prolific: FakeProlific
+) -> None:
+    admitted = comes(study, prolific, PERSON)
+    assert admitted.destination == Destination.WORK
+    assert PERSON not in admitted.rater.pseudonym
     identity = RaterIdentity.objects.get()
-    assert (identity.provider, identity.external_id, identity.rater) == ("prolific", PERSON, taken.rater)
-    assert taken.submission.external_id in prolific.people
+    assert (identity.provider, identity.external_id, identity.rater) == ("prolific", PERSON, admitted.rater)
+    assert admitted.submission.external_id in prolific.people
 
 
 def test_the_same_person_on_another_device_is_the_same_rater(study: Recruitment, prolific: FakeProlific) -> None:
     _, url = prolific.participant_enters(study.external_id, PERSON)
-    first, again = (arrivals.arrival_admit(recruitment=study, arrival=arrival_of(study, url)) for _ in range(2))
-    assert first.rater == again.rater
+    first, repeated = (arrivals.arrival_admit(recruitment=study, arrival=arrival_of(study, url)) for _ in range(2))
+    assert first.rater == repeated.rater
     assert Submission.objects.count() == Rater.objects.count() == 1
 
 
-def test_somebody_elses_submission_is_refused(study: Recruitment, prolific: FakeProlific) -> None:
-    taken = comes(study, prolific, PERSON)
-    forged = Arrival("5f5b97bd3f86bc79cdd0a9ff", study.external_id, taken.submission.external_id)
+def test_another_raters_submission_is_refused(study: Recruitment, prolific: FakeProlific) -> None:
+    admitted = comes(study, prolific, PERSON)
+    forged = Arrival("5f5b97bd3f86bc79cdd0a9ff", study.external_id, admitted.submission.external_id)
     with pytest.raises(ArrivalRefused, match="another rater"):
         arrivals.arrival_admit(recruitment=study, arrival=forged)
     with pytest.raises(ArrivalRefused, match="the study that this address was made for"):
         arrivals.arrival_admit(recruitment=study, arrival=Arrival(PERSON, "another", "session"))
 
 
-def test_a_finished_stay_gives_its_code_and_is_written_down(
+def test_a_finished_stay_gives_a_code_and_stores_the_outcome(
     study: Recruitment, campaign: Campaign, prolific: FakeProlific
 ) -> None:
-    taken = comes(study, prolific)
-    rate(campaign, taken.rater, 3)
-    submission, completion = finish(campaign, taken.rater)
-    code = next(one.code for one in terms_of(study).codes if one.outcome == "completed")
+    admitted = comes(study, prolific)
+    rate(campaign, admitted.rater, 3)
+    submission, completion = finish(campaign, admitted.rater)
+    code = next(code.code for code in terms_of(study).codes if code.outcome == "completed")
     assert completion.url.endswith(f"/submissions/complete?cc={code}")  # type: ignore[attr-defined]
     submission.refresh_from_db()
     assert (submission.outcome, submission.code) == ("completed", code)
 
 
-def test_whoever_comes_through_a_second_study_has_taken_part_already(
+def test_a_rater_from_a_second_study_has_taken_part_already(
     study: Recruitment, campaign: Campaign, prolific: FakeProlific
 ) -> None:
-    taken = comes(study, prolific, PERSON)
-    rate(campaign, taken.rater, 3)
-    finish(campaign, taken.rater)
+    admitted = comes(study, prolific, PERSON)
+    rate(campaign, admitted.rater, 3)
+    finish(campaign, admitted.rater)
     second = make_recruitment(campaign, study.account)
-    again = comes(second, prolific, PERSON)
-    assert (again.destination, again.rater) == (Destination.BEFORE, taken.rater)
-    endings.submission_end(submission=again.submission, outcome=services_outcome("screened_out"))
-    # ... which does not spoil the first
-    known = Arrival(PERSON, study.external_id, taken.submission.external_id)
+    repeated = comes(second, prolific, PERSON)
+    assert (repeated.destination, repeated.rater) == (Destination.BEFORE, admitted.rater)
+    endings.submission_end(submission=repeated.submission, outcome=services_outcome("screened_out"))
+    # The first submission is unaffected.
+    known = Arrival(PERSON, study.external_id, admitted.submission.external_id)
     assert arrivals.arrival_admit(recruitment=study, arrival=known).destination == Destination.WORK
-    assert finish(campaign, taken.rater)[0] == taken.submission
+    assert finish(campaign, admitted.rater)[0] == admitted.submission
 
 
 def services_outcome(name: str):  # type: ignore[no-untyped-def]
@@ -94,16 +96,16 @@ def services_outcome(name: str):  # type: ignore[no-untyped-def]
     return Outcome(name)
 
 
-def test_whoever_returned_unfinished_work_goes_on_under_the_next_assignment(
+def test_a_rater_who_returned_unfinished_work_continues_with_the_next_assignment(
     hit: Recruitment, campaign: Campaign, mturk: FakeMechanicalTurk
 ) -> None:
-    """Amazon never tells that a HIT was returned."""
+    """Amazon sends no message when a HIT is returned."""
     assignment, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
     first = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url))
     rate(campaign, first.rater, 1)
     mturk.worker_returns(assignment.id)
     _, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
-    second = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url))
+    second = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url), browser=first.rater)
     assert (second.destination, second.rater) == (Destination.WORK, first.rater)
     first.submission.refresh_from_db()
     assert first.submission.status == Status.RETURNED
@@ -115,31 +117,31 @@ def test_whoever_returned_unfinished_work_goes_on_under_the_next_assignment(
 
 
 def test_a_reviewed_stay_leads_to_its_last_page(study: Recruitment, prolific: FakeProlific) -> None:
-    taken = comes(study, prolific, PERSON)
-    prolific.participant_completes(taken.submission.external_id, "X")
+    admitted = comes(study, prolific, PERSON)
+    prolific.participant_completes(admitted.submission.external_id, "X")
     refreshing.recruitment_refresh(recruitment=study)
-    arrival = Arrival(PERSON, study.external_id, taken.submission.external_id)
+    arrival = Arrival(PERSON, study.external_id, admitted.submission.external_id)
     assert arrivals.arrival_admit(recruitment=study, arrival=arrival).destination == Destination.FINISH
 
 
 def test_stopping_too_early_gives_no_code(campaign: Campaign, study: Recruitment, prolific: FakeProlific) -> None:
-    taken = comes(study, prolific)
-    rate(campaign, taken.rater, 0)
-    submission, completion = finish(campaign, taken.rater)
+    admitted = comes(study, prolific)
+    rate(campaign, admitted.rater, 0)
+    submission, completion = finish(campaign, admitted.rater)
     assert (submission.outcome, completion.url) == ("", "")  # type: ignore[attr-defined]
 
 
-def test_by_hand_no_account_is_needed_and_a_closed_invitation_takes_nobody_new(campaign: Campaign) -> None:
+def test_a_recruitment_by_hand_needs_no_account_and_admits_no_new_rater_once_closed(campaign: Campaign) -> None:
     recruitment = make_recruitment(campaign, None)
-    taken = arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
+    admitted = arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
     recruitment = studies.recruitment_stop(recruitment=recruitment)
-    again = arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
-    assert again.rater == taken.rater
+    repeated = arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
+    assert repeated.rater == admitted.rater
     with pytest.raises(ArrivalRefused, match="invitation is closed"):
         arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival("5f5b97bd3f86bc79cdd0a9ff", "study", "other"))
 
 
-def test_an_unpublished_study_makes_no_rater(campaign: Campaign, study: Recruitment) -> None:
+def test_an_unpublished_study_admits_no_rater(campaign: Campaign, study: Recruitment) -> None:
     draft = make_recruitment(campaign, study.account, publish=False)
     with pytest.raises(ArrivalRefused, match="not been published"):
         arrivals.arrival_admit(recruitment=draft, arrival=Arrival(PERSON, "", "session"))
@@ -150,14 +152,14 @@ def test_an_unpublished_study_makes_no_rater(campaign: Campaign, study: Recruitm
 def test_many_tabs_opened_at_once_are_one_rater_and_one_submission(campaign: Campaign) -> None:
     recruitment = make_recruitment(campaign, None)
 
-    def come(_: int) -> int:
+    def arrive(_: int) -> int:
         try:
             return arrivals.arrival_admit(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session")).rater.pk
         finally:
             connections.close_all()
 
     with ThreadPoolExecutor(6) as pool:
-        raters = set(pool.map(come, range(12)))
+        raters = set(pool.map(arrive, range(12)))
     assert len(raters) == 1
     assert (Rater.objects.count(), Submission.objects.count()) == (1, 1)
     assert not Slot.objects.filter(rater__isnull=False).exists()

@@ -23,13 +23,13 @@ MESSAGE = "You answered the three attention checks with the lowest value, althou
 
 @pytest.fixture
 def awaiting(study: Recruitment, prolific: FakeProlific) -> list[Submission]:
-    """Three people have finished; the first of them rated three screens."""
+    """Three raters have finished; the first of them rated three items."""
     for number in range(3):
-        taken = comes(study, prolific)
-        participation_start(campaign=study.campaign, rater=taken.rater)
+        admitted = comes(study, prolific)
+        participation_start(campaign=study.campaign, rater=admitted.rater)
         for _ in range(3 if number == 0 else 1):
-            rate_next(study.campaign, taken.rater)
-        prolific.participant_completes(taken.submission.external_id, "X")
+            rate_next(study.campaign, admitted.rater)
+        prolific.participant_completes(admitted.submission.external_id, "X")
     refreshing.recruitment_refresh(recruitment=study)
     return list(Submission.objects.order_by("pk"))
 
@@ -38,31 +38,31 @@ def statuses() -> list[str]:
     return list(Submission.objects.order_by("pk").values_list("status", flat=True))
 
 
-def test_approving_pays_once_however_often_it_is_asked(
-    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
-) -> None:
-    done = reviewing.submissions_approve(recruitment=study, submissions=awaiting[:2])
-    assert (done.requested, done.confirmed) == (2, 2)
+def test_approving_twice_pays_once(study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]) -> None:
+    result = reviewing.submissions_approve(recruitment=study, submissions=awaiting[:2])
+    assert (result.requested, result.confirmed) == (2, 2)
     assert statuses() == [Status.APPROVED, Status.APPROVED, Status.AWAITING]
-    done = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
-    assert (done.requested, done.confirmed, done.skipped) == (1, 1, 2)
+    result = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
+    assert (result.requested, result.confirmed, result.skipped) == (1, 1, 2)
     with pytest.raises(AnnotationError, match="none of them awaits"):
         reviewing.submissions_approve(recruitment=study, submissions=awaiting)
     assert AuditEntry.objects.filter(verb="submission.approve").count() == 2
     assert Submission.objects.filter(paid=Decimal("2.50")).count() == 3
 
 
-def test_an_approval_whose_answer_was_lost_is_found_out(
+def test_an_approval_whose_answer_was_lost_is_confirmed(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     prolific.drop(where="bulk-approve", after=True)
-    done = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
-    assert (done.requested, done.confirmed) == (3, 3)
+    result = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
+    assert (result.requested, result.confirmed) == (3, 3)
     assert set(statuses()) == {Status.APPROVED}
     assert AuditEntry.objects.filter(verb="submission.approve").count() == 1
 
 
-def test_a_rejection_needs_its_words(study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]) -> None:
+def test_a_rejection_needs_a_message_of_minimum_length(
+    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
+) -> None:
     reason = RejectionReason.FAILED_CHECK
     with pytest.raises(ProviderError) as refusal:
         reviewing.submissions_reject(recruitment=study, submissions=awaiting[:1], reason=reason, message="Bad.")
@@ -73,7 +73,7 @@ def test_a_rejection_needs_its_words(study: Recruitment, prolific: FakeProlific,
     assert prolific.people[awaiting[0].external_id].rejection["rejection_category"] == "FAILED_CHECK"
 
 
-def test_asking_to_return_changes_nothing_by_itself(
+def test_asking_to_return_does_not_change_the_status(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     reviewing.submissions_ask_return(recruitment=study, submissions=awaiting[:1], reason="The test was not passed.")
@@ -81,13 +81,13 @@ def test_asking_to_return_changes_nothing_by_itself(
     assert set(statuses()) == {Status.AWAITING}
 
 
-def test_additional_screens_are_due_beyond_the_reward(study: Recruitment, awaiting: list[Submission]) -> None:
-    """Three screens at 1.00 each, of which the reward of 2.50 has paid for the most."""
+def test_items_beyond_the_reward_are_due_as_a_bonus(study: Recruitment, awaiting: list[Submission]) -> None:
+    """Three items at 1.00 each, of which the reward covers 2.50."""
     due = top_ups(study, reward=Decimal("2.50"), rows=submission_rows(study))
     assert due == {awaiting[0].pk: Decimal("0.50")}
 
 
-def test_a_bonus_is_set_up_looked_at_and_paid_once(
+def test_a_bonus_is_prepared_and_then_paid_once(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     first = awaiting[0]
@@ -102,11 +102,11 @@ def test_a_bonus_is_set_up_looked_at_and_paid_once(
     assert first.bonus == Decimal("0.50")
     assert top_ups(study, reward=Decimal("2.50"), rows=submission_rows(study)) == {}
     study.refresh_from_db()
-    assert first.external_id not in str(study.options["bonuses"])  # erasing the rater would not find it there
+    assert first.external_id not in str(study.options["bonuses"])  # erasing the rater would not remove it there
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_payment_whose_answer_was_lost_is_never_repeated_by_itself(
+def test_a_payment_whose_answer_was_lost_is_never_repeated_automatically(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission], after: bool
 ) -> None:
     amounts = {awaiting[0].pk: Decimal("0.50")}
@@ -115,9 +115,9 @@ def test_a_payment_whose_answer_was_lost_is_never_repeated_by_itself(
     with pytest.raises(ProviderError):
         bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
     study.refresh_from_db()
-    found = batch_of(study, batch.id)
-    assert found is not None
-    assert found.state == "unknown"
+    unsettled = batch_of(study, batch.id)
+    assert unsettled is not None
+    assert unsettled.state == "unknown"
     assert prolific.count("/pay/") == 1
     with pytest.raises(AnnotationError, match="The batch is unknown"):
         bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
@@ -129,7 +129,7 @@ def test_a_payment_whose_answer_was_lost_is_never_repeated_by_itself(
     assert Submission.objects.get(pk=awaiting[0].pk).bonus == Decimal("0.50")
 
 
-def test_a_batch_that_broke_off_at_amazon_pays_the_rest(
+def test_paying_an_interrupted_batch_at_amazon_pays_the_rest(
     hit: Recruitment, campaign: Campaign, mturk: FakeMechanicalTurk
 ) -> None:
     for worker in ("A1WORKER", "A2WORKER", "A3WORKER"):
@@ -146,38 +146,40 @@ def test_a_batch_that_broke_off_at_amazon_pays_the_rest(
     mturk.forget_tokens()
     hit.refresh_from_db()
     assert bonuses.bonus_pay(recruitment=hit, batch_id=batch.id).state == "paid"
-    assert sorted(one["WorkerId"] for one in mturk.bonuses) == ["A1WORKER", "A2WORKER", "A3WORKER"]
+    assert sorted(paid_bonus["WorkerId"] for paid_bonus in mturk.bonuses) == ["A1WORKER", "A2WORKER", "A3WORKER"]
 
 
-def test_amounts_are_read_by_id_or_name_and_every_bad_line_is_told(
+def test_amounts_are_read_by_id_or_pseudonym_and_every_bad_line_is_listed(
     study: Recruitment, awaiting: list[Submission]
 ) -> None:
     first, second, third = awaiting
     name = Rater.objects.get(pk=second.rater_id).pseudonym
-    read = bonuses.amounts_read(recruitment=study, text=f"{first.external_id}, 0.50\n\n{name};1,25\n")
-    assert read == {first.pk: Decimal("0.50"), second.pk: Decimal("1.25")}
-    bad = f"nobody,1\n{third.external_id},-1\n{third.external_id},0.005\n{first.external_id},1\n{first.external_id},1"
+    amounts = bonuses.amounts_read(recruitment=study, text=f"{first.external_id}, 0.50\n\n{name};1,25\n")
+    assert amounts == {first.pk: Decimal("0.50"), second.pk: Decimal("1.25")}
+    bad_lines = (
+        f"nobody,1\n{third.external_id},-1\n{third.external_id},0.005\n{first.external_id},1\n{first.external_id},1"
+    )
     with pytest.raises(AnnotationError) as refusal:
-        bonuses.amounts_read(recruitment=study, text=bad)
+        bonuses.amounts_read(recruitment=study, text=bad_lines)
     assert [line.split(":")[0] for line in refusal.value.fields["lines"]] == ["Line 1", "Line 2", "Line 3", "Line 5"]
 
 
-def test_an_erased_rater_is_neither_decided_about_nor_paid(
+def test_an_erased_rater_is_neither_approved_nor_paid(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     rater_erase(rater=Rater.objects.get(pk=awaiting[0].rater_id))
     study.refresh_from_db()
     with pytest.raises(AnnotationError, match="cannot be paid"):
         bonuses.bonus_prepare(recruitment=study, amounts={awaiting[0].pk: Decimal("1.00")}, reason="More")
-    done = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
-    assert (done.requested, done.skipped) == (2, 1)
+    result = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
+    assert (result.requested, result.skipped) == (2, 1)
     study.refresh_from_db()
     refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.count() == 3  # Prolific's list does not bring it back
     assert Submission.objects.filter(pk=awaiting[0].pk).get().external_id.startswith("erased-")
 
 
-def test_by_hand_everything_about_money_is_done_there(campaign: Campaign) -> None:
+def test_a_recruitment_by_hand_refuses_approvals_and_bonuses(campaign: Campaign) -> None:
     from tests.annotation.worlds.recruited import make_recruitment
 
     recruitment = make_recruitment(campaign, None)
@@ -189,11 +191,11 @@ def test_by_hand_everything_about_money_is_done_there(campaign: Campaign) -> Non
             act()
 
 
-def test_a_worker_approves_many_and_shrugs_where_that_was_done(
+def test_the_task_approves_many_and_ignores_a_repeated_request(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission], manager: User
 ) -> None:
     for _ in range(2):
-        tasks.submissions_approve(study.pk, [one.pk for one in awaiting], manager.pk)
+        tasks.submissions_approve(study.pk, [submission.pk for submission in awaiting], manager.pk)
     assert set(statuses()) == {Status.APPROVED}
     assert AuditEntry.objects.get(verb="submission.approve").actor == manager
     prolific.token = "withdrawn"

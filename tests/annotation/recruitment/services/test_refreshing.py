@@ -31,12 +31,12 @@ from tests.annotation.worlds.recruited import comes, make_recruitment
 
 
 def at_work(study: Recruitment, prolific: FakeProlific) -> tuple[Rater, str]:
-    """One screen answered, another one held."""
-    taken = comes(study, prolific)
-    participation_start(campaign=study.campaign, rater=taken.rater)
-    assert rate_next(study.campaign, taken.rater) is not None
-    assert unit_request(campaign=study.campaign, rater=taken.rater) is not None
-    return taken.rater, taken.submission.external_id
+    """Return a rater with one item answered and another one leased, and the submission's external id."""
+    admitted = comes(study, prolific)
+    participation_start(campaign=study.campaign, rater=admitted.rater)
+    assert rate_next(study.campaign, admitted.rater) is not None
+    assert unit_request(campaign=study.campaign, rater=admitted.rater) is not None
+    return admitted.rater, admitted.submission.external_id
 
 
 def slots(rater: Rater, state: SlotState) -> int:
@@ -44,7 +44,7 @@ def slots(rater: Rater, state: SlotState) -> int:
 
 
 @pytest.mark.parametrize("leaves", ["participant_returns", "participant_times_out"])
-def test_places_of_who_has_left_are_free_at_once_and_answers_count(
+def test_slots_of_a_rater_who_left_are_free_at_once_and_answers_count(
     study: Recruitment, prolific: FakeProlific, leaves: str
 ) -> None:
     rater, session = at_work(study, prolific)
@@ -56,9 +56,7 @@ def test_places_of_who_has_left_are_free_at_once_and_answers_count(
     assert Participation.objects.get(rater=rater).excluded_at is None
 
 
-def test_answers_of_who_has_left_are_replaced_where_the_manager_chose_so(
-    study: Recruitment, prolific: FakeProlific
-) -> None:
+def test_answers_of_a_rater_who_left_are_replaced_under_that_policy(study: Recruitment, prolific: FakeProlific) -> None:
     Recruitment.objects.update(return_policy=ReturnPolicy.REPLACE)
     study.refresh_from_db()
     rater, session = at_work(study, prolific)
@@ -67,11 +65,11 @@ def test_answers_of_who_has_left_are_replaced_where_the_manager_chose_so(
         refreshing.recruitment_refresh(recruitment=study)
     assert (slots(rater, SlotState.LEASED), slots(rater, SlotState.DONE)) == (0, 0)
     assert Participation.objects.get(rater=rater).excluded_at is not None
-    assert Rating.objects.filter(rater=rater).count() == 1  # kept all the same
+    assert Rating.objects.filter(rater=rater).count() == 1  # still stored
     assert RaterDecision.objects.filter(rater=rater).count() == 1
 
 
-def test_keeping_leaves_everything_to_the_lease(study: Recruitment, prolific: FakeProlific) -> None:
+def test_under_the_keep_policy_slots_stay_leased(study: Recruitment, prolific: FakeProlific) -> None:
     Recruitment.objects.update(return_policy=ReturnPolicy.KEEP)
     study.refresh_from_db()
     rater, session = at_work(study, prolific)
@@ -81,7 +79,7 @@ def test_keeping_leaves_everything_to_the_lease(study: Recruitment, prolific: Fa
 
 
 @pytest.mark.parametrize("policy", ReturnPolicy.values)
-def test_a_closed_campaign_takes_returns_without_fuss(study: Recruitment, prolific: FakeProlific, policy: str) -> None:
+def test_a_return_to_a_closed_campaign_is_stored(study: Recruitment, prolific: FakeProlific, policy: str) -> None:
     Recruitment.objects.update(return_policy=policy)
     study.refresh_from_db()
     _, session = at_work(study, prolific)
@@ -91,31 +89,29 @@ def test_a_closed_campaign_takes_returns_without_fuss(study: Recruitment, prolif
     assert Submission.objects.get().status == Status.RETURNED
 
 
-def test_a_wrong_code_is_pointed_out_and_a_paid_one_has_its_amount(study: Recruitment, prolific: FakeProlific) -> None:
-    taken = comes(study, prolific)
-    prolific.participant_completes(taken.submission.external_id, "NONSENSE")
+def test_a_wrong_code_is_noted_and_a_paid_submission_has_its_amount(study: Recruitment, prolific: FakeProlific) -> None:
+    admitted = comes(study, prolific)
+    prolific.participant_completes(admitted.submission.external_id, "NONSENSE")
     refreshing.recruitment_refresh(recruitment=study)
-    found = Submission.objects.get()
-    assert found.status == Status.AWAITING
-    assert found.note == "Code entered: “NONSENSE”; none was given."
-    prolific.people[found.external_id].status = "APPROVED"
+    submission = Submission.objects.get()
+    assert submission.status == Status.AWAITING
+    assert submission.note == "Code entered: “NONSENSE”; none was given."
+    prolific.people[submission.external_id].status = "APPROVED"
     refreshing.recruitment_refresh(recruitment=study)
-    found.refresh_from_db()
-    assert (found.status, str(found.paid)) == (Status.APPROVED, "2.50")
+    submission.refresh_from_db()
+    assert (submission.status, str(submission.paid)) == (Status.APPROVED, "2.50")
 
 
-def test_places_taken_by_people_who_never_came_are_shown_too(study: Recruitment, prolific: FakeProlific) -> None:
+def test_submissions_without_a_rater_are_stored_too(study: Recruitment, prolific: FakeProlific) -> None:
     prolific.participant_enters(study.external_id)
     refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.get().rater is None
     assert Rater.objects.count() == 0
 
 
-def test_a_made_up_submission_is_marked_as_one_prolific_does_not_know(
-    study: Recruitment, prolific: FakeProlific
-) -> None:
-    taken = comes(study, prolific)
-    del prolific.people[taken.submission.external_id]
+def test_a_submission_that_prolific_does_not_know_is_marked(study: Recruitment, prolific: FakeProlific) -> None:
+    admitted = comes(study, prolific)
+    del prolific.people[admitted.submission.external_id]
     refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.get().note == ""  # it may be too new for Prolific's list
     Submission.objects.update(started_at=timezone.now() - timedelta(hours=1))
@@ -123,7 +119,7 @@ def test_a_made_up_submission_is_marked_as_one_prolific_does_not_know(
     assert Submission.objects.get().note == "The provider knows no such submission."
 
 
-def test_a_provider_that_is_down_changes_nothing_and_is_asked_again_later(
+def test_a_provider_that_is_down_changes_nothing_and_is_retried_later(
     study: Recruitment, prolific: FakeProlific, settings
 ) -> None:
     _, session = at_work(study, prolific)
@@ -145,12 +141,12 @@ def test_a_provider_that_is_down_changes_nothing_and_is_asked_again_later(
     assert Submission.objects.get().status == Status.RETURNED
 
 
-def test_amazon_lists_what_was_submitted_and_silence_about_the_rest_is_no_verdict(
+def test_amazon_lists_only_submitted_assignments_and_the_others_do_not_change(
     hit: Recruitment, mturk: FakeMechanicalTurk
 ) -> None:
-    done, _ = mturk.worker_accepts(hit.external_id, "A1WORKER")
+    submitted, _ = mturk.worker_accepts(hit.external_id, "A1WORKER")
     mturk.worker_accepts(hit.external_id, "A2WORKER")
-    mturk.worker_submits(done.id, {"outcome": "completed", "code": "X"})
+    mturk.worker_submits(submitted.id, {"outcome": "completed", "code": "X"})
     assert refreshing.recruitment_refresh(recruitment=hit) == 1
     assert Submission.objects.get().status == Status.AWAITING
     hit.refresh_from_db()
@@ -162,10 +158,10 @@ def test_only_one_worker_refreshes_a_recruitment_at_a_time(campaign: Campaign) -
     from django.db import connections
 
     recruitment = make_recruitment(campaign, None)
-    other = connections["default"].copy()
+    other_connection = connections["default"].copy()
     try:
-        with turns.turn(turns.RECRUITMENTS, recruitment.pk) as mine, other.cursor() as cursor:
+        with turns.turn(turns.RECRUITMENTS, recruitment.pk) as acquired, other_connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [turns.RECRUITMENTS, recruitment.pk])
-            assert (mine, cursor.fetchone()) == (True, (False,))
+            assert (acquired, cursor.fetchone()) == (True, (False,))
     finally:
-        other.close()
+        other_connection.close()

@@ -23,25 +23,25 @@ def test_a_study_is_drafted_and_published_once(campaign: Campaign, prolific: Fak
     assert prolific.studies == {}
     recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
     studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
-    (made,) = prolific.studies.values()
-    assert made["status"] == "UNPUBLISHED"
-    assert made["reward"] == 250
-    assert {one["code"] for one in made["completion_codes"]} == {one.code for one in terms_of(recruitment).codes}
+    (study,) = prolific.studies.values()
+    assert study["status"] == "UNPUBLISHED"
+    assert study["reward"] == 250
+    assert {code["code"] for code in study["completion_codes"]} == {code.code for code in terms_of(recruitment).codes}
     recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
-    assert made["status"] == "ACTIVE"
+    assert study["status"] == "ACTIVE"
     assert recruitment.state == RecruitmentState.PUBLISHED
     with pytest.raises(AnnotationError, match="is published; accepted: draft"):
         studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
 
 
-def test_pausing_resuming_and_stopping_follow_at_prolific(study: Recruitment, prolific: FakeProlific) -> None:
-    there = prolific.studies[study.external_id]
+def test_pausing_resuming_and_stopping_happen_at_prolific_too(study: Recruitment, prolific: FakeProlific) -> None:
+    stored = prolific.studies[study.external_id]
     assert studies.recruitment_pause(recruitment=study).state == RecruitmentState.PAUSED
-    assert there["status"] == "PAUSED"
+    assert stored["status"] == "PAUSED"
     assert studies.recruitment_resume(recruitment=study).state == RecruitmentState.PUBLISHED
     study = studies.recruitment_stop(recruitment=study)
     assert study.state == RecruitmentState.COMPLETED
-    assert there["status"] == "AWAITING REVIEW"
+    assert stored["status"] == "AWAITING REVIEW"
     verbs = list(AuditEntry.objects.filter(verb__startswith="recruitment.").values_list("verb", flat=True))
     assert set(verbs) >= {f"recruitment.{act}" for act in ("create", "draft", "publish", "pause", "resume", "stop")}
 
@@ -59,7 +59,7 @@ def test_a_stopped_hit_stays_completed_though_amazon_calls_it_expired(
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_lost_answer_to_publishing_is_made_good(campaign: Campaign, prolific: FakeProlific, after: bool) -> None:
+def test_publishing_works_after_a_lost_answer(campaign: Campaign, prolific: FakeProlific, after: bool) -> None:
     recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
     recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
     prolific.drop(where="transition", after=after)
@@ -68,10 +68,10 @@ def test_a_lost_answer_to_publishing_is_made_good(campaign: Campaign, prolific: 
     except ProviderError:
         recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     assert recruitment.state == RecruitmentState.PUBLISHED
-    assert [one["status"] for one in prolific.studies.values()] == ["ACTIVE"]
+    assert [study["status"] for study in prolific.studies.values()] == ["ACTIVE"]
 
 
-def test_what_was_published_without_our_knowing_is_recognised(campaign: Campaign, prolific: FakeProlific) -> None:
+def test_a_study_published_at_prolific_is_recognised(campaign: Campaign, prolific: FakeProlific) -> None:
     recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
     recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
     prolific.studies[recruitment.external_id]["status"] = "ACTIVE"
@@ -89,7 +89,7 @@ def test_too_little_money_keeps_the_draft(campaign: Campaign, prolific: FakeProl
     assert recruitment.external_id in prolific.studies
 
 
-def test_nobody_is_sent_to_a_campaign_that_hands_out_nothing(study: Recruitment, campaign: Campaign) -> None:
+def test_a_study_of_a_paused_campaign_cannot_be_published(study: Recruitment, campaign: Campaign) -> None:
     campaign_pause(campaign=campaign)
     recruitment = make_recruitment(campaign, study.account, publish=False)
     recruitment.campaign.refresh_from_db()
@@ -97,7 +97,7 @@ def test_nobody_is_sent_to_a_campaign_that_hands_out_nothing(study: Recruitment,
         studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
 
 
-def test_places_only_grow_and_saying_it_twice_adds_nothing(hit: Recruitment, mturk: FakeMechanicalTurk) -> None:
+def test_places_only_grow_and_a_repeated_request_adds_none(hit: Recruitment, mturk: FakeMechanicalTurk) -> None:
     for _ in range(2):
         hit = studies.recruitment_extend(recruitment=hit, places=8)
     assert mturk.hits[hit.external_id]["MaxAssignments"] == 8
@@ -108,14 +108,14 @@ def test_places_only_grow_and_saying_it_twice_adds_nothing(hit: Recruitment, mtu
 
 def test_terms_change_until_the_provider_has_them(campaign: Campaign, prolific: FakeProlific) -> None:
     recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
-    codes = {one.outcome: one.code for one in terms_of(recruitment).codes}
+    codes = {code.outcome: code.code for code in terms_of(recruitment).codes}
     terms = terms_of(recruitment)
     changes = {"name": "Wave", "return_policy": "keep", "after": {Outcome.COMPLETED: AfterCode.APPROVE}}
     recruitment = studies.recruitment_update(
         recruitment=recruitment, terms=replace(terms, reward=Decimal("3.10")), **changes
     )
     assert terms_of(recruitment).reward == Decimal("3.10")
-    assert {one.outcome: one.code for one in terms_of(recruitment).codes} == codes
+    assert {code.outcome: code.code for code in terms_of(recruitment).codes} == codes
     recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
     recruitment = studies.recruitment_update(
         recruitment=recruitment, terms=replace(terms, reward=Decimal("9.99")), **{**changes, "name": "Later"}
@@ -123,7 +123,7 @@ def test_terms_change_until_the_provider_has_them(campaign: Campaign, prolific: 
     assert (recruitment.name, terms_of(recruitment).reward) == ("Later", Decimal("3.10"))
 
 
-def test_by_hand_the_link_is_good_at_once_and_states_are_ours(campaign: Campaign) -> None:
+def test_a_recruitment_by_hand_is_published_at_once_and_changes_state_without_a_provider(campaign: Campaign) -> None:
     recruitment = make_recruitment(campaign, None)
     assert recruitment.state == RecruitmentState.PUBLISHED
     assert studies.recruitment_pause(recruitment=recruitment).state == RecruitmentState.PAUSED
@@ -132,11 +132,11 @@ def test_by_hand_the_link_is_good_at_once_and_states_are_ours(campaign: Campaign
     assert Recruitment.objects.count() == 0
 
 
-def test_a_manager_is_told_what_to_think_about_before_paying(campaign: Campaign) -> None:
+def test_terms_with_risks_give_warnings(campaign: Campaign) -> None:
     recruitment = make_recruitment(campaign, None, reward=Decimal("1.00"))  # 4.00 an hour
-    said = " ".join(warnings_of(terms_of(recruitment), campaign, provider="prolific"))
-    assert "4.00 GBP an hour is below the minimum of" in said
-    assert "stops after 1 item has completed" in said
+    warnings = " ".join(warnings_of(terms_of(recruitment), campaign, provider="prolific"))
+    assert "4.00 GBP an hour is below the minimum of" in warnings
+    assert "stops after 1 item has completed" in warnings
     careful = make_campaign(
         make_dataset(campaign.project, name="other"),
         name="Careful",
@@ -149,7 +149,7 @@ def test_a_manager_is_told_what_to_think_about_before_paying(campaign: Campaign)
     assert warnings_of(terms_of(fair), careful, provider="prolific") == []
 
 
-def test_terms_that_no_provider_takes_name_each_field(campaign: Campaign) -> None:
+def test_terms_that_no_provider_accepts_are_refused_at_each_field(campaign: Campaign) -> None:
     with pytest.raises(AnnotationError) as refusal:
         make_recruitment(campaign, None, reward=Decimal("0.001"), places=0, minutes=0)
     assert set(refusal.value.fields) == {"reward", "places", "minutes"}

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -13,10 +14,11 @@ import yaml
 from django.core.cache import cache
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from annotation.core.copying import copy_rows
 from annotation.core.one_line import escaped, unescaped
-from annotation.models import JobState, Release, ReleaseWeight, Response, ResponseSource
+from annotation.models import Dataset, JobState, ReferenceSet, Release, ReleaseWeight, Response, ResponseSource
 from annotation.references.releases.files.card import data_card
 from annotation.references.releases.files.kinds import FILES, file_chunks, file_fingerprint, file_name
 from annotation.references.releases.selectors.releases import release_named
@@ -46,15 +48,15 @@ def dataset(project):
 
 @pytest.fixture
 def release(project, dataset) -> Release:
-    """Seven odd texts over three items: 4, 2 and 1 references; two splits."""
+    """Seven odd texts for three items, which have 4, 2 and 1 references; two splits."""
     campaign = make_campaign(dataset)
-    places = ("i1", "i1", "i1", "i1", "=i2", "=i2", "i3")
+    item_names = ("i1", "i1", "i1", "i1", "=i2", "=i2", "i3")
     items = {
         name: make_item(dataset, name, split="dev" if name == "i1" else "", context=["Hi.", "=x"])
-        for name in dict.fromkeys(places)
+        for name in dict.fromkeys(item_names)
     }
-    for number, (place, text) in enumerate(zip(places, ODD, strict=True)):
-        response = make_response(items[place], text, "seed" if number == 0 else "mined")
+    for number, (item_name, text) in enumerate(zip(item_names, ODD, strict=True)):
+        response = make_response(items[item_name], text, "seed" if number == 0 else "mined")
         response.sources.filter(kind="mined").update(
             rank=number, score=7.5, source_message="Why?", source_context=["Oh."]
         )
@@ -67,19 +69,19 @@ def release(project, dataset) -> Release:
         source_kinds=["seed", "mined"],
         original_kinds=["seed"],
     )
-    made = release_create(reference_set=reference_set, parameters={"n_bootstrap": 50})
-    release_build(release_id=made.pk)
+    release = release_create(reference_set=reference_set)
+    release_build(release_id=release.pk)
     return release_named(project, "odd/v1")
 
 
-def content(release: Release, name: str) -> bytes:
+def file_content(release: Release, name: str) -> bytes:
     return b"".join(file_chunks(release, name))
 
 
 def members(release: Release, name: str) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(content(release, name))) as archive:
+    with zipfile.ZipFile(io.BytesIO(file_content(release, name))) as archive:
         assert archive.testzip() is None
-        return {one: archive.read(one) for one in archive.namelist()}
+        return {member: archive.read(member) for member in archive.namelist()}
 
 
 def truth(release: Release) -> set[tuple]:
@@ -90,17 +92,17 @@ def truth(release: Release) -> set[tuple]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_same_release_gives_the_same_bytes_and_they_say_its_hash_or_their_name_does(release, name):
-    first = content(release, name)
-    assert first == content(release, name)
+def test_the_same_release_gives_the_same_bytes_and_its_hash_is_in_the_file_or_the_name(release, name):
+    first = file_content(release, name)
+    assert first == file_content(release, name)
     assert release.content_hash[:12] in file_name(release, name)
     inside = b"".join(members(release, name).values()) if name.endswith(".zip") else first
-    if name != "weighted.tsv":  # its lines hold items alone
+    if name != "weighted.tsv":  # its lines hold only items
         assert release.content_hash[:12].encode() in inside
 
 
-def test_json_lines_hold_each_item_with_its_conversation_references_and_where_they_came_from(release):
-    lines = [json.loads(line) for line in content(release, "items.jsonl").decode().split("\n")[:-1]]
+def test_json_lines_hold_each_item_with_its_conversation_references_and_sources(release):
+    lines = [json.loads(line) for line in file_content(release, "items.jsonl").decode().split("\n")[:-1]]
     assert [(line["id"], line.get("split"), len(line["references"])) for line in lines] == [
         ("i1", "dev", 4),
         ("=i2", None, 2),
@@ -108,16 +110,24 @@ def test_json_lines_hold_each_item_with_its_conversation_references_and_where_th
     ]
     assert (lines[0]["release"], lines[0]["content_hash"]) == ("odd/v1", release.content_hash)
     assert (lines[0]["context"], lines[0]["message"]) == (["Hi.", "=x"], "Message of i1?")
-    found = {
-        (line["id"], one["text"], one["weight"], one["mean"], one["n"], one["low"], one["high"])
+    exported = {
+        (
+            line["id"],
+            reference["text"],
+            reference["weight"],
+            reference["mean"],
+            reference["n"],
+            reference["low"],
+            reference["high"],
+        )
         for line in lines
-        for one in line["references"]
+        for reference in line["references"]
     }
-    assert found == truth(release)
+    assert exported == truth(release)
     assert all(
-        one["weight"] >= other["weight"]
+        reference["weight"] >= next_reference["weight"]
         for line in lines
-        for one, other in zip(line["references"], line["references"][1:], strict=False)
+        for reference, next_reference in zip(line["references"], line["references"][1:], strict=False)
     )
     mined = lines[2]["references"][0]
     assert mined["sources"] == [{"kind": "mined", "rank": 6, "score": 7.5, "message": "Why?", "context": ["Oh."]}]
@@ -125,25 +135,25 @@ def test_json_lines_hold_each_item_with_its_conversation_references_and_where_th
 
 
 def test_flat_machine_formats_are_exact_and_the_spreadsheet_runs_no_formula(release):
-    rows = [json.loads(line) for line in content(release, "references.jsonl").decode().split("\n")[:-1]]
+    rows = [json.loads(line) for line in file_content(release, "references.jsonl").decode().split("\n")[:-1]]
     assert {(row["item"], row["text"]) for row in rows} == {row[:2] for row in truth(release)}
     assert {row["release"] for row in rows} == {f"odd/v1@{release.content_hash[:12]}"}
-    table = pq.read_table(io.BytesIO(content(release, "references.parquet")))
+    table = pq.read_table(io.BytesIO(file_content(release, "references.parquet")))
     assert [(row["item"], row["text"], row["weight"]) for row in table.to_pylist()] == [
         (row["item"], row["text"], row["weight"]) for row in rows
     ]
     assert table.schema.metadata[b"assay.content_hash"].decode() == release.content_hash
-    cells = list(csv.reader(io.StringIO(content(release, "references.csv").decode(), newline="")))
+    cells = list(csv.reader(io.StringIO(file_content(release, "references.csv").decode(), newline="")))
     assert len(cells) == 8
     for row in cells[1:]:
         numbers = {3 + 1, 5, 6, 7, 8, 9}
         assert not any(cell.lstrip().startswith(("=", "+", "@")) for cell in row)
-        assert not any(cell.startswith(("-", "\t", "\r")) for place, cell in enumerate(row) if place not in numbers)
+        assert not any(cell.startswith(("-", "\t", "\r")) for column, cell in enumerate(row) if column not in numbers)
     assert "'=SUM(A1:A9)" in [row[3] for row in cells]
 
 
 @given(st.text())
-def test_any_text_becomes_one_line_without_tabs_and_comes_back(text):
+def test_any_text_is_escaped_to_one_line_without_tabs_and_unescaped_exactly(text):
     written = escaped(text)
     assert written.splitlines() in ([written], [])
     assert "\t" not in written
@@ -154,20 +164,20 @@ def test_any_text_becomes_one_line_without_tabs_and_comes_back(text):
     ("written", "message"),
     [("a\\", "a backslash at the end"), ("\\q", "a backslash before 'q'"), ("\\u12", "before 'u'")],
 )
-def test_a_backslash_that_means_nothing_is_refused(written, message):
+def test_an_unknown_escape_is_refused(written, message):
     with pytest.raises(ValueError, match=message):
         unescaped(written)
 
 
-def test_weighted_tsv_has_a_line_for_each_item_with_pairs_of_weight_and_text(release):
-    lines = [line.split("\t") for line in content(release, "weighted.tsv").decode().split("\n")[:-1]]
+def test_weighted_tsv_has_a_line_per_item_with_pairs_of_weight_and_text(release):
+    lines = [line.split("\t") for line in file_content(release, "weighted.tsv").decode().split("\n")[:-1]]
     assert [len(cells) for cells in lines] == [9, 5, 3]
-    found = {
+    exported = {
         (unescaped(cells[0]), unescaped(text), float(weight))
         for cells in lines
         for weight, text in zip(cells[1::2], cells[2::2], strict=True)
     }
-    assert found == {(row[0], row[1], row[2]) for row in truth(release)}
+    assert exported == {(row[0], row[1], row[2]) for row in truth(release)}
 
 
 def test_multi_reference_files_are_aligned_and_sacrebleu_scores_them_as_it_scores_the_lists(release):
@@ -175,7 +185,7 @@ def test_multi_reference_files_are_aligned_and_sacrebleu_scores_them_as_it_score
     names = [f"{stem}{number}" for number in range(4) for stem in ("references.ref", "weights.")]
     assert list(files) == ["README.md", "items.txt", "messages.txt", *names]
     lines = {name: body.decode().split("\n")[:-1] for name, body in files.items() if name != "README.md"}
-    assert {len(each) for each in lines.values()} == {3}
+    assert {len(file_lines) for file_lines in lines.values()} == {3}
     assert lines["items.txt"] == ["i1", "=i2", "i3"]
     assert [[bool(lines[f"references.ref{n}"][item]) for n in range(4)] for item in range(3)] == [
         [True] * 4,
@@ -186,10 +196,12 @@ def test_multi_reference_files_are_aligned_and_sacrebleu_scores_them_as_it_score
     # sacrebleu reads an empty line as no reference (version 2.6.0): the lists say the same without any.
     hypotheses = ["two lines are here now", "a back slash and quotes", "Plain."]
     streams = [lines[f"references.ref{number}"] for number in range(4)]
-    by_item = [[escaped(text) for item, text, *_ in truth(release) if item == one] for one in ("i1", "=i2", "i3")]
-    short = [[refs[number] if number < len(refs) else None for refs in by_item] for number in range(4)]
+    by_item = [
+        [escaped(text) for item, text, *_ in truth(release) if item == item_id] for item_id in ("i1", "=i2", "i3")
+    ]
+    padded = [[refs[number] if number < len(refs) else None for refs in by_item] for number in range(4)]
     assert sacrebleu.corpus_bleu(hypotheses, streams).score == pytest.approx(
-        sacrebleu.corpus_bleu(hypotheses, short).score
+        sacrebleu.corpus_bleu(hypotheses, padded).score
     )
 
 
@@ -202,13 +214,15 @@ def test_sacrebleus_own_command_line_reads_the_multi_reference_files(release, tm
     hypotheses = ["two lines are here now", "a back slash and quotes", "Plain."]
     (tmp_path / "hypotheses.txt").write_text("".join(f"{line}\n" for line in hypotheses), encoding="utf-8")
     command = [sys.executable, "-m", "sacrebleu", *references, "-i", "hypotheses.txt"]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
-    said = json.loads(told.stdout)
+    completed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    output = json.loads(completed.stdout)
     # The lists of each item's references, without the lines that pad shorter ones; None is no reference to sacrebleu.
-    by_item = [[escaped(text) for item, text, *_ in truth(release) if item == one] for one in ("i1", "=i2", "i3")]
+    by_item = [
+        [escaped(text) for item, text, *_ in truth(release) if item == item_id] for item_id in ("i1", "=i2", "i3")
+    ]
     lists = [[refs[number] if number < len(refs) else None for refs in by_item] for number in range(len(references))]
-    assert said["score"] == round(sacrebleu.corpus_bleu(hypotheses, lists).score, 1)
-    assert said["score"] > 0
+    assert output["score"] == round(sacrebleu.corpus_bleu(hypotheses, lists).score, 1)
+    assert output["score"] > 0
 
 
 def test_the_hugging_face_folder_names_its_splits_and_their_files_hold_the_items(release):
@@ -231,15 +245,15 @@ def test_the_hugging_face_folder_names_its_splits_and_their_files_hold_the_items
     assert [table.column("id").to_pylist() for table in tables] == [["=i2", "i3"], ["i1"]]
     assert tables[0].schema.equals(tables[1].schema)
     rows = [row for table in tables for row in table.to_pylist()]
-    assert {(row["id"], one["text"], one["weight"]) for row in rows for one in row["references"]} == {
+    assert {(row["id"], reference["text"], reference["weight"]) for row in rows for reference in row["references"]} == {
         row[:3] for row in truth(release)
     }
     assert rows[1]["references"][0]["sources"][0]["message"] == "Why?"
 
 
-def test_the_card_says_what_it_holds_how_it_was_made_and_what_to_beware_of(release):
+def test_the_card_describes_content_origin_and_limits(release):
     card = data_card(release)
-    for said in (
+    for passage in (
         "7 references of 3 items of the data set “Replies” (language: en-GB)",
         "Method: **linear** over quality, judged on a scale from 1 to 5 in the campaign “Quality”",
         "21 judgements (21 ratings) by 3 raters count.",
@@ -253,11 +267,23 @@ def test_the_card_says_what_it_holds_how_it_was_made_and_what_to_beware_of(relea
         "Built by Assay 0.1.0",
         "| Mined | 6 |",
     ):
-        assert said in card
+        assert passage in card
     assert "Deprecated" not in card
 
 
-def test_a_deprecation_stands_first_in_the_card_and_makes_other_bytes_of_it(release, manager):
+def test_what_people_typed_is_text_in_the_card(release, manager):
+    attack = "<script>alert(1)</script> [a](javascript:b)"
+    Dataset.objects.update(name=attack, licence=attack, attribution=attack)
+    ReferenceSet.objects.update(name=attack, description=f"{attack}\n{attack}")
+    release_deprecate(release=release, reason=attack, by=manager)
+    page = (
+        MarkdownIt("commonmark", {"html": True}).enable("table").render(data_card(Release.objects.get(pk=release.pk)))
+    )
+    assert page.count("&lt;script&gt;") == 7
+    assert not re.search(r"<script|<a ", page)
+
+
+def test_a_deprecation_stands_first_in_the_card_and_changes_every_fingerprint(release, manager):
     before = {name: file_fingerprint(release, name) for name in FILES}
     release_deprecate(release=release, reason="Wrong\nraters.", by=manager)
     assert "> **Deprecated on 20" in data_card(release)
@@ -265,12 +291,12 @@ def test_a_deprecation_stands_first_in_the_card_and_makes_other_bytes_of_it(rele
     assert all(file_fingerprint(release, name) != tag for name, tag in before.items())
 
 
-def test_a_text_that_gains_a_source_makes_other_bytes_of_a_file(release):
-    before, body = file_fingerprint(release, "items.jsonl"), content(release, "items.jsonl")
+def test_a_new_source_of_a_text_changes_the_file(release):
+    before, body = file_fingerprint(release, "items.jsonl"), file_content(release, "items.jsonl")
     response = Response.objects.get(text="Plain.")
     ResponseSource.objects.create(response=response, item=response.item, kind="parrot")
     assert file_fingerprint(release, "items.jsonl") != before
-    assert content(release, "items.jsonl") != body
+    assert file_content(release, "items.jsonl") != body
 
 
 def test_memory_does_not_grow_with_the_release(project, dataset, release, monkeypatch):
@@ -278,10 +304,10 @@ def test_memory_does_not_grow_with_the_release(project, dataset, release, monkey
     monkeypatch.setattr("annotation.references.releases.files.reading.CHUNK", 200)
     monkeypatch.setattr("annotation.references.releases.files.tables.BATCH_REFERENCES", 500)
     small, large = (_large(project, slug, items) for slug, items in (("small", 160), ("large", 480)))
-    for made in (small, large):
-        data_card(made)  # it is remembered; that it reads all weights at once does not count here
+    for built in (small, large):
+        data_card(built)  # it is cached; that it reads all weights at once does not count here
     for name in sorted(set(FILES) - {"card.md"}):
-        _peak(release, name)  # what is loaded for the first time does not count
+        _peak(release, name)  # what is loaded only once does not count
         peaks = _peak(small, name), _peak(large, name)
         assert peaks[1] < 1.5 * peaks[0] + 2**18, (name, peaks)
 
@@ -342,8 +368,8 @@ def _peak(release: Release, name: str) -> int:
         tracemalloc.stop()
 
 
-def test_the_card_tells_what_stands_on_both_sides_of_a_comparison_of_systems(release):
-    """A system says what a reference says, and one of the raters of references judges it."""
+def test_the_card_warns_of_texts_on_both_sides_of_a_comparison_of_systems(release):
+    """A system's output is identical to a reference."""
     before = file_fingerprint(release, "card.md")
     response = Response.objects.get(text="Plain.")
     dataset = release.reference_set.dataset

@@ -6,15 +6,15 @@ from annotation.core.charts import render
 from annotation.references.weighing.charts import rater_influence, weight_against, weights_against
 
 
-def drawn(specification, data):
+def chart_rows(specification, data):
     return specification["datasets"][data["name"]]
 
 
-def test_references_are_counted_per_cell_of_both_weights_and_turned_ones_stand_out():
-    own = np.array([0.52, 0.48, -0.2, 0.0, np.nan, 0.3])
-    other = np.array([0.51, 0.5, 0.2, 0.4, 0.1, np.nan])
-    specification = weight_against(own, other, "Median")
-    rows = drawn(specification, specification["layer"][1]["data"])
+def test_references_are_counted_per_cell_of_both_weights_and_changed_signs_are_a_group():
+    weights = np.array([0.52, 0.48, -0.2, 0.0, np.nan, 0.3])
+    other_weights = np.array([0.51, 0.5, 0.2, 0.4, 0.1, np.nan])
+    specification = weight_against(weights, other_weights, "Median")
+    rows = chart_rows(specification, specification["layer"][1]["data"])
     assert sorted((row["own"], row["other"], row["references"], row["group"]) for row in rows) == [
         (-0.2, 0.2, 1, "turns"),
         (0.0, 0.4, 1, "keeps"),
@@ -23,14 +23,14 @@ def test_references_are_counted_per_cell_of_both_weights_and_turned_ones_stand_o
     assert specification["width"] == "container"
 
 
-def test_the_picture_holds_one_small_multiple_per_scheme():
-    own = np.array([0.5, -0.5])
-    specification = weights_against(own, [("Median", own), ("Z-scores", -own)])
-    assert [one["layer"][1]["encoding"]["y"]["title"] for one in specification["concat"]] == ["Median", "Z-scores"]
+def test_the_picture_has_one_panel_per_scheme():
+    weights = np.array([0.5, -0.5])
+    specification = weights_against(weights, [("Median", weights), ("Z-scores", -weights)])
+    assert [panel["layer"][1]["encoding"]["y"]["title"] for panel in specification["concat"]] == ["Median", "Z-scores"]
     assert render(specification, "svg").startswith(b"<svg")
 
 
 def test_raters_without_a_change_have_no_mark():
     specification = rater_influence([("ann", 10, 0.5, 2), ("bob", 3, float("nan"), 0)], theme="dark")
-    assert [row["rater"] for row in drawn(specification, specification["data"])] == ["ann"]
+    assert [row["rater"] for row in chart_rows(specification, specification["data"])] == ["ann"]
     assert render(rater_influence([("ann", 10, 0.5, 0)]), "png")[:4] == b"\x89PNG"

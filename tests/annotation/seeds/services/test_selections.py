@@ -1,4 +1,4 @@
-"""Seeds: drawn from a corpus, rated, kept by exact means, binned so that anybody can do it again, rated again."""
+"""Seeds are drawn from a corpus, rated, selected by exact means, split reproducibly and rated again."""
 
 import hashlib
 from collections import Counter
@@ -91,19 +91,19 @@ def drawn(corpus: Corpus, **options: Any) -> Dataset:
     return job.dataset
 
 
-def by_the_description(seed: int, size: int, n: int) -> list[int]:
-    """A plain Fisher-Yates shuffle on a row of all numbers, as ``draws`` tells it."""
+def shuffled_by_description(seed: int, size: int, n: int) -> list[int]:
+    """Shuffle a list of all numbers with Fisher-Yates, as described in ``draws``."""
     row = list(range(size))
-    for place in range(n):
-        digest = hashlib.sha256(f'[{seed}, "draw", {place}]'.encode()).digest()
-        other = place + int.from_bytes(digest[:8], "big") % 2**63 % (size - place)
-        row[place], row[other] = row[other], row[place]
+    for index in range(n):
+        digest = hashlib.sha256(f'[{seed}, "draw", {index}]'.encode()).digest()
+        target = index + int.from_bytes(digest[:8], "big") % 2**63 % (size - index)
+        row[index], row[target] = row[target], row[index]
     return row[:n]
 
 
 def test_triples_drawn_at_random_become_items_with_their_response_as_seed(corpus: Corpus, manager: User) -> None:
     dataset = drawn(corpus, by=manager)
-    numbers = by_the_description(7, 60, 20)
+    numbers = shuffled_by_description(7, 60, 20)
     items = list(dataset.items.order_by("position"))
     assert [item.external_id for item in items] == [f"talk-{number}" for number in numbers]
     assert (items[0].context, items[0].message) == (
@@ -122,12 +122,16 @@ def test_the_seed_decides_what_is_drawn(corpus: Corpus) -> None:
     def names(dataset: Dataset) -> set[str]:
         return set(dataset.items.values_list("external_id", flat=True))
 
-    first, same, other = (names(drawn(corpus, name=name, seed=seed)) for name, seed in [("A", 1), ("B", 1), ("C", 2)])
+    first, same, other_seed = (
+        names(drawn(corpus, name=name, seed=seed)) for name, seed in [("A", 1), ("B", 1), ("C", 2)]
+    )
     assert first == same
-    assert first != other
+    assert first != other_seed
 
 
-def test_hygiene_masks_and_leaves_out_and_says_how_many(project: Project, settings: Any, tmp_path: Any) -> None:
+def test_hygiene_masks_texts_and_reports_how_many_triples_are_left(
+    project: Project, settings: Any, tmp_path: Any
+) -> None:
     settings.DATA_DIR = tmp_path
     rows = [Triple(("Hi @amy.",), "Well?", "one @bob" if i % 2 else f"a longer answer number {i}") for i in range(40)]
     corpus = make_corpus(project, rows)
@@ -159,7 +163,7 @@ def test_hygiene_masks_and_leaves_out_and_says_how_many(project: Project, settin
         ({"hygiene": [{"step": "x"}]}, "hygiene[0].step"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_at_its_field(corpus: Corpus, change: dict[str, Any], field: str) -> None:
+def test_invalid_samples_are_refused_at_their_field(corpus: Corpus, change: dict[str, Any], field: str) -> None:
     with pytest.raises(AnnotationError) as refused:
         seeds_sample(**{"corpus": corpus, "name": "Candidates", "n": 20, "seed": 7, **change})
     assert list(refused.value.fields) == [field]
@@ -171,9 +175,7 @@ def test_a_corpus_that_is_not_indexed_yet_is_refused(project: Project) -> None:
         seeds_sample(corpus=corpus, name="x", n=1, seed=1)
 
 
-def test_the_papers_33_000_triples_are_drawn_and_stored_within_a_minute(
-    project: Project, settings: Any, tmp_path: Any
-) -> None:
+def test_33_000_triples_are_drawn_and_stored(project: Project, settings: Any, tmp_path: Any) -> None:
     settings.DATA_DIR = tmp_path
     corpus = make_corpus(project, triples(40_000))
     dataset = drawn(corpus, n=33_000)
@@ -193,12 +195,12 @@ def make_seed(dataset: Dataset, name: str) -> Response:
 
 
 def judged(campaign: Campaign, ratings: dict[str, list[float]]) -> dict[str, Response]:
-    """A seed for each name, each rating by a rater of its own."""
-    found = {name: make_seed(campaign.dataset, name) for name in ratings}
+    """Rate a seed for each name; each of its ratings is by another rater."""
+    seeds = {name: make_seed(campaign.dataset, name) for name in ratings}
     for name, values in ratings.items():
         for number, value in enumerate(values):
-            rate(campaign, f"rater {number}", found[name], value)
-    return found
+            rate(campaign, f"rater {number}", seeds[name], value)
+    return seeds
 
 
 FIVE = {  # three ratings each, worked by hand: means 5, 4, 11/3, 4.5 of two, none, 1
@@ -213,12 +215,12 @@ FIVE = {  # three ratings each, worked by hand: means 5, 4, 11/3, 4.5 of two, no
 
 @pytest.fixture
 def campaign(dataset: Dataset) -> Campaign:
-    """Each rating has a unit of its own here; the third unit that shows d has none."""
-    made = make_campaign(dataset)
-    found = judged(made, FIVE)
-    unit = Unit.objects.create(campaign=made, item=found["d"].item, position=made.units.count())
-    UnitResponse.objects.create(unit=unit, response=found["d"], number=0)
-    return made
+    """Every rating has its own unit; a third unit of d has no rating."""
+    campaign = make_campaign(dataset)
+    seeds = judged(campaign, FIVE)
+    unit = Unit.objects.create(campaign=campaign, item=seeds["d"].item, position=campaign.units.count())
+    UnitResponse.objects.create(unit=unit, response=seeds["d"], number=0)
+    return campaign
 
 
 def select(campaign: Campaign, **options: Any) -> SeedSelection:
@@ -233,14 +235,14 @@ def names(selection: SeedSelection) -> list[str]:
 
 def test_means_are_exact(dataset: Dataset) -> None:
     campaign = make_campaign(dataset, criteria={"grade": (0, 10)})
-    found = judged(campaign, {"tenths": [0.1, 0.2, 0.3], "thirds": [1, 1, 2]})
-    means = exact_means([campaign], [one.pk for one in found.values()])
-    assert means[found["tenths"].pk] == (Fraction(1, 5), 3)  # as floats: 0.20000000000000004
-    assert means[found["thirds"].pk] == (Fraction(4, 3), 3)
+    seeds = judged(campaign, {"tenths": [0.1, 0.2, 0.3], "thirds": [1, 1, 2]})
+    means = exact_means([campaign], [seed.pk for seed in seeds.values()])
+    assert means[seeds["tenths"].pk] == (Fraction(1, 5), 3)  # as floats: 0.20000000000000004
+    assert means[seeds["thirds"].pk] == (Fraction(4, 3), 3)
     assert names(select(campaign, threshold=0.2)) == ["tenths", "thirds"]
 
 
-def test_a_judgement_is_the_mean_over_the_criteria_and_counts_only_when_complete(dataset: Dataset) -> None:
+def test_a_judgement_is_the_mean_of_its_criteria_and_counts_only_if_complete(dataset: Dataset) -> None:
     campaign = make_campaign(dataset, criteria={"one": (1, 5), "two": (1, 5)})
     seed = make_seed(dataset, "x")
     rate(campaign, "amy", seed, 4, 5)
@@ -269,7 +271,7 @@ def test_excluded_raters_corrections_and_extra_ratings_count_as_in_releases(data
     assert exact_means([campaign], [seed.pk]) == {seed.pk: (Fraction(5), 1)}
 
 
-def test_of_several_originals_the_best_ranked_is_the_seed(dataset: Dataset) -> None:
+def test_the_best_ranked_of_several_originals_is_the_seed(dataset: Dataset) -> None:
     item = make_item(dataset, "x")
     for rank, text in ((2, "second"), (1, "first"), (None, "unranked")):
         make_response(item, text).sources.create(item=item, kind="seed", rank=rank)
@@ -280,7 +282,7 @@ def test_of_several_originals_the_best_ranked_is_the_seed(dataset: Dataset) -> N
 # --- Selecting --------------------------------------------------------------------------------------------------------
 
 
-def test_seeds_at_the_threshold_or_above_are_kept_and_their_items_binned(campaign: Campaign, manager: User) -> None:
+def test_seeds_at_or_above_the_threshold_are_selected_and_split(campaign: Campaign, manager: User) -> None:
     selection = select(campaign, by=manager)
     assert names(selection) == ["a", "b", "d"]
     member = selection.members.get(item__external_id="d")
@@ -297,40 +299,42 @@ def test_seeds_at_the_threshold_or_above_are_kept_and_their_items_binned(campaig
     assert entry.summary == "Selected 3 of 6 seeds of “Replies” with a mean of at least 4: dev 2, test 1."
 
 
-def test_a_least_number_of_ratings_leaves_out_what_has_fewer(campaign: Campaign) -> None:
+def test_seeds_with_too_few_ratings_are_left_out(campaign: Campaign) -> None:
     selection = select(campaign, min_ratings=3)
     assert names(selection) == ["a", "b"]
     assert (selection.report["too_few"], selection.report["rated"]) == (1, 5)
 
 
-def test_the_preview_tells_what_each_threshold_keeps(campaign: Campaign) -> None:
+def test_the_preview_counts_seeds_for_each_threshold(campaign: Campaign) -> None:
     rules = SelectionRules.of(dataset=campaign.dataset, campaigns=[campaign], threshold=3.7, shares=HALVES)
-    found = seeds_preview(rules)
-    levels = {float(level): n for level, n in found.levels}
+    preview = seeds_preview(rules)
+    levels = {float(level): n for level, n in preview.levels}
     assert levels == {1.5: 4, 2: 4, 2.5: 4, 3: 4, 3.5: 4, 3.7: 3, 4: 3, 4.5: 2, 5: 1}
-    assert (found.kept, found.sizes, found.kept_rated_less) == (3, {"dev": 2, "test": 1}, 1)
+    assert (preview.kept, preview.sizes, preview.kept_rated_less) == (3, {"dev": 2, "test": 1}, 1)
     assert not SeedSelection.objects.exists()
     assert thresholds(0, 100)[:2] == [Fraction(25, 2), 25]
 
 
-def test_the_papers_4232_seeds_are_two_equal_halves_that_anybody_can_redo(dataset: Dataset) -> None:
-    """Galley et al. (2015), section 4.1. The split is redone from the docstring of ``assign_splits``."""
+def test_4232_seeds_are_split_into_reproducible_halves(dataset: Dataset) -> None:
+    """Galley et al. (2015), section 4.1. The split is recomputed from the docstring of ``assign_splits``."""
     campaign = make_campaign(dataset)
     items = Item.objects.bulk_create(
         Item(dataset=dataset, external_id=f"t{n}", position=n, message="?") for n in range(4300)
     )
     texts = Response.objects.bulk_create(Response(item=item, text="x", text_key=f"{item.pk:064}") for item in items)
-    ResponseSource.objects.bulk_create(ResponseSource(response=one, item_id=one.item_id, kind="seed") for one in texts)
+    ResponseSource.objects.bulk_create(
+        ResponseSource(response=response, item_id=response.item_id, kind="seed") for response in texts
+    )
     rate_many(campaign, texts[:4232], 4)
     rate_many(campaign, texts[4232:], 3)
     selection = select(campaign, seed=20150726)
     assert selection.report["splits"] == {"dev": 2116, "test": 2116}
 
-    def key(place: int) -> int:
-        return int.from_bytes(hashlib.sha256(f"[20150726, {place}]".encode()).digest()[:8], "big") % 2**63
+    def key(index: int) -> int:
+        return int.from_bytes(hashlib.sha256(f"[20150726, {index}]".encode()).digest()[:8], "big") % 2**63
 
-    kept = sorted(f"t{n}" for n in range(4232))
-    shuffled = [kept[place] for place in sorted(range(4232), key=key)]
+    names_kept = sorted(f"t{n}" for n in range(4232))
+    shuffled = [names_kept[index] for index in sorted(range(4232), key=key)]
     expected = dict.fromkeys(shuffled[:2116], "dev") | dict.fromkeys(shuffled[2116:], "test")
     assert dict(selection.members.values_list("item__external_id", "split")) == expected
     assert Item.objects.filter(dataset=dataset, split="").count() == 68
@@ -341,10 +345,10 @@ def rate_many(campaign: Campaign, responses: list[Response], value: int) -> None
     rater, criterion = make_rater(campaign.project, "amy"), campaign.criteria.get()
     first = campaign.units.count()
     units = Unit.objects.bulk_create(
-        Unit(campaign=campaign, item_id=one.item_id, position=first + n) for n, one in enumerate(responses)
+        Unit(campaign=campaign, item_id=response.item_id, position=first + n) for n, response in enumerate(responses)
     )
     UnitResponse.objects.bulk_create(
-        UnitResponse(unit=unit, response=one, number=0) for unit, one in zip(units, responses, strict=True)
+        UnitResponse(unit=unit, response=response, number=0) for unit, response in zip(units, responses, strict=True)
     )
     shown = Presentation.objects.bulk_create(
         Presentation(campaign=campaign, unit=unit, rater=rater, outcome="imported", order=[0]) for unit in units
@@ -352,19 +356,19 @@ def rate_many(campaign: Campaign, responses: list[Response], value: int) -> None
     Rating.objects.bulk_create(
         Rating(
             campaign=campaign,
-            presentation=one,
+            presentation=presentation,
             response=text,
             rater=rater,
             criterion=criterion,
             value=value,
             sent_at=timezone.now(),
         )
-        for one, text in zip(shown, responses, strict=True)
+        for presentation, text in zip(shown, responses, strict=True)
     )
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "says"),
+    ("change", "field", "message"),
     [
         ({"threshold": 5.5}, "threshold", "Found 5.5; accepted: 1 to 5"),
         ({"shares": {"dev": 0.5}}, "shares", "The shares add up to 0.5; accepted: 1"),
@@ -376,17 +380,17 @@ def rate_many(campaign: Campaign, responses: list[Response], value: int) -> None
         ({"campaigns": []}, "campaigns", "Found none"),
     ],
 )
-def test_what_cannot_be_selected_is_refused_and_nothing_is_written(
-    campaign: Campaign, change: dict[str, Any], field: str, says: str
+def test_invalid_selections_are_refused_and_nothing_is_written(
+    campaign: Campaign, change: dict[str, Any], field: str, message: str
 ) -> None:
-    with pytest.raises(AnnotationError, match=says) as refused:
+    with pytest.raises(AnnotationError, match=message) as refused:
         select(campaign, **change)
     assert list(refused.value.fields) == [field]
     assert not SeedMember.objects.exists()
     assert not Item.objects.exclude(split="").exists()
 
 
-def test_no_seed_is_good_enough(dataset: Dataset) -> None:
+def test_a_selection_without_any_seed_is_refused(dataset: Dataset) -> None:
     campaign = make_campaign(dataset)
     judged(campaign, {"a": [3, 4]})
     with pytest.raises(AnnotationError, match=r"mean of 4 or more: the best mean is 3\.5"):
@@ -398,18 +402,18 @@ def test_campaigns_that_cannot_be_averaged_are_refused(campaign: Campaign, datas
     with pytest.raises(AnnotationError, match="must share one scale"):
         select(campaign, campaigns=[campaign, wider])
     magnitude = make_campaign(dataset, name="Relative")
-    magnitude.criteria.update(kind="magnitude", standard_value=100)
+    magnitude.criteria.update(kind="magnitude", standard_source="seed", standard_value=100)
     with pytest.raises(AnnotationError, match="rates a text relative to another"):
         select(campaign, campaigns=[magnitude])
-    other = make_campaign(make_dataset(dataset.project, "other"), name="Other")
+    other_campaign = make_campaign(make_dataset(dataset.project, "other"), name="Other")
     with pytest.raises(AnnotationError, match="rates another data set"):
-        select(campaign, campaigns=[other])
+        select(campaign, campaigns=[other_campaign])
     drafted = make_campaign(dataset, name="Draft", state=CampaignState.DRAFT, launched_at=None, design_hash="")
     with pytest.raises(AnnotationError, match="is a draft"):
         select(campaign, campaigns=[drafted])
 
 
-def test_splits_that_came_with_the_items_are_not_overwritten(campaign: Campaign) -> None:
+def test_uploaded_splits_are_not_overwritten(campaign: Campaign) -> None:
     Item.objects.filter(external_id="f").update(split="train")
     with pytest.raises(AnnotationError, match="were uploaded with splits: train"):
         select(campaign)
@@ -419,7 +423,7 @@ def test_splits_that_came_with_the_items_are_not_overwritten(campaign: Campaign)
 # --- Once -------------------------------------------------------------------------------------------------------------
 
 
-def test_seeds_are_selected_once_unless_asked_to_again(campaign: Campaign) -> None:
+def test_a_second_selection_needs_the_option_again(campaign: Campaign) -> None:
     first = select(campaign)
     with pytest.raises(AnnotationError, match=r"were selected on .*; accepted: once"):
         select(campaign, threshold=5)
@@ -430,7 +434,7 @@ def test_seeds_are_selected_once_unless_asked_to_again(campaign: Campaign) -> No
     assert campaign.project.audit_entries.filter(verb="seeds.select_again").count() == 1
 
 
-def test_a_selection_is_taken_back_with_its_splits(campaign: Campaign, manager: User) -> None:
+def test_removing_a_selection_removes_its_splits(campaign: Campaign, manager: User) -> None:
     seeds_unselect(selection=select(campaign), by=manager)
     assert not SeedSelection.objects.exists()
     assert not Item.objects.exclude(split="").exists()
@@ -451,24 +455,24 @@ def rated_again(selection: SeedSelection) -> None:
 
 
 @pytest.mark.parametrize(
-    ("happened", "says"),
+    ("use_selection", "reason"),
     [
         (mined, "1 mining run for its seeds"),
         (rated_in_a_split, "the campaign “Of dev”"),
         (rated_again, "the campaign “Seeds of Replies”"),
     ],
 )
-def test_what_was_mined_or_rated_from_stays_selected(campaign: Campaign, happened: Any, says: str) -> None:
+def test_a_selection_in_use_cannot_be_changed(campaign: Campaign, use_selection: Any, reason: str) -> None:
     selection = select(campaign)
     assert selection_uses(selection) == []
-    happened(selection)
+    use_selection(selection)
     for attempt in (lambda: select(campaign, threshold=5, again=True), lambda: seeds_unselect(selection=selection)):
-        with pytest.raises(AnnotationError, match=f"can no longer change: it is used by {says}"):
+        with pytest.raises(AnnotationError, match=f"can no longer change: it is used by {reason}"):
             attempt()
     assert names(SeedSelection.objects.get()) == ["a", "b", "d"]
 
 
-def test_a_draft_or_a_cancelled_run_does_not_hold_a_selection(campaign: Campaign) -> None:
+def test_drafts_and_cancelled_runs_do_not_use_a_selection(campaign: Campaign) -> None:
     selection = select(campaign)
     seeds_rate_again(selection=selection)
     mined(selection)
@@ -487,18 +491,20 @@ def test_every_selected_seed_gets_two_more_ratings(campaign: Campaign, manager: 
     assert set(draft.response_list.responses.values_list("pk", flat=True)) == set(
         selection.members.values_list("response_id", flat=True)
     )
-    assert [one.question for one in draft.criteria.all()] == [one.question for one in campaign.criteria.all()]
-    again = seeds_rate_again(selection=selection, ratings_per_unit=1, by=manager)
-    assert again.response_list == draft.response_list
+    assert [criterion.question for criterion in draft.criteria.all()] == [
+        criterion.question for criterion in campaign.criteria.all()
+    ]
+    second_draft = seeds_rate_again(selection=selection, ratings_per_unit=1, by=manager)
+    assert second_draft.response_list == draft.response_list
     assert campaign_launch(campaign=draft).slots.count() == 6
 
 
-def test_a_list_that_only_says_it_is_of_the_seeds_is_not_taken_for_them(campaign: Campaign) -> None:
-    """What chose a list is told by whoever makes it, or by a file of another server, where other numbers are given."""
+def test_a_list_with_the_origin_of_a_selection_is_not_reused(campaign: Campaign) -> None:
+    """The origin of a list is set by its creator, or by a file from another server with other ids."""
     selection = select(campaign)
-    other = selection.members.order_by("pk").values_list("response_id", flat=True)[:1]
-    told = {"kind": "seeds", "selection": selection.pk, "threshold": 1}
-    response_list_create(dataset=selection.dataset, name="Not all", responses=other, origin=told)
+    one_response = selection.members.order_by("pk").values_list("response_id", flat=True)[:1]
+    origin = {"kind": "seeds", "selection": selection.pk, "threshold": 1}
+    response_list_create(dataset=selection.dataset, name="Not all", responses=one_response, origin=origin)
     draft = seeds_rate_again(selection=selection)
     assert draft.response_list.responses.count() == selection.members.count() > 1
 
@@ -510,14 +516,14 @@ def test_seeds_rated_in_pairs_need_a_model(campaign: Campaign) -> None:
         seeds_rate_again(selection=selection)
 
 
-def test_a_seed_that_slips_below_is_kept_and_marked(campaign: Campaign) -> None:
+def test_a_seed_that_falls_below_the_threshold_is_kept_and_marked(campaign: Campaign) -> None:
     selection = select(campaign)
     more = campaign_launch(campaign=seeds_rate_again(selection=selection))
     b = selection.members.get(item__external_id="b").response
     for rater, value in (("x", 4), ("y", 3)):  # 3, 4, 5, 4, 3: a mean of 3.8
         rate(more, rater, b, value)
-    elsewhere = make_campaign(campaign.dataset, name="Fluency", criteria={"fluency": (1, 5)})
-    rate(elsewhere, "x", b, 5)  # another question
+    other_campaign = make_campaign(campaign.dataset, name="Fluency", criteria={"fluency": (1, 5)})
+    rate(other_campaign, "x", b, 5)  # another question
     now = means_now(selection)
     assert now[b.pk] == (Fraction(19, 5), 5)
     fallen = {pk for pk, mean in now.items() if has_fallen(selection, mean)}
@@ -529,11 +535,11 @@ def test_a_seed_that_slips_below_is_kept_and_marked(campaign: Campaign) -> None:
 
 def test_members_are_paged_by_split_in_the_order_of_the_items(campaign: Campaign) -> None:
     selection = select(campaign, shares={"dev": 1})
-    seen, after = [], None
+    item_ids, after = [], None
     for _ in range(3):
         page, after = members_page(selection, split="dev", among=None, after=after, size=1)
-        seen += [member.item.external_id for member in page]
-    assert (seen, after) == (["a", "b", "d"], None)
+        item_ids += [member.item.external_id for member in page]
+    assert (item_ids, after) == (["a", "b", "d"], None)
     assert members_page(selection, split="test", among=None, after=None, size=1) == ([], None)
 
 
@@ -544,14 +550,14 @@ def released(campaign: Campaign, *more: Campaign) -> Release:
         campaigns=[campaign, *more],
         source_kinds=["seed"],
     )
-    release = release_create(reference_set=reference_set, parameters={"n_bootstrap": 0})
+    release = release_create(reference_set=reference_set)
     release_build(release_id=release.pk)
     release.refresh_from_db()
     assert release.state == JobState.DONE, release.error
     return release
 
 
-def test_a_release_knows_the_seeds_that_fell(campaign: Campaign) -> None:
+def test_a_release_lists_the_seeds_that_fell(campaign: Campaign) -> None:
     assert fallen_seeds(released(campaign)) == set()  # nothing was selected
     selection = select(campaign)
     assert fallen_seeds(released(campaign)) == set()
@@ -561,12 +567,12 @@ def test_a_release_knows_the_seeds_that_fell(campaign: Campaign) -> None:
     assert fallen_seeds(released(campaign, more)) == {b.pk}
 
 
-def test_a_release_on_another_scale_says_nothing_about_the_threshold(campaign: Campaign, dataset: Dataset) -> None:
+def test_seeds_cannot_fall_on_another_scale(campaign: Campaign, dataset: Dataset) -> None:
     selection = select(campaign)
-    other = make_campaign(dataset, name="Wide", criteria={"quality": (1, 7)})
+    other_campaign = make_campaign(dataset, name="Wide", criteria={"quality": (1, 7)})
     for member in selection.members.all():
-        rate(other, "x", member.response, 2)
-    release = released(other)
+        rate(other_campaign, "x", member.response, 2)
+    release = released(other_campaign)
     assert ReleaseWeight.objects.filter(release=release, rating_mean__lt=4).count() == 3
     assert fallen_seeds(release) == set()
 
@@ -580,15 +586,13 @@ def test_data_sets_and_campaigns_with_seeds_are_found(campaign: Campaign, datase
     assert list(seeded_datasets(dataset.project)) == []
 
 
-def test_many_different_means_are_told_in_steps() -> None:
+def test_many_different_means_are_binned() -> None:
     distribution = [(Fraction(n, 100), 1) for n in range(101)]
-    found = bars(distribution, 0, 1)
-    assert (len(found), sum(n for *_, n in found), found[0][:2], found[-1][1]) == (30, 101, [0, 1 / 30], 1)
+    steps = bars(distribution, 0, 1)
+    assert (len(steps), sum(n for *_, n in steps), steps[0][:2], steps[-1][1]) == (30, 101, [0, 1 / 30], 1)
 
 
-def test_seeds_asked_for_in_two_campaigns_count_as_rated_less_until_both_are_done(
-    campaign: Campaign, dataset: Dataset
-) -> None:
+def test_seeds_of_two_campaigns_count_as_rated_less_until_both_are_done(campaign: Campaign, dataset: Dataset) -> None:
     b = Response.objects.get(text="Seed of b.")
     listed = response_list_create(dataset=dataset, name="B", responses=[b.pk], origin={})
     more = campaign_launch(campaign=campaign_for_list(response_list=listed, like=campaign, ratings_per_unit=2))

@@ -28,8 +28,8 @@ def model() -> LsaModel:
 def test_the_pairs_sum_to_the_cosine_that_scikit_learn_finds(model: LsaModel) -> None:
     # scikit-learn 1.x, cosine_similarity of counts times the model's singular vectors.
     hypothesis, reference = "i think the movie was good , the best", "the film was not good i think"
-    told = explain_am(model, hypothesis, reference, k=20)
-    index = {word: place for place, word in enumerate(model.words)}
+    explanation = explain_am(model, hypothesis, reference, k=20)
+    index = {word: column for column, word in enumerate(model.words)}
 
     def vector(text: str) -> np.ndarray:
         counts = np.zeros(len(model.words))
@@ -39,9 +39,9 @@ def test_the_pairs_sum_to_the_cosine_that_scikit_learn_finds(model: LsaModel) ->
         return counts @ model.components[:20].T.astype(np.float64)
 
     expected = cosine_similarity([vector(hypothesis)], [vector(reference)])[0, 0]
-    assert told.cosine == pytest.approx(expected, abs=1e-12)
-    assert told.of_hypothesis.sum() == pytest.approx(expected, abs=1e-12)
-    assert told.of_reference.sum() == pytest.approx(expected, abs=1e-12)
+    assert explanation.cosine == pytest.approx(expected, abs=1e-12)
+    assert explanation.of_hypothesis.sum() == pytest.approx(expected, abs=1e-12)
+    assert explanation.of_reference.sum() == pytest.approx(expected, abs=1e-12)
 
 
 @few
@@ -50,24 +50,24 @@ def test_the_score_is_the_metrics(store: tuple[ModelStore, str], hypothesis: str
     models, name = store
     metric = Am(model=name, k=k)
     workspace = Workspace(Segments([[hypothesis]], [[reference]]), [metric], models)
-    told = explain_am(models.load("lsa", name), hypothesis, reference, k=k)
-    assert told.score == pytest.approx(workspace.statistics(metric).sentence_scores[0, 0], abs=1e-9)
-    assert told.amounts.sum() == pytest.approx(told.cosine, abs=1e-12)
+    explanation = explain_am(models.load("lsa", name), hypothesis, reference, k=k)
+    assert explanation.score == pytest.approx(workspace.statistics(metric).sentence_scores[0, 0], abs=1e-9)
+    assert explanation.amounts.sum() == pytest.approx(explanation.cosine, abs=1e-12)
 
 
 def test_the_largest_parts_come_first_whatever_their_sign(model: LsaModel) -> None:
-    told = explain_am(model, "i think the movie was good", "you do not know it", k=30)
-    sizes = [abs(pair.amount) for pair in told.largest(1000)]
+    explanation = explain_am(model, "i think the movie was good", "you do not know it", k=30)
+    sizes = [abs(pair.amount) for pair in explanation.largest(1000)]
     assert sizes == sorted(sizes, reverse=True)
-    assert sum(pair.amount for pair in told.largest(1000)) == pytest.approx(told.cosine, abs=1e-12)
-    assert min(pair.amount for pair in told.largest(1000)) < 0
+    assert sum(pair.amount for pair in explanation.largest(1000)) == pytest.approx(explanation.cosine, abs=1e-12)
+    assert min(pair.amount for pair in explanation.largest(1000)) < 0
 
 
 def test_words_that_the_space_does_not_know_are_named_and_add_nothing(model: LsaModel) -> None:
-    told = explain_am(model, "Zyzzyva good, GOOD!", "good 😀", k=10)
-    assert told.hypothesis_words == ["zyzzyva", "good", "good"]
-    assert told.hypothesis == [KnownWord("good", 2)]
-    assert told.cosine == pytest.approx(1)
+    explanation = explain_am(model, "Zyzzyva good, GOOD!", "good 😀", k=10)
+    assert explanation.hypothesis_words == ["zyzzyva", "good", "good"]
+    assert explanation.hypothesis == [KnownWord("good", 2)]
+    assert explanation.cosine == pytest.approx(1)
     nothing = explain_am(model, "zyzzyva", "", k=10)
     assert (nothing.hypothesis, nothing.cosine, nothing.largest(3)) == ([], 0.0, [])
 

@@ -33,23 +33,23 @@ def test_each_word_has_the_probability_that_another_reader_of_arpa_files_finds(
     # python-arpa 0.1.0b4
     model.write_arpa(tmp_path / "model.arpa")
     [oracle] = arpa.loadf(tmp_path / "model.arpa")
-    told = explain_fluency(model, "i think the zyzzyva was good", order=3)
+    explanation = explain_fluency(model, "i think the zyzzyva was good", order=3)
     history = ["<s>"]
-    for word in told.words:
-        shown = word.text if word.is_known else "<unk>"
-        expected = oracle.log_p_raw(tuple([*history, shown][-3:]))
+    for word in explanation.words:
+        token = word.text if word.is_known else "<unk>"
+        expected = oracle.log_p_raw(tuple([*history, token][-3:]))
         assert word.log_probability == pytest.approx(expected * math.log(10), abs=1e-5)
-        history.append(shown)
+        history.append(token)
 
 
 @few
 @given(text=texts, order=st.integers(1, 3))
 def test_the_words_sum_to_the_text(model: LanguageModel, text: str, order: int) -> None:
-    told = explain_fluency(model, text, order=order)
+    explanation = explain_fluency(model, text, order=order)
     logs, lengths = model.log_probabilities([text], [order])
-    assert told.log_probability == pytest.approx(logs[order][0], abs=1e-9)
-    assert told.n_words == lengths[0]
-    assert all(1 <= word.order <= word.longest <= order for word in told.words)
+    assert explanation.log_probability == pytest.approx(logs[order][0], abs=1e-9)
+    assert explanation.n_words == lengths[0]
+    assert all(1 <= word.order <= word.longest <= order for word in explanation.words)
 
 
 @few
@@ -58,19 +58,23 @@ def test_the_ratio_is_the_metrics(store: tuple[ModelStore, str], hypothesis: str
     models, name = store
     metric = Fm(model=name, order=order)
     workspace = Workspace(Segments([[hypothesis]], [[reference]]), [metric], models)
-    found = models.load("language_model", name)
-    one, other = (explain_fluency(found, text, order=order) for text in (hypothesis, reference))
-    assert fluency_ratio(one, other) == pytest.approx(workspace.statistics(metric).sentence_scores[0, 0], abs=1e-9)
+    language_model = models.load("language_model", name)
+    of_hypothesis, of_reference = (
+        explain_fluency(language_model, text, order=order) for text in (hypothesis, reference)
+    )
+    assert fluency_ratio(of_hypothesis, of_reference) == pytest.approx(
+        workspace.statistics(metric).sentence_scores[0, 0], abs=1e-9
+    )
 
 
 def test_the_n_gram_that_gave_a_probability_is_the_longest_listed(model: LanguageModel) -> None:
     words = dstc7_sample().gold_texts[0].split()[:2]
     listed = {
-        n: {tuple(model.words[place] for place in row) for row in model.backoff.rows(n).tolist()} for n in (1, 2, 3)
+        n: {tuple(model.words[index] for index in row) for row in model.backoff.rows(n).tolist()} for n in (1, 2, 3)
     }
-    told = explain_fluency(model, " ".join([*words, "zyzzyva", "i", "i", "i"]), order=3)
+    explanation = explain_fluency(model, " ".join([*words, "zyzzyva", "i", "i", "i"]), order=3)
     history = ["<s>"]
-    for word in told.words:
+    for word in explanation.words:
         history.append(word.text if word.is_known else "<unk>")
         longest = max(n for n in (1, 2, 3) if n <= len(history) and tuple(history[-n:]) in listed[n])
         assert word.order == longest
@@ -78,9 +82,9 @@ def test_the_n_gram_that_gave_a_probability_is_the_longest_listed(model: Languag
 
 
 def test_an_empty_text_is_read_as_the_word_for_it(model: LanguageModel) -> None:
-    told = explain_fluency(model, "", order=2)
-    assert [word.text for word in told.words] == ["_EMPTY_", "</s>"]
-    assert told.n_words == 1
+    explanation = explain_fluency(model, "", order=2)
+    assert [word.text for word in explanation.words] == ["_EMPTY_", "</s>"]
+    assert explanation.n_words == 1
 
 
 def test_two_texts_of_no_probability_are_equally_fluent(model: LanguageModel) -> None:

@@ -16,7 +16,7 @@ from tests.metrics.scoring.cast import WITH_REFERENCES_ALONE
 def test_without_a_reference_in_the_subset_there_is_no_score_and_nothing_to_choose(
     name: str, references: list[str]
 ) -> None:
-    told = explain_segment(
+    explanation = explain_segment(
         get_metric(name),
         "a b",
         references,
@@ -24,6 +24,6 @@ def test_without_a_reference_in_the_subset_there_is_no_score_and_nothing_to_choo
         counts=[False] * len(references),
         source="c",
     )
-    assert math.isnan(told.score)
-    assert told.chosen is None
-    assert told.parts == ()
+    assert math.isnan(explanation.score)
+    assert explanation.chosen is None
+    assert explanation.parts == ()

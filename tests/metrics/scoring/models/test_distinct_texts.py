@@ -9,11 +9,11 @@ from metrics.scoring.models.distinct_texts import kept_texts, survey, text_key
 TEXTS = ["Hello there", "  ", "hello there ", "Hello there", "no", "", "No ", "So what?"]
 
 
-def test_each_text_is_kept_once_where_it_first_stands() -> None:
-    found = survey(lambda: TEXTS)
+def test_each_text_is_kept_once_at_its_first_occurrence() -> None:
+    result = survey(lambda: TEXTS)
 
-    assert list(kept_texts(lambda: TEXTS, found)) == ["Hello there", "hello there", "no", "No", "So what?"]
-    assert (found.n_read, found.n_texts, found.empty, found.repeated, found.words) == (8, 5, 2, 1, 8)
+    assert list(kept_texts(lambda: TEXTS, result)) == ["Hello there", "hello there", "no", "No", "So what?"]
+    assert (result.n_read, result.n_texts, result.empty, result.repeated, result.words) == (8, 5, 2, 1, 8)
 
 
 def test_texts_of_a_group_are_counted_whatever_their_case_and_left_out_only_if_asked() -> None:
@@ -31,10 +31,10 @@ def test_texts_of_a_group_are_counted_whatever_their_case_and_left_out_only_if_a
 def test_it_keeps_what_a_dictionary_keeps(texts: list[str]) -> None:
     expected = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
-    found = survey(lambda: texts)
+    result = survey(lambda: texts)
 
-    assert list(kept_texts(lambda: texts, found)) == expected
-    assert found.words == sum(len(text.split()) for text in expected)
+    assert list(kept_texts(lambda: texts, result)) == expected
+    assert result.words == sum(len(text.split()) for text in expected)
 
 
 def test_the_digest_depends_on_kept_texts_and_their_order_alone() -> None:
@@ -45,15 +45,15 @@ def test_the_digest_depends_on_kept_texts_and_their_order_alone() -> None:
 
 @pytest.mark.parametrize("later", [["a", "b"], ["a", "b", "c", "d"], ["a", "b", "x"]])
 def test_texts_that_changed_meanwhile_are_refused(later: list[str]) -> None:
-    found = survey(lambda: ["a", "b", "c"])
+    result = survey(lambda: ["a", "b", "c"])
 
-    with pytest.raises(ValueError, match="found others than when they were counted"):
-        list(kept_texts(lambda: later, found))
+    with pytest.raises(ValueError, match="they changed after they were counted"):
+        list(kept_texts(lambda: later, result))
 
 
-def test_progress_is_told() -> None:
-    told: list[int] = []
+def test_progress_is_reported() -> None:
+    reports: list[int] = []
 
-    survey(lambda: map(str, range(12_000)), progress=told.append)
+    survey(lambda: map(str, range(12_000)), progress=reports.append)
 
-    assert told == [5_000, 10_000]
+    assert reports == [5_000, 10_000]

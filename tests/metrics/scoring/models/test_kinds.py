@@ -1,4 +1,4 @@
-"""What can be chosen about a training, and what is told about a model."""
+"""What can be chosen about a training, and what is reported about a model."""
 
 import pytest
 
@@ -8,14 +8,14 @@ TEXTS = ["the cat sat on the mat", "a dog saw the cat", "the old dog sat", "no c
 
 
 @pytest.mark.parametrize("name", TRAINABLE)
-def test_the_defaults_train_a_model_that_tells_its_vocabulary(name: str) -> None:
-    kind, told = get_kind(name), []
+def test_the_defaults_train_a_model_that_reports_its_vocabulary(name: str) -> None:
+    kind, reports = get_kind(name), []
 
-    model = kind.train(TEXTS, kind.checked({}), told.append)
+    model = kind.train(TEXTS, kind.checked({}), reports.append)
 
     assert model.kind == name
     assert model.facts["vocabulary"] > 0
-    assert told[-1] == len(TEXTS)
+    assert reports[-1] == len(TEXTS)
 
 
 @pytest.mark.parametrize(

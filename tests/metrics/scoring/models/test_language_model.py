@@ -27,7 +27,7 @@ few = settings(max_examples=60, deadline=None)
 @pytest.fixture(scope="module")
 def conversations() -> list[str]:
     sample = dstc7_sample()
-    return [text for own in sample.weighted for text in own]
+    return [text for references in sample.weighted for text in references]
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +41,10 @@ def test_probabilities_after_every_history_sum_to_one(texts: list[str], order: i
     model = LanguageModel.train(texts, order=order, prune=prune)
     for length in range(min(order, 3)):
         for history in product((*WORDS, "<s>", "never seen"), repeat=length):
-            found = model.distribution(history)
-            assert found.sum() == pytest.approx(1, abs=1e-5)  # SRILM takes 3e-6 for nothing
-            assert found[model.words.index("<s>")] == 0
-            assert (np.delete(found, 1) > 0).all()
+            probabilities = model.distribution(history)
+            assert probabilities.sum() == pytest.approx(1, abs=1e-5)  # SRILM takes 3e-6 for nothing
+            assert probabilities[model.words.index("<s>")] == 0
+            assert (np.delete(probabilities, 1) > 0).all()
 
 
 def test_probabilities_sum_to_one_after_real_histories(trigrams: LanguageModel, conversations: list[str]) -> None:
@@ -57,8 +57,8 @@ def test_small_counts_by_hand() -> None:
     # Words: a 2, b 1, c 1, </s> 2: six, and one more for <unk>. After <s> twice a, after a once each b and c; discounts
     # are out of range, so denominators grow by one.
     model = LanguageModel.train(["a b", "a c"], order=2)
-    alone = dict(zip(model.words, model.distribution([]), strict=True))
-    assert alone == pytest.approx({"<unk>": 1 / 7, "<s>": 0, "</s>": 2 / 7, "a": 2 / 7, "b": 1 / 7, "c": 1 / 7})
+    unigrams = dict(zip(model.words, model.distribution([]), strict=True))
+    assert unigrams == pytest.approx({"<unk>": 1 / 7, "<s>": 0, "</s>": 2 / 7, "a": 2 / 7, "b": 1 / 7, "c": 1 / 7})
     start = dict(zip(model.words, model.distribution(["<s>"]), strict=True))
     assert start["a"] == pytest.approx(2 / 3)
     after = dict(zip(model.words, model.distribution(["a"]), strict=True))
@@ -156,18 +156,18 @@ def test_a_longer_model_at_a_lower_order_is_the_shorter_model(
     shorter = LanguageModel.train(conversations, order=order)
     assert shorter.n_ngrams == trigrams.n_ngrams[:order]
     texts = conversations[:50]
-    one, other = shorter.per_word(texts, [order]), trigrams.per_word(texts, [1, 2, 3])
-    np.testing.assert_allclose(one[order], other[order], rtol=1e-12)
+    of_shorter, of_longer = shorter.per_word(texts, [order]), trigrams.per_word(texts, [1, 2, 3])
+    np.testing.assert_allclose(of_shorter[order], of_longer[order], rtol=1e-12)
 
 
 def test_ngrams_are_those_of_the_padded_texts(trigrams: LanguageModel, conversations: list[str]) -> None:
     padded = [["<s>", *words, "</s>"] for words in words_of(conversations)]
-    seen = [gram for words in padded for gram in pairwise(words)]
+    bigrams = [gram for words in padded for gram in pairwise(words)]
     triples = [gram for words in padded for gram in zip(words, words[1:], words[2:], strict=False)]
     counts = {gram: triples.count(gram) for gram in set(triples[:300])}
     assert trigrams.n_ngrams[0] == len({word for words in padded for word in words}) + 1  # <unk>
-    assert trigrams.n_ngrams[1] == len(set(seen))
-    index = {word: place for place, word in enumerate(trigrams.words)}
+    assert trigrams.n_ngrams[1] == len(set(bigrams))
+    index = {word: number for number, word in enumerate(trigrams.words)}
     rows = np.array([[index[word] for word in gram] for gram in counts], dtype=np.int32)
     listed = trigrams.backoff.find(rows) >= 0
     np.testing.assert_array_equal(listed, [count >= 2 for count in counts.values()])  # gt3min
@@ -177,11 +177,11 @@ def test_counting_in_parts_changes_nothing(
     trigrams: LanguageModel, conversations: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ngram_counts, "_SENTENCES_AT_ONCE", 37)
-    read: list[int] = []
-    again = LanguageModel.train(iter(conversations), order=3, progress=read.append)
-    assert again.digest == trigrams.digest
-    assert read[0] == 37
-    assert read[-1] == len(conversations)
+    reports: list[int] = []
+    model = LanguageModel.train(iter(conversations), order=3, progress=reports.append)
+    assert model.digest == trigrams.digest
+    assert reports[0] == 37
+    assert reports[-1] == len(conversations)
 
 
 def test_the_order_of_texts_does_not_matter(trigrams: LanguageModel, conversations: list[str]) -> None:
@@ -189,34 +189,34 @@ def test_the_order_of_texts_does_not_matter(trigrams: LanguageModel, conversatio
 
 
 def test_pruning_takes_the_least_needed_and_more_at_a_higher_threshold(conversations: list[str]) -> None:
-    whole = LanguageModel.train(conversations, order=3)
-    some = LanguageModel.train(conversations, order=3, prune=1e-6)
-    most = LanguageModel.train(conversations, order=3, prune=1e-4)
-    assert whole.n_ngrams[0] == some.n_ngrams[0] == most.n_ngrams[0]
-    assert whole.n_ngrams[1] > some.n_ngrams[1] > most.n_ngrams[1]
-    assert whole.n_ngrams[2] >= some.n_ngrams[2] > most.n_ngrams[2]
+    unpruned = LanguageModel.train(conversations, order=3)
+    pruned = LanguageModel.train(conversations, order=3, prune=1e-6)
+    pruned_further = LanguageModel.train(conversations, order=3, prune=1e-4)
+    assert unpruned.n_ngrams[0] == pruned.n_ngrams[0] == pruned_further.n_ngrams[0]
+    assert unpruned.n_ngrams[1] > pruned.n_ngrams[1] > pruned_further.n_ngrams[1]
+    assert unpruned.n_ngrams[2] >= pruned.n_ngrams[2] > pruned_further.n_ngrams[2]
 
     def perplexity(model: LanguageModel) -> float:
         logs, lengths = model.log_probabilities(conversations, [3])
         return math.exp(-logs[3].sum() / (lengths + 1).sum())
 
-    assert perplexity(whole) < perplexity(some) < perplexity(most)
+    assert perplexity(unpruned) < perplexity(pruned) < perplexity(pruned_further)
 
 
 def test_the_loss_of_an_ngram_is_the_divergence_that_leaving_it_out_makes() -> None:
     # By the definition: p(h) sum_w p(w|h) (log p(w|h) - log p'(w|h)), as relative perplexity (Stolcke 1998).
-    whole = LanguageModel.train(["a b c", "a b", "c c a b", "b a", "a c"] * 3 + ["d a", "b d", "c b a"], order=2)
-    backoff = whole.backoff
-    found = katz._change(backoff, 2)
-    alone = whole.distribution([])
-    for place, (history, _) in enumerate(backoff.rows(2).tolist()):
-        kept = np.arange(found.size) != place
-        less = replace(backoff, keys=(backoff.keys[0][kept],), logs=(backoff.logs[0], backoff.logs[1][kept]))
-        rows = np.array([[history, word] for word in range(len(whole.words)) if word != 1], dtype=np.int32)
-        before, after = backoff.last(rows), less.normalised(2).last(rows)
-        context = alone[2 if history == 1 else history]  # a sentence's start is as frequent as its end
+    model = LanguageModel.train(["a b c", "a b", "c c a b", "b a", "a c"] * 3 + ["d a", "b d", "c b a"], order=2)
+    backoff = model.backoff
+    losses = katz._change(backoff, 2)
+    unigrams = model.distribution([])
+    for index, (history, _) in enumerate(backoff.rows(2).tolist()):
+        mask = np.arange(losses.size) != index
+        without = replace(backoff, keys=(backoff.keys[0][mask],), logs=(backoff.logs[0], backoff.logs[1][mask]))
+        rows = np.array([[history, word] for word in range(len(model.words)) if word != 1], dtype=np.int32)
+        before, after = backoff.last(rows), without.normalised(2).last(rows)
+        context = unigrams[2 if history == 1 else history]  # a sentence's start is as frequent as its end
         divergence = context * (10**before * (before - after)).sum() * math.log(10)
-        assert found[place] == pytest.approx(math.exp(divergence) - 1, abs=1e-12)
+        assert losses[index] == pytest.approx(math.exp(divergence) - 1, abs=1e-12)
 
 
 def test_pruning_leaves_out_what_changes_nothing() -> None:
@@ -271,8 +271,8 @@ def test_it_is_saved_and_loaded_and_known_by_its_content(trigrams: LanguageModel
     assert isinstance(loaded.backoff.logs[0], np.memmap)
     texts = ["i think so", "never zzz"]
     np.testing.assert_array_equal(loaded.per_word(texts, [2])[2], trigrams.per_word(texts, [2])[2])
-    other = LanguageModel.train(["a b"], order=2)
-    assert other.digest != LanguageModel.train(["a b"], order=2, clean=False).digest
+    cleaned = LanguageModel.train(["a b"], order=2)
+    assert cleaned.digest != LanguageModel.train(["a b"], order=2, clean=False).digest
 
 
 def test_equal_models_have_equal_bytes(tmp_path: Path) -> None:

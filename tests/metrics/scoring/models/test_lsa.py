@@ -17,7 +17,7 @@ from tests.metrics.scoring.corpora import dstc7_sample
 @pytest.fixture(scope="module")
 def conversations() -> list[str]:
     sample = dstc7_sample()
-    return [text for own in sample.weighted for text in own]
+    return [text for references in sample.weighted for text in references]
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,9 @@ def test_cosines_are_scikit_learns_at_every_k(
 ) -> None:
     counter, decomposition = oracle
     # Its transform is the projection on the components, of which the first k are taken.
-    theirs = decomposition.transform(counter.transform(conversations[:200]).astype(float))[:, :k]
-    ours = model.vectors(conversations[:200], k)
-    np.testing.assert_allclose(cosines(ours), cosines(theirs), atol=1e-6)
+    expected = decomposition.transform(counter.transform(conversations[:200]).astype(float))[:, :k]
+    vectors = model.vectors(conversations[:200], k)
+    np.testing.assert_allclose(cosines(vectors), cosines(expected), atol=1e-6)
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
@@ -80,20 +80,22 @@ def test_however_the_matrix_is_taken_apart_the_space_is_the_same(
 
 def test_blocks_find_no_more_dimensions_than_texts_span(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty texts, each ten times: the Krylov space is all there is before it has twice the dimensions asked for."""
-    texts = [" ".join(f"w{word}" for word in range(at, at + 3)) for at in range(40)] * 10
+    texts = [" ".join(f"w{word}" for word in range(start, start + 3)) for start in range(40)] * 10
     monkeypatch.setattr(lsa, "_SMALL_SIDE", 10)
     monkeypatch.setattr(lsa, "_FEW", 1)
     monkeypatch.setattr(lsa, "_ONE_BY_ONE", 0)
     monkeypatch.setattr(lsa, "_BLOCK", 4)
-    found = [LsaModel.train(own, components=30) for own in (texts, texts[:40])]
-    expected = np.linalg.svd(found[0].counts(texts).toarray())[1][:30]
-    np.testing.assert_allclose(found[0].singular_values, expected, rtol=1e-12)
-    np.testing.assert_allclose(found[0].singular_values, found[1].singular_values * np.sqrt(10), rtol=1e-12)
+    models = [LsaModel.train(sample, components=30) for sample in (texts, texts[:40])]
+    expected = np.linalg.svd(models[0].counts(texts).toarray())[1][:30]
+    np.testing.assert_allclose(models[0].singular_values, expected, rtol=1e-12)
+    np.testing.assert_allclose(models[0].singular_values, models[1].singular_values * np.sqrt(10), rtol=1e-12)
 
 
 def test_blocks_stay_orthogonal_when_nothing_is_left_to_find() -> None:
     """170 texts, each 23 times, with words in common: far fewer dimensions than texts and words have room for."""
-    once = [" ".join(f"w{at}x{word}" for word in range(20)) + f" c{at % 7} c{at % 11}" for at in range(170)]
+    once = [
+        " ".join(f"w{number}x{word}" for word in range(20)) + f" c{number % 7} c{number % 11}" for number in range(170)
+    ]
     model = LsaModel.train(once * 23, components=160)
     expected = np.linalg.svd(model.counts(once).toarray())[1][:160] * np.sqrt(23)
     np.testing.assert_allclose(model.singular_values, expected, rtol=1e-10)
@@ -106,20 +108,20 @@ def test_blocks_are_done_long_before_they_span_all_texts(monkeypatch: pytest.Mon
     texts = [" ".join(f"w{word}" for word in row) for row in drawn]
     monkeypatch.setattr(lsa, "_FEW", 1)
     monkeypatch.setattr(lsa, "_ONE_BY_ONE", 0)
-    told: list[int] = []
-    model = LsaModel.train(texts, components=45, progress=told.append)
+    reports: list[int] = []
+    model = LsaModel.train(texts, components=45, progress=reports.append)
     expected = np.linalg.svd(model.counts(texts).toarray())[1][:45]
     np.testing.assert_allclose(model.singular_values, expected, rtol=1e-12)
-    assert 5 < len(told) < 900 / 32
+    assert 5 < len(reports) < 900 / 32
 
 
 def test_few_words_in_many_texts_make_the_same_space_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = np.random.default_rng(1).zipf(1.5, (200, 12)).clip(max=25)
     texts = [" ".join(f"w{word}" for word in row) for row in drawn]
-    whole = LsaModel.train(texts, components=9)
+    expected = LsaModel.train(texts, components=9)
     monkeypatch.setattr(lsa, "_SMALL_SIDE", 10)
     monkeypatch.setattr(lsa, "_FEW", 10_000)
-    np.testing.assert_allclose(LsaModel.train(texts, components=9).components, whole.components, atol=1e-5)
+    np.testing.assert_allclose(LsaModel.train(texts, components=9).components, expected.components, atol=1e-5)
 
 
 def test_the_first_dimensions_of_a_larger_model_are_the_smaller_model(conversations: list[str]) -> None:
@@ -131,14 +133,14 @@ def test_products_for_many_k_are_those_of_each(model: LsaModel, conversations: l
     left, right = conversations[:30], conversations[30:70]
     cross = (np.arange(30), np.arange(30) + 5)
     within = (np.array([0, 3]), np.array([1, 3]))
-    found = products(model, left, right, [40, 3, 17], cross, within)
-    assert sorted(found) == [3, 17, 40]
-    for k, one in found.items():
+    products_by_k = products(model, left, right, [40, 3, 17], cross, within)
+    assert sorted(products_by_k) == [3, 17, 40]
+    for k, result in products_by_k.items():
         a, b = model.vectors(left, k), model.vectors(right, k)
-        np.testing.assert_allclose(one.left_norm, np.linalg.norm(a, axis=1))
-        np.testing.assert_allclose(one.right_norm, np.linalg.norm(b, axis=1))
-        np.testing.assert_allclose(one.cross, (a[cross[0]] * b[cross[1]]).sum(axis=1), atol=1e-12)
-        np.testing.assert_allclose(one.within, (b[within[0]] * b[within[1]]).sum(axis=1), atol=1e-12)
+        np.testing.assert_allclose(result.left_norm, np.linalg.norm(a, axis=1))
+        np.testing.assert_allclose(result.right_norm, np.linalg.norm(b, axis=1))
+        np.testing.assert_allclose(result.cross, (a[cross[0]] * b[cross[1]]).sum(axis=1), atol=1e-12)
+        np.testing.assert_allclose(result.within, (b[within[0]] * b[within[1]]).sum(axis=1), atol=1e-12)
 
 
 def test_one_letter_words_count_and_case_and_punctuation_do_not() -> None:
@@ -171,13 +173,13 @@ def test_words_off_the_dimensions_are_the_origin_and_not_the_direction_of_roundi
     small, large = LsaModel.train(texts, components=2), LsaModel.train(texts, components=5)
     assert not small.vectors(["lone"]).any()
     assert large.vectors(["lone"]).any()
-    [found] = products(
+    [result] = products(
         small, ["lone"], ["lone", "a"], [2], (np.zeros(2, int), np.arange(2)), (np.zeros(2, int),) * 2
     ).values()
-    assert not found.cross.any()
-    assert not found.left_norm.any()
-    assert (found.right_norm > 0).tolist() == [False, True]
-    assert not found.within.any()
+    assert not result.cross.any()
+    assert not result.left_norm.any()
+    assert (result.right_norm > 0).tolist() == [False, True]
+    assert not result.within.any()
 
 
 def test_chinese_is_split_as_the_model_says() -> None:
@@ -198,21 +200,21 @@ def test_it_is_saved_mapped_into_memory_and_known_by_its_content(
 
 
 def test_progress_counts_the_texts() -> None:
-    read: list[int] = []
-    LsaModel.train(iter(["a b", "b c"]), components=1, progress=read.append)
-    assert read[-1] == 2
+    reports: list[int] = []
+    LsaModel.train(iter(["a b", "b c"]), components=1, progress=reports.append)
+    assert reports[-1] == 2
 
 
-def test_progress_is_told_while_the_space_is_computed(
+def test_progress_is_reported_while_the_space_is_computed(
     conversations: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lsa, "_SMALL_SIDE", 10)
     monkeypatch.setattr(lsa, "_FEW", 1)
     monkeypatch.setattr(lsa, "_ONE_BY_ONE", 0)
-    told: list[int] = []
-    LsaModel.train(conversations[:200], components=60, progress=told.append)
-    assert len(told) > 4
-    assert set(told) == {200}
+    reports: list[int] = []
+    LsaModel.train(conversations[:200], components=60, progress=reports.append)
+    assert len(reports) > 4
+    assert set(reports) == {200}
 
 
 @pytest.mark.parametrize("components", [0, 2501, 1.5, True])

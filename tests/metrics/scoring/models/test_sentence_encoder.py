@@ -25,23 +25,23 @@ def test_with_the_library_there_is_nothing_to_say(monkeypatch):
     assert unavailable() == ""
 
 
-def test_each_distinct_text_is_encoded_once_and_in_an_order_of_its_own(monkeypatch, tmp_path):
+def test_each_distinct_text_is_encoded_once_in_sorted_order(monkeypatch, tmp_path):
     encoded = install(monkeypatch)
     encoder = SentenceEncoder.load(model_folder(tmp_path / "model"))
-    found = encoder.encode(["b", "a", "b", "c"])
+    vectors = encoder.encode(["b", "a", "b", "c"])
     assert encoded == [["a", "b", "c"]]
-    np.testing.assert_allclose(found, [letters(text) for text in "babc"], rtol=1e-6)
+    np.testing.assert_allclose(vectors, [letters(text) for text in "babc"], rtol=1e-6)
 
 
 def test_the_digest_is_of_names_and_contents_and_not_of_notes_or_hidden_files(tmp_path):
     first = SentenceEncoder.load(model_folder(tmp_path / "one")).digest
-    other = model_folder(tmp_path / "two")
-    (other / "README.md").write_text("about")
-    (other / ".cache").mkdir()
-    (other / ".cache" / "lock").write_text("")
-    assert SentenceEncoder.load(other).digest == first
-    (other / "vocab.txt").write_text("a")
-    assert SentenceEncoder.load(other).digest != first
+    folder = model_folder(tmp_path / "two")
+    (folder / "README.md").write_text("about")
+    (folder / ".cache").mkdir()
+    (folder / ".cache" / "lock").write_text("")
+    assert SentenceEncoder.load(folder).digest == first
+    (folder / "vocab.txt").write_text("a")
+    assert SentenceEncoder.load(folder).digest != first
     assert SentenceEncoder.load(model_folder(tmp_path / "three", b"other weights")).digest != first
 
 
@@ -96,7 +96,7 @@ def test_a_model_in_the_cache_of_the_hub_is_located_by_its_name(monkeypatch, tmp
 
 
 @pytest.mark.parametrize("name", ["org/other", "no such name"])
-def test_a_model_that_is_nowhere_is_refused_and_never_fetched(monkeypatch, name):
+def test_a_missing_model_is_refused_and_never_fetched(monkeypatch, name):
     hub(monkeypatch, {})
     with pytest.raises(
         ValueError, match=rf"model: found no sentence-transformers model '{name}'; accepted: its folder"

@@ -1,4 +1,4 @@
-"""A store keeps one copy of equal models, whoever else is at work in its folder."""
+"""A store keeps one copy of equal models, whatever other processes do in its folder."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def model() -> LsaModel:
     return LsaModel.train(TEXTS, components=2)
 
 
-def test_what_is_added_is_found_by_its_hash_and_leaves_nothing_else(tmp_path: Path, model: LsaModel) -> None:
+def test_an_added_model_is_found_by_its_hash_and_leaves_nothing_else(tmp_path: Path, model: LsaModel) -> None:
     store = ModelStore([tmp_path / "models"])
 
     references = {store.add(model) for _ in range(2)}
@@ -26,7 +26,7 @@ def test_what_is_added_is_found_by_its_hash_and_leaves_nothing_else(tmp_path: Pa
     assert [path.name for path in (tmp_path / "models").iterdir()] == [model_name("lsa", model.digest)]
 
 
-def test_somebody_who_is_faster_with_the_same_model_is_no_error(tmp_path: Path, model: LsaModel) -> None:
+def test_another_process_that_adds_the_same_model_first_is_no_error(tmp_path: Path, model: LsaModel) -> None:
     class Slow(LsaModel):
         def save(self, path: Path) -> None:
             super().save(path)
@@ -40,15 +40,15 @@ def test_somebody_who_is_faster_with_the_same_model_is_no_error(tmp_path: Path, 
 
 def test_a_folder_that_is_another_model_than_its_name_says_is_refused(tmp_path: Path, model: LsaModel) -> None:
     store = ModelStore([tmp_path])
-    other = LsaModel.train([*TEXTS, "the roof"], components=2)
-    store.add(other)
-    (tmp_path / model_name("lsa", other.digest)).rename(tmp_path / model_name("lsa", model.digest))
+    other_model = LsaModel.train([*TEXTS, "the roof"], components=2)
+    store.add(other_model)
+    (tmp_path / model_name("lsa", other_model.digest)).rename(tmp_path / model_name("lsa", model.digest))
 
-    with pytest.raises(ValueError, match=f"holds sha256:{other.digest}; accepted: sha256:{model.digest}"):
+    with pytest.raises(ValueError, match=f"holds sha256:{other_model.digest}; accepted: sha256:{model.digest}"):
         store.load("lsa", f"sha256:{model.digest}")
 
 
-def test_a_model_named_by_its_path_is_found_by_its_hash_then(tmp_path: Path, model: LsaModel) -> None:
+def test_a_model_named_by_its_path_is_then_found_by_its_hash(tmp_path: Path, model: LsaModel) -> None:
     model.save(tmp_path / "mine")
     store = ModelStore()
 
@@ -59,16 +59,16 @@ def test_a_model_named_by_its_path_is_found_by_its_hash_then(tmp_path: Path, mod
 
 
 def test_another_model_at_the_same_path_is_read_anew(tmp_path: Path, model: LsaModel) -> None:
-    other = LsaModel.train([*TEXTS, "the roof"], components=2)
+    other_model = LsaModel.train([*TEXTS, "the roof"], components=2)
     model.save(tmp_path / "mine")
     store = ModelStore()
     assert store.load("lsa", str(tmp_path / "mine")).digest == model.digest
 
-    other.save(tmp_path / "other")
+    other_model.save(tmp_path / "other")
     for file in (tmp_path / "other").iterdir():  # in place: the folder itself stays as old as it was
         (tmp_path / "mine" / file.name).write_bytes(file.read_bytes())
 
-    assert store.load("lsa", str(tmp_path / "mine")).digest == other.digest
+    assert store.load("lsa", str(tmp_path / "mine")).digest == other_model.digest
 
 
 def test_digits_that_are_wrong_further_on_are_refused_of_a_model_in_memory_too(tmp_path: Path, model: LsaModel) -> None:
@@ -81,7 +81,7 @@ def test_digits_that_are_wrong_further_on_are_refused_of_a_model_in_memory_too(t
 
 
 @pytest.mark.parametrize("digits", ["", "0123456789a", "../../../x..", "0123456789AB", "0" * 65])
-def test_what_is_no_hash_is_looked_for_nowhere(tmp_path: Path, digits: str) -> None:
+def test_an_invalid_hash_is_not_looked_for(tmp_path: Path, digits: str) -> None:
     with pytest.raises(ValueError, match="accepted: sha256: and 12 to 64 digits"):
         ModelStore([tmp_path]).path("lsa", f"sha256:{digits}")
 

@@ -9,10 +9,10 @@ from metrics.scoring.models.training import train
 
 @pytest.mark.parametrize("kind", TRAINABLE)
 def test_each_kind_is_trained_by_its_name(kind: str) -> None:
-    read: list[int] = []
-    model = train(kind, iter(["a b c", "a c", "b"]), progress=read.append)
+    reports: list[int] = []
+    model = train(kind, iter(["a b c", "a c", "b"]), progress=reports.append)
     assert model.kind == kind
-    assert read[-1] == 3
+    assert reports[-1] == 3
 
 
 def test_options_reach_the_model() -> None:

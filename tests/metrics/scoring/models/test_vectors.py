@@ -90,7 +90,7 @@ def test_a_conversion_that_fails_leaves_nothing_behind(tmp_path):
     assert list((tmp_path / BESIDE).iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written_is_told_with_what_helps(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_refused_with_advice(tmp_path, monkeypatch):
     path = glove(tmp_path / "v.txt", WORDS, matrix())
 
     def denied(*args: object) -> Path:
@@ -121,10 +121,10 @@ def test_saved_vectors_are_the_same_when_opened_and_equal_ones_have_equal_bytes(
 
 
 def test_the_digest_depends_on_words_and_on_numbers():
-    one = WordVectors.from_words(["ab", "c"], matrix(2)).digest
-    assert one == WordVectors.from_words(["ab", "c"], matrix(2), {"made": "elsewhere"}).digest
-    assert one != WordVectors.from_words(["a", "bc"], matrix(2)).digest
-    assert one != WordVectors.from_words(["ab", "c"], matrix(2, seed=2)).digest
+    digest = WordVectors.from_words(["ab", "c"], matrix(2)).digest
+    assert digest == WordVectors.from_words(["ab", "c"], matrix(2), {"made": "elsewhere"}).digest
+    assert digest != WordVectors.from_words(["a", "bc"], matrix(2)).digest
+    assert digest != WordVectors.from_words(["ab", "c"], matrix(2, seed=2)).digest
 
 
 def test_the_matrix_of_a_loaded_model_stays_on_disk(tmp_path):
@@ -186,19 +186,19 @@ def test_the_header_alone_is_not_believed(tmp_path, file, message):
 def test_a_folder_is_read_in_whole_once_and_again_where_a_file_was_exchanged(tmp_path, monkeypatch):
     folder = tmp_path / "one"
     WordVectors.from_words(WORDS, matrix()).save(folder)
-    read = []
-    known: set[str] = set()
-    monkeypatch.setattr(verification, "stored_slices", lambda *of: read.append(of) or vector_folder.stored_slices(*of))
+    calls = []
+    verified: set[str] = set()
+    monkeypatch.setattr(verification, "stored_slices", lambda *of: calls.append(of) or vector_folder.stored_slices(*of))
 
     for _ in range(2):
-        monkeypatch.setattr(verification, "_verified", known)
+        monkeypatch.setattr(verification, "_verified", verified)
         WordVectors.load(folder)
-        known = set()  # as another process
-    assert len(read) == 1
+        verified = set()  # as another process
+    assert len(calls) == 1
 
     (folder / "matrix.npy").write_bytes((folder / "matrix.npy").read_bytes())
     WordVectors.load(folder)
-    assert len(read) == 2
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize(
@@ -217,9 +217,9 @@ def test_words_and_a_matrix_that_do_not_fit_are_refused(words, vectors, message)
 
 def test_neighbours_are_the_words_of_the_largest_cosine():
     vectors = WordVectors.from_words(["east", "north", "east too", "west"], [[1, 0], [0, 1], [3, 1], [-1, 0]])
-    found = vectors.neighbours("east", 2)
-    assert [word for word, _ in found] == ["east too", "north"]
-    assert found[0][1] == pytest.approx(3 / np.sqrt(10))
+    neighbours = vectors.neighbours("east", 2)
+    assert [word for word, _ in neighbours] == ["east too", "north"]
+    assert neighbours[0][1] == pytest.approx(3 / np.sqrt(10))
     with pytest.raises(ValueError, match="word: found 'south', which has no vector"):
         vectors.neighbours("south")
 

@@ -1,4 +1,4 @@
-"""A copy of Mechanical Turk to talk to: the Requester API (AWS JSON 1.1), and what workers do on its pages.
+"""A fake of Mechanical Turk: the Requester API (AWS JSON 1.1), and what workers do on its pages.
 
 Speaks as the API Reference of 2017-01-17 documents. Signatures are checked (AWS Signature Version 4). Knows nothing of
 Assay's own code.
@@ -52,7 +52,7 @@ class FakeAssignment:
     id: str
     hit_id: str
     worker_id: str
-    status: str  # Accepted until it is submitted; the API shows only what comes after
+    status: str  # Accepted until it is submitted; the API shows only submitted ones
     accepted_at: float
     submitted_at: float | None = None
     answer: str = ""
@@ -72,7 +72,7 @@ class FakeAssignment:
 
 
 class FakeMechanicalTurk(FakeProvider):
-    """``worker_…`` is what people do on Mechanical Turk's pages. Its own address is the ``turkSubmitTo`` it sends."""
+    """``worker_…`` methods act as workers on its pages. Its own address is the ``turkSubmitTo`` it sends."""
 
     def __init__(
         self,
@@ -107,14 +107,14 @@ class FakeMechanicalTurk(FakeProvider):
     # --- What workers do ---------------------------------------------------------------------------------------------
 
     def preview_url(self, hit_id: str) -> str:
-        """What the frame of the preview shows: no worker, no assignment."""
+        """Return the address in the preview's frame: no worker, no assignment."""
         return self._frame(hit_id, {"assignmentId": NO_ASSIGNMENT, "hitId": hit_id})
 
     def worker_accepts(self, hit_id: str, worker_id: str = "") -> tuple[FakeAssignment, str]:
         if self._available(hit_id) < 1 or self.hits[hit_id]["Expiration"] <= time.time():
             raise ValueError("the HIT has no assignments left or has expired")
         worker = worker_id or self._new_id("A")
-        if any(one.hit_id == hit_id and one.worker_id == worker for one in self.assignments.values()):
+        if any(accepted.hit_id == hit_id and accepted.worker_id == worker for accepted in self.assignments.values()):
             raise ValueError("the worker has had this HIT before")
         assignment = FakeAssignment(self._new_id("3"), hit_id, worker, "Accepted", time.time())
         self.assignments[assignment.id] = assignment
@@ -133,7 +133,7 @@ class FakeMechanicalTurk(FakeProvider):
         )
 
     def worker_submits(self, assignment_id: str, fields: dict[str, str]) -> FakeAssignment:
-        """What the form posted to /mturk/externalSubmit does."""
+        """Do what the form posted to /mturk/externalSubmit does."""
         assignment = self.assignments[assignment_id]
         if assignment.status != "Accepted":
             raise ValueError(f"the assignment is {assignment.status}")
@@ -150,7 +150,7 @@ class FakeMechanicalTurk(FakeProvider):
         return assignment
 
     def worker_returns(self, assignment_id: str) -> None:
-        """As if it had never been accepted; the requester is not told."""
+        """Undo the acceptance; the requester gets no message."""
         del self.assignments[assignment_id]
 
     def _frame(self, hit_id: str, parameters: dict[str, str]) -> str:
@@ -158,7 +158,7 @@ class FakeMechanicalTurk(FakeProvider):
         return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
     def _available(self, hit_id: str) -> int:
-        taken = sum(one.hit_id == hit_id for one in self.assignments.values())
+        taken = sum(assignment.hit_id == hit_id for assignment in self.assignments.values())
         return int(self.hits[hit_id]["MaxAssignments"]) - taken
 
     # --- HTTP --------------------------------------------------------------------------------------------------------
@@ -186,24 +186,31 @@ class FakeMechanicalTurk(FakeProvider):
             return refusal.answer
 
     def _site(self, request: Request) -> Answer:
-        """The pages a worker's browser meets: a HIT in its frame, and the address the last form is posted to."""
+        """Answer a worker's browser: a HIT in its frame, and the address the last form is posted to."""
         if request.path == "/mturk/externalSubmit":
             fields = request.form() if request.method == "POST" else request.query
             assignment_id = fields.pop("assignmentId", "")
             if assignment_id not in self.assignments or not fields:
-                said = "The assignmentId and at least one other field are needed."
-                return page("There was a problem submitting your results", f"<p>{said}", 400)
+                message = "The assignmentId and at least one other field are needed."
+                return page("There was a problem submitting your results", f"<p>{message}", 400)
             try:
                 self.worker_submits(assignment_id, fields)
             except ValueError as error:
                 return page("There was a problem submitting your results", f"<p>{escape(str(error))}", 400)
             return page("The HIT has been successfully submitted", f"<p>Assignment {escape(assignment_id)}")
-        if found := re.fullmatch(r"/hits/(\w+)", request.path):
-            return self._hit_page(found[1], request.query.get("worker", ""))
+        if match := re.fullmatch(r"/hits/(\w+)", request.path):
+            return self._hit_page(match[1], request.query.get("worker", ""))
         return page("Not found", "", 404)
 
     def _hit_page(self, hit_id: str, worker: str) -> Answer:
-        held = next((one for one in self.assignments.values() if (one.hit_id, one.worker_id) == (hit_id, worker)), None)
+        held = next(
+            (
+                assignment
+                for assignment in self.assignments.values()
+                if (assignment.hit_id, assignment.worker_id) == (hit_id, worker)
+            ),
+            None,
+        )
         if worker and held is None:
             held, _ = self.worker_accepts(hit_id, worker)
         url = self.work_url(held.id) if held else self.preview_url(hit_id)
@@ -212,19 +219,19 @@ class FakeMechanicalTurk(FakeProvider):
 
     def _access_problem(self, request: Request) -> Answer | None:
         authorization = request.headers.get("authorization", "")
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"AWS4-HMAC-SHA256 Credential=(\S+?)/(\d{8}/us-east-1/mturk-requester/aws4_request), "
             r"SignedHeaders=(\S+), Signature=([0-9a-f]{64})",
             authorization,
         )
-        if not found or found[1] != self.access_key:
+        if not match or match[1] != self.access_key:
             return _aws_error("UnrecognizedClientException", "The security token included in the request is invalid.")
-        if not hmac.compare_digest(found[4], self._signature(request, found[2], found[3])):
+        if not hmac.compare_digest(match[4], self._signature(request, match[2], match[3])):
             return _aws_error("InvalidSignatureException", "The request signature we calculated does not match.")
         return None
 
     def _signature(self, request: Request, scope: str, signed: str) -> str:
-        """Signature Version 4, as AWS documents it."""
+        """Compute Signature Version 4, as AWS documents it."""
         headers = "".join(f"{name}:{request.headers[name].strip()}\n" for name in signed.split(";"))
         payload = hashlib.sha256(request.body).hexdigest()
         canonical = f"{request.method}\n{request.path}\n\n{headers}\n{signed}\n{payload}"
@@ -284,18 +291,20 @@ class FakeMechanicalTurk(FakeProvider):
         return self.hits[hit_id]
 
     def _shown(self, hit_id: str) -> dict[str, Any]:
-        hit, left = self._hit(hit_id), self._available(hit_id)
-        mine = [one for one in self.assignments.values() if one.hit_id == hit_id]
-        pending = sum(one.status == "Accepted" for one in mine)
+        hit, available = self._hit(hit_id), self._available(hit_id)
+        assignments = [assignment for assignment in self.assignments.values() if assignment.hit_id == hit_id]
+        pending = sum(assignment.status == "Accepted" for assignment in assignments)
         expired = hit["Expiration"] <= time.time()
-        status = "Assignable" if left and not expired else "Unassignable" if pending else "Reviewable"
+        status = "Assignable" if available and not expired else "Unassignable" if pending else "Reviewable"
         return {
             **hit,
             **{name: self.types[hit["HITTypeId"]][name] for name in ("Title", "Description", "Reward")},
             "HITStatus": status,
             "NumberOfAssignmentsPending": pending,
-            "NumberOfAssignmentsAvailable": left,
-            "NumberOfAssignmentsCompleted": sum(one.status in {"Approved", "Rejected"} for one in mine),
+            "NumberOfAssignmentsAvailable": available,
+            "NumberOfAssignmentsCompleted": sum(
+                assignment.status in {"Approved", "Rejected"} for assignment in assignments
+            ),
         }
 
     def _GetHIT(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -323,7 +332,9 @@ class FakeMechanicalTurk(FakeProvider):
     def _ListAssignmentsForHIT(self, data: dict[str, Any]) -> dict[str, Any]:
         self._hit(data["HITId"])
         rows = [
-            one.shown() for one in self.assignments.values() if one.hit_id == data["HITId"] and one.status != "Accepted"
+            assignment.shown()
+            for assignment in self.assignments.values()
+            if assignment.hit_id == data["HITId"] and assignment.status != "Accepted"
         ]
         return self._page(data, "Assignments", rows)
 
@@ -364,21 +375,21 @@ class FakeMechanicalTurk(FakeProvider):
         assignment = self._assignment(data["AssignmentId"])
         if assignment.worker_id != data["WorkerId"]:
             raise Refused("The worker has not worked on this assignment", "WorkerDoesNotExist")
-        kept = ("WorkerId", "BonusAmount", "AssignmentId", "Reason")
-        self.bonuses.append({**{name: data[name] for name in kept}, "GrantTime": time.time()})
+        stored_fields = ("WorkerId", "BonusAmount", "AssignmentId", "Reason")
+        self.bonuses.append({**{name: data[name] for name in stored_fields}, "GrantTime": time.time()})
         self._tokens[token] = self._new_id("R")
         return {}
 
     def _ListBonusPayments(self, data: dict[str, Any]) -> dict[str, Any]:
-        rows = [one for one in self.bonuses if one["AssignmentId"] == data.get("AssignmentId")]
+        rows = [bonus for bonus in self.bonuses if bonus["AssignmentId"] == data.get("AssignmentId")]
         return self._page(data, "BonusPayments", rows)
 
     def forget_tokens(self) -> None:
-        """As Amazon does after 24 hours."""
+        """Forget request tokens, as Amazon does after 24 hours."""
         self._tokens.clear()
 
     def _new_id(self, prefix: str) -> str:
-        """Capital letters and digits, about as long as Amazon's."""
+        """Return capital letters and digits, about as long as Amazon's ids."""
         return f"{prefix}FAKE{next(self._numbers):025d}"
 
 

@@ -1,4 +1,4 @@
-"""HITs, assignments and bonuses against the copy of Mechanical Turk, which checks signatures and rules."""
+"""HITs, assignments and bonuses, tested on a fake of Mechanical Turk that checks signatures and rules."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -33,11 +33,11 @@ Draft = Callable[..., StudyDraft]
 
 @pytest.fixture
 def study(mturk: MechanicalTurk, draft: Draft) -> Study:
-    wanted = draft(codes=CODES, places=5)
-    return mturk.study_publish(mturk.study_create(wanted).id, wanted)
+    study_draft = draft(codes=CODES, places=5)
+    return mturk.study_publish(mturk.study_create(study_draft).id, study_draft)
 
 
-def test_an_account_tells_what_is_left(mturk: MechanicalTurk) -> None:
+def test_an_account_has_a_currency_and_a_balance(mturk: MechanicalTurk) -> None:
     account = mturk.account()
     assert (account.currency, account.balance) == ("USD", Decimal("10000.00"))
 
@@ -49,24 +49,22 @@ def test_wrong_keys_are_refused(fake_mturk: FakeMechanicalTurk, wrong: dict[str,
         client.account()
 
 
-def test_a_draft_costs_nothing_and_takes_nobody(
-    mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, draft: Draft
-) -> None:
+def test_a_draft_creates_no_hit(mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, draft: Draft) -> None:
     study = mturk.study_create(draft(extra={"keywords": ["text", " rating "]}, approve_after=timedelta(days=3)))
     assert (study.state, fake_mturk.hits) == (StudyState.DRAFT, {})
-    (kept,) = fake_mturk.types.values()
-    assert kept["Reward"] == "2.50"
-    assert kept["Keywords"] == "text, rating"
-    assert kept["AutoApprovalDelayInSeconds"] == 3 * 24 * 3600
-    assert kept["AssignmentDurationInSeconds"] == 45 * 60  # three times the minutes it takes
+    (hit_type,) = fake_mturk.types.values()
+    assert hit_type["Reward"] == "2.50"
+    assert hit_type["Keywords"] == "text, rating"
+    assert hit_type["AutoApprovalDelayInSeconds"] == 3 * 24 * 3600
+    assert hit_type["AssignmentDurationInSeconds"] == 45 * 60  # three times the minutes it takes
     assert mturk.study_fetch(study.id).state == StudyState.DRAFT
 
 
-def test_publishing_makes_one_hit_with_our_page_in_its_frame(
+def test_publishing_creates_one_hit_with_our_page_in_its_frame(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, draft: Draft
 ) -> None:
-    wanted = draft(entry_url="https://assay.example.org/r/abc/?a=1&b=2", places=7, open_for=timedelta(days=2))
-    study = mturk.study_publish(mturk.study_create(wanted).id, wanted)
+    study_draft = draft(entry_url="https://assay.example.org/r/abc/?a=1&b=2", places=7, open_for=timedelta(days=2))
+    study = mturk.study_publish(mturk.study_create(study_draft).id, study_draft)
     assert (study.state, study.places, study.places_taken) == (StudyState.PUBLISHED, 7, 0)
     hit = fake_mturk.hits[study.id]
     assert hit["MaxAssignments"] == 7
@@ -76,20 +74,20 @@ def test_publishing_makes_one_hit_with_our_page_in_its_frame(
     )
 
 
-def test_publishing_twice_makes_one_hit(mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, draft: Draft) -> None:
-    kept = mturk.study_create(draft())
-    first = mturk.study_publish(kept.id, draft())
-    assert mturk.study_publish(kept.id, draft()).id == first.id
+def test_publishing_twice_creates_one_hit(mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, draft: Draft) -> None:
+    drafted = mturk.study_create(draft())
+    first = mturk.study_publish(drafted.id, draft())
+    assert mturk.study_publish(drafted.id, draft()).id == first.id
     assert mturk.study_publish(first.id, draft()).id == first.id
     assert list(fake_mturk.hits) == [first.id]
 
 
-def test_a_publication_whose_answer_is_lost_makes_one_hit(
+def test_a_publication_whose_answer_is_lost_creates_one_hit(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, draft: Draft, naps: list[float]
 ) -> None:
-    kept = mturk.study_create(draft())
+    drafted = mturk.study_create(draft())
     fake_mturk.drop(where="CreateHITWithHITType", after=True)
-    study = mturk.study_publish(kept.id, draft())
+    study = mturk.study_publish(drafted.id, draft())
     assert list(fake_mturk.hits) == [study.id]
     assert naps == [0.5]
 
@@ -104,12 +102,14 @@ def test_eligibility_becomes_qualifications(
             extra={"countries": ["US", "gb"]},
         )
     )
-    (kept,) = fake_mturk.types.values()
-    found = {one["QualificationTypeId"]: one for one in kept["QualificationRequirements"]}
-    assert found["000000000000000000L0"]["IntegerValues"] == [98]
-    assert found["00000000000000000040"]["IntegerValues"] == [500]
-    assert found["00000000000000000071"]["LocaleValues"] == [{"Country": "US"}, {"Country": "GB"}]
-    assert found["00000000000000000060"]["ActionsGuarded"] == "DiscoverPreviewAndAccept"
+    (hit_type,) = fake_mturk.types.values()
+    requirements = {
+        requirement["QualificationTypeId"]: requirement for requirement in hit_type["QualificationRequirements"]
+    }
+    assert requirements["000000000000000000L0"]["IntegerValues"] == [98]
+    assert requirements["00000000000000000040"]["IntegerValues"] == [500]
+    assert requirements["00000000000000000071"]["LocaleValues"] == [{"Country": "US"}, {"Country": "GB"}]
+    assert requirements["00000000000000000060"]["ActionsGuarded"] == "DiscoverPreviewAndAccept"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_eligibility_becomes_qualifications(
         ),
     ],
 )
-def test_a_draft_that_cannot_be_is_refused_before_anything_is_sent(
+def test_an_invalid_draft_is_refused_before_anything_is_sent(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, draft: Draft, change: dict[str, object], field: str
 ) -> None:
     with pytest.raises(ProviderError, match="accepted") as refusal:
@@ -173,13 +173,13 @@ def test_places_are_added_once_even_if_the_answer_is_lost(
         mturk.study_extend(study.id, places=7, reference="more-2")
 
 
-def test_a_small_hit_stays_small(mturk: MechanicalTurk, study: Study) -> None:
+def test_a_hit_of_fewer_than_10_places_cannot_grow_to_10(mturk: MechanicalTurk, study: Study) -> None:
     """AWS, CreateAdditionalAssignmentsForHIT: not from fewer than 10 to 10 or more."""
     with pytest.raises(ProviderError, match="accepted: up to 9"):
         mturk.study_extend(study.id, places=10, reference="more-1")
 
 
-def test_a_hit_of_nobody_is_not_found(mturk: MechanicalTurk) -> None:
+def test_an_unknown_hit_is_not_found(mturk: MechanicalTurk) -> None:
     with pytest.raises(NotFound, match="does not exist"):
         mturk.study_fetch("3DOESNOTEXIST")
 
@@ -188,12 +188,12 @@ def test_a_hit_of_nobody_is_not_found(mturk: MechanicalTurk) -> None:
 
 
 def submitted(fake: FakeMechanicalTurk, mturk: MechanicalTurk, study: Study) -> str:
-    """A worker accepts, comes to us, and posts our last form as a browser would."""
+    """Accept a HIT as a worker, arrive, and post the last form as a browser would."""
     assignment, url = fake.worker_accepts(study.id)
-    came = mturk.arrival(dict(httpx.URL(url).params))
-    assert came is not None
-    done = mturk.completion(came, Outcome.COMPLETED, CODES)
-    assert httpx.post(done.url, data=dict(done.fields)).status_code == 200
+    arrival = mturk.arrival(dict(httpx.URL(url).params))
+    assert arrival is not None
+    completion = mturk.completion(arrival, Outcome.COMPLETED, CODES)
+    assert httpx.post(completion.url, data=dict(completion.fields)).status_code == 200
     return assignment.id
 
 
@@ -201,17 +201,17 @@ def test_a_worker_accepts_works_and_submits_through_our_form(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study
 ) -> None:
     assignment = submitted(fake_mturk, mturk, study)
-    (found,) = mturk.submissions(study.id)
-    assert (found.id, found.status, found.study) == (assignment, SubmissionStatus.AWAITING, study.id)
-    assert found.rater == fake_mturk.assignments[assignment].worker_id
-    assert found.code == code_for(CODES, Outcome.COMPLETED)
-    assert found.started_at is not None
-    assert found.ended_at is not None
-    assert found.ended_at.tzinfo is UTC
+    (submission,) = mturk.submissions(study.id)
+    assert (submission.id, submission.status, submission.study) == (assignment, SubmissionStatus.AWAITING, study.id)
+    assert submission.rater == fake_mturk.assignments[assignment].worker_id
+    assert submission.code == code_for(CODES, Outcome.COMPLETED)
+    assert submission.started_at is not None
+    assert submission.ended_at is not None
+    assert submission.ended_at.tzinfo is UTC
     assert mturk.study_fetch(study.id).places_taken == 1
 
 
-def test_amazon_takes_no_form_with_the_assignment_alone(
+def test_amazon_refuses_a_form_that_holds_only_the_assignment(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study
 ) -> None:
     assignment, _ = fake_mturk.worker_accepts(study.id)
@@ -219,7 +219,7 @@ def test_amazon_takes_no_form_with_the_assignment_alone(
     assert httpx.post(url, data={"assignmentId": assignment.id}).status_code == 400
 
 
-def test_who_is_still_at_work_or_has_returned_is_not_listed(
+def test_open_and_returned_assignments_are_not_listed(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study
 ) -> None:
     fake_mturk.worker_accepts(study.id)
@@ -233,11 +233,11 @@ def test_all_pages_are_read(
 ) -> None:
     monkeypatch.setattr(mturk_client, "PAGE", 2)
     ids = [submitted(fake_mturk, mturk, study) for _ in range(5)]
-    assert [one.id for one in mturk.submissions(study.id)] == ids
+    assert [submission.id for submission in mturk.submissions(study.id)] == ids
     assert fake_mturk.count("ListAssignmentsForHIT") == 3
 
 
-def test_approving_twice_is_approving_once(mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study) -> None:
+def test_approving_twice_approves_once(mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study) -> None:
     assignment = submitted(fake_mturk, mturk, study)
     mturk.approve(assignment)
     mturk.approve(assignment)
@@ -256,7 +256,7 @@ def test_a_rejection_carries_its_message_and_is_not_undone_by_an_approval(
 
 
 @pytest.mark.parametrize("message", ["", "  ", "x" * 1025])
-def test_a_rejection_is_explained(
+def test_a_rejection_needs_a_message(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study, message: str
 ) -> None:
     assignment = submitted(fake_mturk, mturk, study)
@@ -264,7 +264,7 @@ def test_a_rejection_is_explained(
         mturk.reject(assignment, reason=RejectionReason.OTHER, message=message)
 
 
-def test_throttling_is_waited_out(
+def test_throttled_requests_are_retried(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study, naps: list[float]
 ) -> None:
     fake_mturk.fail(400, data={"__type": "ThrottlingException", "message": "Rate exceeded"}, times=2)
@@ -274,7 +274,7 @@ def test_throttling_is_waited_out(
     assert naps == [0.5, 1.0, 6.0]
 
 
-def test_an_address_where_nobody_listens_is_said() -> None:
+def test_a_refused_connection_is_an_error() -> None:
     client = MechanicalTurk(access_key="a", secret_key="b", endpoint="http://127.0.0.1:9", backoff=Backoff(attempts=1))
     with client, pytest.raises(ProviderError, match="could not be reached") as refusal:
         client.account()
@@ -282,7 +282,7 @@ def test_an_address_where_nobody_listens_is_said() -> None:
 
 
 @pytest.mark.parametrize("submission", ["", "a b", "../x", "x" * 65])
-def test_an_id_that_is_none_is_refused(mturk: MechanicalTurk, submission: str) -> None:
+def test_a_malformed_id_is_refused(mturk: MechanicalTurk, submission: str) -> None:
     with pytest.raises(ProviderError, match="accepted: an id"):
         mturk.approve(submission)
 
@@ -295,7 +295,7 @@ def bonus(fake: FakeMechanicalTurk, assignment: str, amount: str, reference: str
     return Bonus(assignment, worker, Decimal(amount), reference or f"bonus-{assignment}", "For careful work.")
 
 
-def test_a_bonus_is_priced_first_and_paid_after(
+def test_a_bonus_is_priced_before_it_is_paid(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study
 ) -> None:
     """Fees as on mturk.com, Pricing: 20 per cent of a bonus, at least one cent."""
@@ -304,14 +304,14 @@ def test_a_bonus_is_priced_first_and_paid_after(
     assert (batch.amount, batch.fees, batch.total) == (Decimal("1.52"), Decimal("0.31"), Decimal("1.83"))
     assert fake_mturk.bonuses == []
     mturk.bonus_pay(batch)
-    assert [one["BonusAmount"] for one in fake_mturk.bonuses] == ["1.50", "0.02"]
+    assert [paid_bonus["BonusAmount"] for paid_bonus in fake_mturk.bonuses] == ["1.50", "0.02"]
 
 
-def test_a_batch_that_broke_off_pays_the_rest_when_sent_again(
+def test_paying_an_interrupted_batch_again_pays_the_rest(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study
 ) -> None:
     assignments = [submitted(fake_mturk, mturk, study) for _ in range(3)]
-    batch = mturk.bonus_prepare(study.id, [bonus(fake_mturk, one, "1") for one in assignments])
+    batch = mturk.bonus_prepare(study.id, [bonus(fake_mturk, assignment, "1") for assignment in assignments])
     fake_mturk.drop(where="SendBonus", after=True)
     fake_mturk.fail(
         400, where="SendBonus", data={"__type": "RequestError", "Message": "No funds", "TurkErrorCode": "X"}
@@ -321,7 +321,7 @@ def test_a_batch_that_broke_off_pays_the_rest_when_sent_again(
     fake_mturk.forget_tokens()  # a day later
     mturk.bonus_pay(batch)
     mturk.bonus_pay(batch)
-    assert sorted(one["AssignmentId"] for one in fake_mturk.bonuses) == sorted(assignments)
+    assert sorted(paid_bonus["AssignmentId"] for paid_bonus in fake_mturk.bonuses) == sorted(assignments)
 
 
 def test_a_bonus_whose_answer_is_lost_is_paid_once(
@@ -343,24 +343,22 @@ def test_a_second_bonus_for_the_same_work_is_another_bonus(
     assert len(fake_mturk.bonuses) == 2
 
 
-def test_bonuses_that_cannot_be_are_refused(
-    mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study
-) -> None:
-    good = bonus(fake_mturk, submitted(fake_mturk, mturk, study), "1")
+def test_invalid_bonuses_are_refused(mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, study: Study) -> None:
+    valid = bonus(fake_mturk, submitted(fake_mturk, mturk, study), "1")
     for payments in (
         [],
-        [Bonus(good.submission, good.rater, Decimal("0"), "r", "why")],
-        [Bonus(good.submission, good.rater, Decimal("0.001"), "r", "why")],
-        [Bonus(good.submission, good.rater, Decimal(1), "r", " ")],
-        [Bonus(good.submission, good.rater, Decimal(1), "", "why")],
-        [good, good],
+        [Bonus(valid.submission, valid.rater, Decimal("0"), "r", "why")],
+        [Bonus(valid.submission, valid.rater, Decimal("0.001"), "r", "why")],
+        [Bonus(valid.submission, valid.rater, Decimal(1), "r", " ")],
+        [Bonus(valid.submission, valid.rater, Decimal(1), "", "why")],
+        [valid, valid],
     ):
         with pytest.raises(ProviderError, match="accepted") as refusal:
             mturk.bonus_prepare(study.id, payments)
         assert "payments" in refusal.value.fields
 
 
-def test_what_amazon_lacks_is_said(mturk: MechanicalTurk) -> None:
+def test_missing_capabilities_are_refused_by_name(mturk: MechanicalTurk) -> None:
     with pytest.raises(NotSupported, match="Mechanical Turk has no webhooks"):
         mturk.webhook_secret()
     with pytest.raises(NotSupported, match="requests to return"):
@@ -384,7 +382,7 @@ def test_the_answers_of_a_form_are_read() -> None:
 @pytest.mark.parametrize(
     "xml", ["", "no xml", "<a>", '<!DOCTYPE x [<!ENTITY y "z">]><x>&y;</x>', "<QuestionFormAnswers/>"]
 )
-def test_a_form_that_cannot_be_read_has_no_answers(xml: str) -> None:
+def test_an_invalid_form_has_no_answers(xml: str) -> None:
     assert wire.answers(xml) == {}
 
 
@@ -396,7 +394,7 @@ def test_entities_of_a_form_are_not_expanded() -> None:
     assert wire.answers(xml) == {}
 
 
-def test_a_long_reference_is_still_a_token_of_its_own() -> None:
+def test_long_references_become_different_tokens() -> None:
     assert wire.token("short") == "short"
     assert len(wire.token("x" * 65)) == len(wire.token("x" * 66)) == 64
     assert wire.token("x" * 65) != wire.token("x" * 66)

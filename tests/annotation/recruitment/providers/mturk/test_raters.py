@@ -1,4 +1,4 @@
-"""How workers come from Mechanical Turk and go back; AWS, How Mechanical Turk tasks are rendered."""
+"""How workers arrive from Mechanical Turk and return; AWS, How Mechanical Turk tasks are rendered."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from annotation.recruitment.providers.codes import code_for, new_codes
 from annotation.recruitment.providers.errors import ArrivalRefused
 from annotation.recruitment.providers.mturk.client import MechanicalTurk
 
-CAME = {
+QUERY = {
     "assignmentId": "123RVWYBAZW00EXAMPLE456RVWYBAZW00EXAMPLE",
     "hitId": "123RVWYBAZW00EXAMPLE",
     "workerId": "AZ3456EXAMPLE",
@@ -16,7 +16,7 @@ CAME = {
 
 
 def test_a_worker_who_has_accepted_is_recognised() -> None:
-    assert MechanicalTurk().arrival(CAME) == Arrival(
+    assert MechanicalTurk().arrival(QUERY) == Arrival(
         rater="AZ3456EXAMPLE",
         study="123RVWYBAZW00EXAMPLE",
         session="123RVWYBAZW00EXAMPLE456RVWYBAZW00EXAMPLE",
@@ -25,22 +25,22 @@ def test_a_worker_who_has_accepted_is_recognised() -> None:
 
 
 @pytest.mark.parametrize("extra", [{}, {"workerId": "AZ3456EXAMPLE", "turkSubmitTo": "https://evil.example/"}])
-def test_a_preview_names_nobody_and_leads_nowhere(extra: dict[str, str]) -> None:
-    preview = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": CAME["hitId"], **extra}
-    came = MechanicalTurk().arrival(preview)
-    assert came == Arrival(rater="", study=CAME["hitId"], session="", is_preview=True)
-    assert came is not None
-    assert MechanicalTurk().completion(came, Outcome.COMPLETED, new_codes()).url == ""
+def test_a_preview_names_no_rater_and_has_no_completion_address(extra: dict[str, str]) -> None:
+    preview = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": QUERY["hitId"], **extra}
+    arrival = MechanicalTurk().arrival(preview)
+    assert arrival == Arrival(rater="", study=QUERY["hitId"], session="", is_preview=True)
+    assert arrival is not None
+    assert MechanicalTurk().completion(arrival, Outcome.COMPLETED, new_codes()).url == ""
 
 
-def test_somebody_without_the_parameters_is_nobody_of_amazons() -> None:
+def test_a_query_without_the_parameters_names_no_worker() -> None:
     assert MechanicalTurk().arrival({"workerId": "AZ3456EXAMPLE", "PROLIFIC_PID": "x"}) is None
 
 
 @pytest.mark.parametrize("missing", ["assignmentId", "hitId", "workerId"])
-def test_one_that_is_missing_is_named(missing: str) -> None:
+def test_a_missing_parameter_is_named(missing: str) -> None:
     with pytest.raises(ArrivalRefused, match=missing):
-        MechanicalTurk().arrival({**CAME, missing: ""})
+        MechanicalTurk().arrival({**QUERY, missing: ""})
 
 
 @pytest.mark.parametrize(
@@ -59,24 +59,28 @@ def test_one_that_is_missing_is_named(missing: str) -> None:
         "http://127.0.0.1:8000/",
     ],
 )
-def test_a_form_is_posted_to_amazon_and_nowhere_else(submit_to: str) -> None:
+def test_a_form_is_posted_only_to_amazon(submit_to: str) -> None:
     with pytest.raises(ArrivalRefused, match="turkSubmitTo") as refusal:
-        MechanicalTurk().arrival({**CAME, "turkSubmitTo": submit_to})
+        MechanicalTurk().arrival({**QUERY, "turkSubmitTo": submit_to})
     assert "https://www.mturk.com" in refusal.value.message
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
-def test_at_the_end_a_form_is_posted_unless_the_hit_is_to_be_returned(outcome: Outcome) -> None:
+def test_completion_posts_a_form_unless_the_hit_is_to_be_returned(outcome: Outcome) -> None:
     codes = new_codes()
-    came = MechanicalTurk().arrival({**CAME, "turkSubmitTo": "https://workersandbox.mturk.com"})
-    assert came is not None
-    done = MechanicalTurk().completion(came, outcome, codes)
-    asked = next(code.after for code in codes if code.outcome == outcome) == AfterCode.ASK_RETURN
-    if asked:
-        assert (done.url, done.fields) == ("", {})
+    arrival = MechanicalTurk().arrival({**QUERY, "turkSubmitTo": "https://workersandbox.mturk.com"})
+    assert arrival is not None
+    completion = MechanicalTurk().completion(arrival, outcome, codes)
+    is_return = next(code.after for code in codes if code.outcome == outcome) == AfterCode.ASK_RETURN
+    if is_return:
+        assert (completion.url, completion.fields) == ("", {})
         return
-    assert (done.url, done.method) == ("https://workersandbox.mturk.com/mturk/externalSubmit", "POST")
-    assert done.fields == {"assignmentId": came.session, "outcome": outcome.value, "code": code_for(codes, outcome)}
+    assert (completion.url, completion.method) == ("https://workersandbox.mturk.com/mturk/externalSubmit", "POST")
+    assert completion.fields == {
+        "assignmentId": arrival.session,
+        "outcome": outcome.value,
+        "code": code_for(codes, outcome),
+    }
 
 
 def test_the_page_is_shown_in_amazons_frames_and_posts_to_amazon() -> None:

@@ -1,6 +1,6 @@
-"""A copy of Prolific to talk to: its API, what participants do on its pages, and the signed messages it sends.
+"""A fake of Prolific: its API, what participants do on its pages, and the signed messages it sends.
 
-Speaks as docs.prolific.com documents (2026). Knows nothing of Assay's own code.
+It follows docs.prolific.com (2026) and imports none of Assay's own code.
 """
 
 import base64
@@ -19,24 +19,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tests.annotation.recruitment.providers.fake_server import Answer, FakeProvider, Request, page
+from tests.annotation.recruitment.providers.prolific.fake_checks import FILTERS, study_problems
 
-CODE_TYPES = {
-    "COMPLETED",
-    "FAILED_ATTENTION_CHECK",
-    "FOLLOW_UP_STUDY",
-    "GIVE_BONUS",
-    "INCOMPATIBLE_DEVICE",
-    "NO_CONSENT",
-    "OTHER",
-    "FIXED_SCREENOUT",
-}
-ACTIONS = {
-    "AUTOMATICALLY_APPROVE": (),
-    "MANUALLY_REVIEW": (),
-    "REQUEST_RETURN": ("return_reason",),
-    "FIXED_SCREEN_OUT_PAYMENT": ("fixed_screen_out_reward", "slots"),
-    "ADD_TO_PARTICIPANT_GROUP": ("participant_group",),
-}
 REJECTIONS = {
     "BAD_CODE",
     "FAILED_CHECK",
@@ -51,26 +35,7 @@ REJECTIONS = {
     "TOO_SLOWLY",
     "UNSUPP_DEVICE",
 }
-FILTERS: list[dict[str, Any]] = [
-    {"filter_id": "approval_rate", "title": "Approval rate", "type": "range", "min": 0, "max": 100},
-    {"filter_id": "approval_numbers", "title": "Number of previous submissions", "type": "range", "min": 0},
-    {
-        "filter_id": "fluent-languages",
-        "title": "Fluent languages",
-        "type": "select",
-        "choices": {"19": "English", "32": "German"},
-    },
-    {
-        "filter_id": "current-country-of-residence",
-        "title": "Current country of residence",
-        "type": "select",
-        "choices": {"0": "United Kingdom", "1": "United States"},
-    },
-    {"filter_id": "previous_studies_blocklist", "title": "Exclude from other studies", "type": "select"},
-    {"filter_id": "custom_blocklist", "title": "Custom blocklist", "type": "select"},
-]
 EVENT_TYPES = ("study.status.change", "submission.status.change", "study.progress.change")
-LEAST_PER_HOUR = 600  # pence
 FEES = 1 / 3
 OPEN = {"RESERVED", "ACTIVE"}
 GONE = {"RETURNED", "TIMED-OUT"}
@@ -139,7 +104,7 @@ class FakeEvent:
 
 
 class FakeProlific(FakeProvider):
-    """``participant_…`` is what people do on Prolific's pages; ``deliver`` sends what subscribers are owed."""
+    """``participant_…`` methods act as participants on its pages; ``deliver`` sends pending messages."""
 
     def __init__(
         self,
@@ -178,7 +143,7 @@ class FakeProlific(FakeProvider):
         self.participant_completes(submission, code)
 
     def participant_enters(self, study_id: str, participant: str = "") -> tuple[FakeSubmission, str]:
-        """A place is taken; the address is the one the participant's browser opens."""
+        """Take a place; return the submission and the address that the participant's browser opens."""
         study = self.studies[study_id]
         if study["status"] != "ACTIVE" or self.places_taken(study_id) >= study["total_available_places"]:
             raise ValueError(f"the study is {study['status']} or full")
@@ -220,22 +185,24 @@ class FakeProlific(FakeProvider):
         return submission
 
     def start_url(self, study_id: str, participant: str) -> str:
-        """Where a participant's browser presses Take part."""
+        """Return the address behind a participant's button Take part."""
         return f"{self.base_url}/start/{study_id}?{urlencode({'participant': participant})}"
 
     def places_taken(self, study_id: str) -> int:
-        return sum(one.study_id == study_id and one.status not in GONE for one in self.people.values())
+        return sum(
+            submission.study_id == study_id and submission.status not in GONE for submission in self.people.values()
+        )
 
     def _actions(self, study_id: str, code: str) -> list[dict[str, Any]]:
         codes = self.studies[study_id]["completion_codes"]
-        return next((one["actions"] for one in codes if one["code"] == code), [])
+        return next((completion_code["actions"] for completion_code in codes if completion_code["code"] == code), [])
 
     # --- Messages ----------------------------------------------------------------------------------------------------
 
     def signed(
         self, payload: dict[str, Any], *, event_id: str = "", at: float | None = None, happened_at: float | None = None
     ) -> tuple[dict[str, str], bytes]:
-        """Headers and body of a message, as a receiver would get them."""
+        """Return headers and body of a message, as a receiver would get them."""
         body = json.dumps(payload).encode()
         stamp = str(int(at if at is not None else datetime.now(UTC).timestamp()))
         digest = hmac.new(self.secrets[self.workspace].encode(), stamp.encode() + body, hashlib.sha256).digest()
@@ -249,12 +216,16 @@ class FakeProlific(FakeProvider):
         return headers, body
 
     def deliver(self, *, again: bool = False) -> list[int]:
-        """Every event not delivered yet (or all of them once more), to every confirmed subscriber; their answers."""
+        """Send every pending event (or all of them again) to every confirmed subscriber; return the status codes."""
         with self.lock:
             due = [event for event in self.events if again or not event.deliveries]
             for event in due:
                 event.deliveries += 1
-            subscribers = [one for one in self.subscriptions.values() if one["confirmed"] and one["is_enabled"]]
+            subscribers = [
+                subscription
+                for subscription in self.subscriptions.values()
+                if subscription["confirmed"] and subscription["is_enabled"]
+            ]
         answers = []
         for event in due:
             for subscriber in subscribers:
@@ -278,8 +249,12 @@ class FakeProlific(FakeProvider):
             }
         )
         study = self.studies[submission.study_id]
-        mine = [one for one in self.people.values() if one.study_id == submission.study_id and one.status not in GONE]
-        full = len(mine) >= study["total_available_places"] and all(one.status not in OPEN for one in mine)
+        entered = [
+            other
+            for other in self.people.values()
+            if other.study_id == submission.study_id and other.status not in GONE
+        ]
+        full = len(entered) >= study["total_available_places"] and all(other.status not in OPEN for other in entered)
         if full and study["status"] == "ACTIVE":
             self._study_becomes(study, "AWAITING REVIEW")
 
@@ -297,20 +272,20 @@ class FakeProlific(FakeProvider):
         if request.headers.get("authorization") != f"Token {self.token}":
             return Refused(401, "Authentication credentials were not provided or are invalid.", "Unauthorized").answer
         for pattern, handler in ROUTES:
-            if found := re.fullmatch(pattern, f"{request.method} {request.path}"):
+            if match := re.fullmatch(pattern, f"{request.method} {request.path}"):
                 try:
-                    return handler(self, request, *found.groups())
+                    return handler(self, request, *match.groups())
                 except Refused as refusal:
                     return refusal.answer
         return Refused(404, "The requested resource was not found.", "Not found").answer
 
     def _site(self, request: Request) -> Answer:
-        """What browsers meet: Take part, the page that takes the code, and the manager's page of a study."""
-        if found := re.fullmatch(r"/start/([0-9a-f]+)", request.path):
-            submission, url = self.participant_enters(found[1], request.query.get("participant", ""))
+        """Answer browsers: Take part, the page that takes the code, and the manager's page of a study."""
+        if match := re.fullmatch(r"/start/([0-9a-f]+)", request.path):
+            submission, url = self.participant_enters(match[1], request.query.get("participant", ""))
             return Answer(302, headers={"Location": url, "Set-Cookie": f"submission={submission.id}; Path=/"})
-        if found := re.fullmatch(r"/researcher/workspaces/studies/([0-9a-f]+)", request.path):
-            study = self._study(found[1])
+        if match := re.fullmatch(r"/researcher/workspaces/studies/([0-9a-f]+)", request.path):
+            study = self._study(match[1])
             return page(study["name"], f"<p>{study['status']}, {study['places_taken']} places taken")
         if request.path == "/submissions/complete":
             submission_id, code = request.cookie("submission"), request.query.get("cc", "")
@@ -337,7 +312,7 @@ class FakeProlific(FakeProvider):
 
     def _study_create(self, request: Request) -> Answer:
         data = request.json()
-        if problems := _study_problems(data):
+        if problems := study_problems(data):
             raise Refused(400, problems)
         study = {"id": self._new_id(), "status": "UNPUBLISHED", "places_taken": 0, **data}
         self.studies[study["id"]] = study
@@ -381,7 +356,9 @@ class FakeProlific(FakeProvider):
 
     def _study_submissions(self, request: Request, study_id: str) -> Answer:
         self._study(study_id)
-        return self._paged(request, [one.listed() for one in self.people.values() if one.study_id == study_id])
+        return self._paged(
+            request, [submission.listed() for submission in self.people.values() if submission.study_id == study_id]
+        )
 
     def _submission(self, submission_id: str) -> FakeSubmission:
         if submission_id not in self.people:
@@ -423,7 +400,7 @@ class FakeProlific(FakeProvider):
 
     def _bulk_approve(self, request: Request) -> Answer:
         ids = request.json().get("submission_ids") or []
-        if unknown := [one for one in ids if one not in self.people]:
+        if unknown := [submission_id for submission_id in ids if submission_id not in self.people]:
             raise Refused(400, f"Submissions not found: {', '.join(unknown)}")
         for submission_id in ids:
             submission = self.people[submission_id]
@@ -437,10 +414,10 @@ class FakeProlific(FakeProvider):
         self._study(data.get("study_id", ""))
         payments = []
         for line in data.get("csv_bonuses", "").strip().split("\n"):
-            found = re.fullmatch(r"([0-9A-Za-z-]+),(\d+(?:\.\d{1,2})?)", line)
-            if not found or not self._took_part(found[1], data["study_id"]):
+            match = re.fullmatch(r"([0-9A-Za-z-]+),(\d+(?:\.\d{1,2})?)", line)
+            if not match or not self._took_part(match[1], data["study_id"]):
                 raise Refused(400, f"This line is not a participant or submission of the study and an amount: {line!r}")
-            payments.append((found[1], float(found[2])))
+            payments.append((match[1], float(match[2])))
         amount = round(sum(value for _, value in payments) * 100)
         batch = {"id": self._new_id(), "study": data["study_id"], "amount": amount, "vat": 0}
         batch["fees"] = round(amount * FEES, 2)
@@ -448,8 +425,11 @@ class FakeProlific(FakeProvider):
         self.batches[batch["id"]] = {**batch, "payments": payments}
         return Answer(201, batch)
 
-    def _took_part(self, who: str, study_id: str) -> bool:
-        return any(one.study_id == study_id and who in (one.id, one.participant_id) for one in self.people.values())
+    def _took_part(self, person: str, study_id: str) -> bool:
+        return any(
+            submission.study_id == study_id and person in (submission.id, submission.participant_id)
+            for submission in self.people.values()
+        )
 
     def _bonus_pay(self, request: Request, batch_id: str) -> Answer:
         if batch_id not in self.batches:
@@ -459,12 +439,12 @@ class FakeProlific(FakeProvider):
 
     def _secrets(self, request: Request) -> Answer:
         wanted = request.query.get("workspace_id", "")
-        found = [
+        results = [
             {"id": "63722971f9cc073ecc730f6a", "value": value, "workspace_id": workspace}
             for workspace, value in self.secrets.items()
             if workspace == wanted
         ]
-        return Answer(data={"results": found})
+        return Answer(data={"results": results})
 
     def _secret_create(self, request: Request) -> Answer:
         workspace = self._own_workspace(request.json())
@@ -477,8 +457,15 @@ class FakeProlific(FakeProvider):
         return self.workspace
 
     def _subscriptions(self, request: Request) -> Answer:
-        mine = [one for one in self.subscriptions.values() if one["workspace_id"] == request.query.get("workspace_id")]
-        shown = [{name: one[name] for name in one if name not in {"secret", "confirmed"}} for one in mine]
+        subscriptions = [
+            subscription
+            for subscription in self.subscriptions.values()
+            if subscription["workspace_id"] == request.query.get("workspace_id")
+        ]
+        shown = [
+            {name: subscription[name] for name in subscription if name not in {"secret", "confirmed"}}
+            for subscription in subscriptions
+        ]
         return self._paged(request, shown)
 
     def _subscription_create(self, request: Request) -> Answer:
@@ -515,7 +502,7 @@ class FakeProlific(FakeProvider):
         return Answer(data={"results": rows[offset : offset + limit], "_links": links, "meta": {"count": len(rows)}})
 
     def _new_id(self) -> str:
-        """24 hexadecimal digits, as Prolific's ids are."""
+        """Return 24 hexadecimal digits, like Prolific's ids."""
         return f"{0x60A0000000000000:016x}{next(self._numbers):08x}"
 
 
@@ -540,57 +527,6 @@ ROUTES: list[tuple[str, Any]] = [
     (r"POST /api/v1/hooks/subscriptions/(\w+)/", FakeProlific._subscription_confirm),
     (r"DELETE /api/v1/hooks/subscriptions/(\w+)/", FakeProlific._subscription_delete),
 ]
-
-
-def _study_problems(data: dict[str, Any]) -> dict[str, list[str]]:
-    problems = {
-        name: ["This field is required."]
-        for name in ("name", "description", "external_study_url", "prolific_id_option", "completion_codes", "reward")
-        if not data.get(name)
-    }
-    for name in ("total_available_places", "estimated_completion_time"):
-        if not isinstance(data.get(name), int) or data[name] < 1:
-            problems[name] = ["Ensure this value is greater than or equal to 1."]
-    if not problems and (not isinstance(data["reward"], int) or _per_hour(data) < LEAST_PER_HOUR):
-        problems["reward"] = ["The reward per hour is below the minimum of £6.00."]
-    if said := _code_problems(data.get("completion_codes") or []):
-        problems["completion_codes"] = said
-    if said := _filter_problems(data.get("filters") or []):
-        problems["filters"] = said
-    return problems
-
-
-def _per_hour(data: dict[str, Any]) -> float:
-    return float(data["reward"] * 60 / data["estimated_completion_time"])
-
-
-def _code_problems(codes: list[dict[str, Any]]) -> list[str]:
-    problems = []
-    if len({code.get("code") for code in codes}) < len(codes):
-        problems.append("Each code must be unique within a study.")
-    for code in codes:
-        if code.get("code_type") not in CODE_TYPES:
-            problems.append(f'"{code.get("code_type")}" is not a valid choice.')
-        names = [action.get("action") for action in code.get("actions", [])]
-        if {"AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW"} <= set(names):
-            problems.append("Automatic approval and manual review cannot be used together.")
-        for action in code.get("actions", []):
-            missing = [name for name in ACTIONS.get(action.get("action"), ("action",)) if not action.get(name)]
-            if missing:
-                problems.append(f"{action.get('action')} needs {', '.join(missing)}.")
-    return problems
-
-
-def _filter_problems(filters: list[dict[str, Any]]) -> list[str]:
-    kinds = {one["filter_id"]: one["type"] for one in FILTERS}
-    problems = []
-    for chosen in filters:
-        kind = kinds.get(chosen.get("filter_id", ""))
-        if kind is None:
-            problems.append(f'Unknown filter "{chosen.get("filter_id")}".')
-        elif not chosen.get("selected_range" if kind == "range" else "selected_values"):
-            problems.append(f'Filter "{chosen["filter_id"]}" selects nothing.')
-    return problems
 
 
 def _post(url: str, headers: dict[str, str], body: bytes) -> int:

@@ -1,4 +1,4 @@
-"""Studies at Prolific against the copy of it, which checks as the API reference documents."""
+"""Studies at Prolific, tested on a fake that checks requests as the API reference documents."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -21,7 +21,7 @@ from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 Draft = Callable[..., StudyDraft]
 
 
-def test_an_account_tells_whose_it_is_and_what_is_left(prolific: Prolific) -> None:
+def test_an_account_has_a_name_and_a_balance(prolific: Prolific) -> None:
     account = prolific.account()
     assert (account.name, account.currency, account.balance) == ("Rosa Researcher", "GBP", Decimal("10000.00"))
 
@@ -31,9 +31,7 @@ def test_a_wrong_token_is_refused(fake_prolific: FakeProlific) -> None:
         client.account()
 
 
-def test_a_draft_becomes_a_study_that_takes_nobody_yet(
-    prolific: Prolific, fake_prolific: FakeProlific, draft: Draft
-) -> None:
+def test_a_draft_becomes_an_unpublished_study(prolific: Prolific, fake_prolific: FakeProlific, draft: Draft) -> None:
     study = prolific.study_create(
         draft(maximum_minutes=60, extra={"devices": ["desktop", "tablet"]}, internal_name="wave 1")
     )
@@ -57,11 +55,11 @@ def test_every_outcome_has_its_code_type_and_action(
     codes.append(CompletionCode(Outcome.SCREENED_OUT, "SCREEN01", AfterCode.PAY_SCREEN_OUT, "", Decimal("0.50"), 20))
     study = prolific.study_create(draft(codes=codes))
     stored = {code["code"]: code for code in fake_prolific.studies[study.id]["completion_codes"]}
-    found = {
-        code.outcome: (stored[code.code]["code_type"], [one["action"] for one in stored[code.code]["actions"]])
+    sent = {
+        code.outcome: (stored[code.code]["code_type"], [action["action"] for action in stored[code.code]["actions"]])
         for code in codes
     }
-    assert found == {
+    assert sent == {
         Outcome.COMPLETED: ("COMPLETED", ["AUTOMATICALLY_APPROVE"]),
         Outcome.FAILED_QUALIFICATION: ("OTHER", ["REQUEST_RETURN"]),
         Outcome.FAILED_ATTENTION: ("FAILED_ATTENTION_CHECK", ["MANUALLY_REVIEW"]),
@@ -75,14 +73,14 @@ def test_every_outcome_has_its_code_type_and_action(
 
 def test_eligibility_becomes_prolifics_filters(prolific: Prolific, fake_prolific: FakeProlific, draft: Draft) -> None:
     earlier = prolific.study_create(draft())
-    wanted = Eligibility(
+    eligibility = Eligibility(
         approval_rate=95,
         approvals=20,
         exclude_studies=[earlier.id],
         exclude_raters=["60bf9310e8dec401be6e9615"],
         filters=[{"filter_id": "fluent-languages", "selected_values": ["19"]}],
     )
-    study = prolific.study_create(draft(eligibility=wanted))
+    study = prolific.study_create(draft(eligibility=eligibility))
     assert fake_prolific.studies[study.id]["filters"] == [
         {"filter_id": "fluent-languages", "selected_values": ["19"]},
         {"filter_id": "approval_rate", "selected_range": {"lower": 95, "upper": 100}},
@@ -115,7 +113,7 @@ def test_eligibility_becomes_prolifics_filters(prolific: Prolific, fake_prolific
         ),
     ],
 )
-def test_a_draft_that_cannot_be_is_refused_before_anything_is_sent(
+def test_an_invalid_draft_is_refused_before_anything_is_sent(
     prolific: Prolific, fake_prolific: FakeProlific, draft: Draft, change: dict[str, object], field: str
 ) -> None:
     with pytest.raises(ProviderError, match="accepted") as refusal:
@@ -124,7 +122,7 @@ def test_a_draft_that_cannot_be_is_refused_before_anything_is_sent(
     assert fake_prolific.requests == []
 
 
-def test_what_prolific_refuses_is_said_at_the_field_the_manager_filled_in(prolific: Prolific, draft: Draft) -> None:
+def test_prolifics_refusals_are_shown_at_the_forms_fields(prolific: Prolific, draft: Draft) -> None:
     with pytest.raises(ProviderError, match="below the minimum") as refusal:
         prolific.study_create(draft(reward=Decimal("0.10")))
     assert refusal.value.fields == {"reward": ["The reward per hour is below the minimum of £6.00."]}
@@ -151,7 +149,7 @@ def test_a_study_is_published_paused_resumed_and_stopped(prolific: Prolific, dra
     ]
 
 
-def test_an_empty_wallet_is_said(prolific: Prolific, fake_prolific: FakeProlific, draft: Draft) -> None:
+def test_too_little_money_is_an_error(prolific: Prolific, fake_prolific: FakeProlific, draft: Draft) -> None:
     fake_prolific.balance = 100
     study = prolific.study_create(draft())
     with pytest.raises(ProviderError, match="enough funds"):
@@ -186,28 +184,28 @@ def test_places_are_added_but_never_taken_away(prolific: Prolific, draft: Draft)
         prolific.study_extend(study.id, places=7, reference="r")
 
 
-def test_a_state_nobody_has_heard_of_is_not_guessed(
-    prolific: Prolific, fake_prolific: FakeProlific, draft: Draft
-) -> None:
+def test_an_unknown_state_is_not_guessed(prolific: Prolific, fake_prolific: FakeProlific, draft: Draft) -> None:
     study = prolific.study_create(draft())
     fake_prolific.studies[study.id]["status"] = "PROCESSING"
-    found = prolific.study_fetch(study.id)
-    assert (found.state, found.reported) == (None, "PROCESSING")
+    fetched = prolific.study_fetch(study.id)
+    assert (fetched.state, fetched.reported) == (None, "PROCESSING")
 
 
-def test_a_study_of_nobody_is_not_found(prolific: Prolific) -> None:
+def test_an_unknown_study_is_not_found(prolific: Prolific) -> None:
     with pytest.raises(NotFound, match="Study was not found"):
         prolific.study_fetch("60aca280709ee40ec37d4885")
 
 
 @pytest.mark.parametrize("study", ["", "../users/me", "a/b", "a?b", "x" * 65])
-def test_an_id_cannot_lead_anywhere_else(prolific: Prolific, fake_prolific: FakeProlific, study: str) -> None:
+def test_an_id_that_would_change_the_path_is_refused(
+    prolific: Prolific, fake_prolific: FakeProlific, study: str
+) -> None:
     with pytest.raises(ProviderError, match="accepted: an id"):
         prolific.study_fetch(study)
     assert fake_prolific.requests == []
 
 
-def test_creating_waits_where_prolific_asks_for_patience(
+def test_creating_waits_when_prolific_answers_429(
     prolific: Prolific, fake_prolific: FakeProlific, draft: Draft, naps: list[float]
 ) -> None:
     fake_prolific.fail(429, retry_after="4")

@@ -1,4 +1,4 @@
-"""Submissions, decisions and bonuses at Prolific, against the copy of it."""
+"""Submissions, decisions and bonuses at Prolific, tested on a fake."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -29,71 +29,75 @@ LONG = "Your answers to three of the four attention checks differ from what the 
 
 @pytest.fixture
 def study(prolific: Prolific, draft: Callable[..., StudyDraft]) -> Study:
-    wanted = draft(codes=CODES, places=12)
-    return prolific.study_publish(prolific.study_create(wanted).id, wanted)
+    study_draft = draft(codes=CODES, places=12)
+    return prolific.study_publish(prolific.study_create(study_draft).id, study_draft)
 
 
-def test_somebody_enters_finishes_and_awaits_review(
+def test_a_participant_enters_finishes_and_awaits_review(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study
 ) -> None:
-    came, url = fake_prolific.participant_enters(study.id)
+    entered, url = fake_prolific.participant_enters(study.id)
     query = dict(pair.split("=") for pair in url.split("?")[1].split("&"))
-    assert query["PROLIFIC_PID"] == came.participant_id
-    (found,) = prolific.submissions(study.id)
-    assert (found.status, found.rater, found.study) == (SubmissionStatus.ACTIVE, came.participant_id, study.id)
-    assert found.started_at is not None
-    assert abs(found.started_at - datetime.now(UTC)) < timedelta(minutes=1)
+    assert query["PROLIFIC_PID"] == entered.participant_id
+    (submission,) = prolific.submissions(study.id)
+    assert (submission.status, submission.rater, submission.study) == (
+        SubmissionStatus.ACTIVE,
+        entered.participant_id,
+        study.id,
+    )
+    assert submission.started_at is not None
+    assert abs(submission.started_at - datetime.now(UTC)) < timedelta(minutes=1)
 
-    fake_prolific.participant_completes(came.id, code_for(CODES, Outcome.COMPLETED))
-    found = prolific.submission(came.id)
-    assert found.status == SubmissionStatus.AWAITING
-    assert found.ended_at is not None
-    assert found.code == code_for(CODES, Outcome.COMPLETED)
+    fake_prolific.participant_completes(entered.id, code_for(CODES, Outcome.COMPLETED))
+    submission = prolific.submission(entered.id)
+    assert submission.status == SubmissionStatus.AWAITING
+    assert submission.ended_at is not None
+    assert submission.code == code_for(CODES, Outcome.COMPLETED)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "status", "asked"),
+    ("outcome", "status", "return_requested"),
     [
         (Outcome.COMPLETED, SubmissionStatus.AWAITING, False),
         (Outcome.OUT_OF_WORK, SubmissionStatus.APPROVED, False),
         (Outcome.NO_CONSENT, SubmissionStatus.AWAITING, True),
     ],
 )
-def test_a_code_does_at_prolific_what_the_manager_chose(
+def test_a_code_has_the_effect_that_the_manager_chose(
     prolific: Prolific,
     fake_prolific: FakeProlific,
     study: Study,
     outcome: Outcome,
     status: SubmissionStatus,
-    asked: bool,
+    return_requested: bool,
 ) -> None:
-    came, _ = fake_prolific.participant_enters(study.id)
-    fake_prolific.participant_completes(came.id, code_for(CODES, outcome))
-    (found,) = prolific.submissions(study.id)
-    assert found.status == status
-    assert (found.return_requested_at is not None) == asked
+    entered, _ = fake_prolific.participant_enters(study.id)
+    fake_prolific.participant_completes(entered.id, code_for(CODES, outcome))
+    (submission,) = prolific.submissions(study.id)
+    assert submission.status == status
+    assert (submission.return_requested_at is not None) == return_requested
 
 
-def test_returned_and_timed_out_submissions_are_told_apart(
+def test_returned_and_timed_out_submissions_are_distinguished(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study
 ) -> None:
     fake_prolific.participant_returns(fake_prolific.participant_enters(study.id)[0].id)
     fake_prolific.participant_times_out(fake_prolific.participant_enters(study.id)[0].id)
-    assert [one.status for one in prolific.submissions(study.id)] == [
+    assert [submission.status for submission in prolific.submissions(study.id)] == [
         SubmissionStatus.RETURNED,
         SubmissionStatus.TIMED_OUT,
     ]
     assert prolific.study_fetch(study.id).places_taken == 0
 
 
-def test_a_full_study_that_everybody_has_finished_is_over(
+def test_a_full_study_whose_participants_have_all_finished_is_completed(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study
 ) -> None:
     for _ in range(12):
-        came, _ = fake_prolific.participant_enters(study.id)
-        fake_prolific.participant_completes(came.id, code_for(CODES, Outcome.COMPLETED))
-    found = prolific.study_fetch(study.id)
-    assert (found.state, found.reported) == (StudyState.COMPLETED, "AWAITING REVIEW")
+        entered, _ = fake_prolific.participant_enters(study.id)
+        fake_prolific.participant_completes(entered.id, code_for(CODES, Outcome.COMPLETED))
+    fetched = prolific.study_fetch(study.id)
+    assert (fetched.state, fetched.reported) == (StudyState.COMPLETED, "AWAITING REVIEW")
 
 
 def test_all_pages_are_read_and_each_submission_once(
@@ -101,11 +105,11 @@ def test_all_pages_are_read_and_each_submission_once(
 ) -> None:
     monkeypatch.setattr(prolific_client, "PAGE", 5)
     entered = [fake_prolific.participant_enters(study.id)[0].id for _ in range(12)]
-    assert [one.id for one in prolific.submissions(study.id)] == entered
+    assert [submission.id for submission in prolific.submissions(study.id)] == entered
     assert fake_prolific.count("/submissions/") == 3
 
 
-def test_a_page_that_fails_is_read_again(
+def test_a_failed_page_is_retried(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study, naps: list[float]
 ) -> None:
     fake_prolific.participant_enters(study.id)
@@ -124,12 +128,12 @@ def test_the_list_of_an_unknown_study_is_refused(prolific: Prolific) -> None:
 
 
 def awaiting(fake: FakeProlific, study: Study) -> str:
-    came, _ = fake.participant_enters(study.id)
-    fake.participant_completes(came.id, code_for(CODES, Outcome.COMPLETED))
-    return came.id
+    entered, _ = fake.participant_enters(study.id)
+    fake.participant_completes(entered.id, code_for(CODES, Outcome.COMPLETED))
+    return entered.id
 
 
-def test_approving_twice_is_approving_once(prolific: Prolific, fake_prolific: FakeProlific, study: Study) -> None:
+def test_approving_twice_approves_once(prolific: Prolific, fake_prolific: FakeProlific, study: Study) -> None:
     submission = awaiting(fake_prolific, study)
     prolific.approve(submission)
     prolific.approve(submission)
@@ -151,14 +155,14 @@ def test_many_are_approved_in_batches(
     monkeypatch.setattr(prolific_client, "BULK", 2)
     submissions = [awaiting(fake_prolific, study) for _ in range(5)]
     prolific.approve_many(submissions)
-    assert {one.status for one in prolific.submissions(study.id)} == {SubmissionStatus.APPROVED}
+    assert {submission.status for submission in prolific.submissions(study.id)} == {SubmissionStatus.APPROVED}
     assert fake_prolific.count("bulk-approve") == 3
 
 
-def test_nobody_is_approved_who_is_still_at_work(prolific: Prolific, fake_prolific: FakeProlific, study: Study) -> None:
-    came, _ = fake_prolific.participant_enters(study.id)
+def test_an_active_submission_cannot_be_approved(prolific: Prolific, fake_prolific: FakeProlific, study: Study) -> None:
+    entered, _ = fake_prolific.participant_enters(study.id)
     with pytest.raises(ProviderError, match="ACTIVE cannot be approved"):
-        prolific.approve(came.id)
+        prolific.approve(entered.id)
 
 
 def test_a_rejection_carries_its_category_and_message(
@@ -171,7 +175,7 @@ def test_a_rejection_carries_its_category_and_message(
 
 
 @pytest.mark.parametrize("message", ["", "Too quick.", "x" * 99, " " * 200, "a" + " " * 150])
-def test_a_rejection_is_explained_in_a_hundred_characters_or_not_sent(
+def test_a_rejection_needs_a_message_of_a_hundred_characters(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study, message: str
 ) -> None:
     """docs.prolific.com, Approve or reject a submission: at least 100 characters."""
@@ -183,23 +187,23 @@ def test_a_rejection_is_explained_in_a_hundred_characters_or_not_sent(
 
 
 @pytest.mark.parametrize("reason", list(RejectionReason))
-def test_every_reason_is_a_category_of_prolifics(
+def test_every_reason_has_a_category_at_prolific(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study, reason: RejectionReason
 ) -> None:
     submission = awaiting(fake_prolific, study)
     prolific.reject(submission, reason=reason, message=LONG)
     assert prolific.submission(submission).status == SubmissionStatus.REJECTED
-    told = fake_prolific.people[submission].rejection
-    assert told["message"] == LONG
-    assert told["rejection_category"] in REJECTIONS  # as docs.prolific.com lists them
+    rejection = fake_prolific.people[submission].rejection
+    assert rejection["message"] == LONG
+    assert rejection["rejection_category"] in REJECTIONS  # as docs.prolific.com lists them
 
 
 def test_a_participant_is_asked_to_return(prolific: Prolific, fake_prolific: FakeProlific, study: Study) -> None:
-    came, _ = fake_prolific.participant_enters(study.id)
-    prolific.request_return(came.id, reason="Withdrew consent")
-    assert prolific.submission(came.id).return_requested_at is not None
+    entered, _ = fake_prolific.participant_enters(study.id)
+    prolific.request_return(entered.id, reason="Withdrew consent")
+    assert prolific.submission(entered.id).return_requested_at is not None
     with pytest.raises(ProviderError, match="Found no reason"):
-        prolific.request_return(came.id, reason=" ")
+        prolific.request_return(entered.id, reason=" ")
 
 
 # --- Bonuses ---------------------------------------------------------------------------------------------------------
@@ -209,7 +213,7 @@ def bonus(submission: str, amount: str) -> Bonus:
     return Bonus(submission, "", Decimal(amount), reference=f"bonus-{submission}")
 
 
-def test_a_bonus_is_priced_first_and_paid_after(prolific: Prolific, fake_prolific: FakeProlific, study: Study) -> None:
+def test_a_bonus_is_priced_before_it_is_paid(prolific: Prolific, fake_prolific: FakeProlific, study: Study) -> None:
     first, second = awaiting(fake_prolific, study), awaiting(fake_prolific, study)
     batch = prolific.bonus_prepare(study.id, [bonus(first, "4.25"), bonus(second, "0.1")])
     assert (batch.amount, batch.fees, batch.total) == (Decimal("4.35"), Decimal("1.45"), Decimal("5.80"))
@@ -224,7 +228,7 @@ def test_amounts_are_in_pounds_with_two_decimals_on_the_wire(
     """docs.prolific.com, Set up bonuses: an amount of 30 pays £30.00."""
     submission = awaiting(fake_prolific, study)
     prolific.bonus_prepare(study.id, [bonus(submission, "30")])
-    (request,) = [one for one in fake_prolific.requests if "bonus-payments" in one.path]
+    (request,) = [sent for sent in fake_prolific.requests if "bonus-payments" in sent.path]
     assert request.json() == {"study_id": study.id, "csv_bonuses": f"{submission},30.00"}
 
 
@@ -241,7 +245,7 @@ def test_a_payment_whose_answer_is_lost_is_never_repeated(
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_nor_is_one_that_was_turned_away(
+def test_a_refused_payment_is_never_repeated(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study, status: int
 ) -> None:
     batch = prolific.bonus_prepare(study.id, [bonus(awaiting(fake_prolific, study), "1")])
@@ -252,7 +256,7 @@ def test_nor_is_one_that_was_turned_away(
     assert fake_prolific.bonuses_paid == []
 
 
-def test_a_price_other_than_what_was_asked_stops_everything(
+def test_a_price_other_than_requested_stops_the_payment(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study
 ) -> None:
     fake_prolific.fail(
@@ -275,7 +279,7 @@ def test_a_price_other_than_what_was_asked_stops_everything(
         [bonus("x,99.00\n60d9aadeb86739de712faee0", "1")],
     ],
 )
-def test_bonuses_that_cannot_be_are_refused(
+def test_invalid_bonuses_are_refused(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study, payments: list[Bonus]
 ) -> None:
     with pytest.raises(ProviderError, match="accepted") as refusal:
@@ -284,7 +288,7 @@ def test_bonuses_that_cannot_be_are_refused(
     assert fake_prolific.count("bonus") == 0
 
 
-def test_somebody_who_did_not_take_part_gets_no_bonus(prolific: Prolific, study: Study) -> None:
+def test_a_bonus_for_an_unknown_submission_is_refused(prolific: Prolific, study: Study) -> None:
     with pytest.raises(ProviderError, match="not a participant or submission"):
         prolific.bonus_prepare(study.id, [bonus("60d9aadeb86739de712faee0", "1")])
 

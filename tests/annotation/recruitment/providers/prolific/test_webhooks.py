@@ -62,18 +62,18 @@ def test_a_genuine_message_is_read() -> None:
     )
 
 
-def test_the_signature_is_the_one_openssl_makes() -> None:
+def test_the_signature_is_the_one_that_openssl_computes() -> None:
     """An independent oracle: openssl dgst -sha256 -hmac."""
     headers, body = message()
     stamp = headers["X-Prolific-Request-Timestamp"].encode()
-    made = subprocess.run(
+    result = subprocess.run(
         ["openssl", "dgst", "-sha256", "-hmac", SECRET, "-binary"], input=stamp + body, capture_output=True, check=True
     )
-    headers["X-Prolific-Request-Signature"] = base64.b64encode(made.stdout).decode()
+    headers["X-Prolific-Request-Signature"] = base64.b64encode(result.stdout).decode()
     assert read(headers, body).id == headers["X-Event-ID"]
 
 
-def test_nothing_happens_after_it_was_sent() -> None:
+def test_an_event_is_never_newer_than_its_signature() -> None:
     """X-Timestamp is not signed; it cannot make a message newer than its signature."""
     assert read(*message(X_Timestamp=str(int(NOW.timestamp()) + 60))).sent_at == NOW
     assert read(*message(X_Timestamp="")).sent_at == NOW
@@ -89,14 +89,14 @@ def test_a_change_of_a_study_is_about_a_study() -> None:
     assert (event.study, event.submission, event.study_state) == ("s1", "", StudyState.COMPLETED)
 
 
-def test_an_event_nobody_asked_for_is_kept_as_it_is() -> None:
+def test_an_event_of_another_kind_is_read_unchanged() -> None:
     event = read(*message({"resource_id": "s1", "event_type": "study.has_high_return_rate", "metadata": {"rate": 0.4}}))
     assert (event.kind, event.status, event.study_state) == ("study.has_high_return_rate", None, None)
     assert event.payload["metadata"] == {"rate": 0.4}
 
 
 @pytest.mark.parametrize("away", [timedelta(minutes=-5), timedelta(minutes=5), timedelta(0)])
-def test_a_message_within_the_window_is_taken(away: timedelta) -> None:
+def test_a_message_within_the_window_is_accepted(away: timedelta) -> None:
     assert read(*message(at=NOW + away))
 
 
@@ -134,16 +134,16 @@ def test_without_a_secret_nothing_can_be_verified() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(1, 255))
-def test_no_byte_of_the_body_can_be_changed(place: int, by: int) -> None:
+def test_no_byte_of_the_body_can_be_changed(index: int, by: int) -> None:
     headers, body = message()
     changed = bytearray(body)
-    changed[place % len(body)] ^= by
+    changed[index % len(body)] ^= by
     with pytest.raises(WebhookRefused):
         read(headers, bytes(changed))
 
 
 @pytest.mark.parametrize("stamp", ["soon", "nan", "inf", "-5", "1e300"])
-def test_a_signed_timestamp_that_is_none_is_refused(stamp: str) -> None:
+def test_a_signed_but_invalid_timestamp_is_refused(stamp: str) -> None:
     body = json.dumps(PAYLOAD).encode()
     digest = hmac.new(SECRET.encode(), stamp.encode() + body, hashlib.sha256).digest()
     headers, _ = message()
@@ -154,13 +154,13 @@ def test_a_signed_timestamp_that_is_none_is_refused(stamp: str) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"not json", b"[]", b"{}", b'{"resource_id": "x"}', b"\xff\xfe"])
-def test_a_signed_body_that_says_nothing_is_refused(body: bytes) -> None:
+def test_a_signed_body_without_an_event_is_refused(body: bytes) -> None:
     with pytest.raises(WebhookRefused, match=r"not JSON|no event_type"):
         read(*message(body))
 
 
 @pytest.mark.parametrize("event_id", ["", " ", "x" * 121])
-def test_a_message_without_an_id_could_not_be_told_from_its_repeats(event_id: str) -> None:
+def test_a_message_without_a_valid_id_is_refused(event_id: str) -> None:
     with pytest.raises(WebhookRefused, match="X-Event-ID"):
         read(*message(X_Event_ID=event_id))
 
@@ -169,7 +169,7 @@ def test_a_message_without_an_id_could_not_be_told_from_its_repeats(event_id: st
 
 
 class Receiver:
-    """A subscriber that verifies what it is sent, as a view would."""
+    """A subscriber that verifies its messages, as a view would."""
 
     def __init__(self, secret: Callable[[], str]) -> None:
         self.events: list[WebhookEvent] = []
@@ -206,18 +206,18 @@ class Receiver:
 
 @pytest.fixture
 def receiver(fake_prolific: FakeProlific) -> Iterator[Receiver]:
-    made = Receiver(lambda: fake_prolific.secrets[fake_prolific.workspace])
-    yield made
-    made.close()
+    server = Receiver(lambda: fake_prolific.secrets[fake_prolific.workspace])
+    yield server
+    server.close()
 
 
-def test_subscribers_hear_of_a_submission_from_its_beginning_to_its_end(
+def test_subscribers_get_every_change_of_a_submission(
     prolific: Prolific, fake_prolific: FakeProlific, receiver: Receiver, draft: Callable[..., StudyDraft]
 ) -> None:
     prolific.webhook_subscribe(receiver.url)
     study = prolific.study_publish(prolific.study_create(draft()).id, draft())
-    came, _ = fake_prolific.participant_enters(study.id)
-    fake_prolific.participant_returns(came.id)
+    submission, _ = fake_prolific.participant_enters(study.id)
+    fake_prolific.participant_returns(submission.id)
     assert set(fake_prolific.deliver()) == {200}
     assert [(event.kind, event.status or event.study_state) for event in receiver.events] == [
         ("study.status.change", StudyState.PUBLISHED),
@@ -237,9 +237,9 @@ def test_a_redelivered_message_has_the_same_id(
 
 
 def test_subscribing_confirms_each_kind_of_event(prolific: Prolific, fake_prolific: FakeProlific) -> None:
-    made = prolific.webhook_subscribe("https://assay.example.org/hook/")
-    assert {one.event for one in made} == set(EVENTS)
-    assert all(one["confirmed"] for one in fake_prolific.subscriptions.values())
+    subscriptions = prolific.webhook_subscribe("https://assay.example.org/hook/")
+    assert {subscription.event for subscription in subscriptions} == set(EVENTS)
+    assert all(stored["confirmed"] for stored in fake_prolific.subscriptions.values())
 
 
 def test_subscribing_again_adds_nothing(prolific: Prolific, fake_prolific: FakeProlific) -> None:
@@ -248,7 +248,7 @@ def test_subscribing_again_adds_nothing(prolific: Prolific, fake_prolific: FakeP
     assert len(fake_prolific.subscriptions) == len(EVENTS)
 
 
-def test_a_secret_that_others_rely_on_is_not_replaced(prolific: Prolific, fake_prolific: FakeProlific) -> None:
+def test_an_existing_secret_is_not_replaced(prolific: Prolific, fake_prolific: FakeProlific) -> None:
     """docs.prolific.com, Create/replace a secret: a new one deletes the old one."""
     fake_prolific.secrets[fake_prolific.workspace] = "used elsewhere too"
     assert prolific.webhook_secret() == "used elsewhere too"
@@ -256,11 +256,11 @@ def test_a_secret_that_others_rely_on_is_not_replaced(prolific: Prolific, fake_p
     assert fake_prolific.count("POST /api/v1/hooks/secrets/") == 0
 
 
-def test_a_secret_is_made_where_there_is_none(prolific: Prolific, fake_prolific: FakeProlific) -> None:
+def test_a_missing_secret_is_created(prolific: Prolific, fake_prolific: FakeProlific) -> None:
     assert prolific.webhook_secret() == fake_prolific.secrets[fake_prolific.workspace]
 
 
-def test_messages_come_over_encrypted_lines_only(prolific: Prolific) -> None:
+def test_the_address_for_messages_must_be_encrypted(prolific: Prolific) -> None:
     with pytest.raises(ProviderError, match="https://"):
         prolific.webhook_subscribe("http://assay.example.org/hook/")
 

@@ -31,12 +31,12 @@ from tests.snapshots import recalled
 
 
 @pytest.fixture(autouse=True)
-def _nothing_kept():
+def _empty_cache():
     cache.clear()
 
 
 def _dataset(project):
-    """i0 .. i11 in two splits; each has a seed (mean 4.5, of the last 2) and a mined answer (mean 1.5)."""
+    """i0 .. i11 in two splits; each has a seed (mean 4.5, the last one 2) and a mined answer (mean 1.5)."""
     dataset = make_dataset(project)
     campaign = make_campaign(dataset)
     for number in range(12):
@@ -46,9 +46,9 @@ def _dataset(project):
         ResponseSource.objects.filter(response=mined).update(
             rank=1, score=7.5, source_context=["Elsewhere."], source_message=f"Another message {number}?"
         )
-        for rater, good, bad in (("ann", 4, 1), ("bob", 5, 2)):
-            rate(campaign, rater, seed, good if number < 11 else 2)
-            rate(campaign, rater, mined, bad)
+        for rater, seed_rating, mined_rating in (("ann", 4, 1), ("bob", 5, 2)):
+            rate(campaign, rater, seed, seed_rating if number < 11 else 2)
+            rate(campaign, rater, mined, mined_rating)
     return dataset
 
 
@@ -74,14 +74,14 @@ def release(project):
 
 @pytest.fixture
 def dataset(request, project):
-    """The release's, in a test that has one."""
+    """The data set of the release, in a test that has one."""
     if "release" in request.fixturenames:
         return request.getfixturevalue("release").reference_set.dataset
     return recalled("to be browsed", project, lambda: _dataset(project))
 
 
 @pytest.fixture
-def many(project):
+def many_references(project):
     return recalled("200 references", project, lambda: made_release(project, 20, 10))
 
 
@@ -89,8 +89,8 @@ def page(name="release-browse", slug="both", *args):
     return reverse(f"annotation:{name}", args=["chit-chat", slug, 1, *args])
 
 
-def shown(answer):
-    """Ids of the responses on a page, in order."""
+def shown_ids(answer):
+    """Return the ids of the responses on a page, in order."""
     return [int(pk) for pk in re.findall(r'id="reference-(\d+)"', answer.content.decode())]
 
 
@@ -99,21 +99,21 @@ def joined(pages):
 
 
 def walk(client, address, forwards=True):
-    """All pages from an address on, as the plain links lead."""
+    """Return all pages from an address on, following the plain links."""
     pages = []
     while address:
         answer = client.get(address)
         assert answer.status_code == 200
-        pages.append(shown(answer))
+        pages.append(shown_ids(answer))
         address = answer.context["next_url" if forwards else "previous_url"]
     return pages
 
 
-# --- Who may ---------------------------------------------------------------------------------------------------------
+# --- Access ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("args", [("release-browse", "both"), ("release-browse-table", "both", "tex")])
-def test_an_outsider_finds_nothing_and_a_viewer_reads(release, outsider, viewer, as_user, client, args):
+def test_an_outsider_gets_404_and_a_viewer_reads(release, outsider, viewer, as_user, client, args):
     assert client.get(page(*args)).url.startswith("/accounts/login/")
     assert as_user(outsider).get(page(*args)).status_code == 404
     assert as_user(viewer).get(page(*args)).status_code == 200
@@ -132,33 +132,37 @@ def test_a_release_that_is_being_built_has_no_references_yet(project, dataset, v
 # --- Pages -----------------------------------------------------------------------------------------------------------
 
 
-def test_items_come_in_their_order_each_with_its_references_by_weight(release, viewer, as_user):
+def test_items_are_in_order_each_with_its_references_by_weight(release, viewer, as_user):
     groups = as_user(viewer).get(page()).context["groups"]
     assert [group.item.external_id for group in groups] == [f"i{n}" for n in range(12)]
     assert [weight.response.text for weight in groups[0].references] == ["Fine answer 0", "Bad <b>reply</b> 0"]
     assert [bar.count for bar in groups[0].references[0].bars] == [0, 0, 0, 1, 1]
 
 
-def test_pages_by_item_hold_every_reference_once_and_end_where_items_do(many, viewer, as_user):
+def test_pages_by_item_hold_every_reference_once_and_split_no_item(many_references, viewer, as_user):
     client = as_user(viewer)
-    expected = list(many.weights.order_by("item_position", "-weight", "id").values_list("response_id", flat=True))
+    expected = list(
+        many_references.weights.order_by("item_position", "-weight", "id").values_list("response_id", flat=True)
+    )
     pages = walk(client, page(slug="references-200"))
     assert joined(pages) == expected
-    assert [len(found) for found in pages] == [40, 40, 40, 40, 40]  # four items of ten, where five do not fit
+    assert [len(ids) for ids in pages] == [40, 40, 40, 40, 40]  # four items of ten: five do not fit
     last = client.get(page(slug="references-200") + f"?at={pages[-1][0]}")
-    assert shown(last) == pages[-1]
-    back = walk(client, last.context["previous_url"], forwards=False)
-    assert joined(back[::-1]) == expected[:160]
+    assert shown_ids(last) == pages[-1]
+    earlier_pages = walk(client, last.context["previous_url"], forwards=False)
+    assert joined(earlier_pages[::-1]) == expected[:160]
 
 
 def test_an_item_with_more_references_than_a_page_is_continued_on_the_next(project, viewer, as_user):
-    made = made_release(project, 2, 60)
-    expected = list(made.weights.order_by("item_position", "-weight", "id").values_list("response_id", flat=True))
+    release = made_release(project, 2, 60)
+    expected = list(release.weights.order_by("item_position", "-weight", "id").values_list("response_id", flat=True))
     client = as_user(viewer)
     pages = walk(client, page(slug="references-120"))
     assert joined(pages) == expected
     assert len(pages[0]) == PAGE
-    assert "continued" in client.get(page(slug="references-120") + f"?after={_pk(made, pages[0][-1])}").content.decode()
+    assert (
+        "continued" in client.get(page(slug="references-120") + f"?after={_pk(release, pages[0][-1])}").content.decode()
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,20 +178,22 @@ def test_an_item_with_more_references_than_a_page_is_continued_on_the_next(proje
         ("n", lambda weight: weight.n_ratings),
     ],
 )
-def test_pages_by_reference_hold_every_reference_once_in_the_order_asked_for(many, viewer, as_user, sort, key):
+def test_pages_by_reference_hold_every_reference_once_in_the_requested_order(
+    many_references, viewer, as_user, sort, key
+):
     client = as_user(viewer)
     address = f"{page(slug='references-200')}?view=references&sort={sort}"
     pages = walk(client, address)
-    weights = {weight.response_id: weight for weight in many.weights.all()}
-    found = [key(weights[pk]) for pk in joined(pages)]
+    weights = {weight.response_id: weight for weight in many_references.weights.all()}
+    keys = [key(weights[pk]) for pk in joined(pages)]
     assert len(set(joined(pages))) == 200
-    assert found == sorted(found)
-    assert [len(one) for one in pages] == [PAGE] * 4 + [200 - 4 * PAGE]
-    back = walk(client, f"{address}&before={_pk(many, pages[-1][0])}", forwards=False)
-    assert joined(back[::-1]) == joined(pages[:-1])
+    assert keys == sorted(keys)
+    assert [len(ids) for ids in pages] == [PAGE] * 4 + [200 - 4 * PAGE]
+    earlier_pages = walk(client, f"{address}&before={_pk(many_references, pages[-1][0])}", forwards=False)
+    assert joined(earlier_pages[::-1]) == joined(pages[:-1])
 
 
-def test_weights_without_interval_or_spread_stand_below_the_others(project, dataset, viewer, as_user):
+def test_weights_without_interval_or_spread_come_last_in_descending_order(project, dataset, viewer, as_user):
     """A response judged by one rater has neither."""
     lone = make_response(make_item(dataset, "lone"), "Once.", "seed")
     rate(dataset.campaigns.get(), "ann", lone, 5)
@@ -200,24 +206,24 @@ def test_weights_without_interval_or_spread_stand_below_the_others(project, data
     release_build(release_id=release_create(reference_set=reference_set).pk)
     client = as_user(viewer)
     for name in ("width", "spread"):
-        assert shown(client.get(f"{page()}?view=references&sort=-{name}"))[-1] == lone.pk
-        assert shown(client.get(f"{page()}?view=references&sort={name}"))[0] == lone.pk
+        assert shown_ids(client.get(f"{page()}?view=references&sort=-{name}"))[-1] == lone.pk
+        assert shown_ids(client.get(f"{page()}?view=references&sort={name}"))[0] == lone.pk
 
 
 def _pk(release, response_id):
     return release.weights.get(response_id=response_id).pk
 
 
-def test_a_link_to_a_reference_opens_the_page_at_its_item_and_leads_back(many, viewer, as_user):
+def test_a_link_to_a_reference_opens_the_page_at_its_item_and_leads_back(many_references, viewer, as_user):
     client = as_user(viewer)
-    middle = list(many.weights.filter(item_position=11).order_by("-weight", "id"))[4]
+    middle = list(many_references.weights.filter(item_position=11).order_by("-weight", "id"))[4]
     answer = client.get(f"{page(slug='references-200')}?at={middle.response_id}")
     assert answer.context["groups"][0].item.position == 11
-    assert middle.response_id in shown(answer)
+    assert middle.response_id in shown_ids(answer)
     before = client.get(answer.context["previous_url"])
     assert before.context["groups"][-1].item.position == 10
     flat = client.get(f"{page(slug='references-200')}?view=references&sort=-spread&at={middle.response_id}")
-    assert shown(flat)[0] == middle.response_id
+    assert shown_ids(flat)[0] == middle.response_id
     link = f"{page(slug='references-200')}?at={middle.response_id}#reference-{middle.response_id}"
     assert f'data-copy="http://testserver{link}"' in answer.content.decode()
 
@@ -225,25 +231,25 @@ def test_a_link_to_a_reference_opens_the_page_at_its_item_and_leads_back(many, v
 @pytest.mark.parametrize(
     "start", ["after=999999999", "before=999999999", "before=0", "at=999999999", "before=x", "at=-3"]
 )
-def test_a_page_that_starts_nowhere_starts_at_the_beginning(release, viewer, as_user, start):
+def test_an_invalid_start_shows_the_first_page(release, viewer, as_user, start):
     answer = as_user(viewer).get(f"{page()}?{start}")
     assert answer.context["groups"][0].item.external_id == "i0"
 
 
-def test_while_one_scrolls_only_the_page_that_follows_is_sent(many, viewer, as_user):
+def test_scrolling_loads_only_the_next_page(many_references, viewer, as_user):
     client = as_user(viewer)
     first = client.get(page(slug="references-200"))
     following = first.context["next_url"]
     part = client.get(following, headers={"HX-Request": "true", "HX-Target": "more"})
-    assert shown(part) == shown(client.get(following))
+    assert shown_ids(part) == shown_ids(client.get(following))
     assert b"<html" not in part.content
     assert b'id="more"' in part.content
-    again = client.get(following, headers={"HX-Request": "true", "HX-Target": "page-after-7"})
-    assert shown(again) == shown(part)
-    assert b'id="more"' not in again.content
-    assert "HX-Target" in again["Vary"]
-    restored = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
-    assert b"<html" in client.get(following, headers=restored).content
+    next_part = client.get(following, headers={"HX-Request": "true", "HX-Target": "page-after-7"})
+    assert shown_ids(next_part) == shown_ids(part)
+    assert b'id="more"' not in next_part.content
+    assert "HX-Target" in next_part["Vary"]
+    history_headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
+    assert b"<html" in client.get(following, headers=history_headers).content
 
 
 def test_the_number_of_queries_does_not_grow_with_the_references(project, viewer, as_user):
@@ -267,7 +273,7 @@ def test_the_number_of_queries_does_not_grow_with_the_references(project, viewer
 
 
 @pytest.mark.parametrize(
-    ("asked", "items", "references"),
+    ("query", "items", "references"),
     [
         ("low=0", 11, 11),
         ("high=-0.6", 12, 12),
@@ -285,21 +291,22 @@ def test_the_number_of_queries_does_not_grow_with_the_references(project, viewer
         ("original=no&split=test", 6, 6),
         ("min_spread=0.5", 12, 23),  # 4 and 5, 1 and 2: 0.71; the last seed got 2 twice
         ("max_spread=0.1", 1, 1),
-        ("min_width=0.1", 12, 23),
-        ("spans_zero=on", 0, 0),
+        # s = sqrt(23/24 x 0.5), so half a width is t(24) s / sqrt(2) / 2 = 0.505, cut at the ends of the scale.
+        ("min_width=0.8", 1, 1),
+        ("spans_zero=on", 1, 1),
         ("low=lots", 12, 24),
     ],
 )
-def test_the_browser_can_be_narrowed(release, viewer, as_user, asked, items, references):
+def test_filters_narrow_the_list(release, viewer, as_user, query, items, references):
     client = as_user(viewer)
-    found = client.get(f"{page()}?{asked}")
-    assert found.context["total"] == (references, items, False)
-    assert len(shown(found)) == references
-    flat = client.get(f"{page()}?{asked}&view=references")
-    assert sorted(shown(flat)) == sorted(shown(found))
+    answer = client.get(f"{page()}?{query}")
+    assert answer.context["total"] == (references, items, False)
+    assert len(shown_ids(answer)) == references
+    flat = client.get(f"{page()}?{query}&view=references")
+    assert sorted(shown_ids(flat)) == sorted(shown_ids(answer))
 
 
-def test_seeds_below_the_threshold_they_were_selected_at_are_marked_and_can_be_looked_for(release, viewer, as_user):
+def test_seeds_below_their_selection_threshold_are_marked_and_can_be_filtered(release, viewer, as_user):
     client = as_user(viewer)
     assert "fallen" not in client.get(page()).content.decode()
     cache.clear()
@@ -314,23 +321,23 @@ def test_seeds_below_the_threshold_they_were_selected_at_are_marked_and_can_be_l
         )
     fallen = release.weights.get(is_original=True, rating_mean=2)
     answer = client.get(page() + "?fallen=on")
-    assert shown(answer) == [fallen.response_id]
+    assert shown_ids(answer) == [fallen.response_id]
     assert "fallen seed" in answer.content.decode()
     assert dict(answer.context["chips"]) == {"Only seeds that fell below their threshold": "?"}
 
 
-def test_a_filter_that_is_not_understood_is_said_and_everything_is_shown(release, viewer, as_user):
+def test_an_invalid_filter_is_reported_and_everything_is_shown(release, viewer, as_user):
     answer = as_user(viewer).get(page() + "?low=2&source=Nobody")
     assert answer.status_code == 400
     assert "Ensure this value is less than or equal to 1" in answer.content.decode()
     assert "Nobody is not one of the available choices" in answer.content.decode()
-    assert len(shown(answer)) == 24
+    assert len(shown_ids(answer)) == 24
     part = as_user(viewer).get(page() + "?low=2", headers={"HX-Request": "true", "HX-Target": "browse"})
     assert part.status_code == 200  # htmx would show nothing else
     assert "Ensure this value is less than or equal to 1" in part.content.decode()
 
 
-def test_more_than_a_thousand_are_not_counted(project, viewer, as_user, monkeypatch):
+def test_counting_stops_at_a_limit(project, viewer, as_user, monkeypatch):
     monkeypatch.setattr("annotation.references.browsing.selectors.references.COUNTED", 100)
     made_release(project, 20, 10)
     client = as_user(viewer)
@@ -339,7 +346,7 @@ def test_more_than_a_thousand_are_not_counted(project, viewer, as_user, monkeypa
     assert "200 references of 20 items" in client.get(page(slug="references-200")).content.decode()
 
 
-def test_every_filter_is_a_chip_whose_link_is_the_page_without_it(release, viewer, as_user):
+def test_every_filter_is_a_chip_that_links_to_the_page_without_it(release, viewer, as_user):
     client = as_user(viewer)
     answer = client.get(page() + "?low=-1&high=0.5&sign=negative&source=mined&view=references&spans_zero=&after=3")
     chips = dict(answer.context["chips"])
@@ -351,7 +358,7 @@ def test_every_filter_is_a_chip_whose_link_is_the_page_without_it(release, viewe
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "matches"),
     [
         ("snow beautiful", {1, 2}),
         ('"beautiful snow"', {2}),
@@ -368,7 +375,7 @@ def test_every_filter_is_a_chip_whose_link_is_the_page_without_it(release, viewe
         ("m²", {7}),
     ],
 )
-def test_search_reads_words_phrases_or_and_minus(project, viewer, as_user, text, found):
+def test_search_understands_words_phrases_or_and_minus(project, viewer, as_user, text, matches):
     dataset = make_dataset(project)
     campaign = make_campaign(dataset)
     item = make_item(dataset, "i1")
@@ -384,19 +391,19 @@ def test_search_reads_words_phrases_or_and_minus(project, viewer, as_user, text,
         "Fifty m² of it",
     ]
     numbers = {}
-    for number, said in enumerate(texts, start=1):
-        response = make_response(item, said, "seed")
+    for number, response_text in enumerate(texts, start=1):
+        response = make_response(item, response_text, "seed")
         numbers[response.pk] = number
         rate(campaign, "ann", response, 4)
     reference_set = reference_set_create(dataset=dataset, name="Both", campaigns=[campaign], source_kinds=["seed"])
     release_build(release_id=release_create(reference_set=reference_set).pk)
     answer = as_user(viewer).get(page(), {"text": text})
-    assert {numbers[pk] for pk in shown(answer)} == found
+    assert {numbers[pk] for pk in shown_ids(answer)} == matches
     by_characters = "Searched for exactly these characters" in answer.content.decode()
     assert by_characters == (text in {"日本", "?!", "'); --", "²", "-²"})
 
 
-def test_what_was_found_is_marked_and_a_text_is_never_taken_for_html(release, viewer, as_user):
+def test_matches_are_marked_and_texts_are_escaped(release, viewer, as_user):
     text = as_user(viewer).get(page() + "?text=reply+3").content.decode()
     assert "Bad &lt;b&gt;<mark>reply</mark>&lt;/b&gt; <mark>3</mark>" in text
     assert "<b>reply" not in text
@@ -419,7 +426,7 @@ def test_search_uses_the_index_over_words(project):
 # --- Distributions ---------------------------------------------------------------------------------------------------
 
 
-def test_the_panel_counts_what_fits_the_other_filters(release, viewer, as_user):
+def test_a_panel_counts_the_references_that_match_the_other_filters(release, viewer, as_user):
     """11 weights of 0.75, one of -0.5 and 12 of -0.75."""
     answer = as_user(viewer).get(page() + "?low=0.5")
     weight, width, spread = answer.context["brushes"]
@@ -449,24 +456,27 @@ def test_the_axis_of_disagreement_is_as_long_as_the_scale_needs(most, step, high
     assert panel.bins[-1] * panel.step >= most - panel.step / 2
 
 
-def test_disagreement_is_brushed_like_weights(many, viewer, as_user):
-    """The bins are those that numpy rounds to; a range in the address is drawn, and no end of the axis is a bound."""
-    panel = panels(many)[-1]
-    found = {value: count for value, count in panel_counts(many, EVERYTHING, panel) if count}
-    spreads = np.array(many.weights.exclude(rating_spread=None).values_list("rating_spread", flat=True))
+def test_disagreement_is_brushed_like_weights(many_references, viewer, as_user):
+    """The bins are those of numpy's rounding; a range in the address is drawn; the ends of the axis are no limits."""
+    panel = panels(many_references)[-1]
+    bin_counts = {value: count for value, count in panel_counts(many_references, EVERYTHING, panel) if count}
+    spreads = np.array(many_references.weights.exclude(rating_spread=None).values_list("rating_spread", flat=True))
     nearest = np.floor(spreads / panel.step + 0.5 + 1e-9) * panel.step
     values, counts = np.unique(nearest.round(10), return_counts=True)
-    assert found == dict(zip(values.tolist(), counts.tolist(), strict=True))
-    address = reverse("annotation:release-browse", args=[many.reference_set.project.slug, many.reference_set.slug, 1])
+    assert bin_counts == dict(zip(values.tolist(), counts.tolist(), strict=True))
+    address = reverse(
+        "annotation:release-browse",
+        args=[many_references.reference_set.project.slug, many_references.reference_set.slug, 1],
+    )
     answer = as_user(viewer).get(f"{address}?min_spread=0.5")
     brush = answer.context["brushes"][-1]
     assert {bar["chosen"] for bar in brush.bars} == {True, False}
-    drawn = answer.content.decode().split("Disagreement</legend>")[1].split("</fieldset>")[0]
-    (high,) = re.findall(r'<input class="form-control[^>]*name="max_spread"[^>]*>', drawn)
+    fieldset = answer.content.decode().split("Disagreement</legend>")[1].split("</fieldset>")[0]
+    (high,) = re.findall(r'<input class="form-control[^>]*name="max_spread"[^>]*>', fieldset)
     assert " max=" not in high
 
 
-def test_where_judgements_are_not_known_disagreement_is_a_range_alone(release, viewer, as_user):
+def test_without_judgements_disagreement_is_only_a_range(release, viewer, as_user):
     content = b"item,text,weight\ni0,Fine answer 0,0.5\n"
     release_import(
         dataset=release.reference_set.dataset,
@@ -480,12 +490,12 @@ def test_where_judgements_are_not_known_disagreement_is_a_range_alone(release, v
     assert 'name="min_spread"' in answer.content.decode()
 
 
-def test_the_bins_of_a_distribution_are_those_numpy_rounds_to(many):
-    found = {value: count for value, count in panel_counts(many, EVERYTHING, WEIGHTS) if count}
-    weights = np.array(many.weights.values_list("weight", flat=True))
+def test_the_bins_of_a_distribution_are_those_numpy_rounds_to(many_references):
+    bin_counts = {value: count for value, count in panel_counts(many_references, EVERYTHING, WEIGHTS) if count}
+    weights = np.array(many_references.weights.values_list("weight", flat=True))
     nearest = np.sign(weights) * np.floor(np.abs(weights) / 0.05 + 0.5 + 1e-9) * 0.05
     values, counts = np.unique(nearest.round(10), return_counts=True)
-    assert found == dict(zip(values.tolist(), counts.tolist(), strict=True))
+    assert bin_counts == dict(zip(values.tolist(), counts.tolist(), strict=True))
 
 
 # --- Old addresses and print -----------------------------------------------------------------------------------------
@@ -505,13 +515,13 @@ def test_the_table_shows_the_original_first_and_what_the_others_were_mined_from(
     assert second.is_mined
 
 
-def test_the_table_can_be_kept_as_latex_and_as_markdown(release, viewer, as_user):
-    def kept(kind):
+def test_the_table_can_be_downloaded_as_latex_and_as_markdown(release, viewer, as_user):
+    def download(kind):
         answer = as_user(viewer).get(page("release-browse-table", "both", kind) + "?text=reply+3")
         assert f"chit-chat-both-v1-table.{kind}" in answer["Content-Disposition"]
         return b"".join(answer.streaming_content).decode()
 
-    latex, markdown = kept("tex"), kept("md")
+    latex, markdown = download("tex"), download("md")
     assert r"Fine answer 3}} & $0.8$ \\" in latex
     assert r"\textit{Elsewhere.} & \textit{Another message 3?} & Bad \textless{}b\textgreater{}reply" in latex
     assert latex.count(r"\midrule") == 1
@@ -520,8 +530,8 @@ def test_the_table_can_be_kept_as_latex_and_as_markdown(release, viewer, as_user
     assert as_user(viewer).get(page("release-browse-table", "both", "exe")).status_code == 404
 
 
-def test_a_weight_without_evidence_says_so_by_showing_none(release, viewer, as_user):
-    """As for weights made elsewhere."""
+def test_a_weight_without_evidence_is_shown_without_histogram_and_spread(release, viewer, as_user):
+    """Imported weights have none."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('assay.purge', 'on', true)")
     ReleaseWeight.objects.filter(release=release).update(rating_spread=None, histogram=None, rating_mean=None)
@@ -531,15 +541,15 @@ def test_a_weight_without_evidence_says_so_by_showing_none(release, viewer, as_u
     assert "+0.75" in text
 
 
-def test_a_range_that_ends_before_it_begins_is_told(release, viewer, as_user):
+def test_a_range_that_ends_before_it_begins_is_refused(release, viewer, as_user):
     answer = as_user(viewer).get(f"{page()}?low=0.9&high=0.7")
     assert answer.status_code == 400
     assert "Weight from 0.9 to 0.7: the first value must not be above the second." in answer.content.decode()
 
 
 @pytest.mark.parametrize("at", ["0", "999999999", "elsewhere"])
-def test_a_link_to_a_reference_that_is_not_there_says_so(release, viewer, as_user, at):
-    shown_page = as_user(viewer).get(page() + f"?at={at}").content.decode()
-    assert f"This release has no reference {at}:" in shown_page
+def test_a_link_to_a_missing_reference_shows_a_note(release, viewer, as_user, at):
+    page_text = as_user(viewer).get(page() + f"?at={at}").content.decode()
+    assert f"This release has no reference {at}:" in page_text
     known = release.weights.earliest("pk").response_id
     assert "This release has no reference" not in as_user(viewer).get(page() + f"?at={known}").content.decode()

@@ -25,11 +25,11 @@ def response(campaign):
     return response
 
 
-def build(campaign, **asked) -> Release:
+def build(campaign, **arguments) -> Release:
     reference_set = reference_set_create(
         dataset=campaign.dataset, name="Seeds", campaigns=[campaign], source_kinds=["seed"]
     )
-    release = release_create(reference_set=reference_set, **asked)
+    release = release_create(reference_set=reference_set, **arguments)
     release_build(release_id=release.pk)
     release.refresh_from_db()
     assert release.error == ""
@@ -61,7 +61,7 @@ def test_a_slider_is_counted_in_equal_bins(campaign):
     assert release.weights.get().histogram == [1, 0, 0, 0, 1, 1, 0, 0, 0, 2]
 
 
-def test_the_hash_does_not_know_of_the_evidence(campaign, response):
+def test_the_hash_does_not_depend_on_the_evidence(campaign, response):
     release = build(campaign)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('assay.purge', 'on', true)")
@@ -70,20 +70,20 @@ def test_the_hash_does_not_know_of_the_evidence(campaign, response):
     assert stored_content_hash(release) == release.content_hash
 
 
-def test_evidence_that_is_there_is_as_immutable_as_the_weights(campaign, response):
+def test_evidence_is_as_immutable_as_the_weights(campaign, response):
     weight = build(campaign).weights.get()
     with pytest.raises(IntegrityError, match="immutable"), transaction.atomic():
         ReleaseWeight.objects.filter(pk=weight.pk).update(histogram=[5, 0, 0, 0, 0])
 
 
 def test_magnitudes_are_counted_in_doublings_of_the_standard(campaign):
-    """Ratios 1, 1, 2, 4 and 100 to a standard of 10; of a scale without ends only z-scores become weights."""
+    """Ratios 1, 1, 2, 4 and 100 to a standard of 10; on a scale without ends only z-scores become weights."""
     Criterion.objects.filter(campaign=campaign).update(kind="magnitude", standard_source="seed", standard_value=10)
     response = make_response(make_item(campaign.dataset, "i1"), "So so.", "seed")
-    other = make_response(make_item(campaign.dataset, "i2"), "Worse.", "seed")
+    lower_rated = make_response(make_item(campaign.dataset, "i2"), "Worse.", "seed")
     for rater, value in zip(RATERS, (10, 10, 20, 40, 1000), strict=True):
         rate(campaign, rater, response, value)
-        rate(campaign, rater, other, value / 4)
+        rate(campaign, rater, lower_rated, value / 4)
     release = build(campaign, method="zscore")
     assert release.report["histogram"]["kind"] == "ratios"
     assert release.weights.get(response=response).histogram == [0, 0, 0, 0, 0, 2, 1, 1, 0, 0, 1]

@@ -1,4 +1,4 @@
-"""Figures of large releases: computed once for what they follow from, the same as those of small ones."""
+"""Figures of large releases: computed once per input, and the same as those of small releases."""
 
 import numpy as np
 import pytest
@@ -31,38 +31,38 @@ def every_release_is_large(monkeypatch):
 def compute_all(release) -> None:
     for pk in figures_prepare(release_id=release.pk):
         figures_compute(figures_id=pk)
-    assert {one.state for one in release.figures.all()} == {JobState.DONE}
+    assert {figures.state for figures in release.figures.all()} == {JobState.DONE}
 
 
-def told(release) -> list[object]:
-    """Everything that pages show, as plain data."""
-    listed = attention(release)
-    everybody = influences(release)
+def page_content(release) -> list[object]:
+    """Return everything that the pages show, as plain data."""
+    lists = attention(release)
+    influence = influences(release)
     return [
-        {name: ids.tolist() for name, ids in listed.listed.items()},
-        listed.n_items,
-        [column.tolist() for column in listed.fewer],
-        suggestion(release, "uncertain", listed.listed["uncertain"]),
-        rater_influences(release, everybody),
-        [turned_by(everybody, pk) for pk in everybody.rater_id.tolist()],
+        {name: ids.tolist() for name, ids in lists.listed.items()},
+        lists.n_items,
+        [column.tolist() for column in lists.fewer],
+        suggestion(release, "uncertain", lists.listed["uncertain"]),
+        rater_influences(release, influence),
+        [turned_by(influence, pk) for pk in influence.rater_id.tolist()],
         circularity(release),
     ]
 
 
-def test_a_small_release_is_computed_where_it_is_asked(release):
+def test_a_small_release_is_computed_in_the_request(release):
     assert not is_large(release)
     assert figures_prepare(release_id=release.pk) == []
     assert len(comparisons(release)) == 7
     assert not ReleaseFigures.objects.exists()
 
 
-def test_a_large_one_is_awaited(release, every_release_is_large):
-    for ask in (attention, comparisons, influences, circularity):
+def test_a_large_release_is_awaited(release, every_release_is_large):
+    for selector in (attention, comparisons, influences, circularity):
         with pytest.raises(FiguresAwaited, match="try again in a moment"):
-            ask(release)
+            selector(release)
 
 
-def test_who_can_wait_gets_it_at_once(release, every_release_is_large):
+def test_figures_can_be_computed_without_a_worker(release, every_release_is_large):
     assert attention(release, here=True).n_items["tie"] == 1
     cache.clear()
     assert circularity(release, here=True).same == 1
@@ -70,37 +70,37 @@ def test_who_can_wait_gets_it_at_once(release, every_release_is_large):
 
 def test_stored_figures_are_those_that_would_be_computed(release, monkeypatch):
     rate_all(make_campaign(release.reference_set.dataset, "Outputs"), release.weights.first().response, ann=3)
-    before, schemes = told(release), comparisons(release)
+    before, schemes = page_content(release), comparisons(release)
     monkeypatch.setattr(stored, "IN_REQUEST", 0)
     cache.clear()
     compute_all(release)
-    assert told(release) == before
-    for found, wanted in zip(comparisons(release), schemes, strict=True):
-        assert (found.name, found.label, found.parameters, found.is_own, found.reason) == (
-            wanted.name,
-            wanted.label,
-            wanted.parameters,
-            wanted.is_own,
-            wanted.reason,
+    assert page_content(release) == before
+    for comparison, expected in zip(comparisons(release), schemes, strict=True):
+        assert (comparison.name, comparison.label, comparison.parameters, comparison.is_own, comparison.reason) == (
+            expected.name,
+            expected.label,
+            expected.parameters,
+            expected.is_own,
+            expected.reason,
         )
-        np.testing.assert_array_equal(found.moved.alternative.weights, wanted.moved.alternative.weights)
+        np.testing.assert_array_equal(comparison.moved.alternative.weights, expected.moved.alternative.weights)
         for name in ("reversed_sign", "to_or_from_zero", "best_changed", "lost_positive", "gained_positive"):
-            np.testing.assert_array_equal(getattr(found.moved, name), getattr(wanted.moved, name))
-        assert found.moved.mean_change == pytest.approx(wanted.moved.mean_change, nan_ok=True)
+            np.testing.assert_array_equal(getattr(comparison.moved, name), getattr(expected.moved, name))
+        assert comparison.moved.mean_change == pytest.approx(expected.moved.mean_change, nan_ok=True)
 
 
-def test_each_is_computed_once_however_often_it_is_asked_for(release, every_release_is_large):
+def test_each_part_is_computed_once_however_often_it_is_requested(release, every_release_is_large):
     assert len(figures_prepare(release_id=release.pk)) == len(FiguresPart)
     assert figures_prepare(release_id=release.pk) == []
-    figures, made = figures_request(release=release, part=FiguresPart.INFLUENCE)
-    assert not made
+    figures, created = figures_request(release=release, part=FiguresPart.INFLUENCE)
+    assert not created
     figures_compute(figures_id=figures.pk)
     figures_compute(figures_id=figures.pk)
     figures.refresh_from_db()
     assert (figures.state, figures.attempt) == (JobState.DONE, 1)
 
 
-def test_texts_on_both_sides_follow_new_outputs(release, every_release_is_large):
+def test_new_outputs_make_texts_on_both_sides_outdated(release, every_release_is_large):
     compute_all(release)
     assert sum(system.near for system in circularity(release).systems) == 0
     item = release.reference_set.dataset.items.get(external_id="i1")
@@ -109,7 +109,7 @@ def test_texts_on_both_sides_follow_new_outputs(release, every_release_is_large)
         circularity(release)
     compute_all(release)
     assert sum(system.near for system in circularity(release).systems) == 1
-    assert release.figures.filter(part=FiguresPart.TEXTS).count() == 1  # those of the moment before are gone
+    assert release.figures.filter(part=FiguresPart.TEXTS).count() == 1  # the outdated ones are deleted
     assert comparisons(release)
 
 
@@ -118,10 +118,10 @@ def test_ratings_of_outputs_count_without_a_wait(release, every_release_is_large
     outputs = make_campaign(release.reference_set.dataset, "Outputs")
     response = release.reference_set.dataset.items.get(external_id="i1").responses.get(sources__system__name="Bo")
     rate_all(outputs, response, ann=3)
-    assert [(one.pseudonym, one.outputs) for one in circularity(release).raters] == [("ann", 1)]
+    assert [(rater.pseudonym, rater.outputs) for rater in circularity(release).raters] == [("ann", 1)]
 
 
-def test_what_was_asked_for_follows_the_campaign(release, every_release_is_large):
+def test_the_planned_number_of_ratings_follows_the_campaign(release, every_release_is_large):
     compute_all(release)
     assert len(attention(release).fewer.response_id) == 0
     campaign = release.reference_set.campaigns.get()
@@ -133,7 +133,7 @@ def test_what_was_asked_for_follows_the_campaign(release, every_release_is_large
     assert len(attention(release).fewer.response_id) == 5
 
 
-def test_what_fails_says_why_and_stores_nothing(release, every_release_is_large, monkeypatch):
+def test_a_failure_stores_its_reason_and_no_content(release, every_release_is_large, monkeypatch):
     figures, _ = figures_request(release=release, part=FiguresPart.SENSITIVITY)
     monkeypatch.setattr("annotation.references.weighing.services.figures.packed", lambda tree: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -24,13 +24,15 @@ def release(project):
 
 
 def address(release, name, *more, **query) -> str:
-    chosen = release.reference_set
+    reference_set = release.reference_set
     return reverse(
-        f"annotation:{name}", args=[chosen.project.slug, chosen.slug, release.number, *more], query=query or None
+        f"annotation:{name}",
+        args=[reference_set.project.slug, reference_set.slug, release.number, *more],
+        query=query or None,
     )
 
 
-def drawn(specification, data) -> list[dict[str, object]]:
+def chart_rows(specification, data) -> list[dict[str, object]]:
     return specification["datasets"][data["name"]]
 
 
@@ -40,7 +42,7 @@ def table(answer) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_members_see_it_and_outsiders_do_not(as_user, viewer, outsider, release, name):
+def test_members_see_the_pages_and_outsiders_do_not(as_user, viewer, outsider, release, name):
     page = as_user(viewer).get(address(release, name))
     assert page.status_code == 200
     assert f'<a href="{address(release, name)}" aria-current="page">' in page.content.decode()
@@ -48,14 +50,14 @@ def test_members_see_it_and_outsiders_do_not(as_user, viewer, outsider, release,
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_there_is_nothing_to_say_of_a_release_that_is_not_built(as_user, viewer, release, name):
+def test_pages_of_a_release_that_is_not_built_are_404(as_user, viewer, release, name):
     release.reference_set.releases.create(number=2)
     release.number = 2
     assert as_user(viewer).get(address(release, name)).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["release-attention", *PAGES])
-def test_every_download_that_a_page_leads_to_is_one(as_user, viewer, release, name):
+def test_every_download_link_of_a_page_works(as_user, viewer, release, name):
     client = as_user(viewer)
     page = client.get(address(release, name)).content.decode()
     links = [html.unescape(link) for link in re.findall(r'href="([^"]+)"\s+download', page)]
@@ -80,16 +82,16 @@ def test_sensitivity_downloads_schemes_changes_and_all_weights(as_user, viewer, 
     schemes = table(client.get(address(release, "release-sensitivity", format="csv")))
     assert [row["scheme"] for row in schemes][:2] == ["linear", "median"]
     assert (schemes[0]["is_own"], float(schemes[0]["max_change"])) == ("True", pytest.approx(0, abs=1e-12))
-    gone = table(client.get(address(release, "release-sensitivity", format="csv", scheme="no_negatives", what="gone")))
-    assert [(row["text"], row["no_negatives"]) for row in gone] == [("Hm.", ""), ("No.", "")]
+    lost = table(client.get(address(release, "release-sensitivity", format="csv", scheme="no_negatives", what="gone")))
+    assert [(row["text"], row["no_negatives"]) for row in lost] == [("Hm.", ""), ("No.", "")]
     weights = table(client.get(address(release, "release-sensitivity", format="csv", table="weights")))
     assert [row["text"] for row in weights] == ["Fine.", "Well.", "Hm.", "No.", "Ada said it."]
     assert (weights[0]["release"], weights[0]["median"], weights[0]["ones"]) == ("0.5", "1.0", "1.0")
 
 
-def test_what_changes_is_listed_with_both_weights_and_links(as_user, viewer, release):
+def test_changes_are_listed_with_both_weights_and_links(as_user, viewer, release):
     page = as_user(viewer).get(address(release, "release-sensitivity", scheme="median", what="zero")).content.decode()
-    # "Ada said it." is 0 under both; "Hm.", 2, 4, 2, keeps its sign: nothing comes to 0.
+    # "Ada said it." is 0 under both; "Hm.", 2, 4, 2, keeps its sign: no weight becomes 0.
     assert '<p class="muted">None.</p>' in page
     page = as_user(viewer).get(address(release, "release-sensitivity", scheme="ones", what="sign")).content.decode()
     hm = Response.objects.get(text="Hm.")
@@ -98,7 +100,7 @@ def test_what_changes_is_listed_with_both_weights_and_links(as_user, viewer, rel
 
 
 @pytest.mark.parametrize("query", [{"scheme": "odd"}, {"scheme": "median", "what": "odd"}])
-def test_sensitivity_of_what_does_not_exist_is_not_found(as_user, viewer, release, query):
+def test_an_unknown_scheme_or_change_is_404(as_user, viewer, release, query):
     assert as_user(viewer).get(address(release, "release-sensitivity", **query)).status_code == 404
 
 
@@ -107,7 +109,7 @@ def test_sensitivity_has_a_chart_per_scheme_and_one_picture(as_user, viewer, rel
     answer = client.get(address(release, "release-sensitivity-chart", "json", scheme="median", theme="dark"))
     specification = json.loads(answer.content)
     [_, points] = specification["layer"]
-    rows = drawn(specification, points["data"])
+    rows = chart_rows(specification, points["data"])
     assert sum(row["references"] for row in rows) == 5
     assert {row["other"] for row in rows if row["own"] == 0.5} == {0.5, 1.0}
     assert client.get(address(release, "release-sensitivity-chart", "json", scheme="odd")).status_code == 404
@@ -115,7 +117,7 @@ def test_sensitivity_has_a_chart_per_scheme_and_one_picture(as_user, viewer, rel
     assert picture["Content-Type"] == "image/svg+xml"
 
 
-def test_raters_come_by_influence_with_their_rule(as_user, viewer, release):
+def test_raters_are_sorted_by_influence_and_shown_with_their_rule(as_user, viewer, release):
     client = as_user(viewer)
     rows = table(client.get(address(release, "release-influence", format="csv")))
     assert [row["rater"] for row in rows] == ["ann", "bob", "cem"]
@@ -129,7 +131,7 @@ def test_raters_come_by_influence_with_their_rule(as_user, viewer, release):
     assert reverse("annotation:campaign-rater", args=["chit-chat", campaign, bob.pk]) in page
 
 
-def test_raters_are_sorted_by_what_is_asked(as_user, viewer, release):
+def test_raters_are_sorted_by_the_requested_column(as_user, viewer, release):
     client = as_user(viewer)
     rows = table(client.get(address(release, "release-influence", format="csv", sort="n_ratings")))
     assert [row["rater"] for row in rows] == ["ann", "bob", "cem"]
@@ -140,7 +142,7 @@ def test_raters_are_sorted_by_what_is_asked(as_user, viewer, release):
 def test_raters_have_a_chart(as_user, viewer, release):
     client = as_user(viewer)
     specification = json.loads(client.get(address(release, "release-influence-chart", "json")).content)
-    rows = drawn(specification, specification["data"])
+    rows = chart_rows(specification, specification["data"])
     assert {row["rater"]: row["ratings"] for row in rows} == {"ann": 5, "bob": 5, "cem": 4}
     assert client.get(address(release, "release-influence-chart", "png"))["Content-Type"] == "image/png"
 
@@ -172,20 +174,20 @@ def test_the_guard_shows_one_systems_texts(as_user, viewer, release):
     assert "Ada said it." not in page
 
 
-def test_the_guard_says_when_nothing_is_found(as_user, viewer, release):
+def test_the_guard_shows_a_note_when_nothing_is_found(as_user, viewer, release):
     Response.objects.get(text="Ada said it.").sources.filter(kind="system").delete()
     assert "No circularity found." in as_user(viewer).get(address(release, "release-guard")).content.decode()
 
 
-def test_an_output_that_the_weights_do_not_know_is_no_overlap(as_user, viewer, project, release):
+def test_an_output_without_a_weight_is_no_overlap(as_user, viewer, project, release):
     make_response(make_item(release.reference_set.dataset, "i9"), "Late.", "mined", "Cy")
     page = as_user(viewer).get(address(release, "release-guard")).content.decode()
     assert "Late." not in page
 
 
 @pytest.fixture
-def foreign(release):
-    """The same weights, brought in as if made elsewhere."""
+def imported(release):
+    """The same weights, imported as if made by another tool."""
     content = b"".join(file_chunks(release, "references.csv"))
     return release_import(
         dataset=release.reference_set.dataset,
@@ -196,19 +198,19 @@ def foreign(release):
     )
 
 
-def test_of_weights_made_elsewhere_what_needs_no_ratings_is_told(as_user, manager, foreign):
+def test_imported_weights_have_only_the_figures_that_need_no_ratings(as_user, manager, imported):
     client = as_user(manager)
-    page = " ".join(client.get(address(foreign, "release-sensitivity")).content.decode().split())
+    page = " ".join(client.get(address(imported, "release-sensitivity")).content.decode().split())
     assert "imported without ratings" in page
     assert ">Negatives dropped</a>" in page
     assert ">Median</a>" not in page
-    influence = client.get(address(foreign, "release-influence")).content.decode()
+    influence = client.get(address(imported, "release-influence")).content.decode()
     assert "No ratings are stored for these weights" in influence
-    assert client.get(address(foreign, "release-influence-chart", "json")).status_code == 404
-    assert client.get(address(foreign, "release-sensitivity-chart", "svg")).status_code == 404
-    assert "Ada said it." in client.get(address(foreign, "release-guard")).content.decode()
-    listed = client.get(address(foreign, "release-attention", list="tie")).content.decode()
-    assert "Well." in listed
-    assert "Rate ticked" not in listed
-    form = client.get(address(foreign, "release-attention-send", list="tie", scope="whole")).content.decode()
+    assert client.get(address(imported, "release-influence-chart", "json")).status_code == 404
+    assert client.get(address(imported, "release-sensitivity-chart", "svg")).status_code == 404
+    assert "Ada said it." in client.get(address(imported, "release-guard")).content.decode()
+    list_page = client.get(address(imported, "release-attention", list="tie")).content.decode()
+    assert "Well." in list_page
+    assert "Rate ticked" not in list_page
+    form = client.get(address(imported, "release-attention-send", list="tie", scope="whole")).content.decode()
     assert "No campaign to repeat" in form

@@ -22,9 +22,9 @@ def test_discounts_take_from_each_count_a_like_share_of_what_good_and_turing_tak
     What a count loses is in proportion to what Turing's estimate r* = (r + 1) n_(r+1) / n_r (Good 1953) takes from it,
     1 - d_r = mu (1 - r* / r), and all that is lost is the share of the unseen, n_1.
     """
-    taken = [1 - Fraction((r + 1) * counts[r + 1], r * counts[r]) for r in range(1, 8)]
-    mu = counts[1] / sum(r * counts[r] * share for r, share in enumerate(taken, start=1))
-    np.testing.assert_allclose(discounts(counts, 7)[1:], [float(1 - mu * share) for share in taken], rtol=1e-12)
+    shares = [1 - Fraction((r + 1) * counts[r + 1], r * counts[r]) for r in range(1, 8)]
+    mu = counts[1] / sum(r * counts[r] * share for r, share in enumerate(shares, start=1))
+    np.testing.assert_allclose(discounts(counts, 7)[1:], [float(1 - mu * share) for share in shares], rtol=1e-12)
 
 
 @pytest.mark.parametrize("counts", [MANY_COUNTS, SWITCHBOARD_BIGRAMS])
@@ -48,11 +48,11 @@ def test_without_counts_to_go_by_nothing_is_discounted(counts: list[int]) -> Non
     np.testing.assert_array_equal(discounts(counts, 2), [1])
 
 
-def test_a_count_nobody_has_and_one_that_would_grow_are_not_discounted() -> None:
-    found = discounts([0, 100, 0, 10, 20, 1], 4)
-    assert found[2] == 1
-    assert found[3] == 1
-    assert 0 < found[4] < 1
+def test_counts_that_do_not_occur_or_would_grow_are_not_discounted() -> None:
+    coefficients = discounts([0, 100, 0, 10, 20, 1], 4)
+    assert coefficients[2] == 1
+    assert coefficients[3] == 1
+    assert 0 < coefficients[4] < 1
 
 
 def test_a_coefficient_above_one_is_not_used() -> None:
@@ -61,10 +61,10 @@ def test_a_coefficient_above_one_is_not_used() -> None:
 
 
 @given(st.lists(st.integers(0, 1000), min_size=9, max_size=9))
-def test_discounts_are_above_nothing_and_at_most_one(counts: list[int]) -> None:
-    found = discounts(counts, 7)
-    assert found[0] == 1
-    assert np.all((found > EPSILON) & (found <= 1))
+def test_discounts_are_above_0_and_at_most_1(counts: list[int]) -> None:
+    coefficients = discounts(counts, 7)
+    assert coefficients[0] == 1
+    assert np.all((coefficients > EPSILON) & (coefficients <= 1))
 
 
 def test_a_denominator_grows_as_far_as_srilm_says_of_switchboard() -> None:
@@ -77,6 +77,6 @@ def test_a_denominator_grows_as_far_as_srilm_says_of_switchboard() -> None:
 @given(st.integers(1, 10**7), st.floats(0, 1))
 def test_a_denominator_leaves_something(total: int, share: float) -> None:
     explicit = np.array([total * share])
-    found = widened(np.array([float(total)]), explicit)
-    assert explicit[0] <= (1 - EPSILON) * found[0]
-    assert found[0] == total or explicit[0] > (1 - EPSILON) * (found[0] - 1)
+    denominator = widened(np.array([float(total)]), explicit)
+    assert explicit[0] <= (1 - EPSILON) * denominator[0]
+    assert denominator[0] == total or explicit[0] > (1 - EPSILON) * (denominator[0] - 1)

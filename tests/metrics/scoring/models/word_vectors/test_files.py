@@ -24,33 +24,33 @@ def read(path: Path) -> tuple[list[str], np.ndarray]:
 @pytest.mark.parametrize("write", [glove, word2vec_text, word2vec_binary])
 @pytest.mark.parametrize("pack", [False, True])
 @pytest.mark.parametrize("dimension", [2, 3, 50])
-def test_each_format_is_told_by_its_content_and_read_to_the_bit(tmp_path, write, pack, dimension):
+def test_each_format_is_recognised_by_its_content_and_read_to_the_bit(tmp_path, write, pack, dimension):
     vectors = matrix(dimension=dimension)
     path = write(tmp_path / "vectors", WORDS, vectors)
-    words, found = read(zipped(path) if pack else path)
+    words, loaded = read(zipped(path) if pack else path)
     assert words == WORDS
-    np.testing.assert_array_equal(found, vectors)
+    np.testing.assert_array_equal(loaded, vectors)
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_binary_vectors_may_or_may_not_end_with_a_line_break(tmp_path, end):
-    words, found = read(word2vec_binary(tmp_path / "v.bin", WORDS, matrix(), end))
+    words, loaded = read(word2vec_binary(tmp_path / "v.bin", WORDS, matrix(), end))
     assert words == WORDS
-    np.testing.assert_array_equal(found, matrix())
+    np.testing.assert_array_equal(loaded, matrix())
 
 
 def test_a_word_of_a_glove_file_may_hold_spaces(tmp_path):
-    words, found = read(glove(tmp_path / "v.txt", ["first", ". . .", "at name@domain.com"], matrix(3)))
+    words, loaded = read(glove(tmp_path / "v.txt", ["first", ". . .", "at name@domain.com"], matrix(3)))
     assert words == ["first", ". . .", "at name@domain.com"]
-    np.testing.assert_array_equal(found, matrix(3))
+    np.testing.assert_array_equal(loaded, matrix(3))
 
 
 def test_tabs_spaces_at_line_ends_and_a_last_line_without_end_are_read(tmp_path):
     path = tmp_path / "v.txt"
     path.write_bytes(b"a 1 2 \r\nb\t3\t4\n\nc 5 6")
-    words, found = read(path)
+    words, loaded = read(path)
     assert words == ["a", "b", "c"]
-    assert found.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert loaded.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
 def test_words_that_are_no_valid_utf8_are_kept_as_they_are(tmp_path):

@@ -13,7 +13,7 @@ def zipf(seed: int, texts: int, words: int) -> list[str]:
     rng = np.random.default_rng(seed)
     share = 1 / np.arange(1, words + 1)
     draws = rng.choice(words, size=(texts, 12), p=share / share.sum())
-    return [" ".join(f"w{word}" for word in own) for own in draws]
+    return [" ".join(f"w{word}" for word in row) for row in draws]
 
 
 def plain(texts, *, window, min_count, shift, smoothing, dimension, power):
@@ -21,13 +21,13 @@ def plain(texts, *, window, min_count, shift, smoothing, dimension, power):
     split = [text.split() for text in texts]
     counts = Counter(word for tokens in split for word in tokens)
     words = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
-    place = {word: index for index, word in enumerate(words)}
+    column_of = {word: index for index, word in enumerate(words)}
     pairs = np.zeros((len(words), len(words)))
     for tokens in split:
         for i, word in enumerate(tokens):
             for j in range(max(0, i - window), min(len(tokens), i + window + 1)):
-                if i != j and word in place and tokens[j] in place:
-                    pairs[place[word], place[tokens[j]]] += 1
+                if i != j and word in column_of and tokens[j] in column_of:
+                    pairs[column_of[word], column_of[tokens[j]]] += 1
     total = pairs.sum()
     context = pairs.sum(axis=0) ** smoothing
     context /= context.sum()
@@ -37,9 +37,9 @@ def plain(texts, *, window, min_count, shift, smoothing, dimension, power):
             if pairs[i, j]:
                 pmi = math.log(pairs[i, j] / total / (pairs[i].sum() / total * context[j]))
                 matrix[i, j] = max(pmi - math.log(shift), 0)
-    left, values, _ = np.linalg.svd(matrix)
+    left_vectors, values, _ = np.linalg.svd(matrix)
     informed = matrix.any(axis=1)
-    return [word for word in words if informed[place[word]]], (left * values**power)[informed, :dimension]
+    return [word for word in words if informed[column_of[word]]], (left_vectors * values**power)[informed, :dimension]
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_words_of_one_topic_are_closer_than_words_of_another():
 
 def test_real_conversations_put_related_words_nearer_than_random_ones():
     sample = dstc7_sample()
-    texts = [text.lower() for own in (*sample.gold, *sample.weighted, *sample.outputs.values()) for text in own]
+    texts = [text.lower() for group in (*sample.gold, *sample.weighted, *sample.outputs.values()) for text in group]
     trained = WordVectors.train(texts, tokenize="13a", dimension=50)
     units = trained.matrix / np.linalg.norm(trained.matrix, axis=1)[:, None]
     typical = np.quantile(units[:300] @ units[:300].T, 0.75)
-    for one, other in [("two", "three"), ("he", "his"), ("is", "was"), ("movie", "film")]:
-        first, second = trained.find([one, other])
-        assert units[first] @ units[second] > typical, (one, other)
+    for word, related in [("two", "three"), ("he", "his"), ("is", "was"), ("movie", "film")]:
+        first, second = trained.find([word, related])
+        assert units[first] @ units[second] > typical, (word, related)
 
 
 def test_words_too_rare_have_no_vector_and_progress_counts_texts():

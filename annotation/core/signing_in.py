@@ -1,0 +1,46 @@
+"""Check passwords, and limit wrong ones: the pages to sign in, the administration and the API all ask here."""
+
+from typing import Any
+
+from django.contrib.auth.backends import ModelBackend
+from django.http import HttpRequest
+
+from annotation.core.limits import Limit, client_address, limit_count, limit_uncount
+from annotation.models import User
+
+# An account is refused everywhere only after guesses from many addresses: one address cannot lock it for others.
+PER_ACCOUNT_AND_ADDRESS = Limit(
+    "password-account-address", most=10, seconds=900, uses="wrong passwords for this account from your address"
+)
+PER_ADDRESS = Limit("password-address", most=30, seconds=900, uses="wrong passwords from your address")
+PER_ACCOUNT = Limit("password-account", most=100, seconds=3600, uses="wrong passwords for this account")
+
+
+class LimitedPasswords(ModelBackend):
+    """Django's check of a password, refused with 429 after too many wrong ones.
+
+    Each attempt is counted before it is checked, so that attempts at the same time cannot pass the limit together.
+    """
+
+    def authenticate(
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
+    ) -> User | None:
+        if username is None or password is None:
+            return super().authenticate(request, username, password, **kwargs)
+        counts = _counts(request, username)
+        for limit, subject in counts:
+            limit_count(limit=limit, subject=subject)
+        user = super().authenticate(request, username, password, **kwargs)
+        if user is not None:
+            for limit, subject in counts:
+                limit_uncount(limit=limit, subject=subject)
+        return user
+
+
+def _counts(request: HttpRequest | None, username: str) -> list[tuple[Limit, str]]:
+    """Return the limits that an attempt counts towards, the narrowest first."""
+    account = username.casefold()
+    if request is None:  # a command
+        return [(PER_ACCOUNT, account)]
+    address = client_address(request)
+    return [(PER_ACCOUNT_AND_ADDRESS, f"{account}\n{address}"), (PER_ADDRESS, address), (PER_ACCOUNT, account)]

@@ -1,0 +1,55 @@
+"""What a simulation of an interval or a test needs to say and to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Hits = npt.NDArray[np.float64]  # 1 the truth was held (or the null rejected), 0 it was not, NaN undefined
+Trial = Callable[[np.random.Generator], npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Simulated data in words, what one trial gives, and how many trials there are."""
+
+    label: str
+    trial: Trial
+    trials: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """One interval or p-value that pages, downloads, API or commands show.
+
+    Attributes
+    ----------
+    shown : what it is called there.
+    function : the public function behind it, with its module.
+    fields : the fields of results that hold it: ``Class.field`` of its lower end, or of its p-value.
+    claims : what is promised of it; another claim than the first two is the words that the page has for it.
+    settings : one row of the table each.
+    """
+
+    shown: str
+    function: str
+    fields: tuple[str, ...]
+    settings: tuple[Setting, ...]
+    claims: Literal["95% interval", "p-value"] | str = "95% interval"
+
+
+def held(low: npt.ArrayLike, truth: npt.ArrayLike, high: npt.ArrayLike) -> Hits:
+    """Return whether each interval holds its truth; NaN where there is none."""
+    ends = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    inside = ((ends[0] <= truth) & (truth <= ends[1])).astype(np.float64)
+    return np.where(np.isnan(ends[0]), np.nan, inside)
+
+
+def rejected(pvalue: npt.ArrayLike, level: float = 0.05) -> Hits:
+    """Return whether each test rejects its null; NaN where it is undefined."""
+    values = np.asarray(pvalue, np.float64)
+    return np.where(np.isnan(values), np.nan, (values <= level).astype(np.float64))

@@ -1,0 +1,186 @@
+"""Intervals and tests of one rater: checks, repeats, degraded texts, agreement, variety, time."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from annotation.weighting.checks import CheckLog, check_accuracy, self_consistency
+from annotation.weighting.degraded import degraded_test
+from annotation.weighting.raters import summarise_raters
+from annotation.weighting.table import RatingTable
+from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
+from benchmarks.coverage.worlds import HIGH, LOW, Floats, qualities, raters
+
+RATERS = 200  # at once
+TRIALS = 8
+CROWD = 20  # other raters of each response, for agreement
+ENDLESS = 4000  # ratings of each rater for the truth
+
+
+def columns(n: int, answers: int) -> np.ndarray:
+    return np.repeat(np.arange(n), answers)
+
+
+def accuracy(rng: np.random.Generator, *, n: int) -> Hits:
+    truth = rng.uniform(0.5, 1, RATERS)
+    right = rng.random((RATERS, n)) < truth[:, None]
+    low = np.full(RATERS * n, 4.0)
+    checks = CheckLog(columns(RATERS, n), kind=["gold"] * low.size, value=np.where(right, 5, 1).ravel(), low=low)
+    result = check_accuracy(checks, "gold", RATERS)
+    return held(result.low, truth, result.high)
+
+
+def repeated(rng: np.random.Generator, n: int, noise: Floats) -> tuple[Floats, Floats]:
+    quality = qualities(RATERS * n, rng).reshape(RATERS, n)
+    first, second = (np.rint(quality + noise[:, None] * rng.normal(size=quality.shape)).clip(LOW, HIGH) for _ in "12")
+    return first, second
+
+
+def consistency(rng: np.random.Generator, *, measure: str, n: int) -> Hits:
+    noise = rng.uniform(0.3, 1.0, RATERS)
+
+    def measured(answers: int) -> object:
+        first, second = repeated(rng, answers, noise)
+        kind = ["repeat"] * first.size
+        checks = CheckLog(columns(RATERS, answers), kind=kind, value=second.ravel(), first=first.ravel())
+        return self_consistency(checks, RATERS)
+
+    truth, result = getattr(measured(ENDLESS), measure), measured(n)
+    return held(getattr(result, f"{measure}_low"), truth, getattr(result, f"{measure}_high"))
+
+
+def degraded(rng: np.random.Generator, *, n: int, others: int, lower: float) -> tuple[object, Floats]:
+    """Return the test of raters who find degraded texts lower by so many points, and the true probability."""
+    noise = rng.uniform(0.4, 1.2, RATERS)
+
+    def answers(count: int, shift: float) -> Floats:
+        quality = qualities(RATERS * count, rng).reshape(RATERS, count) - shift
+        return np.rint(quality + noise[:, None] * rng.normal(size=quality.shape)).clip(LOW, HIGH)
+
+    checks = CheckLog(columns(RATERS, n), kind=["degraded"] * RATERS * n, value=answers(n, lower).ravel())
+    result = degraded_test(checks, columns(RATERS, others), answers(others, 0.0).ravel(), RATERS)
+    many, few = answers(ENDLESS, 0.0), answers(ENDLESS, lower)
+    truth = (many > few).mean(axis=1) + (many == few).mean(axis=1) / 2
+    return result, truth
+
+
+def degraded_interval(rng: np.random.Generator, *, n: int) -> Hits:
+    result, truth = degraded(rng, n=n, others=40, lower=1.5)
+    return held(result.auc_low, truth, result.auc_high)  # type: ignore[attr-defined]
+
+
+def degraded_null(rng: np.random.Generator, *, n: int) -> Hits:
+    return rejected(degraded(rng, n=n, others=40, lower=0.0)[0].pvalue)  # type: ignore[attr-defined]
+
+
+def honest_flagged(rng: np.random.Generator, *, n: int) -> Hits:
+    """Return whether the default rule flags honest raters, who find degraded texts two points lower."""
+    pvalue = degraded(rng, n=n, others=40, lower=2.0)[0].pvalue  # type: ignore[attr-defined]
+    return (pvalue >= 0.05).astype(np.float64)
+
+
+def summary(rng: np.random.Generator, *, measure: str, n: int) -> Hits:
+    crowd = raters(RATERS, rng)
+
+    def measured(answers: int) -> object:
+        """Each rater rates responses that a crowd of others rates, too."""
+        quality = qualities(RATERS * answers, rng)
+        own = crowd.answers(quality, columns(RATERS, answers), rng)
+        others = np.rint(quality + rng.normal(0, 0.5, quality.shape)).clip(LOW, HIGH)
+        response = np.tile(np.arange(quality.size), 2)
+        rater = np.concatenate([columns(RATERS, answers), np.full(quality.size, RATERS)])
+        seconds = np.exp(rng.normal(2, 0.6, response.size))
+        return summarise_raters(RatingTable(response, rater, np.concatenate([own, others])), seconds=seconds)
+
+    truth = np.full(RATERS, np.exp(2.0)) if measure == "seconds" else getattr(measured(ENDLESS), measure)[:RATERS]
+    result = measured(n)
+    return held(getattr(result, f"{measure}_low")[:RATERS], truth, getattr(result, f"{measure}_high")[:RATERS])
+
+
+def settings(trial: object, what: str, counts: tuple[int, ...], **options: object) -> tuple[Setting, ...]:
+    return tuple(Setting(f"{n} {what}", partial(trial, n=n, **options), TRIALS) for n in counts)  # type: ignore[arg-type]
+
+
+CHECKS, SUMMARY = "annotation.weighting.checks", "annotation.weighting.raters.summarise_raters"
+CONSISTENCY, DEGRADED = f"{CHECKS}.self_consistency", "annotation.weighting.degraded.degraded_test"
+CASES = (
+    Case(
+        "Accuracy on gold, attention checks and anchors; shares of dry runs; share that passed the test",
+        f"{CHECKS}.check_accuracy",
+        (
+            "CheckAccuracy.low",
+            "Measurement.low",
+            "Evidence.low",
+            "DetectionForecast.recall_low",
+            "DetectionForecast.false_alarms_low",
+        ),
+        settings(accuracy, "answers", (5, 10, 30)),
+    ),
+    Case(
+        "Repeats answered the same",
+        CONSISTENCY,
+        ("SelfConsistency.exact_low",),
+        settings(consistency, "repeats", (5, 15), measure="exact"),
+    ),
+    Case(
+        "Repeats within one point",
+        CONSISTENCY,
+        ("SelfConsistency.within_low",),
+        settings(consistency, "repeats", (5, 15), measure="within"),
+    ),
+    Case(
+        "Difference on repeats",
+        CONSISTENCY,
+        ("SelfConsistency.difference_low",),
+        settings(consistency, "repeats", (5, 15), measure="difference"),
+    ),
+    Case(
+        "κ on repeats",
+        CONSISTENCY,
+        ("SelfConsistency.kappa_low",),
+        settings(consistency, "repeats", (5, 15), measure="kappa"),
+    ),
+    Case(
+        "Undegraded above degraded",
+        DEGRADED,
+        ("DegradedTest.auc_low",),
+        settings(degraded_interval, "degraded texts, 40 others", (5, 10)),
+    ),
+    Case(
+        "Degraded test",
+        DEGRADED,
+        ("DegradedTest.pvalue", "Measurement.pvalue", "Evidence.pvalue"),
+        settings(degraded_null, "degraded texts, 40 others", (5, 10)),
+        "p-value",
+    ),
+    Case(
+        "Honest raters whom the rule on degraded texts flags at p of 0.05; by default it waits for ten",
+        "annotation.weighting.exclusion.measured.DegradedNotLower",
+        (),
+        settings(honest_flagged, "degraded texts, 40 others", (5, 10)),
+        "flag",
+    ),
+    Case(
+        "Mean of a rater", SUMMARY, ("RaterSummary.mean_low",), settings(summary, "ratings", (10, 30), measure="mean")
+    ),
+    Case(
+        "Agreement with the others",
+        SUMMARY,
+        ("RaterSummary.agreement_low",),
+        settings(summary, "ratings", (10, 20, 50), measure="agreement"),
+    ),
+    Case(
+        "Entropy of answers",
+        SUMMARY,
+        ("RaterSummary.entropy_low",),
+        settings(summary, "ratings", (30, 60), measure="entropy"),
+    ),
+    Case(
+        "Median time",
+        SUMMARY,
+        ("RaterSummary.seconds_low",),
+        settings(summary, "ratings", (6, 10, 30, 100), measure="seconds"),
+    ),
+)

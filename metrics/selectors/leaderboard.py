@@ -1,0 +1,339 @@
+"""The leaderboard of a data set: systems by metrics, read from what runs and workers have stored.
+
+Nothing is tested here. Each run stores which systems it cannot tell from its best one; so do the mean ratings.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, QuerySet
+
+from annotation.models import Dataset, JobState, Project, System
+from metrics.models import RunOrigin, ScoreRun, SystemScore
+from metrics.scoring.colours import metric_colour
+from metrics.scoring.comparisons import LEVEL
+from metrics.scoring.metric import GROUPS
+from metrics.scoring.registry import METRICS
+from metrics.selectors.models import model_names_of
+from metrics.selectors.runs import metric_label, parameter_summary, reads_references, run_metric
+from metrics.selectors.system_ratings import LEAST_SYSTEMS, CampaignRatings
+from metrics.subsets import Subset
+
+MOST_RUNS = 500  # of a data set, newest first, from which the columns are chosen
+MOST_COMPARED = 8
+
+
+@dataclass
+class Column:
+    """A run's scores, or the mean ratings of a campaign."""
+
+    key: str
+    label: str
+    higher_is_better: bool
+    judges_quality: bool
+    run: ScoreRun | None = None
+    ratings: CampaignRatings | None = None
+    references: str = ""
+    parameters: str = ""
+    date: datetime | None = None
+    is_tested: bool = False  # whether each system was compared with the best one
+    digits: int = 3
+    light: str = ""
+    dark: str = ""
+    best: list[str] = field(default_factory=list)  # systems with the best score, several if they are equal
+    tied: list[str] = field(default_factory=list)  # systems that cannot be told from it
+    is_sorted: bool = False
+    aria_sort: str = "none"
+    sort_query: str = ""  # of the address that sorts by it, or turns the order round
+
+    @property
+    def is_human(self) -> bool:
+        return self.ratings is not None
+
+    @property
+    def leads(self) -> bool:
+        """Return whether the column says which system is best."""
+        return self.judges_quality and bool(self.best)
+
+
+@dataclass(frozen=True)
+class Cell:
+    score: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+    p_best: float | None = None
+    standing: str = ""  # "best", "tied" with the best, or empty
+    start: float = 0.0  # of the interval on the column's scale, in percent
+    width: float = 0.0
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Row:
+    system: System
+    cells: list[Cell]
+    columns: list[Column]
+
+    @property
+    def paired(self) -> list[tuple[Cell, Column]]:
+        return list(zip(self.cells, self.columns, strict=True))
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    dataset: Dataset
+    columns: list[Column]
+    rows: list[Row]
+    sort: str = ""
+    reversed: bool = False
+
+    @property
+    def is_tested(self) -> bool:
+        return any(column.is_tested and column.judges_quality for column in self.columns)
+
+    @property
+    def untested(self) -> list[str]:
+        """Return the metrics whose best system is marked without a test."""
+        return [column.label for column in self.columns if column.judges_quality and not column.is_tested]
+
+    @property
+    def runs(self) -> list[Column]:
+        return [column for column in self.columns if column.run]
+
+    @property
+    def ratings(self) -> list[CampaignRatings]:
+        return [column.ratings for column in self.columns if column.ratings]
+
+    @property
+    def name_query(self) -> str:
+        """Return the query that sorts by name, or turns that order round."""
+        return "sort=system" + ("&order=worst" if self.sort == "system" and not self.reversed else "")
+
+
+def scored_by(project: Project) -> list[Dataset]:
+    """Return the data sets with finished runs, the one with the newest run first."""
+    done = ScoreRun.objects.filter(project=project, state=JobState.DONE).order_by()
+    newest = dict(done.values_list("dataset").annotate(n=Count("pk")))
+    datasets = {dataset.pk: dataset for dataset in Dataset.objects.filter(pk__in=newest)}
+    last = ScoreRun.objects.filter(project=project, state=JobState.DONE, dataset__in=newest)
+    ordered = last.order_by("dataset", "-pk").distinct("dataset").values_list("pk", "dataset")
+    return [datasets[pk] for _, pk in sorted(ordered, reverse=True)]
+
+
+def board_runs(dataset: Dataset) -> list[ScoreRun]:
+    """Return one finished run of each metric.
+
+    One that someone requested counts before one of a study, then the one of more systems, then the newer one.
+    """
+    runs = _with_counts(ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE).order_by("-number")[:MOST_RUNS])
+    chosen: dict[str, ScoreRun] = {}
+    for run in runs:
+        label = metric_label(run)
+        if label not in chosen or _claim(run) > _claim(chosen[label]):
+            chosen[label] = run
+    return sorted(chosen.values(), key=_column_order)
+
+
+def _with_counts(runs: QuerySet[ScoreRun]) -> list[ScoreRun]:
+    described = runs.select_related("group", "dataset", "release__reference_set")
+    return list(described.annotate(n_systems=Count("scores")).defer("report", "release__report"))
+
+
+def _claim(run: ScoreRun) -> tuple[bool, int, int]:
+    return run.group.origin != RunOrigin.STUDY, run.n_systems, run.number  # type: ignore[attr-defined] # annotated
+
+
+def _column_order(run: ScoreRun) -> tuple[bool, int, int, str]:
+    """Return the place of a column: metrics that judge quality first, in the order of groups and of the registry."""
+    metric, groups, names = run_metric(run), list(GROUPS), list(METRICS)
+    return (
+        metric is not None and not metric.judges_quality,
+        groups.index(metric.group) if metric else len(groups),
+        names.index(run.metric) if run.metric in METRICS else len(names),
+        metric_label(run),
+    )
+
+
+def compared_runs(dataset: Dataset, numbers: Sequence[int]) -> list[ScoreRun]:
+    """Return these finished runs of the data set, in this order."""
+    by_number = {
+        run.number: run
+        for run in _with_counts(
+            ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE, number__in=numbers).order_by("number")
+        )
+    }
+    return [by_number[number] for number in dict.fromkeys(numbers) if number in by_number]
+
+
+def leaderboard(
+    dataset: Dataset,
+    runs: Sequence[ScoreRun],
+    ratings: Sequence[CampaignRatings] = (),
+    *,
+    sort: str = "",
+    reverse: bool = False,
+) -> Leaderboard:
+    """Return the table: rated systems first by the first column, or by the one that ``sort`` names, best first."""
+    scores: dict[int, dict[int, SystemScore]] = {}
+    for score in SystemScore.objects.filter(run__in=[run.pk for run in runs]).defer("details"):
+        scores.setdefault(score.run_id, {})[score.system_id] = score
+    scored = {system for of_run in scores.values() for system in of_run}
+    systems = list(System.objects.filter(pk__in=scored).order_by("name"))
+    shown = [each for each in ratings if sum(rated.system in scored for rated in each.systems) >= LEAST_SYSTEMS]
+    columns = [_human_column(each, several=len(shown) > 1) for each in shown]
+    names = model_names_of(runs)
+    columns += [_run_column(run, names) for run in runs]
+    cells: dict[str, dict[int, Cell]] = {}
+    for column in columns:
+        cells[column.key] = _with_standing(column, _cells(column, scores), systems)
+    absent = Cell(None, reason="not among the systems of this run")
+    sorted_by = next((column for column in columns if column.key == sort), None)
+    if sort != "system" and sorted_by is None:
+        sorted_by = columns[0] if columns else None
+    ordered = _ordered(systems, sorted_by, cells, reverse=reverse)
+    for column in columns:
+        _note_order(column, is_sorted=column is sorted_by, reverse=reverse)
+    rows = [
+        Row(system, [cells[column.key].get(system.pk, absent) for column in columns], columns) for system in ordered
+    ]
+    return Leaderboard(dataset, columns, rows, sorted_by.key if sorted_by else "system", reverse)
+
+
+def _human_column(ratings: CampaignRatings, *, several: bool) -> Column:
+    label = f"Raters: {ratings.name}" if several else "Raters"
+    return Column(f"h{ratings.campaign}", label, True, True, ratings=ratings, digits=2)
+
+
+def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
+    metric, label = run_metric(run), metric_label(run)
+    references = ""
+    if reads_references(run):
+        subset = Subset.from_mapping(run.subset).label
+        references = f"{subset} of {run.release}" if run.release else f"{subset} of the data set’s own"
+    return Column(
+        f"r{run.number}",
+        label,
+        metric is None or metric.higher_is_better,
+        metric is None or metric.judges_quality,
+        run=run,
+        references=references,
+        parameters=parameter_summary(run, names),
+        date=run.finished_at,
+        light=metric_colour(label, "light"),
+        dark=metric_colour(label, "dark"),
+    )
+
+
+def _cells(column: Column, scores: Mapping[int, Mapping[int, SystemScore]]) -> dict[int, Cell]:
+    """Return the column's cells by system; ``scores`` are those of all runs."""
+    if column.ratings is not None:
+        return {
+            each.system: Cell(each.mean, each.low, each.high, p_best=each.p_best) for each in column.ratings.systems
+        }
+    of_run = scores.get(column.run.pk, {}) if column.run else {}
+    return {
+        pk: Cell(score.score, score.low, score.high, score.undefined_reason, score.p_best)
+        for pk, score in of_run.items()
+    }
+
+
+def _with_standing(column: Column, cells: Mapping[int, Cell], systems: Sequence[System]) -> dict[int, Cell]:
+    """Return the cells with their standing and their places on the column's scale; note the best of the column."""
+    shown = {system.pk for system in systems}  # raters may have rated others, too
+    cells = {pk: cell for pk, cell in cells.items() if pk in shown}
+    defined = {pk: cell.score for pk, cell in cells.items() if cell.score is not None}
+    if not defined:
+        return dict(cells)
+    best = max(defined.values()) if column.higher_is_better else min(defined.values())
+    # Raters may have put a system first that no run scored: p is then of the difference to that one.
+    is_best_shown = any(cell.score == best and cell.p_best is None for cell in cells.values())
+    column.is_tested = is_best_shown and any(cell.p_best is not None for cell in cells.values())
+    ends = [end for cell in cells.values() for end in (cell.low, cell.score, cell.high) if end is not None]
+    low, span = min(ends), (max(ends) - min(ends)) or 1.0
+    column.digits = column.digits if column.is_human else _digits(max(map(abs, ends)), max(ends) - min(ends))
+    placed = {}
+    for system in systems:
+        cell = cells.get(system.pk)
+        if cell is None or cell.score is None:
+            continue
+        standing = ""
+        if column.judges_quality and cell.score == best:
+            standing = "best"
+            column.best.append(system.name)
+        elif column.judges_quality and column.is_tested and cell.p_best is not None and cell.p_best > LEVEL:
+            standing = "tied"
+            column.tied.append(system.name)
+        start, end = (cell.score if bound is None else bound for bound in (cell.low, cell.high))
+        placed[system.pk] = Cell(
+            cell.score,
+            cell.low,
+            cell.high,
+            p_best=cell.p_best,
+            standing=standing,
+            start=round(100 * (start - low) / span, 2),
+            width=round(100 * (end - start) / span, 2),
+            at=round(100 * (cell.score - low) / span, 2),
+        )
+    return dict(cells) | placed
+
+
+def _digits(largest: float, span: float) -> int:
+    """Return how many decimals tell scores apart: as many as shown for a metric from 0 to 1, fewer for large scores.
+
+    Examples
+    --------
+    >>> _digits(0.41, 0.12), _digits(0.03, 0.004), _digits(14.2, 3.0)
+    (3, 4, 1)
+    """
+    if largest >= 2:
+        return 1 if span >= 0.5 else 2
+    return 4 if span < 0.02 else 3
+
+
+def _note_order(column: Column, *, is_sorted: bool, reverse: bool) -> None:
+    column.is_sorted = is_sorted
+    column.sort_query = f"sort={column.key}" + ("&order=worst" if is_sorted and not reverse else "")
+    if is_sorted:
+        column.aria_sort = "descending" if column.higher_is_better != reverse else "ascending"
+
+
+def _ordered(
+    systems: Sequence[System], column: Column | None, cells: Mapping[str, Mapping[int, Cell]], *, reverse: bool
+) -> list[System]:
+    if column is None:
+        return sorted(systems, key=lambda system: system.name.casefold(), reverse=reverse)
+
+    def key(system: System) -> tuple[bool, float]:
+        cell = cells[column.key].get(system.pk)
+        if cell is None or cell.score is None:
+            return True, 0.0  # last, whichever end is first
+        sign = -1.0 if column.higher_is_better else 1.0
+        return False, sign * cell.score * (-1.0 if reverse else 1.0)
+
+    return sorted(systems, key=key)
+
+
+# --- Download ---------------------------------------------------------------------------------------------------------
+
+BOARD_COLUMNS = ("system", "column", "run", "score", "low", "high", "standing", "p_best_holm", "undefined_reason")
+BOARD_TYPES = dict.fromkeys(("score", "low", "high", "p_best_holm"), "number")
+
+
+def board_rows(board: Leaderboard) -> Iterable[tuple[Any, ...]]:
+    for row in board.rows:
+        for column, cell in zip(board.columns, row.cells, strict=True):
+            number = column.run.number if column.run else None
+            yield (
+                row.system.name,
+                column.label,
+                number,
+                cell.score,
+                cell.low,
+                cell.high,
+                cell.standing,
+                cell.p_best,
+                cell.reason,
+            )

@@ -1,0 +1,73 @@
+"""Runs side by side: on what they agree, and in which settings they differ."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from metrics.scoring.registry import METRICS
+from metrics.selectors.leaderboard import Column, Leaderboard
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far two runs order the systems alike."""
+
+    first: Column
+    second: Column
+    same: int
+    pairs: int
+
+
+def agreements(columns: Sequence[Column], board: Leaderboard) -> list[Agreement]:
+    """Return, for the first run and each other one, on how many pairs of systems they agree about the better one."""
+    if len(columns) < 2:
+        return []
+    first, places = columns[0], {column.key: place for place, column in enumerate(board.columns)}
+    scores = {
+        column.key: [
+            None if cell.score is None else cell.score if column.higher_is_better else -cell.score
+            for cell in (row.cells[places[column.key]] for row in board.rows)
+        ]
+        for column in columns
+    }
+    found = []
+    for column in columns[1:]:
+        both = [
+            (a, b)
+            for a, b in zip(scores[first.key], scores[column.key], strict=True)
+            if a is not None and b is not None
+        ]
+        pairs = list(combinations(both, 2))
+        same = sum(_sign(x[0] - y[0]) == _sign(x[1] - y[1]) for x, y in pairs)
+        found.append(Agreement(first, column, same, len(pairs)))
+    return found
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    values: list[str]
+    differs: bool
+
+
+def settings_of(columns: Sequence[Column]) -> list[Setting]:
+    """Return what runs were computed with, side by side."""
+    runs = [column.run for column in columns if column.run]
+    rows: dict[str, list[str]] = {
+        "Metric": [column.label for column in columns],
+        "References": [column.references or "none" for column in columns],
+        "Items": ["with a positive weight" if run.subset.get("items") == "positive" else "all" for run in runs],
+        "Systems": [f"{run.n_systems:,}" for run in runs],  # type: ignore[attr-defined] # annotated
+    }
+    taken: dict[str, list[str]] = {}
+    for index, run in enumerate(runs):
+        metric = METRICS.get(run.metric)
+        for parameter in metric.parameter_list() if metric else ():
+            value = run.parameters.get(parameter.name, parameter.default)
+            taken.setdefault(parameter.label, ["–"] * len(runs))[index] = str(parameter.written(value))
+    rows |= taken
+    return [Setting(name, values, len(set(values)) > 1) for name, values in rows.items()]

@@ -1,0 +1,160 @@
+"""What raters say of the systems of a data set, as a worker computed and stored it."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Max, OuterRef, Subquery
+
+from annotation.core.canonical import canonical_json
+from annotation.core.errors import AnnotationError
+from annotation.core.numbers import finite_or_none
+from annotation.judgements.stand_ins import by_stand_ins
+from annotation.models import Campaign, Dataset, JobState, Participation, Rating, ResponseSource
+from annotation.models.jobs import FINISHED_STATES
+from annotation.quality.selectors.decisions import excluded_rater_ids
+from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
+from annotation.weighting.systems import system_means
+from annotation.weighting.table import RatingTable
+from metrics.models import SystemRatings
+from metrics.scoring.comparisons import compare_on_shared_segments, p_of_best, place_ranges
+
+FORMAT = 1  # of the stored content; part of the key
+LEAST_SYSTEMS = 2
+
+
+@dataclass(frozen=True)
+class SystemRating:
+    """The mean rating of a system; ``p_best`` as `SystemScore` has it."""
+
+    system: int
+    mean: float
+    low: float | None
+    high: float | None
+    items: int
+    first_place: int | None
+    last_place: int | None
+    p_best: float | None
+
+
+@dataclass(frozen=True)
+class CampaignRatings:
+    """The systems that a campaign rated."""
+
+    campaign: int
+    name: str
+    criteria: list[str]
+    judgements: int
+    raters: int
+    items: int
+    raters_known: bool
+    systems: list[SystemRating]
+
+
+def ratings_key(dataset: Dataset) -> str:
+    """Return a hash of everything that the mean ratings depend on; empty if nothing of the data set is rated."""
+    newest = Rating.objects.filter(campaign=OuterRef("pk")).order_by("-id").values("id")[:1]
+    campaigns = Campaign.objects.filter(dataset=dataset).annotate(last=Subquery(newest)).filter(last__isnull=False)
+    last = list(campaigns.order_by("pk").values_list("pk", "last"))
+    if not last:
+        return ""
+    excluded = Participation.objects.filter(campaign__in=[pk for pk, _ in last], excluded_at__isnull=False)
+    outputs = ResponseSource.objects.filter(system__dataset=dataset).order_by()
+    follows_from = {
+        "format": FORMAT,
+        "campaigns": [list(each) for each in last],
+        "excluded": [list(each) for each in excluded.order_by("campaign", "rater").values_list("campaign", "rater")],
+        "newest": outputs.aggregate(newest=Max("id"))["newest"],
+    }
+    return hashlib.sha256(canonical_json(follows_from)).hexdigest()
+
+
+def stored_ratings(dataset: Dataset) -> list[CampaignRatings]:
+    """Return what was computed last, newest campaign first; new ratings may have come since."""
+    done = SystemRatings.objects.filter(dataset=dataset, state=JobState.DONE).order_by("-pk")
+    content = done.values_list("content", flat=True).first()
+    return [
+        CampaignRatings(**{**each, "systems": [SystemRating(**system) for system in each["systems"]]})
+        for each in (content or {}).get("campaigns", [])
+    ]
+
+
+def is_rating(dataset: Dataset) -> bool:
+    """Return whether mean ratings of the data set are being computed."""
+    return SystemRatings.objects.filter(dataset=dataset).exclude(state__in=FINISHED_STATES).exists()
+
+
+def compute_ratings(dataset: Dataset) -> dict[str, Any]:
+    """Return the content to store. A campaign that rated the outputs of one system only is left out."""
+    return {"campaigns": list(_campaigns(dataset))}
+
+
+def _campaigns(dataset: Dataset) -> Iterator[dict[str, Any]]:
+    outputs = np.array(
+        list(
+            ResponseSource.objects.filter(system__dataset=dataset)
+            .order_by("response_id", "system_id")
+            .values_list("response_id", "system_id", "item_id")
+        ),
+        dtype=np.int64,
+    ).reshape(-1, 3)
+    for campaign in Campaign.objects.filter(dataset=dataset).order_by("-pk"):
+        try:
+            criteria = campaign_criteria([campaign])
+        except AnnotationError:  # its criteria do not share a scale, so they have no mean
+            continue
+        columns = rating_columns([campaign], timed=False)
+        columns = columns.select(~np.isin(columns.rater_id, excluded_rater_ids([campaign])))
+        rated = _of_campaign(judgements(columns, criteria), outputs)
+        if rated is not None:
+            yield {
+                "campaign": campaign.pk,
+                "name": campaign.name,
+                "criteria": [each.name for each in criteria],
+                **rated,
+            }
+
+
+def _of_campaign(table: JudgementTable, outputs: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, Any] | None:
+    # A response that several systems gave is rated once and counts for each of them.
+    first = np.searchsorted(outputs[:, 0], table.response_id, side="left")
+    shared = np.searchsorted(outputs[:, 0], table.response_id, side="right") - first
+    judgement = np.repeat(np.arange(table.response_id.size), shared)
+    within = np.arange(judgement.size) - np.repeat(np.cumsum(shared) - shared, shared)
+    output = outputs[first[judgement] + within]
+    systems, system = np.unique(output[:, 1], return_inverse=True)
+    if systems.size < LEAST_SYSTEMS:
+        return None
+    items, item = np.unique(output[:, 2], return_inverse=True)
+    raters, rater = np.unique(table.rater_id[judgement], return_inverse=True)
+    raters_known = not by_stand_ins(raters).any()
+    means = system_means(
+        RatingTable(item, rater, table.value[judgement]),
+        system,
+        n_systems=systems.size,
+        resample_raters=raters_known,
+    )
+    pairs = compare_on_shared_segments(means.of_items)
+    places = place_ranges(systems.size, pairs)
+    p_values = p_of_best(means.mean, pairs)
+    return {
+        "judgements": int(np.count_nonzero(shared)),
+        "raters": int(raters.size),
+        "items": int(items.size),
+        "raters_known": raters_known,
+        "systems": [
+            {
+                "system": pk,
+                "mean": float(means.mean[index]),
+                "low": finite_or_none(means.low[index]),
+                "high": finite_or_none(means.high[index]),
+                "items": int(np.isfinite(means.of_items[index]).sum()),
+                "first_place": places[index][0],
+                "last_place": places[index][1],
+                "p_best": finite_or_none(p_values[index]),
+            }
+            for index, pk in enumerate(systems.tolist())
+        ],
+    }

@@ -1,0 +1,108 @@
+"""The leaderboard of a data set, and runs side by side."""
+
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from annotation.core.exports import table_response
+from annotation.core.views import MemberRequest, project_view
+from annotation.models import Dataset, Role
+from metrics import tasks
+from metrics.models import ScoreRun
+from metrics.selectors import leaderboard as selectors
+from metrics.selectors.leaderboard_words import summary
+from metrics.selectors.side_by_side import agreements, settings_of
+from metrics.selectors.system_ratings import is_rating, stored_ratings
+from metrics.services.system_ratings import system_ratings_request
+
+LONGEST_NUMBER = 9  # digits of a run's number in an address
+
+
+def board_context(request: MemberRequest) -> dict[str, Any]:
+    """Return what the leaderboard of the requested data set needs; of the one scored last by default."""
+    datasets = selectors.scored_by(request.project)
+    dataset = _chosen_dataset(request, datasets)
+    if dataset is None:
+        return {"board": None}
+    board = _board(request, dataset, selectors.board_runs(dataset))
+    return {
+        "board": board,
+        "sentences": summary(board),
+        "datasets": datasets,
+        "is_rating": not board.ratings and is_rating(dataset),
+        "kept": {"dataset": dataset.slug} if len(datasets) > 1 else {},
+        "kept_query": urlencode({"dataset": dataset.slug} if len(datasets) > 1 else {}),
+    }
+
+
+def _chosen_dataset(request: MemberRequest, datasets: list[Dataset]) -> Dataset | None:
+    """Return the data set in the address if it has scores, else the first."""
+    slug = request.GET.get("dataset", "")
+    return next((dataset for dataset in datasets if dataset.slug == slug), datasets[0] if datasets else None)
+
+
+def _board(request: HttpRequest, dataset: Dataset, runs: list[ScoreRun]) -> selectors.Leaderboard:
+    row = system_ratings_request(dataset=dataset)
+    if row is not None:
+        # The sweep enqueues it later if the queue cannot be reached now: the page is shown all the same.
+        transaction.on_commit(partial(tasks.rate_systems.delay, row.pk), robust=True)
+    return selectors.leaderboard(
+        dataset,
+        runs,
+        stored_ratings(dataset),
+        sort=request.GET.get("sort", ""),
+        reverse=request.GET.get("order") == "worst",
+    )
+
+
+@require_GET
+@project_view(Role.VIEWER)
+def leaderboard_download(request: MemberRequest, file_format: str) -> HttpResponseBase:
+    board = board_context(request)["board"]
+    if board is None:
+        raise Http404("This project has no finished run.")
+    return _as_table(board, f"{request.project.slug}-{board.dataset.slug}-leaderboard", file_format)
+
+
+@require_GET
+@project_view(Role.VIEWER)
+def run_compare(request: MemberRequest) -> HttpResponseBase:
+    """Show the runs that the address names side by side: scores, settings, and how far they order systems alike."""
+    numbers = [int(text) for text in request.GET.getlist("run") if text.isdecimal() and len(text) <= LONGEST_NUMBER]
+    dataset = Dataset.objects.filter(project=request.project, score_runs__number__in=numbers[:1]).first()
+    if dataset is None:
+        return _nothing_chosen(request)
+    runs = selectors.compared_runs(dataset, numbers[: selectors.MOST_COMPARED])
+    board = _board(request, dataset, runs)
+    if file_format := request.GET.get("format"):
+        names = "-".join(str(run.number) for run in runs)
+        return _as_table(board, f"{request.project.slug}-runs-{names}", file_format)
+    columns = [column for column in board.columns if column.run]
+    kept = [("run", run.number) for run in runs]
+    context = {
+        "project": request.project,
+        "board": board,
+        "columns": columns,
+        "settings": settings_of(columns),
+        "agreements": agreements(columns, board),
+        "sentences": summary(board),
+        "kept_query": urlencode(kept),
+        "csv_url": f"?{urlencode([*kept, ('format', 'csv')])}",
+        "json_url": f"?{urlencode([*kept, ('format', 'json')])}",
+        "missing": [number for number in numbers if number not in {run.number for run in runs}],
+    }
+    return render(request, "metrics/run_compare.html", context)
+
+
+def _nothing_chosen(request: MemberRequest) -> HttpResponse:
+    return render(request, "metrics/run_compare.html", {"project": request.project, "board": None})
+
+
+def _as_table(board: selectors.Leaderboard, name: str, file_format: str) -> HttpResponseBase:
+    rows, columns = selectors.board_rows(board), selectors.BOARD_COLUMNS
+    return table_response(format=file_format, filename=name, columns=columns, rows=rows, types=selectors.BOARD_TYPES)

@@ -1,0 +1,176 @@
+import numpy as np
+import pytest
+
+from annotation.models import Project
+from metrics.models import RunOrigin, ScoreRun, SystemRatings
+from metrics.scoring.comparisons import LEVEL
+from metrics.scoring.registry import get_metric
+from metrics.selectors import comparisons
+from metrics.selectors.comparisons import comparisons_of
+from metrics.selectors.leaderboard import Column, Leaderboard, Row, board_runs, leaderboard
+from metrics.selectors.leaderboard_words import summary
+from metrics.selectors.system_ratings import stored_ratings
+from metrics.services.runs import GroupOf, score_run_execute, score_runs_create
+from metrics.services.system_ratings import system_ratings_compute, system_ratings_request
+from metrics.subsets import Subset
+from tests.metrics.runs import finished_run
+from tests.metrics.world import HYPOTHESES, World, make_world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def small(project: Project) -> World:
+    """Return a world in which some differences are significant and some are not."""
+    return make_world(project, n_items=5, seed=6)
+
+
+def cells_of(board: Leaderboard, key: str) -> dict[str, object]:
+    place = [column.key for column in board.columns].index(key)
+    return {row.system.name: row.cells[place] for row in board.rows}
+
+
+def test_marks_are_those_of_the_runs_pairs_without_testing_any(
+    small: World, monkeypatch, django_assert_max_num_queries
+) -> None:
+    runs = [finished_run(small, name) for name in ("bleu", "chrf", "ter", "length")]
+    pairs = {run.number: comparisons_of(run) for run in runs}
+    expected = {
+        run.number: {
+            score.system.name: ""
+            if pairs[run.number].pair(score.system_id, pairs[run.number].scores[0].system_id).test.differs
+            else "tied"
+            for score in pairs[run.number].scores[1:]
+        }
+        | {pairs[run.number].scores[0].system.name: "best"}
+        for run in runs
+    }
+    monkeypatch.setattr(comparisons, "comparisons_of", None)
+
+    with django_assert_max_num_queries(8):
+        board = leaderboard(small.dataset, board_runs(small.dataset))
+
+    standings = set()
+    for run in runs[:3]:
+        shown = {name: cell.standing for name, cell in cells_of(board, f"r{run.number}").items()}
+        assert shown == expected[run.number], run.metric
+        standings |= set(shown.values())
+    assert standings == {"best", "tied", ""}
+    assert {cell.standing for cell in cells_of(board, f"r{runs[3].number}").values()} == {""}  # no length is better
+    assert [column.label for column in board.columns] == ["BLEU", "chrF", "TER", "Length"]
+    for cell in cells_of(board, f"r{runs[0].number}").values():
+        assert 0 <= cell.start <= cell.at <= cell.start + cell.width <= 100.01
+        assert (cell.p_best is None) == (cell.standing == "best")
+        assert cell.standing != "tied" or cell.p_best > LEVEL
+
+
+def test_rows_are_sorted_best_first_by_any_column_and_back(small: World) -> None:
+    run, ter = finished_run(small, "bleu"), finished_run(small, "ter")
+
+    def order(**sorting: object) -> list[str]:
+        board = leaderboard(small.dataset, board_runs(small.dataset), **sorting)
+        return [row.system.name for row in board.rows]
+
+    by_score = [score.system.name for score in run.scores.order_by("-score").select_related("system")]
+    by_edits = [score.system.name for score in ter.scores.order_by("score").select_related("system")]
+    assert order() == order(sort="nonsense") == by_score
+    assert order(sort=f"r{ter.number}") == by_edits
+    assert order(sort=f"r{ter.number}", reverse=True) == by_edits[::-1]
+    assert order(sort="system", reverse=True) == sorted(HYPOTHESES, reverse=True)
+
+
+def test_a_run_that_was_requested_counts_before_one_of_a_study(small: World) -> None:
+    requested = finished_run(small, "chrf", word_order=2)
+    of_study = {
+        "project": small.project,
+        "release": small.release,
+        "systems": small.hypotheses,
+        "by": None,
+        "group": GroupOf(RunOrigin.STUDY, 5, "A study"),
+    }
+    rows = [(get_metric("chrf"), Subset.parse(text)) for text in ("original", "w>=0")]
+    made = score_runs_create(rows=rows, **of_study)
+    for run in made:
+        score_run_execute(run_id=run.pk)
+
+    assert [run.number for run in made] == [2, 3]
+    assert len({run.group_id for run in made}) == 1
+    assert board_runs(small.dataset) == [requested]
+    again = finished_run(small, "chrf", subset="original")
+    assert (again.pk, again.group.origin) == (made[0].pk, RunOrigin.REQUEST)
+    assert board_runs(small.dataset) == [again]
+
+
+# --- Raters -----------------------------------------------------------------------------------------------------------
+
+
+def rated(world: World) -> SystemRatings:
+    row = system_ratings_request(dataset=world.dataset)
+    assert row is not None
+    system_ratings_compute(ratings_id=row.pk)
+    row.refresh_from_db()
+    assert row.state == "done", row.error
+    return row
+
+
+def test_mean_ratings_stand_first_beside_the_metrics(world: World) -> None:
+    finished_run(world, "bleu")
+    rated(world)
+
+    board = leaderboard(world.dataset, board_runs(world.dataset), stored_ratings(world.dataset))
+
+    assert [column.label for column in board.columns] == ["Raters", "BLEU"]
+    for name, cell in cells_of(board, board.columns[0].key).items():
+        of_items = [np.mean(world.judgements[name, index]) for index in range(len(world.items))]
+        assert cell.score == pytest.approx(np.mean(of_items))
+        assert cell.low < cell.score < cell.high
+    assert [row.system.name for row in board.rows] == ["Echo", "Parrot", "Quill"]
+    assert board.columns[0].best == ["Echo"]
+
+
+def test_mean_ratings_are_computed_once_until_ratings_change(world: World) -> None:
+    first = rated(world)
+    assert system_ratings_request(dataset=world.dataset) is None
+
+    rating = world.output_campaign.ratings.select_related("presentation").latest("pk")
+    rating.pk, rating.revision, rating.value = None, rating.revision + 1, 1
+    rating.save(force_insert=True)
+
+    waiting = system_ratings_request(dataset=world.dataset)
+    assert waiting is not None
+    assert system_ratings_request(dataset=world.dataset) is None  # one at a time
+    assert stored_ratings(world.dataset)  # the earlier ones are shown meanwhile
+    system_ratings_compute(ratings_id=waiting.pk)
+    assert not SystemRatings.objects.filter(pk=first.pk).exists()
+
+
+# --- In a sentence ----------------------------------------------------------------------------------------------------
+
+
+def column(label: str, best: str, *tied: str, tested: bool = True) -> Column:
+    return Column(label, label, True, True, run=ScoreRun(), is_tested=tested, best=[best], tied=list(tied))
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentences"),
+    [
+        (
+            [column("BLEU", "B"), column("chrF", "B"), column("TER", "B", "D")],
+            ["BLEU and chrF both put B first.", "TER puts it first, but cannot tell it from D."],
+        ),
+        ([column("BLEU", "B", "C")], ["BLEU puts B first, but cannot tell it from C."]),
+        (
+            [column("BLEU", "B"), column("TER", "D", "B"), column("FM", "C"), column("AM", "A")],
+            ["BLEU puts B first.", "TER cannot tell B from D.", "FM puts C first, AM A."],
+        ),
+        ([column("distinct-n", "B", tested=False)], ["distinct-n puts B first; the differences are not tested."]),
+        (
+            [column(name, "B") for name in ("a", "b", "c", "d", "e")],
+            ["a, b, c and 2 more put B first."],
+        ),
+    ],
+)
+def test_the_sentence_says_who_is_first_and_who_cannot_be_told_apart(columns: list[Column], sentences) -> None:
+    board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
+
+    assert summary(board) == sentences
