@@ -46,9 +46,7 @@ test-fast: $(VENV)/installed-dev  ## without browser, worker, and what took long
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --fast -m "not browser and not worker" $(TESTS)
 
 fuzz: $(VENV)/installed-dev  ## damaged files for every reader and import, damaged requests to every route
-	@$(BIN)/python -m scripts.fuzz_files --files $(FUZZ_FILES) --seed $(FUZZ_SEED)
-	@$(BIN)/python -m scripts.fuzz_imports --files $(FUZZ_IMPORTS) --seed $(FUZZ_SEED)
-	@$(BIN)/python -m scripts.fuzz_requests --requests $(FUZZ_REQUESTS) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m scripts.fuzz --files $(FUZZ_FILES) --imports $(FUZZ_IMPORTS) --requests $(FUZZ_REQUESTS) --seed $(FUZZ_SEED)
 
 lint: $(VENV)/installed-dev  ## ruff and djade
 	@$(BIN)/ruff check .

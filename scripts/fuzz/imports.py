@@ -7,26 +7,26 @@ other error is wrong, and so is a file that takes ten seconds. Each import is ro
 kept, and its number repeats it.
 """
 
-import argparse
 import json
 import logging
 import os
 import random
-import resource
 import signal
-import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scripts.fuzz_files import Sample, corpora, damaged, late, models, tarred, zipped
+from scripts.fuzz.damage import Sample, damaged
+from scripts.fuzz.files import late
+from scripts.fuzz.outcome import KEPT, Outcome
+from scripts.fuzz.samples import corpora, models, tarred, zipped
 
 SECONDS = 10  # of the processor, for an import; of the database, for a statement
 MEMORY_MIB = 1000  # of the process
+PIECE = 500  # imports in a process
 STATES = ("imported", "refused")
 
 
@@ -286,38 +286,8 @@ def _changed(before: State, after: State) -> str:
     return f"refused, but changed: {'; '.join(changed)}" if changed else ""
 
 
-def run(numbers: range, seed: int, kept: Path, folders: list[Path]) -> int:
-    project, by = build_world()
-    ways, counts, n_wrong = imports(project, by), Counter[tuple[str, str]](), 0
-    for number in numbers:
-        way = ways[number % len(ways)]
-        content, how = damaged(way.sample, random.Random(f"{seed}/{number}"))
-        outcome = attempt(way, content, *folders)
-        counts[way.kind, outcome if outcome in STATES else "wrong"] += 1
-        if outcome not in STATES:
-            n_wrong += 1
-            (kept / f"import-{number}-{way.sample.name.replace(' ', '-')}").write_bytes(content)
-            print(f"file {number}, {way.sample.name}, {how}:\n{outcome}", flush=True)
-        if (number + 1) % 500 == 0:
-            print(f"{number + 1}: {n_wrong} wrong", flush=True)
-    for kind in dict.fromkeys(kind for kind, _ in counts):
-        print(f"{kind:10} { ({state: n for (of, state), n in sorted(counts.items()) if of == kind}) }")
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    states = Counter[str]()
-    for (_, state), n in counts.items():
-        states[state] += n
-    print(f"{len(numbers):,} imports, seed {seed}: {dict(states)}, {memory} MiB, {n_wrong} wrong")
-    return n_wrong + (memory > MEMORY_MIB)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0, help="the number of the first file")
-    parser.add_argument("--keep", type=Path, default=Path("var/fuzz"), help="where files that go wrong are kept")
-    options = parser.parse_args()
-    options.keep.mkdir(parents=True, exist_ok=True)
+def run(numbers: range, seed: int) -> Outcome:
+    """Import the files of these numbers, into a new database."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     os.environ["LOG_LEVEL"] = "CRITICAL"
     import django
@@ -331,15 +301,27 @@ def main() -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"SET statement_timeout = '{SECONDS}s'")
     signal.signal(signal.SIGPROF, late)
+    outcome = Outcome(MEMORY_MIB)
     with tempfile.TemporaryDirectory(prefix="assay-fuzz-") as folder:
         tempfile.tempdir = os.environ["TMPDIR"] = folder
         for name in ("corpora", "models"):  # made once and never removed
             (settings.DATA_DIR / name).mkdir(exist_ok=True)
-        numbers = range(options.first, options.first + options.files)
-        wrong = run(numbers, options.seed, options.keep, [settings.DATA_DIR, Path(folder)])
+        ways = imports(*build_world())
+        for number in numbers:
+            _import_one(outcome, number, ways[number % len(ways)], seed, settings.DATA_DIR, Path(folder))
     tempfile.tempdir = None
-    return min(1, wrong)
+    outcome.measure_memory()
+    return outcome
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _import_one(outcome: Outcome, number: int, way: Import, seed: int, *folders: Path) -> None:
+    content, how = damaged(way.sample, random.Random(f"{seed}/{number}"))
+    began = time.process_time()
+    state = attempt(way, content, *folders)
+    outcome.took(time.process_time() - began, way.sample.name)
+    outcome.counts[way.kind, state if state in STATES else "wrong"] += 1
+    if state not in STATES:
+        (KEPT / f"import-{number}-{way.sample.name.replace(' ', '-')}").write_bytes(content)
+        outcome.wrong(f"import {number}, {way.sample.name}, {how}:\n{state}")
+    if outcome.counts.total() % 100 == 0:
+        print(f"imports to {number}: {outcome.n_wrong} wrong", flush=True)

@@ -2,7 +2,9 @@
 
 import random
 
-from scripts.fuzz_files import DAMAGES, attempt, damaged, samples
+from scripts.fuzz.damage import DAMAGES, damaged
+from scripts.fuzz.files import attempt
+from scripts.fuzz.samples import samples
 
 REFUSED_WHOLE = ("ratings",)  # in any shape but its own
 

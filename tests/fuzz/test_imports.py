@@ -7,8 +7,8 @@ from pytest_django import Settings
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Project
-from scripts.fuzz_files import Sample
-from scripts.fuzz_imports import Import, attempt, build_world, imports
+from scripts.fuzz.damage import Sample
+from scripts.fuzz.imports import Import, attempt, build_world, imports
 
 
 def test_every_way_in_takes_its_undamaged_file_and_what_is_left_is_noticed(
