@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from annotation.core import file_limits
 from annotation.core.file_limits import TableLimits, TooLarge
+from annotation.core.near_names import Synonyms, did_you_mean, nearest
 from annotation.core.problems import Problems
 from annotation.core.progress import INTERVAL_SECONDS, Beat, noop
 
@@ -237,19 +238,37 @@ def check_width(cells: Sequence[str], width: int, line: int, problems: Problems)
     return False
 
 
-def check_header(table: Table, problems: Problems, *, required: Sequence[str], known: Sequence[str] | None) -> None:
-    """Check that names are unique, required columns exist and no column is unknown (``known=None``: any is allowed)."""
+def check_header(
+    table: Table,
+    problems: Problems,
+    *,
+    required: Sequence[str],
+    known: Sequence[str] | None,
+    synonyms: Synonyms | None = None,
+) -> None:
+    """Check that names are unique, required columns exist and no column is unknown (``known=None``: any is allowed).
+
+    A refusal names the column or the known name that was probably meant; ``synonyms`` are other names of known ones.
+    """
     names: set[str] = set()
     for position, name in enumerate(table.header, start=1):
         if name in names:
             problems.add(table.header_line, f"column {position}", name, "each column once")
         elif known is not None and name not in known:
-            problems.add(table.header_line, f"column {position}", name, f"one of {', '.join(known)}")
+            problems.add(table.header_line, f"column {position}", name, unknown_name(name, known, synonyms))
         names.add(name)
+    spare = [name for name in table.header if name not in required]
     for name in required:
         if name not in names:
-            problems.add(table.header_line, name, "no such column", f"a column named {name}")
+            meant = next((other for other in spare if nearest(other, [name], synonyms)), None)
+            hint = f" (did you mean the column {meant}?)" if meant else ""
+            problems.add(table.header_line, name, "no such column", f"a column named {name}{hint}")
     problems.refuse()
+
+
+def unknown_name(name: str, known: Sequence[str], synonyms: Synonyms | None = None, *, among: str = "one of") -> str:
+    """Return what is accepted instead of an unknown name: all known ones, and the one that was probably meant."""
+    return f"{among} {', '.join(known)}{did_you_mean(name, known, synonyms)}"
 
 
 def read_table(

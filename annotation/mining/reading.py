@@ -12,16 +12,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple, cast
 
-import pyarrow as pa
-
 from annotation.core import file_limits
 from annotation.core.file_limits import Allowance, TooLarge
+from annotation.core.parquet_reading import ColumnType, ParquetRefused, column_values, parquet_batches
 from annotation.core.problems import Problems, storable
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import UTF8_MARK, beating, check_width, decoded_line, is_utf16, json_object
 from annotation.hygiene.refusal import refuse
 from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, DAMAGED, FORMATS, decompressed
-from annotation.mining.parquet import ColumnType, ParquetRefused, parquet_batches
 from annotation.mining.triples import Triple
 
 PARTS = ("context", "message", "response")
@@ -408,7 +406,7 @@ def _parquet_rows(
         if names is None:
             return
         for batch in beating(batches, beat):
-            parts = [[ABSENT] * batch.num_rows if name is None else _values(batch.column(name)) for name in names]
+            parts = [[ABSENT] * batch.num_rows if name is None else column_values(batch.column(name)) for name in names]
             for values in zip(*parts, strict=True):
                 reader.report.lines += 1
                 yield reader.report.lines, _Row(*values)
@@ -433,27 +431,3 @@ def _parquet_columns(columns: Sequence[ColumnType], reader: _Reader) -> list[str
         if column.name not in names:
             reader.report.add_other_column(column.name)
     return None if problems.total else names
-
-
-def _values(column: pa.Array) -> list[Any]:
-    try:
-        return cast(list[Any], column.to_pylist())
-    except UnicodeDecodeError:
-        return [_value(scalar) for scalar in column]
-
-
-def _value(scalar: pa.Scalar) -> Any:
-    try:
-        return scalar.as_py()
-    except UnicodeDecodeError as error:
-        return _NotText(error.object[error.start])
-
-
-@dataclass
-class _NotText:
-    """A value of a text column that is not UTF-8."""
-
-    byte: int
-
-    def __repr__(self) -> str:
-        return f"byte 0x{self.byte:02X}, which is not UTF-8"

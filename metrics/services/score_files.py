@@ -19,6 +19,7 @@ import numpy.typing as npt
 from annotation.core import rows as tables
 from annotation.core.errors import ImportRefused
 from annotation.core.file_limits import TableLimits, TooLarge
+from annotation.core.near_names import did_you_mean, nearest
 from annotation.core.problems import Problems, listed
 from annotation.core.rows import ENDINGS, Oddities, decode, format_of, json_object, lines_of
 from metrics.scoring.external import SEGMENT, SYSTEM
@@ -37,6 +38,11 @@ A_SCORE = "a finite number such as 0.8125, or None where there is no score"
 EXAMPLE = '{"system": "A", "item": "1", "score": 0.8125}'
 SPARE_ROWS = 1000  # that are read although they are more than the data set has scores
 WIDEST = ("system", "item", "score")  # columns of the format with the most cells for each score
+OTHER_NAMES = {
+    "system": ("systemname", "systemid", "model", "modelname", "sys"),
+    "item": ("itemid", "id", "segment", "segmentid", "example", "exampleid", "instance"),
+    "score": ("value", "metricscore", "segscore"),
+}
 NAMED = 20
 NAMED_ITEMS = 3  # ids are often long hashes, and there are thousands
 
@@ -118,6 +124,7 @@ class _Grid:
         self.scores = np.full(shape, np.nan)
         self.lines = np.zeros(shape, dtype=np.int64)
         self.renamed = renamed or {}
+        self.other_columns: Sequence[str] = ()  # that the file could have, apart from those of systems
         self._unknown: set[str] = set()
         self._items_named = False  # examples of items are given once
 
@@ -127,7 +134,8 @@ class _Grid:
         row = self.row.get(name)
         if row is None and name not in self._unknown:
             self._unknown.add(name)
-            self.problems.add(line, field_name, name, f"a system of the data set: {_listed(self.known.systems)}")
+            hint = did_you_mean(name, [*self.known.systems, *self.other_columns], OTHER_NAMES)
+            self.problems.add(line, field_name, name, f"a system of the data set: {_listed(self.known.systems)}{hint}")
         return row
 
     def item(self, line: int, name: str) -> int | None:
@@ -197,12 +205,15 @@ def _read_rows(content: bytes, filename: str, known: Known, problems: Problems) 
         names = [name for name in ("system", "item", "score") if name in header]
         for name in header:
             if name not in names:
-                problems.add(header_line, "columns", name, ", ".join(names))
+                problems.add(header_line, "columns", name, ", ".join(names) + did_you_mean(name, WIDEST, OTHER_NAMES))
         problems.refuse()
         return _read_long(rows, known, problems, of_segments="item" in header)
     if "item" in header and "score" not in header:
         return _read_wide(header, header_line, rows, known, problems)
     accepted = "system, item and score; or system and score; or item and a column named after each system"
+    near = {name: nearest(name, WIDEST, OTHER_NAMES) for name in header if name not in WIDEST}
+    meant = [f"{right} by {name}" for name, right in near.items() if right and right not in header]
+    accepted += f" (did you mean {', '.join(meant)}?)" if meant else ""
     return _refuse(problems, header_line, "columns", ", ".join(header), accepted)
 
 
@@ -263,6 +274,7 @@ def _read_long(rows: AnyRows, known: Known, problems: Problems, *, of_segments: 
 
 def _read_wide(header: Sequence[str], header_line: int, rows: AnyRows, known: Known, problems: Problems) -> FileScores:
     grid = _Grid(known, SEGMENT, problems)
+    grid.other_columns = ("score",)
     systems = {name: grid.system(header_line, name, "columns") for name in header if name != "item"}
     problems.refuse()
     for line, cells in rows:

@@ -1,5 +1,6 @@
 """The content of a data set file, checked while it is read and before anything is stored."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ class DatasetContent:
         self.items[item.external_id] = item
         return True
 
-    def add_source(self, item: ItemDraft, source: SourceDraft, problems: Problems) -> None:
+    def add_source(self, item: ItemDraft, source: SourceDraft, problems: Problems, *, name: str = "system") -> None:
         """Add a text to an item. An empty reference is only counted; an empty output is an answer and stays."""
         self.n_sources += 1
         problems.check_limit(source.line, "texts", self.n_sources, WORKER.rows)
@@ -69,7 +70,7 @@ class DatasetContent:
         first = item.outputs.get(source.system)
         if first is not None:
             accepted = f"one output of a system for an item; the first is on line {first}"
-            problems.add(source.line, "system", f"a second output of {source.system} for {item.external_id}", accepted)
+            problems.add(source.line, name, f"a second output of {source.system} for {item.external_id}", accepted)
             return
         item.outputs[source.system] = source.line
         self.empty_outputs += empty
@@ -98,8 +99,11 @@ class DatasetContent:
         return dict(counts) | {"empty_references": self.empty_references, "empty_outputs": self.empty_outputs}
 
 
-def check_text(value: object, line: int, name: str, problems: Problems) -> str:
-    """Return a text that PostgreSQL can store, '' for None or a wrong value; add what is wrong to the problems."""
+def check_text(value: object, line: int, name: str, problems: Problems, *, limit: str | None = None) -> str:
+    """Return a text that PostgreSQL can store, '' for None or a wrong value; add what is wrong to the problems.
+
+    ``limit`` is the name in ``LENGTHS``, if it is not the field's.
+    """
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -114,9 +118,9 @@ def check_text(value: object, line: int, name: str, problems: Problems) -> str:
     except UnicodeEncodeError as error:
         problems.add(line, name, f"half a surrogate pair at position {error.start + 1}", "whole Unicode characters")
         return ""
-    limit = LENGTHS.get(name)
-    if limit is not None and len(value) > limit:
-        problems.add(line, name, f"{len(value)} characters: {value[:40]}…", f"at most {limit} characters")
+    most = LENGTHS.get(name if limit is None else limit)
+    if most is not None and len(value) > most:
+        problems.add(line, name, f"{len(value)} characters: {value[:40]}…", f"at most {most} characters")
     return value
 
 
@@ -127,3 +131,16 @@ def check_texts(value: object, line: int, name: str, problems: Problems) -> list
         problems.add(line, name, value, "a list of texts")
         return []
     return [check_text(part, line, f"{name}[{index}]", problems) for index, part in enumerate(value)]
+
+
+def finite_number(value: object, *, whole: bool = False) -> float | None:
+    """Return the number, or None if it is none that can be stored: finite, or whole and from 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number: float = int(value) if whole and not isinstance(value, float) else float(value)
+    except (ValueError, OverflowError):
+        return None
+    if whole:
+        return number if 0 <= number < 2**31 and number == int(number) else None
+    return number if math.isfinite(number) else None

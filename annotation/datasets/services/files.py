@@ -1,12 +1,12 @@
 """Read the formats of a data set file, documented in docs/data-formats.md, into one content."""
 
-import math
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.core.problems import Problems
 from annotation.core.progress import Beat, noop
-from annotation.core.rows import Oddities, beating, check_header, read_jsonl, read_table, square
+from annotation.core.rows import Oddities, check_header, read_table, square, unknown_name
+from annotation.datasets.mapping.meanings import SYNONYMS
 from annotation.datasets.services.content import (
     DEFAULT_REFERENCE_KIND,
     DatasetContent,
@@ -14,7 +14,10 @@ from annotation.datasets.services.content import (
     SourceDraft,
     check_text,
     check_texts,
+    finite_number,
 )
+from annotation.datasets.services.mapped import MappedReader
+from annotation.datasets.services.records import PARQUET, Records, records_of
 from annotation.models import SourceKind
 
 TURN_SEPARATOR = "|||"
@@ -23,15 +26,28 @@ ITEM_NAMES = ("id", *ITEM_COLUMNS, "references", "outputs")
 REFERENCE_NAMES = ("text", "kind", "rank", "score", "source_context", "source_message")
 RESPONSE_COLUMNS = ("system", "kind", "text", "rank", "score", "source_context", "source_message")
 COLUMNS = ("item_id", *ITEM_COLUMNS, *RESPONSE_COLUMNS)
+TABLE_SYNONYMS = {**SYNONYMS, "item_id": ("id", *SYNONYMS["id"])}
 
 
 def read_dataset(
-    content: bytes, *, filename: str, file_format: str, turn_separator: str = TURN_SEPARATOR, beat: Beat = noop
+    content: bytes,
+    *,
+    filename: str,
+    file_format: str,
+    turn_separator: str = TURN_SEPARATOR,
+    mapping: Mapping[str, str] | None = None,
+    beat: Beat = noop,
 ) -> tuple[DatasetContent, Oddities]:
-    """Return the content of a file. Raise ImportRefused with every row error if it cannot be read."""
-    problems = Problems(filename)
-    if file_format == "jsonl":
-        read, oddities = _JsonReader(problems).read(content, beat)
+    """Return the content of a file. Raise ImportRefused with every row error if it cannot be read.
+
+    ``mapping`` gives the meanings of its fields, if they do not have Assay's names.
+    """
+    problems, oddities = Problems(filename), Oddities()
+    if mapping:
+        reader = MappedReader(problems, mapping, turn_separator)
+        read = reader.read(records_of(content, file_format, problems, oddities, beat))
+    elif file_format in ("jsonl", PARQUET):
+        read = _JsonReader(problems).read(records_of(content, file_format, problems, oddities, beat))
     else:
         read, oddities = _TableReader(problems, turn_separator).read(content, file_format, beat)
     if not problems.total and not read.items:
@@ -46,9 +62,9 @@ class _JsonReader:
     def __init__(self, problems: Problems) -> None:
         self.problems, self.content = problems, DatasetContent()
 
-    def read(self, content: bytes, beat: Beat) -> tuple[DatasetContent, Oddities]:
-        oddities, problems = Oddities(), self.problems
-        for line, value in beating(read_jsonl(content, problems, oddities), beat):
+    def read(self, records: Records) -> DatasetContent:
+        problems = self.problems
+        for line, value in records:
             self._refuse_unknown(value, ITEM_NAMES, line, "")
             external_id = value.get("id")
             if isinstance(external_id, int) and not isinstance(external_id, bool):
@@ -62,12 +78,14 @@ class _JsonReader:
             elif self.content.add_item(item, problems):
                 self._add_references(value.get("references"), item)
                 self._add_outputs(value.get("outputs"), item)
-        return self.content, oddities
+        return self.content
 
-    def _refuse_unknown(self, value: dict[str, Any], known: Collection[str], line: int, prefix: str) -> None:
+    def _refuse_unknown(self, value: Mapping[str, Any], known: Sequence[str], line: int, prefix: str) -> None:
         for name in value:
             if name not in known:
-                self.problems.add(line, prefix + name, "an unknown field", f"only {', '.join(known)}")
+                self.problems.add(
+                    line, prefix + name, "an unknown field", unknown_name(name, known, SYNONYMS, among="only")
+                )
 
     def _add_outputs(self, outputs: Any, item: ItemDraft) -> None:
         problems, line = self.problems, item.line
@@ -111,8 +129,7 @@ class _JsonReader:
         if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < 2**31:
             problems.add(line, f"{prefix}.rank", rank, "a whole number from 0")
         score = value.get("score")
-        is_number = isinstance(score, int | float) and not isinstance(score, bool) and _is_finite(score)
-        if score is not None and not is_number:
+        if score is not None and (isinstance(score, str) or finite_number(score) is None):
             problems.add(line, f"{prefix}.score", score, "a number")
         return SourceDraft(
             line=line,
@@ -134,7 +151,7 @@ class _TableReader:
     def read(self, content: bytes, file_format: str, beat: Beat) -> tuple[DatasetContent, Oddities]:
         problems = self.problems
         table = read_table(content, file_format, problems, beat)
-        check_header(table, problems, required=["item_id"], known=COLUMNS)
+        check_header(table, problems, required=["item_id"], known=COLUMNS, synonyms=TABLE_SYNONYMS)
         square(table, problems)
         for line, cells in table.each():
             row = {name: check_text(cell, line, name, problems) for name, cell in zip(table.header, cells, strict=True)}
@@ -192,19 +209,7 @@ class _TableReader:
         cell = row.get(name, "")
         if not cell.strip():
             return None
-        try:
-            value = int(cell) if whole else float(cell)
-        except ValueError:
-            value = math.nan
-        if not _is_finite(value) or (whole and not 0 <= value < 2**31):
+        value = finite_number(cell, whole=whole)
+        if value is None:
             self.problems.add(line, name, cell, "a whole number from 0" if whole else "a number")
-            return None
         return value
-
-
-def _is_finite(value: float) -> bool:
-    """Return whether a float can hold the number, which may be a whole one."""
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False

@@ -42,6 +42,28 @@ RATING_ENDINGS = {**ENDINGS, ".json": "json"}
 
 # What the columns of a table may be called, whatever its shape; `sent` is another name of `time`.
 OWN_COLUMNS = ("rater", "item", "system", "text", "time", "shown", "seconds", "criterion", "value", "n")
+# Assay's names, and what other tools call them; compared by ``near_names.plain``.
+OTHER_NAMES = {
+    "rater": (
+        "raterid",
+        "judge",
+        "judgeid",
+        "annotator",
+        "annotatorid",
+        "worker",
+        "workerid",
+        "user",
+        "userid",
+        "username",
+    ),
+    "item": ("itemid", "instance", "instanceid", "segment", "segmentid", "externalid", "id"),
+    "system": ("systemid", "systemname", "model", "modelname"),
+    "text": ("response", "output", "hypothesis", "responsetext"),
+    "time": ("sentat", "timestamp", "submittedat", "endtime", "createdat"),
+    "shown": ("shownat", "starttime", "startedat"),
+    "seconds": ("duration", "durationinseconds", "timetaken", "secondstaken", "worktimeinseconds"),
+    "n": ("count", "nratings", "numratings", "raters"),
+}
 DEFAULT_CRITERION = "rating"
 ITEM_PARTS = ("{item}", "{document}", "{source}", "{target}")
 _LEAST, _MOST = -32768, 32767  # of the ends of a scale

@@ -3,34 +3,23 @@
 import csv
 import io
 import json
-import re
 from dataclasses import replace
 from itertools import islice
 
 from annotation.core import file_limits
+from annotation.core.near_names import plain
 from annotation.core.rows import UTF8_MARK
 from annotation.judgements.services import options as shapes
 from annotation.judgements.services.appraise import is_header as is_appraise_header
 from annotation.judgements.services.appraise import is_headless as is_appraise_row
 from annotation.judgements.services.content import number_in
 from annotation.judgements.services.log import is_log
-from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.options import OTHER_NAMES, RatingOptions
 from annotation.judgements.services.rows import COLUMNS, SENT
 from annotation.judgements.services.wide import BETWEEN, aggregate_columns, aggregate_kind, is_blank
 
 SAMPLE_BYTES = 256 * 1024
 SAMPLE_ROWS = 200
-# Assay's names, and what other tools call them; compared by small letters and digits.
-USUAL = {
-    "rater": "raterid judge judgeid annotator annotatorid worker workerid user userid username",
-    "item": "itemid instance instanceid segment segmentid externalid id",
-    "system": "systemid systemname model modelname",
-    "text": "response output hypothesis responsetext",
-    "time": "sentat timestamp submittedat endtime createdat",
-    "shown": "shownat starttime startedat",
-    "seconds": "duration durationinseconds timetaken secondstaken worktimeinseconds",
-    "n": "count nratings numratings raters",
-}
 
 
 def recognised(content: bytes, *, file_format: str, options: RatingOptions) -> RatingOptions:
@@ -90,11 +79,11 @@ def usual_columns(header: list[str], options: RatingOptions) -> dict[str, str]:
     free = [
         name for name in header if name not in columns.values() and name not in (*options.criteria, *options.raters)
     ]
-    plain = {name: re.sub(r"[\W_]+", "", name.lower()) for name in free}
-    for ours, usual in USUAL.items():
+    written = {name: plain(name) for name in free}
+    for ours, usual in OTHER_NAMES.items():
         if ours in columns or ours in header or (ours == "time" and SENT in header):
             continue
-        like = [name for name in free if plain[name] == ours or plain[name] in usual.split()]
+        like = [name for name in free if written[name] == ours or written[name] in usual]
         if len(like) == 1 and BETWEEN not in like[0]:
             columns[ours] = like[0]
             free.remove(like[0])

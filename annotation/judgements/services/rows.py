@@ -3,12 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from annotation.core.near_names import nearest
 from annotation.core.problems import Problems, listed
 from annotation.core.progress import Beat
-from annotation.core.rows import Oddities, Table, beating, check_header, read_jsonl, square
+from annotation.core.rows import Oddities, Table, beating, check_header, read_jsonl, square, unknown_name
 from annotation.datasets.services.content import check_text
 from annotation.judgements.services.content import Cells, RatingContent, check_criteria
-from annotation.judgements.services.options import OWN_COLUMNS, RatingOptions
+from annotation.judgements.services.options import OTHER_NAMES, OWN_COLUMNS, RatingOptions
 
 COLUMNS = tuple(name for name in OWN_COLUMNS if name != "n")
 JSON_NAMES = (*COLUMNS[:-2], "ratings")
@@ -28,11 +29,11 @@ def table_rows(table: Table, options: RatingOptions, problems: Problems) -> tupl
     is_long = "criterion" in table.header and "value" in table.header
     others = [name for name in table.header if name not in COLUMNS]
     if options.criteria and not is_long:
-        check_header(table, problems, required=["rater", "item", *options.criteria], known=None)
+        check_header(table, problems, required=["rater", "item", *options.criteria], known=None, synonyms=OTHER_NAMES)
         criteria = options.criteria
     else:
         known = COLUMNS if is_long else None
-        check_header(table, problems, required=["rater", "item"], known=known)
+        check_header(table, problems, required=["rater", "item"], known=known, synonyms=OTHER_NAMES)
         criteria = [] if is_long else others
     check_names_a_response(table, problems)
     if not is_long and not criteria:
@@ -53,7 +54,10 @@ def _cells(table: Table, criteria: list[str]) -> Iterator[Cells]:
 
 def check_names_a_response(table: Table, problems: Problems) -> None:
     if "system" not in table.header and "text" not in table.header:
-        problems.add(table.header_line, "system", "no such column", "a column named system, or one named text")
+        near = [(name, nearest(name, ["system", "text"], OTHER_NAMES)) for name in table.header]
+        hint = next((f" (did you mean the column {name}?)" for name, meant in near if meant), "")
+        accepted = f"a column named system, or one named text{hint}"
+        problems.add(table.header_line, "system", "no such column", accepted)
 
 
 def _joined(rows: list[Cells], read: RatingContent, options: RatingOptions, problems: Problems) -> list[Cells]:
@@ -94,7 +98,7 @@ def jsonl_rows(
             value[theirs["time"]] = value.pop(SENT)
         for name in value:
             if name not in known:
-                problems.add(line, name, "an unknown field", f"only {', '.join(known)}")
+                problems.add(line, name, "an unknown field", unknown_name(name, list(known), OTHER_NAMES, among="only"))
         ratings = value.get("ratings")
         if not isinstance(ratings, dict) or not ratings:
             problems.add(line, "ratings", ratings, 'an object, such as {"relevance": 4}')

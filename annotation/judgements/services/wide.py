@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from annotation.core.problems import Problems
 from annotation.core.rows import Table, check_header, square
 from annotation.judgements.services.content import Cells, RatingContent, number_in
-from annotation.judgements.services.options import AGGREGATES, OWN_COLUMNS, RatingOptions
+from annotation.judgements.services.options import AGGREGATES, OTHER_NAMES, OWN_COLUMNS, RatingOptions
 from annotation.judgements.services.rows import check_names_a_response, rename_header
 
 NAMES = ("item", "system", "text")
@@ -26,7 +26,7 @@ def is_blank(cell: str) -> bool:
 def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, Iterator[Cells]]:
     """Read columns headed ``rater`` or ``rater:criterion``; an empty cell was not rated."""
     rename_header(table, options)
-    check_header(table, problems, required=["item", *options.raters], known=None)
+    check_header(table, problems, required=["item", *options.raters], known=None, synonyms=OTHER_NAMES)
     check_names_a_response(table, problems)
     columns = options.raters or [name for name in table.header if name not in OWN_COLUMNS]
     if not columns:
@@ -95,7 +95,7 @@ def aggregate_columns(header: list[str], options: RatingOptions) -> list[str]:
 def aggregate_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
     """Read a median or mean for each response and criterion; ``n`` is the number of ratings behind those of a row."""
     rename_header(table, options)
-    check_header(table, problems, required=["item", *options.criteria], known=None)
+    check_header(table, problems, required=["item", *options.criteria], known=None, synonyms=OTHER_NAMES)
     check_names_a_response(table, problems)
     columns = aggregate_columns(table.header, options)
     if not columns:

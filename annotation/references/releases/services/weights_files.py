@@ -11,7 +11,17 @@ from annotation.core import file_limits
 from annotation.core.one_line import unescaped
 from annotation.core.problems import Problems, storable
 from annotation.core.progress import Beat, noop
-from annotation.core.rows import Oddities, beating, check_header, decode, lines_of, read_jsonl, read_table, square
+from annotation.core.rows import (
+    Oddities,
+    beating,
+    check_header,
+    decode,
+    lines_of,
+    read_jsonl,
+    read_table,
+    square,
+    unknown_name,
+)
 from annotation.references.releases.files.tables import FLAT_COLUMNS
 from annotation.references.sets.services import TEXT_KINDS
 
@@ -119,7 +129,7 @@ def _check_release(file: WeightsFile, line: int, record: Mapping[str, object]) -
 def _check_fields(line: int, record: Mapping[str, object], names: Sequence[str], problems: Problems) -> bool:
     unknown = [name for name in record if name not in names]
     if unknown:
-        problems.add(line, unknown[0], "a field of this name", f"only {', '.join(names)}")
+        problems.add(line, unknown[0], "a field of this name", unknown_name(unknown[0], names, among="only"))
     return not unknown
 
 

@@ -116,7 +116,7 @@ def test_an_unknown_column_is_refused_with_the_accepted_ones() -> None:
         read("item_id,Text\n1,Hi\n", "csv")
     (row,) = refused.value.rows
     assert (row["line"], row["field"], row["found"]) == (1, "column 2", "Text")
-    assert row["accepted"] == f"one of {', '.join(COLUMNS)}"
+    assert row["accepted"] == f"one of {', '.join(COLUMNS)} (did you mean text?)"
 
 
 def test_an_item_described_in_two_ways_is_refused() -> None:
@@ -126,3 +126,20 @@ def test_an_item_described_in_two_ways_is_refused() -> None:
 def test_a_file_without_items_is_refused() -> None:
     assert refusal("", "csv") == [(1, "header")]
     assert refusal("item_id\n", "csv") == [(None, "items")]
+
+
+@pytest.mark.parametrize(
+    ("text", "file_format", "hint"),
+    [
+        ('{"id": "1", "mesage": "Hi"}', "jsonl", "(did you mean message?)"),
+        ('{"id": "1", "target": "Hi"}', "jsonl", "(did you mean references?)"),
+        ('{"id": "1", "weather": "fine"}', "jsonl", None),
+        ("Item ID,text\n1,Hi\n", "csv", "a column named item_id (did you mean the column Item ID?)"),
+        ("example_id,text\n1,Hi\n", "csv", "a column named item_id (did you mean the column example_id?)"),
+    ],
+)
+def test_a_refusal_names_the_field_that_was_probably_meant(text: str, file_format: str, hint: str | None) -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read(text, file_format)
+    accepted = refused.value.rows[-1]["accepted"]
+    assert accepted.endswith(hint) if hint else "did you mean" not in accepted

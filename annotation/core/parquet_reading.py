@@ -1,4 +1,4 @@
-"""Read columns of text from Parquet files of strangers in bounded memory; see ``parquet_process``."""
+"""Read columns from Parquet files of strangers in bounded memory; see ``parquet_process``."""
 
 import json
 import os
@@ -7,14 +7,15 @@ import subprocess
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 
 from annotation.core.file_limits import MIB, PARQUET_MEMORY_BYTES, Allowance, TooLarge
+from annotation.core.parquet_process import BATCH, END, FRAME, HEAD, REFUSED
 from annotation.core.progress import INTERVAL_SECONDS, Beat
-from annotation.mining.parquet_process import BATCH, END, FRAME, HEAD, REFUSED
 
 DECODER = Path(__file__).with_name("parquet_process.py")
 
@@ -34,9 +35,9 @@ Batches = Generator[pa.RecordBatch, None, None]
 
 
 def parquet_batches(
-    file: BinaryIO, wanted: Sequence[str], *, beat: Beat, allowance: Allowance | None
+    file: BinaryIO, wanted: Sequence[str] | None, *, beat: Beat, allowance: Allowance | None
 ) -> tuple[list[ColumnType], Batches]:
-    """Return all columns of a file on disk, and batches of the wanted columns that it has exactly once.
+    """Return all columns of a file on disk, and batches of the wanted columns (None: all) that it has exactly once.
 
     The caller closes the batches: that ends the process which decodes them.
 
@@ -48,7 +49,13 @@ def parquet_batches(
         A limit that is exceeded.
     """
     size = os.fstat(file.fileno()).st_size
-    command = [sys.executable, "-I", str(DECODER), json.dumps(list(wanted)), str(PARQUET_MEMORY_BYTES)]
+    command = [
+        sys.executable,
+        "-I",
+        str(DECODER),
+        json.dumps(None if wanted is None else list(wanted)),
+        str(PARQUET_MEMORY_BYTES),
+    ]
     environment = {name: value for name, value in os.environ.items() if name in ("PATH", "LD_LIBRARY_PATH", "TMPDIR")}
     process = subprocess.Popen(
         command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, bufsize=0
@@ -110,3 +117,31 @@ def _received(process: "subprocess.Popen[bytes]", length: int, beat: Beat) -> by
 def _too_much_memory() -> TooLarge:
     most = PARQUET_MEMORY_BYTES // MIB
     return TooLarge("memory", f"rows that take more than {most} MiB to decode", "rows and row groups that take less")
+
+
+# --- Values -----------------------------------------------------------------------------------------------------------
+
+
+def column_values(column: pa.Array) -> list[Any]:
+    """Return the values of a column; text that is not UTF-8 as what no reader accepts as text."""
+    try:
+        return cast(list[Any], column.to_pylist())
+    except UnicodeDecodeError:
+        return [_value(scalar) for scalar in column]
+
+
+def _value(scalar: pa.Scalar) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as error:
+        return _NotText(error.object[error.start])
+
+
+@dataclass
+class _NotText:
+    """A value of a text column that is not UTF-8."""
+
+    byte: int
+
+    def __repr__(self) -> str:
+        return f"byte 0x{self.byte:02X}, which is not UTF-8"

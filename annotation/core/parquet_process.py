@@ -18,7 +18,7 @@ BATCH_ROWS = 256
 FRAME_BYTES = 4 * 1024 * 1024  # of a batch; a single row may not be larger
 
 
-def main(wanted: list[str], memory: int) -> None:
+def main(wanted: list[str] | None, memory: int) -> None:
     # Both before Arrow is loaded: its own allocators reserve far more than they use.
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
@@ -30,7 +30,8 @@ def main(wanted: list[str], memory: int) -> None:
         with pq.ParquetFile(os.fdopen(0, "rb"), pre_buffer=False) as file:
             schema = file.schema_arrow
             send(HEAD, json.dumps([[field.name, *described(field.type)] for field in schema]).encode())
-            columns = [name for name in wanted if len(schema.get_all_field_indices(name)) == 1]
+            names = schema.names if wanted is None else wanted
+            columns = [name for name in names if len(schema.get_all_field_indices(name)) == 1]
             for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False):
                 for part in slices(batch):
                     sink = pa.BufferOutputStream()

@@ -1,0 +1,1 @@
+"""What the fields of other people's files mean. Pure: no Django, no database."""

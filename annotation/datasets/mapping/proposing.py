@@ -1,0 +1,147 @@
+"""Propose what each field of a file means, from its name and its first values. A person decides."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.core.near_names import nearest, plain
+from annotation.datasets.mapping import meanings
+from annotation.datasets.mapping.meanings import (
+    CONTEXT,
+    DIALOGUE,
+    ID,
+    IGNORE,
+    MEANINGS,
+    MESSAGE,
+    OF_RESPONSE,
+    ORIGINAL,
+    OUTPUT,
+    REFERENCES,
+    REPRESENTATION,
+    RESPONSE,
+    SYNONYMS,
+    SYSTEM,
+)
+from annotation.datasets.mapping.values import BETWEEN, TEXT_PARTS
+
+# Words by which columns of systems are known, before or after the system's name: "output_gpt4", "gpt4-prediction".
+OUTPUT_WORDS = ("output", "prediction", "pred", "hypothesis", "hyp", "generated", "generation", "candidate")
+SYSTEM_WORDS = ("system", "sys", "model")
+NUMBERED = re.compile(r"(.*?)[\W_]*(\d+|(?<=[\W_])[a-z])$", re.IGNORECASE)
+WORDS = re.compile(r"[^\W_]+")
+SHORTEST_NAME = 2  # a shorter rest, as the b of "system_b", names no system by itself
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a file. ``repeats``: a value occurs twice in its first records."""
+
+    name: str
+    kind: str
+    repeats: bool = False
+
+
+def propose(fields: Sequence[Field]) -> dict[str, str]:
+    """Return a meaning for every field, as ``rules.checked_mapping`` takes them; ``ignore`` for what is not known.
+
+    A meaning that only one field can have goes to the field whose name is the most usual for it.
+    """
+    likely = {field.name: _likely(field) for field in fields}
+    chosen: dict[str, str] = {}
+    for key, meaning in MEANINGS.items():
+        rivals = [field for field in fields if likely[field.name] == key]
+        rivals.sort(key=lambda field: _position(field.name, key))
+        for field in rivals if meaning.many else rivals[:1]:
+            chosen[field.name] = key
+    chosen = {field.name: chosen.get(field.name, IGNORE) for field in fields}
+    _settle_rows(fields, chosen)
+    _settle_conversation(fields, chosen)
+    return {name: _with_system(name) if key == OUTPUT else key for name, key in chosen.items()}
+
+
+def _likely(field: Field) -> str:
+    """Return the meaning by the field's name that its values allow."""
+    for name in _names(field.name):
+        if is_system_column(name) and field.kind == meanings.TEXT:
+            return OUTPUT
+        fitting = [key for key, meaning in MEANINGS.items() if field.kind in meaning.kinds and key != IGNORE]
+        if field.kind == meanings.NOTHING or not fitting:
+            return IGNORE
+        near = nearest(name, fitting, SYNONYMS)
+        if near is not None:
+            return near
+        numbered = NUMBERED.match(name)
+        if numbered and nearest(numbered[1], [REFERENCES], SYNONYMS) and field.kind in MEANINGS[REFERENCES].kinds:
+            return REFERENCES
+    return IGNORE
+
+
+def _names(name: str) -> Iterable[str]:
+    """Return the names by which a field can be known: ``answers`` for ``answers.text``, ``en`` for ``names.en``."""
+    parts = name.split(BETWEEN)
+    if len(parts) == 1:
+        return [name]
+    return [parts[-2], name] if parts[-1] in TEXT_PARTS else [parts[-1], parts[0]]
+
+
+def _position(name: str, key: str) -> int:
+    """Return how usual a name is for a meaning: 0 for the meaning's own."""
+    names = [plain(other) for other in (key, *SYNONYMS[key])]
+    written = plain(name)
+    return names.index(written) if written in names else len(names)
+
+
+def is_system_column(name: str) -> bool:
+    """Return whether a name is that of a system's column, such as ``system_x`` or ``gpt4-output``."""
+    words = [word.casefold() for word in WORDS.findall(name)]
+    if len(words) < 2 or plain(name) in {plain(other) for names in SYNONYMS.values() for other in names}:
+        return False
+    return words[0] in (*OUTPUT_WORDS, *SYSTEM_WORDS) or words[-1] in OUTPUT_WORDS
+
+
+def system_of(name: str) -> str:
+    """Return the name of the system whose outputs a field holds."""
+    last = name.split(BETWEEN)[-1]
+    words = WORDS.findall(last)
+    first, end = words[0].casefold() if words else "", words[-1].casefold() if words else ""
+    rest = last
+    if len(words) > 1 and first in (*OUTPUT_WORDS, "system", "sys"):
+        rest = last.split(words[0], 1)[1]
+    elif len(words) > 1 and end in OUTPUT_WORDS:
+        rest = last.rsplit(words[-1], 1)[0]
+    rest = rest.strip(" _-.:/")
+    return rest if len(rest) >= SHORTEST_NAME else last
+
+
+def _with_system(name: str) -> str:
+    return f"{OUTPUT}:{system_of(name)}"
+
+
+def _settle_rows(fields: Sequence[Field], chosen: dict[str, str]) -> None:
+    """Decide whether each row is an item, or each row one response of a system or of an item named repeatedly."""
+    repeats = any(field.repeats for field in fields if chosen[field.name] == ID)
+    is_long = SYSTEM in chosen.values() or repeats
+    taken = RESPONSE in chosen.values()
+    for field in fields:
+        key = chosen[field.name]
+        if is_long and not taken and (key in (OUTPUT, ORIGINAL) or (repeats and key == REFERENCES)):
+            chosen[field.name], taken = RESPONSE, True
+        elif not is_long and key in (SYSTEM, RESPONSE, *OF_RESPONSE):
+            is_free = key == RESPONSE and MESSAGE not in chosen.values()
+            chosen[field.name] = MESSAGE if is_free else IGNORE
+    if is_long and not taken:
+        for field in fields:
+            if chosen[field.name] == SYSTEM:
+                chosen[field.name] = IGNORE
+
+
+def _settle_conversation(fields: Sequence[Field], chosen: dict[str, str]) -> None:
+    """Let a conversation end with the message only if no other field is the message."""
+    has_prompt = MESSAGE in chosen.values() or REPRESENTATION in chosen.values()
+    names: Mapping[str, str] = {key: name for name, key in chosen.items() if key in (CONTEXT, DIALOGUE)}
+    if has_prompt and DIALOGUE in names:
+        chosen[names[DIALOGUE]] = IGNORE if CONTEXT in names else CONTEXT
+    elif not has_prompt and CONTEXT in names and DIALOGUE not in names:
+        chosen[names[CONTEXT]] = DIALOGUE
+    elif CONTEXT in names and DIALOGUE in names:
+        chosen[names[CONTEXT]] = IGNORE
