@@ -1,20 +1,38 @@
-"""The tabs of a project's pages."""
+"""The navigation of a project's pages."""
+
+from typing import Any
 
 from django import template
 from django.template import Context
 from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+
+from annotation.models import Role
+from annotation.projects.navigation import TASKS
 
 register = template.Library()
 
 
-@register.simple_tag(takes_context=True)
-def tab(context: Context, url_name: str, label: str, *view_names: str) -> SafeString:
-    """Return a link to a list; it is the current one on pages whose view name contains one of ``view_names``."""
+@register.inclusion_tag("annotation/projects/project_nav.html", takes_context=True)
+def project_nav(context: Context) -> dict[str, Any]:
+    """Show the tasks that this member may do, and the lists of the current one."""
     match = context["request"].resolver_match
     view_name = match.view_name if match else ""
-    current = any(part in view_name for part in view_names)
-    mark = mark_safe(' aria-current="page"') if current else ""
-    url = reverse(url_name, args=[context["project"].slug])
-    return format_html('<li><a href="{}"{}>{}</a></li>', url, mark, label)
+    project = context["project"]
+    rank = Role(project.membership.role).rank
+    tasks = []
+    for task in TASKS:
+        entries = [
+            {
+                "label": entry.label,
+                "url": reverse(entry.url_name, args=[project.slug]),
+                "is_current": view_name.startswith(entry.views),
+            }
+            for entry in task.entries
+            if rank >= entry.role.rank
+        ]
+        is_current = any(entry["is_current"] for entry in entries)
+        mark = ("true" if len(entries) > 1 else "page") if is_current else ""  # several: the list below is the page
+        tasks.append(
+            {"key": task.label.lower(), "label": task.label, "purpose": task.purpose, "entries": entries, "mark": mark}
+        )
+    return {"tasks": tasks, "current": next((task for task in tasks if task["mark"]), None)}

@@ -22,7 +22,7 @@ def test_a_parameter_study_from_the_form_to_the_figures(live_server, worker, wor
     page = new_page(**DESKTOP)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/studies/")
-    page.get_by_role("link", name="A metric's parameters").click()
+    page.get_by_role("link", name="Parameter studies").click()
     page.get_by_role("link", name="New parameter study").first.click()
     page.get_by_label("Metric", exact=True).select_option("chrf")
     page.get_by_role("button", name="Show its parameters").click()

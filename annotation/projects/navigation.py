@@ -1,0 +1,100 @@
+"""The navigation of a project's pages: tasks, each with the lists it works on."""
+
+from dataclasses import dataclass
+
+from annotation.models import Role
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A list that one can go to; it is the current one on views whose names begin with one of ``views``."""
+
+    label: str
+    url_name: str
+    views: tuple[str, ...]
+    role: Role = Role.VIEWER  # the least that sees it
+
+
+@dataclass(frozen=True)
+class Task:
+    """An entry of the first row: what one wants to do, and a line that says what it is for."""
+
+    label: str
+    purpose: str
+    entries: tuple[Entry, ...]
+
+
+TASKS = (
+    Task(
+        "Overview",
+        "Findings and next step",
+        (Entry("Overview", "annotation:project-detail", ("annotation:project-detail",)),),
+    ),
+    Task(
+        "Data",
+        "Texts to rate and score",
+        (
+            Entry(
+                "Data sets",
+                "annotation:dataset-list",
+                ("annotation:dataset-", "annotation:item-", "annotation:rating-import"),
+            ),
+            Entry("Mining", "annotation:corpus-list", ("annotation:corpus-", "annotation:mining-run-")),
+            Entry("Seeds", "annotation:seed-list", ("annotation:seed-",)),
+        ),
+    ),
+    Task(
+        "Rate",
+        "Raters judge texts",
+        (
+            Entry("Campaigns", "annotation:campaign-list", ("annotation:campaign-", "annotation:rater-")),
+            Entry("Lists of responses", "annotation:response-list-list", ("annotation:response-list-",)),
+            Entry("Provider accounts", "annotation:provider-accounts", ("annotation:provider-account",), Role.MANAGER),
+        ),
+    ),
+    Task(
+        "Weigh",
+        "Ratings become weights",
+        (
+            Entry(
+                "Reference sets",
+                "annotation:reference-set-list",
+                (
+                    "annotation:reference-set-",
+                    "annotation:weights-import-",
+                    "annotation:release-",
+                    *(f"annotation:response-{part}" for part in ("detail", "ratings-", "weights-")),
+                    "metrics:release-",
+                    "metrics:response-",
+                    "correlations:response-",
+                ),
+            ),
+        ),
+    ),
+    Task(
+        "Score",
+        "Metrics judge systems",
+        (
+            Entry("Score runs", "metrics:run-list", ("metrics:run-",)),
+            Entry("Playground", "metrics:playground", ("metrics:playground",)),
+            Entry("Models", "metrics:model-list", ("metrics:model-",)),
+        ),
+    ),
+    Task(
+        "Trust",
+        "Metrics against raters",
+        (
+            Entry("Studies", "correlations:study-list", ("correlations:study-",)),
+            Entry("Parameter studies", "correlations:parameter-study-list", ("correlations:parameter-study-",)),
+        ),
+    ),
+    Task(
+        "Members",
+        "Who may do what",
+        (
+            Entry("Members", "annotation:project-members", ("annotation:project-members",)),
+            Entry("Audit log", "annotation:project-audit", ("annotation:project-audit",)),
+            Entry("Settings", "annotation:project-edit", ("annotation:project-edit",), Role.OWNER),
+        ),
+    ),
+)
