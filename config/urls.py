@@ -9,6 +9,7 @@ from config.passwords import LimitedPasswordChangeView
 handler400 = "config.incoming.bad_request"
 urlpatterns = [
     path("", views.home, name="home"),
+    path("help/", include("config.help.urls")),
     path("healthz", views.healthz, name="healthz"),
     path("accounts/password_reset/", views.password_reset, name="password_reset"),
     path("accounts/password_change/", LimitedPasswordChangeView.as_view(), name="password_change"),

@@ -1,0 +1,336 @@
+"""What each page is for, and where the documents say more: a line for each page, found by the name of its view."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from config.help.glossary import TERMS, Term
+
+
+class Page(NamedTuple):
+    views: Sequence[str]  # names of views, or their beginnings; of several that fit, the longest counts
+    text: str
+    source: str  # document#heading
+    methods: str = ""  # where the numbers of the page are defined
+    words: Sequence[str] = ()  # anchors of the glossary
+
+    @property
+    def terms(self) -> list[Term]:
+        return [TERMS[word] for word in self.words]
+
+
+PAGES = (
+    # --- Accounts and projects
+    Page(
+        ["annotation:project-list", "annotation:project-create"],
+        "A project holds data sets, campaigns, scores and studies. Only its members see it.",
+        "architecture#the-nouns",
+    ),
+    Page(
+        ["annotation:project-"],
+        "Where the project stands, and what comes next: from data sets over ratings and weights to scores and studies.",
+        "architecture#the-nouns",
+        words=("item", "response", "rating", "slot", "rater"),
+    ),
+    Page(
+        ["annotation:project-members"],
+        "Owners change members and settings, managers change everything else, viewers read.",
+        "architecture#the-nouns",
+    ),
+    Page(
+        ["annotation:project-audit", "annotation:campaign-audit"],
+        "Who changed what, and when. Entries are never changed or deleted.",
+        "records#the-complete-record",
+    ),
+    Page(
+        ["annotation:account-token", "api-docs"],
+        "Programs use the API with a token, and can do what its owner can do.",
+        "api#a-token",
+    ),
+    Page(["password_change"], "A new password ends your sessions elsewhere and all your API tokens.", "api#a-token"),
+    # --- Data sets
+    Page(
+        ["annotation:dataset-", "annotation:item-"],
+        "A data set is a list of items with the responses of systems and people. Import one as JSON Lines, CSV, "
+        "TSV or Parquet.",
+        "data-formats#data-sets",
+        words=("item", "response", "system"),
+    ),
+    Page(
+        ["annotation:rating-import", "annotation:campaign-import"],
+        "Ratings that were made elsewhere, read from a file. They become a closed campaign.",
+        "data-formats#ratings",
+        words=("rating", "rater", "criterion"),
+    ),
+    Page(
+        ["annotation:response-list-"],
+        "A list of responses to rate, or to rate again.",
+        "seeds#lists-of-responses",
+        words=("response",),
+    ),
+    Page(
+        ["annotation:response-"],
+        "One response: its ratings, who gave the text, and the weight that follows.",
+        "browsing#two-views-and-a-table",
+        "methods#ratings-to-weights",
+        ("response", "rating", "weight"),
+    ),
+    # --- Mining and seeds
+    Page(
+        ["annotation:corpus-"],
+        "A corpus is an index of conversations, searched for candidate references.",
+        "mining#reading-a-corpus",
+        words=("corpus", "reference"),
+    ),
+    Page(
+        ["annotation:mining-"],
+        "A mining run searches a corpus for responses that could be references, and says why each was kept or "
+        "left out.",
+        "mining#candidates",
+        words=("corpus", "seed", "reference"),
+    ),
+    Page(
+        ["annotation:seed-"],
+        "Seeds are items whose original response people rated well. References are collected for them.",
+        "seeds#selecting",
+        words=("seed", "item"),
+    ),
+    # --- Campaigns
+    Page(
+        ["annotation:campaign-"],
+        "A campaign asks raters about responses. Its overview shows how far it is, how far raters agree, and how "
+        "certain the weights are.",
+        "quality#the-monitor",
+        "methods#agreement-and-rater-quality",
+        ("slot", "agreement", "margin-of-error"),
+    ),
+    Page(
+        [
+            *("annotation:campaign-list", "annotation:campaign-create", "annotation:campaign-edit"),
+            *("annotation:campaign-step", "annotation:campaign-screen", "annotation:campaign-clone"),
+            *("annotation:campaign-preview", "annotation:campaign-compare"),
+        ],
+        "A campaign is designed in steps, previewed as raters see it, and fixed when it is launched.",
+        "campaigns/designing#the-steps",
+        words=("criterion", "slot", "check"),
+    ),
+    Page(
+        ["annotation:campaign-design"],
+        "What the campaign was launched with. It cannot be changed; its hash covers all that raters see.",
+        "hand-out#launch",
+        words=("design", "slot"),
+    ),
+    Page(
+        ["annotation:campaign-operation"],
+        "A running campaign can be extended, and its systems stopped and resumed. Each change is recorded.",
+        "hand-out#changing-a-running-campaign",
+        words=("slot", "system"),
+    ),
+    Page(
+        ["annotation:campaign-rater"],
+        "Raters with the evidence about each. Managers exclude, restore and flag them, always with a reason; no "
+        "rating is changed.",
+        "quality#raters",
+        "methods#one-rater",
+        ("rater", "excluded-rater", "check"),
+    ),
+    Page(
+        ["annotation:campaign-quality"],
+        "Rules that say when a rater is flagged or excluded. They have no effect until you have seen the preview "
+        "and apply them.",
+        "quality#rules",
+        "methods#rules",
+        ("excluded-rater", "check"),
+    ),
+    Page(
+        ["annotation:campaign-ratings"],
+        "The ratings of the campaign, newest first. A correction stands beside what it corrects.",
+        "data-formats#assays-own-log",
+        words=("rating", "criterion"),
+    ),
+    Page(
+        ["annotation:campaign-dry-run"],
+        "Simulated raters work through a copy of the campaign: what it would cost, how long it would take, "
+        "whether its checks find spammers.",
+        "dry-run#what-happens",
+        "dry-run#the-forecast",
+        ("dry-run", "slot"),
+    ),
+    Page(
+        ["annotation:campaign-recruit"],
+        "Where raters come from: a link of your own, Prolific or Mechanical Turk, with places, payments and what "
+        "arrived.",
+        "providers#who-arrives",
+        words=("rater",),
+    ),
+    Page(
+        ["annotation:provider-account"],
+        "Accounts at providers of raters. Their secrets are stored encrypted and never shown.",
+        "providers#where-raters-come-from",
+    ),
+    Page(
+        ["annotation:campaign-record"],
+        "What remains of a campaign: the complete record, the methods paragraph for a paper, and the datasheet.",
+        "records#the-complete-record",
+        words=("agreement", "rating"),
+    ),
+    Page(
+        ["annotation:rater-"],
+        "What is stored about one rater, and how to erase it.",
+        "records#erasure",
+        words=("rater",),
+    ),
+    # --- References and releases
+    Page(
+        ["annotation:reference-set-", "annotation:weights-import"],
+        "A reference set says which responses are references and whose ratings weigh them. Its releases are "
+        "numbered snapshots.",
+        "releases#what-identifies-a-release",
+        "methods#ratings-to-weights",
+        ("reference", "weight", "release"),
+    ),
+    Page(
+        ["annotation:release-"],
+        "A release fixes the weights of references. The page shows what they rest on and how certain they are.",
+        "releases#what-identifies-a-release",
+        "methods#ratings-to-weights",
+        ("release", "weight", "interval"),
+    ),
+    Page(
+        ["annotation:release-browse", "metrics:release-item"],
+        "References with weights, ratings and texts. Filter by weight, kind, agreement and words; the address "
+        "holds the choice.",
+        "browsing#search-and-filters",
+        "methods#ratings-to-weights",
+        ("reference", "weight"),
+    ),
+    Page(
+        ["annotation:release-compare"],
+        "What changed between two releases of a set: references, weights and their reasons.",
+        "releases#what-changed-between-two-releases",
+        words=("release", "weight"),
+    ),
+    Page(
+        ["annotation:release-attention"],
+        "References to look at before you rely on the release: uncertain signs, ties, items without a positive "
+        "reference.",
+        "weighing#needs-attention",
+        "methods#needs-attention",
+        ("weight", "interval"),
+    ),
+    Page(
+        ["annotation:release-sensitivity"],
+        "How far other ways of weighing would move the weights.",
+        "weighing#sensitivity",
+        "methods#sensitivity",
+        ("weight",),
+    ),
+    Page(
+        ["annotation:release-influence"],
+        "How far the weights depend on single raters.",
+        "weighing#raters",
+        "methods#influence-of-a-rater",
+        ("weight", "rater"),
+    ),
+    Page(
+        ["annotation:release-guard"],
+        "Whether a metric would be judged by the ratings that made its weights.",
+        "weighing#circularity",
+        "methods#circularity",
+        ("release", "study"),
+    ),
+    # --- Scores
+    Page(
+        ["metrics:run-list"],
+        "Systems by metrics: who is first by each metric, and who cannot be told from the first.",
+        "runs#the-leaderboard",
+        "methods#what-intervals-and-p-values-hold",
+        ("system", "metric", "score-run"),
+    ),
+    Page(
+        ["metrics:run-create"],
+        "Choose texts and metrics. A data set's own references need no raters; a release brings weighted references.",
+        "runs#a-new-run",
+        words=("metric", "reference", "release"),
+    ),
+    Page(
+        ["metrics:run-import"],
+        "Scores that another program computed, read from a file, to compare and correlate like any other.",
+        "scores-elsewhere#import",
+        words=("score-run", "segment"),
+    ),
+    Page(
+        ["metrics:run-metrics"],
+        "Each metric: what it reads, its range, which direction is better, its parameters, formula and source.",
+        "metrics#names-of-variants",
+        words=("metric", "signature"),
+    ),
+    Page(
+        ["metrics:run-segment", "metrics:response-matches"],
+        "One item under one metric: each system's text, its matches, and how they become the score.",
+        "explaining#reading-the-marks",
+        "methods#bleu",
+        ("segment", "reference", "weight"),
+    ),
+    Page(
+        ["metrics:run-disagreements"],
+        "The outputs that metric and raters rank most differently.",
+        "runs#against-the-raters",
+        words=("metric", "rating"),
+    ),
+    Page(
+        ["metrics:run-compar"],
+        "Which systems a metric can tell apart, and how runs differ.",
+        "runs#pairs-of-systems",
+        "methods#what-intervals-and-p-values-hold",
+        ("system", "interval"),
+    ),
+    Page(
+        ["metrics:run-"],
+        "The scores of systems with their ranges, places and settings.",
+        "runs#scores-and-intervals",
+        "methods#what-intervals-and-p-values-hold",
+        ("score-run", "signature", "interval"),
+    ),
+    Page(
+        ["metrics:playground"],
+        "Try metrics on texts of your own. Nothing is stored.",
+        "playground#what-is-shown",
+        "methods#bleu",
+        ("metric", "reference", "weight"),
+    ),
+    Page(
+        ["metrics:model-"],
+        "Models that metrics read: trained here on your texts, or imported. A model is identified by its hash.",
+        "metric-models#training-texts",
+        words=("metric",),
+    ),
+    # --- Studies
+    Page(
+        ["correlations:study-"],
+        "How far a metric agrees with people: correlations with their ratings, intervals, and tests of the "
+        "differences.",
+        "methods#sampled-unit-correlation",
+        "methods#what-intervals-and-p-values-hold",
+        ("study", "correlation", "unit-of-observation"),
+    ),
+    Page(
+        ["correlations:parameter-study-"],
+        "How a metric's correlation with people changes along one of its parameters.",
+        "parameter-studies#what-the-report-shows",
+        "methods#correlation-along-a-parameter",
+        ("study", "metric"),
+    ),
+    Page(
+        ["correlations:response-uses"],
+        "Where a response's ratings and weight are used: releases, runs and studies.",
+        "browsing#links",
+        words=("response", "rating"),
+    ),
+)
+BY_VIEW = {view: page for page in PAGES for view in page.views}
+
+
+def page_of(view_name: str) -> Page | None:
+    """Return what is said of a view's page, or None."""
+    fitting = [beginning for beginning in BY_VIEW if view_name.startswith(beginning)]
+    return BY_VIEW[max(fitting, key=len)] if fitting else None

@@ -1,0 +1,41 @@
+"""The pages of help. They need no account: nothing in them belongs to a project."""
+
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_GET
+
+from config.help.documents import document, index, picture
+from config.help.glossary import FIELD, FIVE
+from config.help.searching import search
+
+
+@require_GET
+def help_index(request: HttpRequest) -> HttpResponse:
+    query = request.GET.get("q", "").strip()
+    values = {"query": query, "found": search(query) if query else [], "five": FIVE, "sections": index()}
+    return render(request, "help/help_index.html", values)
+
+
+@require_GET
+def glossary(request: HttpRequest) -> HttpResponse:
+    return render(request, "help/glossary.html", {"five": FIVE, "field": FIELD})
+
+
+@require_GET
+def help_document(request: HttpRequest, name: str) -> HttpResponse:
+    chosen = document(name)
+    if chosen is None:
+        raise Http404("There is no such document.")
+    contents = [heading for heading in chosen.headings[1:] if heading.level <= 3]
+    return render(request, "help/document.html", {"document": chosen, "contents": contents})
+
+
+@require_GET
+@cache_control(max_age=3600)
+def help_picture(request: HttpRequest, name: str) -> FileResponse:
+    found = picture(name)
+    if found is None:
+        raise Http404("There is no such picture.")
+    path, content_type = found
+    return FileResponse(path.open("rb"), content_type=content_type)

@@ -1,0 +1,49 @@
+"""Help from any page: what the page is for, the glossary, a document with its pictures, all on one journey."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Project, User
+from tests.browser.support import PHONE, assert_everyone_can_read, sign_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_help_is_in_reach_of_every_page(
+    project: Project, viewer: User, live_server, new_page: Callable[..., Page]
+) -> None:
+    page = new_page(**PHONE)
+    sign_in(page, live_server.url, viewer.username, "password")
+    page.goto(f"{live_server.url}/p/{project.slug}/references/")
+    menu = page.locator("details.help-menu")
+    menu.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(menu).to_contain_text("A reference set says which responses are references")
+    expect(menu.locator(".help-panel")).to_be_in_viewport(ratio=1)
+    assert_everyone_can_read(page)
+
+    page.keyboard.press("Escape")
+    expect(menu.get_by_text("About this page", exact=True)).to_be_hidden()
+    menu.locator("summary").click()
+    menu.get_by_role("link", name="Weight", exact=True).click()
+    expect(page).to_have_url(re.compile("/help/glossary/#weight$"))
+    assert_everyone_can_read(page)
+
+    page.get_by_role("link", name="More about Weight").click()
+    expect(page).to_have_url(re.compile("/help/docs/methods/#ratings-to-weights$"))
+    expect(page.get_by_role("heading", name="Ratings to weights")).to_be_in_viewport()
+    page.goto(f"{live_server.url}/help/docs/tour/")
+    picture = page.get_by_role("img", name="A corpus: how many triples").first
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("image => image.naturalWidth") > 300
+    assert_everyone_can_read(page)
+
+    page.goto(f"{live_server.url}/help/")
+    page.get_by_role("searchbox").fill("krippendorff")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Alpha (Krippendorff)").click()
+    expect(page).to_have_url(re.compile("#alpha-krippendorff$"))
