@@ -1,8 +1,9 @@
 from django.urls import URLPattern, path
 
 from annotation.core.job_views import cancel_view, retry_view
+from correlations.selectors.lists import AnyStudy
 from correlations.views import downloads, studies, uses
-from correlations.views.kinds import Kind, study_or_404
+from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.metrics import STUDY, study_row
 from correlations.views.parameters import PARAMETER_STUDY
 
@@ -10,7 +11,7 @@ app_name = "correlations"
 PROJECT = "p/<slug:project_slug>"
 
 
-def kind_urls(kind: Kind) -> list[URLPattern]:
+def kind_urls(kind: Kind[AnyStudy, AnyResult]) -> list[URLPattern]:
     """Return the addresses of a kind of studies; their names begin with the kind's."""
     page = f"correlations:{kind.name}-detail"
     views = {

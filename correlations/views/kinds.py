@@ -2,38 +2,56 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
 
 from celery import Task
 from django.http import Http404
 from django.urls import reverse
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.charts import Spec
+from annotation.core.charts import Spec, Theme
 from annotation.core.views import MemberRequest
-from annotation.models import JobState, Project, Release
+from annotation.models import JobState, Project, Release, User
 from correlations.forms.base import StudyBaseForm
+from correlations.results.codec import Result
+from correlations.selectors.lists import AnyStudy
 from correlations.selectors.reports import Table
 
+AnyResult = TypeVar("AnyResult", bound=Result)
+Co = TypeVar("Co", covariant=True)
+Contra = TypeVar("Contra", contravariant=True)
+Context = dict[str, Any]  # of a template
 Column = Callable[[Mapping[str, Any]], object]  # from a specification
 
 
+class Create(Protocol[Co]):
+    def __call__(
+        self, *, project: Project, name: str, specification: Mapping[str, Any], by: User | None
+    ) -> tuple[Co, bool]: ...
+
+
+class Figure(Protocol[Contra]):
+    def __call__(self, result: Contra, name: str, *, theme: Theme) -> Spec | None: ...
+
+
 @dataclass(frozen=True)
-class Kind:
-    model: type[Any]
+class Kind(Generic[AnyStudy, AnyResult]):
+    model: type[AnyStudy]
     title: str
     question: str  # of the list's page
     empty: str  # the text of that page without a study
     purpose: str  # of the page for a new study
-    eyebrow: Callable[[Any], str]
+    eyebrow: Callable[[AnyStudy], str]
     columns: Mapping[str, Column]  # of the downloaded list
-    cells: Mapping[str, Callable[[Any], str]]  # of the list's page, by heading
-    create: Callable[..., tuple[Any, bool]]
+    cells: Mapping[str, Callable[[AnyStudy], str]]  # of the list's page, by heading
+    create: Create[AnyStudy]
     task: Task
-    form: Callable[[MemberRequest, Release], tuple[StudyBaseForm, dict[str, Any]]]  # and its page's context
-    report: Callable[[Any], dict[str, Any]]  # the context of a finished study's page
-    table: Callable[[Any, str], Table | None]
-    figure: Callable[..., Spec | None]
+    form: Callable[[MemberRequest, Release], tuple[StudyBaseForm, Context]]  # and its page's context
+    read: Callable[[AnyStudy], AnyResult]
+    report: Callable[[AnyStudy, AnyResult], Context]  # of a finished study's page
+    table: Callable[[AnyResult, str], Table | None]
+    figure: Figure[AnyResult]
 
     @property
     def name(self) -> str:
@@ -51,19 +69,33 @@ class Kind:
     def template(self, view: str) -> str:
         return f"correlations/{self.name.replace('-', '_')}_{view}.html"
 
-    def url(self, view: str, project: Project, *args: Any) -> str:
+    def url(self, view: str, project: Project, *args: object) -> str:
         return reverse(f"correlations:{self.name}-{view}", args=[project.slug, *args])
 
 
-def study_or_404(project: Project, pk: int, kind: Kind) -> Any:
+@dataclass(frozen=True)
+class StudyPage(Generic[AnyStudy, AnyResult]):
+    """A study and its kind."""
+
+    kind: Kind[AnyStudy, AnyResult]
+    study: AnyStudy
+
+    @cached_property
+    def result(self) -> AnyResult:
+        return self.kind.read(self.study)
+
+
+def study_or_404(project: Project, pk: int, kind: Kind[AnyStudy, AnyResult]) -> AnyStudy:
     studies = kind.model.objects.select_related("release__reference_set", "dataset", "requested_by")
-    study = get_in_project_or_404(studies, project, pk=pk)
-    study.kind = kind
-    return study
+    return get_in_project_or_404(studies, project, pk=pk)
 
 
-def finished_study_or_404(project: Project, pk: int, kind: Kind) -> Any:
-    study = study_or_404(project, pk, kind)
-    if study.state != JobState.DONE or not study.result:
+def study_page_or_404(project: Project, pk: int, kind: Kind[AnyStudy, AnyResult]) -> StudyPage[AnyStudy, AnyResult]:
+    return StudyPage(kind, study_or_404(project, pk, kind))
+
+
+def finished_study_or_404(project: Project, pk: int, kind: Kind[AnyStudy, AnyResult]) -> StudyPage[AnyStudy, AnyResult]:
+    page = study_page_or_404(project, pk, kind)
+    if page.study.state != JobState.DONE or not page.study.result:
         raise Http404("This study has no result yet.")
-    return study
+    return page

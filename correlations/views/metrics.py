@@ -1,7 +1,7 @@
 """Studies of metrics against raters: the kind, and the page of a row of the table."""
 
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -13,15 +13,15 @@ from annotation.models import Release, Role
 from correlations import tasks
 from correlations.forms.studies import StudyForm
 from correlations.models import Study
-from correlations.results.study import NO_REFERENCES, PairUnits, RowSystem
+from correlations.results.study import NO_REFERENCES, PairUnits, RowSystem, StudyResult
 from correlations.selectors import reports
 from correlations.selectors.methods import study_methods
 from correlations.services.studies import study_create
-from correlations.views.kinds import Kind, finished_study_or_404
+from correlations.views.kinds import Context, Kind, StudyPage, finished_study_or_404
 from metrics.templatetags.report import references
 
 
-def _form(request: MemberRequest, release: Release) -> tuple[StudyForm, dict[str, Any]]:
+def _form(request: MemberRequest, release: Release) -> tuple[StudyForm, Context]:
     return StudyForm(request.POST or None, release=release), {}
 
 
@@ -35,8 +35,7 @@ def _units(study: Study) -> str:
     return f"{counted(spec['unit_size'], 'item')}, {counted(spec['assignments'], 'assignment')}"
 
 
-def _report(study: Study) -> dict[str, Any]:
-    result = study.read_result()
+def _report(study: Study, result: StudyResult) -> Context:
     return {
         "result": result,
         "rows": [(row, reports.estimates(result, row)) for row in result.rows],
@@ -67,6 +66,7 @@ STUDY = Kind(
     create=study_create,
     task=tasks.execute,
     form=_form,
+    read=Study.read_result,
     report=_report,
     table=reports.table,
     figure=reports.figure,
@@ -75,8 +75,8 @@ STUDY = Kind(
 
 @require_GET
 @object_view(finished_study_or_404, Role.VIEWER)
-def study_row(request: MemberRequest, study: Study, row: int) -> HttpResponse:
-    result = study.read_result()
+def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: int) -> HttpResponse:
+    study, result = page.study, page.result
     if row >= len(result.rows):
         raise Http404(f"No row {row}; there are {len(result.rows)}.")
     shown = result.rows[row]

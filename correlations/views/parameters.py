@@ -1,21 +1,21 @@
 """The kind of studies of a metric's parameters."""
 
 from operator import itemgetter
-from typing import Any
 
 from annotation.core.views import MemberRequest
 from annotation.models import Release
 from correlations import tasks
 from correlations.forms.parameters import MetricStepForm, ParameterStudyForm
 from correlations.models import ParameterStudy
+from correlations.results.parameters import ParameterResult
 from correlations.selectors import parameter_reports as reports
 from correlations.selectors.methods import parameter_study_methods
 from correlations.services.parameter_studies import parameter_study_create
-from correlations.views.kinds import Kind
+from correlations.views.kinds import Context, Kind
 from metrics.scoring.registry import METRICS
 
 
-def _form(request: MemberRequest, release: Release) -> tuple[ParameterStudyForm, dict[str, Any]]:
+def _form(request: MemberRequest, release: Release) -> tuple[ParameterStudyForm, Context]:
     query = request.POST if request.method == "POST" else request.GET
     step = MetricStepForm(query if "metric" in query else None, release=release)
     metric = step.chosen()
@@ -32,8 +32,8 @@ def _parameters(study: ParameterStudy) -> str:
     return ", ".join(f"{sweep['parameter']} ({len(sweep['values'])})" for sweep in study.specification["sweeps"])
 
 
-def _report(study: ParameterStudy) -> dict[str, Any]:
-    result, metric_label = study.read_result(), _metric_label(study)
+def _report(study: ParameterStudy, result: ParameterResult) -> Context:
+    metric_label = _metric_label(study)
     return {
         "result": result,
         "metric_label": metric_label,
@@ -68,6 +68,7 @@ PARAMETER_STUDY = Kind(
     create=parameter_study_create,
     task=tasks.execute_parameter_study,
     form=_form,
+    read=ParameterStudy.read_result,
     report=_report,
     table=reports.table,
     figure=reports.figure,

@@ -14,15 +14,15 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
 from annotation.references.releases.selectors.releases import finished_releases
-from correlations.selectors.lists import study_page
+from correlations.selectors.lists import AnyStudy, study_page
 from correlations.selectors.tokenizers import study_warning
-from correlations.views.kinds import Kind, study_or_404
+from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
 from metrics.views.runs import chosen_release
 
 
 @require_GET
 @project_view(Role.VIEWER)
-def study_list(request: MemberRequest, kind: Kind) -> HttpResponse:
+def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpResponse:
     project, before = request.project, whole_number(request, "before")
     studies, older = study_page(kind.model, project, before=before)
     rows = [
@@ -50,7 +50,7 @@ def study_list(request: MemberRequest, kind: Kind) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
-def study_create(request: MemberRequest, kind: Kind) -> HttpResponse:
+def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpResponse:
     project = request.project
     releases = list(finished_releases(project)[:50])
     release = chosen_release(request, releases)
@@ -78,9 +78,9 @@ def study_create(request: MemberRequest, kind: Kind) -> HttpResponse:
 
 
 @require_GET
-@object_view(study_or_404, Role.VIEWER)
-def study_detail(request: MemberRequest, study: Any) -> HttpResponse:
-    project, kind = request.project, study.kind
+@object_view(study_page_or_404, Role.VIEWER)
+def study_detail(request: MemberRequest, page: StudyPage[AnyStudy, AnyResult]) -> HttpResponse:
+    project, kind, study = request.project, page.kind, page.study
     context: dict[str, Any] = {"project": project, "study": study, "may_manage": may_manage(project)}
     if request.htmx:
         return job_part(request, study, "correlations/_study_status.html", context)
@@ -93,11 +93,11 @@ def study_detail(request: MemberRequest, study: Any) -> HttpResponse:
         "spec": study.specification,
     }
     if study.state == JobState.DONE:
-        context |= kind.report(study) | {"tokenizer_warning": study_warning(study)}
+        context |= kind.report(study, page.result) | {"tokenizer_warning": study_warning(study)}
     return render(request, "correlations/study_detail.html", context)
 
 
-def _trail(kind: Kind, project: Project) -> list[tuple[str, str]]:
+def _trail(kind: Kind[AnyStudy, AnyResult], project: Project) -> list[tuple[str, str]]:
     """Return the titles and addresses of the lists above a page: studies, and those of another kind."""
     studies = ("Studies", reverse("correlations:study-list", args=[project.slug]))
     return list(dict.fromkeys([studies, (kind.title, kind.url("list", project))]))
