@@ -1,8 +1,10 @@
 """The base of the forms of studies: for a release, which decides the systems and campaigns to choose from."""
 
+from abc import ABCMeta, abstractmethod
 from typing import Any, ClassVar
 
 from django import forms
+from django.forms.forms import DeclarativeFieldsMetaclass
 
 from annotation.core.forms import RefusableForm, offer_choices
 from annotation.models import Campaign, CampaignState, Criterion, Release
@@ -11,7 +13,11 @@ from annotation.references.releases.selectors.releases import release_campaigns
 from annotation.references.sets.selectors import reasons_not_to_score
 
 
-class StudyBaseForm(RefusableForm):
+class AbstractFormMeta(DeclarativeFieldsMetaclass, ABCMeta):
+    """Lets a form have abstract methods."""
+
+
+class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
     name = forms.CharField(max_length=120, help_text="The question of the study, in one line.")
     campaigns = forms.MultipleChoiceField(
         label="Ratings of the systems",
@@ -59,9 +65,9 @@ class StudyBaseForm(RefusableForm):
         return [self[name] for name in self.MAIN if name in self.fields]
 
     @property
+    @abstractmethod
     def design_fields(self) -> list[forms.BoundField]:
         """Return the fields that the page folds away."""
-        raise NotImplementedError
 
     @property
     def design_is_wrong(self) -> bool:
@@ -70,9 +76,9 @@ class StudyBaseForm(RefusableForm):
     def arguments(self) -> dict[str, Any]:
         return {"name": self.cleaned_data["name"], "specification": self.specification()}
 
+    @abstractmethod
     def specification(self) -> dict[str, Any]:
         """Return the specification that the fields make."""
-        raise NotImplementedError
 
 
 def _rated_campaigns(release: Release) -> list[Campaign]:

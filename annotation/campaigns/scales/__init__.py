@@ -1,6 +1,6 @@
 """The kinds of scales that a criterion can have."""
 
-from annotation.campaigns.scales.base import Scale, fewest_responses, with_standard
+from annotation.campaigns.scales.base import Scale, WholeScale, fewest_responses, with_standard
 from annotation.campaigns.scales.best_worst import BestWorst
 from annotation.campaigns.scales.likert import Likert
 from annotation.campaigns.scales.magnitude import Magnitude
@@ -28,6 +28,7 @@ __all__ = [
     "Magnitude",
     "Scale",
     "Slider",
+    "WholeScale",
     "fewest_responses",
     "scale_choices",
     "with_standard",

@@ -59,7 +59,7 @@ class Scale(ABC):
     form_names : column of a criterion -> field of the form, if they differ.
     fewest : responses that a screen must show at least.
     presentations, misfit : keys of the presentations that it fits (empty: all), and why it fits no other.
-    whole : it is asked once about all responses on screen, not about each.
+    whole : it is a ``WholeScale``.
     mirrored : of two responses, the value of the second is that of the first with the opposite sign.
     has_standard : its values are relative to a standard text.
     is_relative : it rates one text by another.
@@ -201,14 +201,6 @@ class Scale(ABC):
     def n_fields(self, n_responses: int) -> int:
         """Return how many form fields ask about so many responses; they are numbered from 0."""
         return n_responses
-
-    def read(self, given: Sequence[object], n_responses: int) -> tuple[list[float], dict[int, str]]:
-        """Return the value of each response out of the fields of a question about all of them, and their problems."""
-        raise NotImplementedError
-
-    def held(self, values: Sequence[float]) -> list[str]:
-        """Return what the fields of a question about all responses hold, out of the value of each response."""
-        raise NotImplementedError
 
     def answers(self, shown: float) -> float:
         """Return how many answers a screen with so many responses asks for."""
@@ -352,6 +344,23 @@ def range_message(low: int, high: int) -> str:
 def label_problems(settings: Settings, number: int, what: str, which: str) -> Iterator[tuple[str, str]]:
     if len(settings.labels) not in (0, number):
         yield "labels", f"found {len(settings.labels)} labels for {what}; accepted: none, or {which}."
+
+
+class WholeScale(Scale):
+    """A scale that is asked once about all responses on screen, not about each."""
+
+    whole = True
+
+    @abstractmethod
+    def n_fields(self, n_responses: int) -> int: ...
+
+    @abstractmethod
+    def read(self, given: Sequence[object], n_responses: int) -> tuple[list[float], dict[int, str]]:
+        """Return the value of each response out of the fields, and their problems."""
+
+    @abstractmethod
+    def held(self, values: Sequence[float]) -> list[str]:
+        """Return what the fields hold, out of the value of each response."""
 
 
 class RangeScale(Scale):

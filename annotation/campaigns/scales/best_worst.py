@@ -16,18 +16,17 @@ from typing import Any
 from django.utils.translation import gettext
 
 from annotation.campaigns.presentations import AllInList
-from annotation.campaigns.scales.base import Scale, refused, to_number
+from annotation.campaigns.scales.base import WholeScale, refused, to_number
 from annotation.dry_runs.simulation import ShownText, SimulatedRater
 
 
-class BestWorst(Scale):
+class BestWorst(WholeScale):
     key = "best_worst"
     label = "The best and the worst of a list"
     choice = "The best and the worst of several (lists only)"
     presentations = (AllInList.key,)
     misfit = "asks for the best and the worst of several, which only lists show; accepted here: another scale."
     fewest = 3
-    whole = True
     is_relative = True
     shows_numbers = False
     summary = "the best and the worst of the responses on screen"

@@ -10,14 +10,14 @@ from typing import Any
 from django.utils.translation import gettext, pgettext
 
 from annotation.campaigns.presentations import Pair
-from annotation.campaigns.scales.base import Scale, label_problems, labels_layout
+from annotation.campaigns.scales.base import WholeScale, label_problems, labels_layout
 from annotation.dry_runs.simulation import Ladder, ShownText, SimulatedRater, answer, obey
 
 MAX_STRENGTH = 5
 MOST_PLUSES = 3
 
 
-class Preference(Scale):
+class Preference(WholeScale):
     key = "preference"
     label = "Which of two, and how clearly"
     choice = "Which of two is better (pairs only)"
@@ -26,7 +26,6 @@ class Preference(Scale):
     form_names = {"scale_max": "strength"}
     presentations = (Pair.key,)
     misfit = "asks which of two is better, which only pairs show; accepted here: another scale."
-    whole = True
     mirrored = True
     is_relative = True
     shows_numbers = False

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.utils.translation import gettext
 
 from annotation import models
-from annotation.campaigns.scales import Scale, Slider, with_standard
+from annotation.campaigns.scales import Scale, Slider, WholeScale, with_standard
 from annotation.campaigns.selectors import rated_sources
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 
@@ -297,10 +297,11 @@ def _answers(
             fields[f"r{position}-{criterion.name}"] = "" if value is None else f"{value:.15g}"
         if not criterion.scale.whole or (only_shared and position == 0):  # stored with each response, shown once
             fields[f"cannot-{position}"] = reason
-    for criterion_id, values in whole.items():
-        if None not in values.values():
-            texts = by_pk[criterion_id].scale.held([values[position] for position in sorted(values)])
-            fields |= {f"r{number}-{by_pk[criterion_id].name}": text for number, text in enumerate(texts)}
+    for criterion in criteria:
+        values = whole[criterion.pk].values()
+        if isinstance(criterion.scale, WholeScale) and values and None not in values:
+            texts = criterion.scale.held([value for _, value in sorted(whole[criterion.pk].items())])
+            fields |= {f"r{number}-{criterion.name}": text for number, text in enumerate(texts)}
     if campaign.comment != models.CommentField.OFF:
         last = models.Comment.objects.filter(presentation=presentation).order_by("-revision").first()
         fields["comment"] = last.text if last else ""
@@ -332,10 +333,14 @@ def _screen(
         return Question(criterion, fields, criterion.scale.message(wrong.text), focus=wrong.name == first_wrong)
 
     each = [criterion for criterion in criteria if not criterion.scale.whole]
-    whole = [criterion for criterion in criteria if criterion.scale.whole]
     n = len(shown.order)
+    whole = [
+        (criterion, range(criterion.scale.n_fields(n)))
+        for criterion in criteria
+        if isinstance(criterion.scale, WholeScale)
+    ]
     names = [f"r{position}-{criterion.name}" for position in range(n) for criterion in each]
-    names += [f"r{number}-{criterion.name}" for criterion in whole for number in range(criterion.scale.n_fields(n))]
+    names += [f"r{number}-{criterion.name}" for criterion, numbers in whole for number in numbers]
     first_wrong = next((name for name in names if name in errors), None)
     reasons = campaign.cannot_judge_reasons
     responses = [
@@ -354,7 +359,7 @@ def _screen(
         item=shown.item,
         responses=responses,
         answered=answered,
-        shared=[question(criterion, range(criterion.scale.n_fields(n))) for criterion in whole],
+        shared=[question(criterion, numbers) for criterion, numbers in whole],
         standard=shown.standard,
         reasons=reasons,
         takes_comment=campaign.comment != models.CommentField.OFF,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from annotation.campaigns.scales import WholeScale
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CommentField, Criterion, Presentation
 
@@ -64,8 +65,8 @@ def answer_read(
     read = _Reading(campaign, presentation.order, values, cannot_judge)
     _read_reasons(read)
     for criterion in criteria:
-        if criterion.scale.whole:
-            _read_whole(read, criterion)
+        if isinstance(criterion.scale, WholeScale):
+            _read_whole(read, criterion, criterion.scale)
         else:
             _read_each(read, criterion)
     for name in values.keys() - read.known:
@@ -95,16 +96,16 @@ def _read_each(read: _Reading, criterion: Criterion) -> None:
             read.answer[number, criterion.pk] = Given(position, value)
 
 
-def _read_whole(read: _Reading, criterion: Criterion) -> None:
+def _read_whole(read: _Reading, criterion: Criterion, scale: WholeScale) -> None:
     """Read a question about all responses; it is set aside if one of them cannot be judged."""
     n = len(read.order)
-    names = [(number, criterion.name) for number in range(criterion.scale.n_fields(n))]
+    names = [(number, criterion.name) for number in range(scale.n_fields(n))]
     read.known.update(names)
     reason = next(filter(None, read.cannot_judge.values()), "")
     values: Sequence[float | None] = [None] * n
     problems: dict[int, str] = {}
     if not reason:
-        values, problems = criterion.scale.read([read.values.get(name) for name in names], n)
+        values, problems = scale.read([read.values.get(name) for name in names], n)
     for number, message in problems.items():
         read.problems[field_name(names[number])].append(message)
     if not problems:
