@@ -19,6 +19,8 @@ from tests.migrated import copy_what_is_migrated
 from tests.snapshots import PROJECT_ID, may_copy
 from tests.worker import Nursery, Worker, running_nursery, running_worker
 
+pytest_plugins = ["tests.annotation.recruitment.fakes"]
+
 EMPTY_TRIES = 5
 ROOT = Path(__file__).resolve().parent.parent
 

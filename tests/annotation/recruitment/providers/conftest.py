@@ -1,4 +1,4 @@
-"""A provider's client and the fake it talks to; pauses are recorded instead of slept."""
+"""Clients that talk to the fake providers; pauses are recorded instead of slept."""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -26,12 +26,6 @@ def backoff(naps: list[float]) -> Backoff:
 
 
 @pytest.fixture
-def fake_prolific() -> Iterator[FakeProlific]:
-    with FakeProlific() as fake:
-        yield fake
-
-
-@pytest.fixture
 def prolific(fake_prolific: FakeProlific, backoff: Backoff) -> Iterator[Prolific]:
     with Prolific(
         token=fake_prolific.token,
@@ -41,12 +35,6 @@ def prolific(fake_prolific: FakeProlific, backoff: Backoff) -> Iterator[Prolific
         backoff=backoff,
     ) as client:
         yield client
-
-
-@pytest.fixture
-def fake_mturk() -> Iterator[FakeMechanicalTurk]:
-    with FakeMechanicalTurk() as fake:
-        yield fake
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ def campaign(project: Project) -> Campaign:
 
 
 @pytest.fixture
-def study(campaign: Campaign, prolific: FakeProlific) -> Recruitment:
+def study(campaign: Campaign, fake_prolific: FakeProlific) -> Recruitment:
     """Published at Prolific."""
-    return make_recruitment(campaign, prolific_account(campaign.project, prolific))
+    return make_recruitment(campaign, prolific_account(campaign.project, fake_prolific))
 
 
 @pytest.fixture
-def hit(campaign: Campaign, mturk: FakeMechanicalTurk) -> Recruitment:
+def hit(campaign: Campaign, fake_mturk: FakeMechanicalTurk) -> Recruitment:
     """Published at Mechanical Turk."""
-    return make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="mturk")
+    return make_recruitment(campaign, mturk_account(campaign.project, fake_mturk), provider="mturk")

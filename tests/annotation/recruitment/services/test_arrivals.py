@@ -36,25 +36,25 @@ def finish(campaign: Campaign, rater: Rater) -> tuple[Submission, object]:
 
 
 def test_a_rater_gets_a_pseudonym_and_the_external_id_is_stored_separately(
-    study: Recruitment, prolific: FakeProlific
+    study: Recruitment, fake_prolific: FakeProlific
 ) -> None:
-    admitted = comes(study, prolific, PERSON)
+    admitted = comes(study, fake_prolific, PERSON)
     assert admitted.destination == Destination.WORK
     assert PERSON not in admitted.rater.pseudonym
     identity = RaterIdentity.objects.get()
     assert (identity.provider, identity.external_id, identity.rater) == ("prolific", PERSON, admitted.rater)
-    assert admitted.submission.external_id in prolific.people
+    assert admitted.submission.external_id in fake_prolific.people
 
 
-def test_the_same_person_on_another_device_is_the_same_rater(study: Recruitment, prolific: FakeProlific) -> None:
-    _, url = prolific.participant_enters(study.external_id, PERSON)
+def test_the_same_person_on_another_device_is_the_same_rater(study: Recruitment, fake_prolific: FakeProlific) -> None:
+    _, url = fake_prolific.participant_enters(study.external_id, PERSON)
     first, repeated = (arrivals.arrival_admit(recruitment=study, arrival=arrival_of(study, url)) for _ in range(2))
     assert first.rater == repeated.rater
     assert Submission.objects.count() == Rater.objects.count() == 1
 
 
-def test_another_raters_submission_is_refused(study: Recruitment, prolific: FakeProlific) -> None:
-    admitted = comes(study, prolific, PERSON)
+def test_another_raters_submission_is_refused(study: Recruitment, fake_prolific: FakeProlific) -> None:
+    admitted = comes(study, fake_prolific, PERSON)
     forged = Arrival("5f5b97bd3f86bc79cdd0a9ff", study.external_id, admitted.submission.external_id)
     with pytest.raises(ArrivalRefused, match="another rater"):
         arrivals.arrival_admit(recruitment=study, arrival=forged)
@@ -63,9 +63,9 @@ def test_another_raters_submission_is_refused(study: Recruitment, prolific: Fake
 
 
 def test_a_finished_stay_gives_a_code_and_stores_the_outcome(
-    study: Recruitment, campaign: Campaign, prolific: FakeProlific
+    study: Recruitment, campaign: Campaign, fake_prolific: FakeProlific
 ) -> None:
-    admitted = comes(study, prolific)
+    admitted = comes(study, fake_prolific)
     rate(campaign, admitted.rater, 3)
     submission, completion = finish(campaign, admitted.rater)
     code = next(code.code for code in terms_of(study).codes if code.outcome == "completed")
@@ -75,13 +75,13 @@ def test_a_finished_stay_gives_a_code_and_stores_the_outcome(
 
 
 def test_a_rater_from_a_second_study_has_taken_part_already(
-    study: Recruitment, campaign: Campaign, prolific: FakeProlific
+    study: Recruitment, campaign: Campaign, fake_prolific: FakeProlific
 ) -> None:
-    admitted = comes(study, prolific, PERSON)
+    admitted = comes(study, fake_prolific, PERSON)
     rate(campaign, admitted.rater, 3)
     finish(campaign, admitted.rater)
     second = make_recruitment(campaign, study.account)
-    repeated = comes(second, prolific, PERSON)
+    repeated = comes(second, fake_prolific, PERSON)
     assert (repeated.destination, repeated.rater) == (Destination.BEFORE, admitted.rater)
     endings.submission_end(submission=repeated.submission, outcome=services_outcome("screened_out"))
     # The first submission is unaffected.
@@ -97,14 +97,14 @@ def services_outcome(name: str):  # type: ignore[no-untyped-def]
 
 
 def test_a_rater_who_returned_unfinished_work_continues_with_the_next_assignment(
-    hit: Recruitment, campaign: Campaign, mturk: FakeMechanicalTurk
+    hit: Recruitment, campaign: Campaign, fake_mturk: FakeMechanicalTurk
 ) -> None:
     """Amazon sends no message when a HIT is returned."""
-    assignment, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
+    assignment, url = fake_mturk.worker_accepts(hit.external_id, "A1WORKER")
     first = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url))
     rate(campaign, first.rater, 1)
-    mturk.worker_returns(assignment.id)
-    _, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
+    fake_mturk.worker_returns(assignment.id)
+    _, url = fake_mturk.worker_accepts(hit.external_id, "A1WORKER")
     second = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url), browser=first.rater)
     assert (second.destination, second.rater) == (Destination.WORK, first.rater)
     first.submission.refresh_from_db()
@@ -112,20 +112,20 @@ def test_a_rater_who_returned_unfinished_work_continues_with_the_next_assignment
     rate(campaign, first.rater, 2)
     submission, completion = finish(campaign, first.rater)
     assert submission == second.submission
-    assert completion.url == f"{mturk.base_url}/mturk/externalSubmit"  # type: ignore[attr-defined]
+    assert completion.url == f"{fake_mturk.base_url}/mturk/externalSubmit"  # type: ignore[attr-defined]
     assert completion.fields["assignmentId"] == second.submission.external_id  # type: ignore[attr-defined]
 
 
-def test_a_reviewed_stay_leads_to_its_last_page(study: Recruitment, prolific: FakeProlific) -> None:
-    admitted = comes(study, prolific, PERSON)
-    prolific.participant_completes(admitted.submission.external_id, "X")
+def test_a_reviewed_stay_leads_to_its_last_page(study: Recruitment, fake_prolific: FakeProlific) -> None:
+    admitted = comes(study, fake_prolific, PERSON)
+    fake_prolific.participant_completes(admitted.submission.external_id, "X")
     refreshing.recruitment_refresh(recruitment=study)
     arrival = Arrival(PERSON, study.external_id, admitted.submission.external_id)
     assert arrivals.arrival_admit(recruitment=study, arrival=arrival).destination == Destination.FINISH
 
 
-def test_stopping_too_early_gives_no_code(campaign: Campaign, study: Recruitment, prolific: FakeProlific) -> None:
-    admitted = comes(study, prolific)
+def test_stopping_too_early_gives_no_code(campaign: Campaign, study: Recruitment, fake_prolific: FakeProlific) -> None:
+    admitted = comes(study, fake_prolific)
     rate(campaign, admitted.rater, 0)
     submission, completion = finish(campaign, admitted.rater)
     assert (submission.outcome, completion.url) == ("", "")  # type: ignore[attr-defined]

@@ -22,14 +22,14 @@ MESSAGE = "You answered the three attention checks with the lowest value, althou
 
 
 @pytest.fixture
-def awaiting(study: Recruitment, prolific: FakeProlific) -> list[Submission]:
+def awaiting(study: Recruitment, fake_prolific: FakeProlific) -> list[Submission]:
     """Three raters have finished; the first of them rated three items."""
     for number in range(3):
-        admitted = comes(study, prolific)
+        admitted = comes(study, fake_prolific)
         participation_start(campaign=study.campaign, rater=admitted.rater)
         for _ in range(3 if number == 0 else 1):
             rate_next(study.campaign, admitted.rater)
-        prolific.participant_completes(admitted.submission.external_id, "X")
+        fake_prolific.participant_completes(admitted.submission.external_id, "X")
     refreshing.recruitment_refresh(recruitment=study)
     return list(Submission.objects.order_by("pk"))
 
@@ -38,7 +38,7 @@ def statuses() -> list[str]:
     return list(Submission.objects.order_by("pk").values_list("status", flat=True))
 
 
-def test_approving_twice_pays_once(study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]) -> None:
+def test_approving_twice_pays_once(study: Recruitment, fake_prolific: FakeProlific, awaiting: list[Submission]) -> None:
     result = reviewing.submissions_approve(recruitment=study, submissions=awaiting[:2])
     assert (result.requested, result.confirmed) == (2, 2)
     assert statuses() == [Status.APPROVED, Status.APPROVED, Status.AWAITING]
@@ -51,9 +51,9 @@ def test_approving_twice_pays_once(study: Recruitment, prolific: FakeProlific, a
 
 
 def test_an_approval_whose_answer_was_lost_is_confirmed(
-    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
+    study: Recruitment, fake_prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
-    prolific.drop(where="bulk-approve", after=True)
+    fake_prolific.drop(where="bulk-approve", after=True)
     result = reviewing.submissions_approve(recruitment=study, submissions=awaiting)
     assert (result.requested, result.confirmed) == (3, 3)
     assert set(statuses()) == {Status.APPROVED}
@@ -61,7 +61,7 @@ def test_an_approval_whose_answer_was_lost_is_confirmed(
 
 
 def test_a_rejection_needs_a_message_of_minimum_length(
-    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
+    study: Recruitment, fake_prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     reason = RejectionReason.FAILED_CHECK
     with pytest.raises(ProviderError) as refusal:
@@ -70,14 +70,14 @@ def test_a_rejection_needs_a_message_of_minimum_length(
     assert set(statuses()) == {Status.AWAITING}
     reviewing.submissions_reject(recruitment=study, submissions=awaiting[:1], reason=reason, message=MESSAGE)
     assert statuses() == [Status.REJECTED, Status.AWAITING, Status.AWAITING]
-    assert prolific.people[awaiting[0].external_id].rejection["rejection_category"] == "FAILED_CHECK"
+    assert fake_prolific.people[awaiting[0].external_id].rejection["rejection_category"] == "FAILED_CHECK"
 
 
 def test_asking_to_return_does_not_change_the_status(
-    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
+    study: Recruitment, fake_prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     reviewing.submissions_ask_return(recruitment=study, submissions=awaiting[:1], reason="The test was not passed.")
-    assert prolific.people[awaiting[0].external_id].return_requested
+    assert fake_prolific.people[awaiting[0].external_id].return_requested
     assert set(statuses()) == {Status.AWAITING}
 
 
@@ -88,16 +88,16 @@ def test_items_beyond_the_reward_are_due_as_a_bonus(study: Recruitment, awaiting
 
 
 def test_a_bonus_is_prepared_and_then_paid_once(
-    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
+    study: Recruitment, fake_prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     first = awaiting[0]
     batch = bonuses.bonus_prepare(recruitment=study, amounts={first.pk: Decimal("0.50")}, reason="More screens")
     assert (batch.amount, batch.total) == (Decimal("0.50"), Decimal("0.6667"))
-    assert prolific.bonuses_paid == []
+    assert fake_prolific.bonuses_paid == []
     assert bonuses.bonus_pay(recruitment=study, batch_id=batch.id).state == "paid"
     with pytest.raises(AnnotationError, match="The batch is paid"):
         bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
-    assert prolific.bonuses_paid == [(first.external_id, 0.5)]
+    assert fake_prolific.bonuses_paid == [(first.external_id, 0.5)]
     first.refresh_from_db()
     assert first.bonus == Decimal("0.50")
     assert top_ups(study, reward=Decimal("2.50"), rows=submission_rows(study)) == {}
@@ -107,46 +107,46 @@ def test_a_bonus_is_prepared_and_then_paid_once(
 
 @pytest.mark.parametrize("after", [False, True])
 def test_a_payment_whose_answer_was_lost_is_never_repeated_automatically(
-    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission], after: bool
+    study: Recruitment, fake_prolific: FakeProlific, awaiting: list[Submission], after: bool
 ) -> None:
     amounts = {awaiting[0].pk: Decimal("0.50")}
     batch = bonuses.bonus_prepare(recruitment=study, amounts=amounts, reason="More screens")
-    prolific.drop(where="/pay/", after=after)
+    fake_prolific.drop(where="/pay/", after=after)
     with pytest.raises(ProviderError):
         bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
     study.refresh_from_db()
     unsettled = batch_of(study, batch.id)
     assert unsettled is not None
     assert unsettled.state == "unknown"
-    assert prolific.count("/pay/") == 1
+    assert fake_prolific.count("/pay/") == 1
     with pytest.raises(AnnotationError, match="The batch is unknown"):
         bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
     settled = bonuses.bonus_settle(recruitment=study, batch_id=batch.id, paid=after)
     assert settled.state == ("paid" if after else "prepared")
     if not after:
         bonuses.bonus_pay(recruitment=study, batch_id=batch.id)
-    assert len(prolific.bonuses_paid) == 1
+    assert len(fake_prolific.bonuses_paid) == 1
     assert Submission.objects.get(pk=awaiting[0].pk).bonus == Decimal("0.50")
 
 
 def test_paying_an_interrupted_batch_at_amazon_pays_the_rest(
-    hit: Recruitment, campaign: Campaign, mturk: FakeMechanicalTurk
+    hit: Recruitment, campaign: Campaign, fake_mturk: FakeMechanicalTurk
 ) -> None:
     for worker in ("A1WORKER", "A2WORKER", "A3WORKER"):
-        assignment, url = mturk.worker_accepts(hit.external_id, worker)
+        assignment, url = fake_mturk.worker_accepts(hit.external_id, worker)
         arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url))
-        mturk.worker_submits(assignment.id, {"outcome": "completed", "code": "X"})
+        fake_mturk.worker_submits(assignment.id, {"outcome": "completed", "code": "X"})
     refreshing.recruitment_refresh(recruitment=hit)
     amounts = dict.fromkeys(Submission.objects.values_list("pk", flat=True), Decimal("0.10"))
     batch = bonuses.bonus_prepare(recruitment=hit, amounts=amounts, reason="Thanks")
     assert (batch.amount, batch.fees) == (Decimal("0.30"), Decimal("0.06"))
-    mturk.fail(400, where="SendBonus", data={"__type": "RequestError", "Message": "No funds"})
+    fake_mturk.fail(400, where="SendBonus", data={"__type": "RequestError", "Message": "No funds"})
     with pytest.raises(ProviderError):
         bonuses.bonus_pay(recruitment=hit, batch_id=batch.id)
-    mturk.forget_tokens()
+    fake_mturk.forget_tokens()
     hit.refresh_from_db()
     assert bonuses.bonus_pay(recruitment=hit, batch_id=batch.id).state == "paid"
-    assert sorted(paid_bonus["WorkerId"] for paid_bonus in mturk.bonuses) == ["A1WORKER", "A2WORKER", "A3WORKER"]
+    assert sorted(paid_bonus["WorkerId"] for paid_bonus in fake_mturk.bonuses) == ["A1WORKER", "A2WORKER", "A3WORKER"]
 
 
 def test_amounts_are_read_by_id_or_pseudonym_and_every_bad_line_is_listed(
@@ -165,7 +165,7 @@ def test_amounts_are_read_by_id_or_pseudonym_and_every_bad_line_is_listed(
 
 
 def test_an_erased_rater_is_neither_approved_nor_paid(
-    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
+    study: Recruitment, fake_prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     rater_erase(rater=Rater.objects.get(pk=awaiting[0].rater_id))
     study.refresh_from_db()
@@ -192,13 +192,13 @@ def test_a_recruitment_by_hand_refuses_approvals_and_bonuses(campaign: Campaign)
 
 
 def test_the_task_approves_many_and_ignores_a_repeated_request(
-    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission], manager: User
+    study: Recruitment, fake_prolific: FakeProlific, awaiting: list[Submission], manager: User
 ) -> None:
     for _ in range(2):
         tasks.submissions_approve(study.pk, [submission.pk for submission in awaiting], manager.pk)
     assert set(statuses()) == {Status.APPROVED}
     assert AuditEntry.objects.get(verb="submission.approve").actor == manager
-    prolific.token = "withdrawn"
+    fake_prolific.token = "withdrawn"
     tasks.recruitment_refresh(study.pk)
     study.refresh_from_db()
     assert "does not accept this token" in study.options["trouble"]["message"]

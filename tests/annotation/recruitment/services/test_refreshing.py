@@ -30,9 +30,9 @@ from tests.annotation.worlds.campaigns import rate_next
 from tests.annotation.worlds.recruited import comes, make_recruitment
 
 
-def at_work(study: Recruitment, prolific: FakeProlific) -> tuple[Rater, str]:
+def at_work(study: Recruitment, fake_prolific: FakeProlific) -> tuple[Rater, str]:
     """Return a rater with one item answered and another one leased, and the submission's external id."""
-    admitted = comes(study, prolific)
+    admitted = comes(study, fake_prolific)
     participation_start(campaign=study.campaign, rater=admitted.rater)
     assert rate_next(study.campaign, admitted.rater) is not None
     assert unit_request(campaign=study.campaign, rater=admitted.rater) is not None
@@ -45,10 +45,10 @@ def slots(rater: Rater, state: SlotState) -> int:
 
 @pytest.mark.parametrize("leaves", ["participant_returns", "participant_times_out"])
 def test_slots_of_a_rater_who_left_are_free_at_once_and_answers_count(
-    study: Recruitment, prolific: FakeProlific, leaves: str
+    study: Recruitment, fake_prolific: FakeProlific, leaves: str
 ) -> None:
-    rater, session = at_work(study, prolific)
-    getattr(prolific, leaves)(session)
+    rater, session = at_work(study, fake_prolific)
+    getattr(fake_prolific, leaves)(session)
     assert refreshing.recruitment_refresh(recruitment=study) == 1
     assert refreshing.recruitment_refresh(recruitment=study) == 0
     assert (slots(rater, SlotState.LEASED), slots(rater, SlotState.DONE)) == (0, 1)
@@ -56,11 +56,13 @@ def test_slots_of_a_rater_who_left_are_free_at_once_and_answers_count(
     assert Participation.objects.get(rater=rater).excluded_at is None
 
 
-def test_answers_of_a_rater_who_left_are_replaced_under_that_policy(study: Recruitment, prolific: FakeProlific) -> None:
+def test_answers_of_a_rater_who_left_are_replaced_under_that_policy(
+    study: Recruitment, fake_prolific: FakeProlific
+) -> None:
     Recruitment.objects.update(return_policy=ReturnPolicy.REPLACE)
     study.refresh_from_db()
-    rater, session = at_work(study, prolific)
-    prolific.participant_returns(session)
+    rater, session = at_work(study, fake_prolific)
+    fake_prolific.participant_returns(session)
     for _ in range(2):
         refreshing.recruitment_refresh(recruitment=study)
     assert (slots(rater, SlotState.LEASED), slots(rater, SlotState.DONE)) == (0, 0)
@@ -69,49 +71,51 @@ def test_answers_of_a_rater_who_left_are_replaced_under_that_policy(study: Recru
     assert RaterDecision.objects.filter(rater=rater).count() == 1
 
 
-def test_under_the_keep_policy_slots_stay_leased(study: Recruitment, prolific: FakeProlific) -> None:
+def test_under_the_keep_policy_slots_stay_leased(study: Recruitment, fake_prolific: FakeProlific) -> None:
     Recruitment.objects.update(return_policy=ReturnPolicy.KEEP)
     study.refresh_from_db()
-    rater, session = at_work(study, prolific)
-    prolific.participant_returns(session)
+    rater, session = at_work(study, fake_prolific)
+    fake_prolific.participant_returns(session)
     refreshing.recruitment_refresh(recruitment=study)
     assert (slots(rater, SlotState.LEASED), slots(rater, SlotState.DONE)) == (1, 1)
 
 
 @pytest.mark.parametrize("policy", ReturnPolicy.values)
-def test_a_return_to_a_closed_campaign_is_stored(study: Recruitment, prolific: FakeProlific, policy: str) -> None:
+def test_a_return_to_a_closed_campaign_is_stored(study: Recruitment, fake_prolific: FakeProlific, policy: str) -> None:
     Recruitment.objects.update(return_policy=policy)
     study.refresh_from_db()
-    _, session = at_work(study, prolific)
+    _, session = at_work(study, fake_prolific)
     campaign_close(campaign=study.campaign)
-    prolific.participant_returns(session)
+    fake_prolific.participant_returns(session)
     assert refreshing.recruitment_refresh(recruitment=study) == 1
     assert Submission.objects.get().status == Status.RETURNED
 
 
-def test_a_wrong_code_is_noted_and_a_paid_submission_has_its_amount(study: Recruitment, prolific: FakeProlific) -> None:
-    admitted = comes(study, prolific)
-    prolific.participant_completes(admitted.submission.external_id, "NONSENSE")
+def test_a_wrong_code_is_noted_and_a_paid_submission_has_its_amount(
+    study: Recruitment, fake_prolific: FakeProlific
+) -> None:
+    admitted = comes(study, fake_prolific)
+    fake_prolific.participant_completes(admitted.submission.external_id, "NONSENSE")
     refreshing.recruitment_refresh(recruitment=study)
     submission = Submission.objects.get()
     assert submission.status == Status.AWAITING
     assert submission.note == "Code entered: “NONSENSE”; none was given."
-    prolific.people[submission.external_id].status = "APPROVED"
+    fake_prolific.people[submission.external_id].status = "APPROVED"
     refreshing.recruitment_refresh(recruitment=study)
     submission.refresh_from_db()
     assert (submission.status, str(submission.paid)) == (Status.APPROVED, "2.50")
 
 
-def test_submissions_without_a_rater_are_stored_too(study: Recruitment, prolific: FakeProlific) -> None:
-    prolific.participant_enters(study.external_id)
+def test_submissions_without_a_rater_are_stored_too(study: Recruitment, fake_prolific: FakeProlific) -> None:
+    fake_prolific.participant_enters(study.external_id)
     refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.get().rater is None
     assert Rater.objects.count() == 0
 
 
-def test_a_submission_that_prolific_does_not_know_is_marked(study: Recruitment, prolific: FakeProlific) -> None:
-    admitted = comes(study, prolific)
-    del prolific.people[admitted.submission.external_id]
+def test_a_submission_that_prolific_does_not_know_is_marked(study: Recruitment, fake_prolific: FakeProlific) -> None:
+    admitted = comes(study, fake_prolific)
+    del fake_prolific.people[admitted.submission.external_id]
     refreshing.recruitment_refresh(recruitment=study)
     assert Submission.objects.get().note == ""  # it may be too new for Prolific's list
     Submission.objects.update(started_at=timezone.now() - timedelta(hours=1))
@@ -120,12 +124,12 @@ def test_a_submission_that_prolific_does_not_know_is_marked(study: Recruitment, 
 
 
 def test_a_provider_that_is_down_changes_nothing_and_is_retried_later(
-    study: Recruitment, prolific: FakeProlific, settings
+    study: Recruitment, fake_prolific: FakeProlific, settings
 ) -> None:
-    _, session = at_work(study, prolific)
-    prolific.participant_returns(session)
+    _, session = at_work(study, fake_prolific)
+    fake_prolific.participant_returns(session)
     assert refreshing.recruitments_due() == [study.pk]
-    prolific.fail(503, times=9)
+    fake_prolific.fail(503, times=9)
     with pytest.raises(ProviderError):
         refreshing.recruitment_refresh(recruitment=study, patient=False)
     assert Submission.objects.get().status == Status.ACTIVE
@@ -134,7 +138,7 @@ def test_a_provider_that_is_down_changes_nothing_and_is_retried_later(
     assert refreshing.recruitments_due() == []
     settings.PROVIDER_REFRESH_SECONDS = 0
     assert refreshing.recruitments_due() == [study.pk]
-    prolific._troubles.clear()
+    fake_prolific._troubles.clear()
     refreshing.recruitment_refresh(recruitment=study)
     study.refresh_from_db()
     assert "trouble" not in study.options
@@ -142,11 +146,11 @@ def test_a_provider_that_is_down_changes_nothing_and_is_retried_later(
 
 
 def test_amazon_lists_only_submitted_assignments_and_the_others_do_not_change(
-    hit: Recruitment, mturk: FakeMechanicalTurk
+    hit: Recruitment, fake_mturk: FakeMechanicalTurk
 ) -> None:
-    submitted, _ = mturk.worker_accepts(hit.external_id, "A1WORKER")
-    mturk.worker_accepts(hit.external_id, "A2WORKER")
-    mturk.worker_submits(submitted.id, {"outcome": "completed", "code": "X"})
+    submitted, _ = fake_mturk.worker_accepts(hit.external_id, "A1WORKER")
+    fake_mturk.worker_accepts(hit.external_id, "A2WORKER")
+    fake_mturk.worker_submits(submitted.id, {"outcome": "completed", "code": "X"})
     assert refreshing.recruitment_refresh(recruitment=hit) == 1
     assert Submission.objects.get().status == Status.AWAITING
     hit.refresh_from_db()

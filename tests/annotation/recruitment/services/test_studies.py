@@ -18,12 +18,12 @@ from tests.annotation.worlds.recruited import make_recruitment, mturk_account, p
 ENTRY = "http://127.0.0.1:8000/r/in/x/"
 
 
-def test_a_study_is_drafted_and_published_once(campaign: Campaign, prolific: FakeProlific) -> None:
-    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
-    assert prolific.studies == {}
+def test_a_study_is_drafted_and_published_once(campaign: Campaign, fake_prolific: FakeProlific) -> None:
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, fake_prolific), publish=False)
+    assert fake_prolific.studies == {}
     recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
     studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
-    (study,) = prolific.studies.values()
+    (study,) = fake_prolific.studies.values()
     assert study["status"] == "UNPUBLISHED"
     assert study["reward"] == 250
     assert {code["code"] for code in study["completion_codes"]} == {code.code for code in terms_of(recruitment).codes}
@@ -34,8 +34,8 @@ def test_a_study_is_drafted_and_published_once(campaign: Campaign, prolific: Fak
         studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
 
 
-def test_pausing_resuming_and_stopping_happen_at_prolific_too(study: Recruitment, prolific: FakeProlific) -> None:
-    stored = prolific.studies[study.external_id]
+def test_pausing_resuming_and_stopping_happen_at_prolific_too(study: Recruitment, fake_prolific: FakeProlific) -> None:
+    stored = fake_prolific.studies[study.external_id]
     assert studies.recruitment_pause(recruitment=study).state == RecruitmentState.PAUSED
     assert stored["status"] == "PAUSED"
     assert studies.recruitment_resume(recruitment=study).state == RecruitmentState.PUBLISHED
@@ -47,10 +47,10 @@ def test_pausing_resuming_and_stopping_happen_at_prolific_too(study: Recruitment
 
 
 def test_a_stopped_hit_stays_completed_though_amazon_calls_it_expired(
-    hit: Recruitment, mturk: FakeMechanicalTurk
+    hit: Recruitment, fake_mturk: FakeMechanicalTurk
 ) -> None:
     assert hit.state == RecruitmentState.PUBLISHED
-    assert hit.external_id in mturk.hits
+    assert hit.external_id in fake_mturk.hits
     assert studies.recruitment_pause(recruitment=hit).state == RecruitmentState.PAUSED
     hit = studies.recruitment_stop(recruitment=hit)
     refreshing.recruitment_refresh(recruitment=hit)
@@ -59,34 +59,34 @@ def test_a_stopped_hit_stays_completed_though_amazon_calls_it_expired(
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_publishing_works_after_a_lost_answer(campaign: Campaign, prolific: FakeProlific, after: bool) -> None:
-    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+def test_publishing_works_after_a_lost_answer(campaign: Campaign, fake_prolific: FakeProlific, after: bool) -> None:
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, fake_prolific), publish=False)
     recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
-    prolific.drop(where="transition", after=after)
+    fake_prolific.drop(where="transition", after=after)
     try:
         recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     except ProviderError:
         recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     assert recruitment.state == RecruitmentState.PUBLISHED
-    assert [study["status"] for study in prolific.studies.values()] == ["ACTIVE"]
+    assert [study["status"] for study in fake_prolific.studies.values()] == ["ACTIVE"]
 
 
-def test_a_study_published_at_prolific_is_recognised(campaign: Campaign, prolific: FakeProlific) -> None:
-    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+def test_a_study_published_at_prolific_is_recognised(campaign: Campaign, fake_prolific: FakeProlific) -> None:
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, fake_prolific), publish=False)
     recruitment = studies.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
-    prolific.studies[recruitment.external_id]["status"] = "ACTIVE"
+    fake_prolific.studies[recruitment.external_id]["status"] = "ACTIVE"
     recruitment = studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     assert recruitment.state == RecruitmentState.PUBLISHED
 
 
-def test_too_little_money_keeps_the_draft(campaign: Campaign, prolific: FakeProlific) -> None:
-    prolific.balance = 1
-    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+def test_too_little_money_keeps_the_draft(campaign: Campaign, fake_prolific: FakeProlific) -> None:
+    fake_prolific.balance = 1
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, fake_prolific), publish=False)
     with pytest.raises(ProviderError, match="enough funds"):
         studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
     recruitment.refresh_from_db()
     assert recruitment.state == RecruitmentState.DRAFT
-    assert recruitment.external_id in prolific.studies
+    assert recruitment.external_id in fake_prolific.studies
 
 
 def test_a_study_of_a_paused_campaign_cannot_be_published(study: Recruitment, campaign: Campaign) -> None:
@@ -97,17 +97,17 @@ def test_a_study_of_a_paused_campaign_cannot_be_published(study: Recruitment, ca
         studies.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
 
 
-def test_places_only_grow_and_a_repeated_request_adds_none(hit: Recruitment, mturk: FakeMechanicalTurk) -> None:
+def test_places_only_grow_and_a_repeated_request_adds_none(hit: Recruitment, fake_mturk: FakeMechanicalTurk) -> None:
     for _ in range(2):
         hit = studies.recruitment_extend(recruitment=hit, places=8)
-    assert mturk.hits[hit.external_id]["MaxAssignments"] == 8
+    assert fake_mturk.hits[hit.external_id]["MaxAssignments"] == 8
     assert hit.options["places"] == 8
     with pytest.raises(ProviderError):
         studies.recruitment_extend(recruitment=hit, places=2)
 
 
-def test_terms_change_until_the_provider_has_them(campaign: Campaign, prolific: FakeProlific) -> None:
-    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+def test_terms_change_until_the_provider_has_them(campaign: Campaign, fake_prolific: FakeProlific) -> None:
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, fake_prolific), publish=False)
     codes = {code.outcome: code.code for code in terms_of(recruitment).codes}
     terms = terms_of(recruitment)
     changes = {"name": "Wave", "return_policy": "keep", "after": {Outcome.COMPLETED: AfterCode.APPROVE}}
@@ -158,6 +158,6 @@ def test_terms_that_no_provider_accepts_are_refused_at_each_field(campaign: Camp
     assert set(refusal.value.fields) == {"screen_out_reward"}
 
 
-def test_an_account_of_another_provider_is_refused(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
+def test_an_account_of_another_provider_is_refused(campaign: Campaign, fake_mturk: FakeMechanicalTurk) -> None:
     with pytest.raises(AnnotationError, match="another provider's account"):
-        make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="prolific")
+        make_recruitment(campaign, mturk_account(campaign.project, fake_mturk), provider="prolific")

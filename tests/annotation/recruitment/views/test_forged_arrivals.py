@@ -27,13 +27,13 @@ def campaign(project: Project) -> Campaign:
 
 
 @pytest.fixture
-def study(campaign: Campaign, prolific: FakeProlific) -> Recruitment:
-    return make_recruitment(campaign, prolific_account(campaign.project, prolific), base=BASE)
+def study(campaign: Campaign, fake_prolific: FakeProlific) -> Recruitment:
+    return make_recruitment(campaign, prolific_account(campaign.project, fake_prolific), base=BASE)
 
 
 @pytest.fixture
-def hit(campaign: Campaign, mturk: FakeMechanicalTurk) -> Recruitment:
-    return make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="mturk", base=BASE)
+def hit(campaign: Campaign, fake_mturk: FakeMechanicalTurk) -> Recruitment:
+    return make_recruitment(campaign, mturk_account(campaign.project, fake_mturk), provider="mturk", base=BASE)
 
 
 def entry(recruitment: Recruitment, person: str = PERSON, session: str = "invented") -> str:
@@ -62,9 +62,9 @@ def work_begins(client: Client, campaign: Campaign) -> None:
 
 
 def test_a_known_id_with_an_invented_session_gets_no_cookie_and_ends_no_submission(
-    study: Recruitment, campaign: Campaign, prolific: FakeProlific
+    study: Recruitment, campaign: Campaign, fake_prolific: FakeProlific
 ) -> None:
-    _, url = prolific.participant_enters(study.external_id, PERSON)
+    _, url = fake_prolific.participant_enters(study.external_id, PERSON)
     honest = Client()
     honest.get(path(url))
     work_begins(honest, campaign)
@@ -80,11 +80,11 @@ def test_a_known_id_with_an_invented_session_gets_no_cookie_and_ends_no_submissi
 
 
 def test_another_participants_session_gets_no_cookie(
-    study: Recruitment, campaign: Campaign, prolific: FakeProlific
+    study: Recruitment, campaign: Campaign, fake_prolific: FakeProlific
 ) -> None:
-    _, victim = prolific.participant_enters(study.external_id, PERSON)
+    _, victim = fake_prolific.participant_enters(study.external_id, PERSON)
     Client().get(path(victim))
-    mine, _ = prolific.participant_enters(study.external_id, OTHER)
+    mine, _ = fake_prolific.participant_enters(study.external_id, OTHER)
     for person, session in ((PERSON, mine.id), (OTHER, Submission.objects.get().external_id)):
         thief = Client()
         refused = thief.get(entry(study, person, session))
@@ -93,9 +93,9 @@ def test_another_participants_session_gets_no_cookie(
         assert not rater_cookie(thief, campaign)
 
 
-def test_another_studys_session_is_refused(campaign: Campaign, study: Recruitment, prolific: FakeProlific) -> None:
+def test_another_studys_session_is_refused(campaign: Campaign, study: Recruitment, fake_prolific: FakeProlific) -> None:
     second = make_recruitment(campaign, study.account, base=BASE)
-    elsewhere, _ = prolific.participant_enters(second.external_id, PERSON)
+    elsewhere, _ = fake_prolific.participant_enters(second.external_id, PERSON)
     refused = Client().get(entry(study, PERSON, elsewhere.id))
     assert refused.status_code == 400
     assert Rater.objects.count() == 0
@@ -108,10 +108,10 @@ def test_invented_ids_are_not_admitted(study: Recruitment) -> None:
 
 
 def test_a_paid_stranger_waits_while_the_provider_is_away_and_is_not_lost(
-    study: Recruitment, campaign: Campaign, prolific: FakeProlific
+    study: Recruitment, campaign: Campaign, fake_prolific: FakeProlific
 ) -> None:
-    _, url = prolific.participant_enters(study.external_id, PERSON)
-    prolific.fail(503, times=2, where="/submissions/")
+    _, url = fake_prolific.participant_enters(study.external_id, PERSON)
+    fake_prolific.fail(503, times=2, where="/submissions/")
     client = Client()
     waits = client.get(path(url))
     assert waits.status_code == 503
@@ -121,24 +121,26 @@ def test_a_paid_stranger_waits_while_the_provider_is_away_and_is_not_lost(
     assert path(url).replace("&", "&amp;") in page
     assert Rater.objects.count() == 0
     assert client.get(path(url)).status_code == 302
-    prolific.fail(503, times=99)
+    fake_prolific.fail(503, times=99)
     assert Client().get(path(url)).status_code == 302  # confirmed before
 
 
-def test_the_provider_is_asked_a_limited_number_of_times(study: Recruitment, prolific: FakeProlific, settings) -> None:
+def test_the_provider_is_asked_a_limited_number_of_times(
+    study: Recruitment, fake_prolific: FakeProlific, settings
+) -> None:
     settings.RATER_ARRIVALS_PER_MINUTE = 3
     answers = [Client().get(entry(study, f"{n:024d}", f"session{n}")).status_code for n in range(5)]
     assert answers == [400, 400, 400, 429, 429]
-    assert prolific.count("GET /api/v1/submissions/") == 3
+    assert fake_prolific.count("GET /api/v1/submissions/") == 3
 
 
 # --- Mechanical Turk, which names the worker of an assignment only at its end -----------------------------------------
 
 
 def test_an_assignment_that_amazon_does_not_know_is_refused(
-    hit: Recruitment, campaign: Campaign, mturk: FakeMechanicalTurk
+    hit: Recruitment, campaign: Campaign, fake_mturk: FakeMechanicalTurk
 ) -> None:
-    assignment, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
+    assignment, url = fake_mturk.worker_accepts(hit.external_id, "A1WORKER")
     assert Client().get(path(url)).status_code == 302
     thief = Client()
     assert thief.get(path(url).replace(assignment.id, "3INVENTED")).status_code == 400
@@ -146,30 +148,30 @@ def test_an_assignment_that_amazon_does_not_know_is_refused(
 
 
 def test_a_worker_with_an_own_assignment_is_not_taken_for_another_worker(
-    hit: Recruitment, campaign: Campaign, mturk: FakeMechanicalTurk
+    hit: Recruitment, campaign: Campaign, fake_mturk: FakeMechanicalTurk
 ) -> None:
-    victim, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
+    victim, url = fake_mturk.worker_accepts(hit.external_id, "A1WORKER")
     honest = Client()
     honest.get(path(url))
-    _, other = mturk.worker_accepts(hit.external_id, "A2THIEF")
+    _, other = fake_mturk.worker_accepts(hit.external_id, "A2THIEF")
     thief = Client()
     page = thief.get(path(other).replace("A2THIEF", "A1WORKER"))
     assert page.status_code == 409
     assert "Please go on where you began" in page.content.decode()
     assert not rater_cookie(thief, campaign)
     # The worker who returns the HIT and accepts it again goes on, in the same browser.
-    mturk.worker_returns(victim.id)
-    _, again = mturk.worker_accepts(hit.external_id, "A1WORKER")
+    fake_mturk.worker_returns(victim.id)
+    _, again = fake_mturk.worker_accepts(hit.external_id, "A1WORKER")
     assert honest.get(path(again)).status_code == 302
     assert Rater.objects.count() == 1
 
 
 def test_a_submission_that_the_provider_gives_to_another_worker_is_marked(
-    hit: Recruitment, campaign: Campaign, mturk: FakeMechanicalTurk
+    hit: Recruitment, campaign: Campaign, fake_mturk: FakeMechanicalTurk
 ) -> None:
-    assignment, url = mturk.worker_accepts(hit.external_id, "A2THIEF")
+    assignment, url = fake_mturk.worker_accepts(hit.external_id, "A2THIEF")
     Client().get(path(url).replace("A2THIEF", "A1WORKER"))
-    mturk.worker_submits(assignment.id, {"code": "x"})
+    fake_mturk.worker_submits(assignment.id, {"code": "x"})
     refreshing.recruitment_refresh(recruitment=hit)
     assert Submission.objects.get().note == "The provider names another rater."
 

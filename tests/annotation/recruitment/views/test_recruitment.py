@@ -33,10 +33,10 @@ PERSON = "60bf9310e8dec401be6e9615"
 
 
 @pytest.fixture
-def prolific(prolific: FakeProlific, settings: Settings) -> FakeProlific:
-    settings.PROVIDER_ENDPOINTS = [prolific.base_url]
-    settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"PROLIFIC_APP_URL": prolific.base_url}
-    return prolific
+def fake_prolific(fake_prolific: FakeProlific, settings: Settings) -> FakeProlific:
+    settings.PROVIDER_ENDPOINTS = [fake_prolific.base_url]
+    settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"PROLIFIC_APP_URL": fake_prolific.base_url}
+    return fake_prolific
 
 
 @pytest.fixture
@@ -129,18 +129,18 @@ def test_a_rater_for_whom_no_work_is_left_gets_the_code_for_it(by_hand: Recruitm
     assert f"cc={code}" in page
 
 
-def test_a_preview_creates_no_rater_and_no_submission(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
-    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="mturk")
+def test_a_preview_creates_no_rater_and_no_submission(campaign: Campaign, fake_mturk: FakeMechanicalTurk) -> None:
+    hit = make_recruitment(campaign, mturk_account(campaign.project, fake_mturk), provider="mturk")
     response = Client().get(entry(hit, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", hitId=hit.external_id))
     assert response.status_code == 200
     assert "Preview" in response.content.decode()
     assert not response.cookies
     assert (Rater.objects.count(), Submission.objects.count()) == (0, 0)
-    assert mturk.base_url in response.headers["Content-Security-Policy"]
+    assert fake_mturk.base_url in response.headers["Content-Security-Policy"]
 
 
 def test_only_amazon_may_frame_the_page_and_only_for_its_raters(
-    campaign: Campaign, mturk: FakeMechanicalTurk, settings
+    campaign: Campaign, fake_mturk: FakeMechanicalTurk, settings
 ) -> None:
     settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"MTURK_SUBMIT_ORIGINS": []}
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
@@ -167,10 +167,10 @@ def test_only_amazon_may_frame_the_page_and_only_for_its_raters(
 
 
 def test_a_browser_that_keeps_no_cookies_in_frames_is_offered_a_tab(
-    campaign: Campaign, mturk: FakeMechanicalTurk
+    campaign: Campaign, fake_mturk: FakeMechanicalTurk
 ) -> None:
-    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="mturk")
-    _, url = mturk.worker_accepts(hit.external_id)
+    hit = make_recruitment(campaign, mturk_account(campaign.project, fake_mturk), provider="mturk")
+    _, url = fake_mturk.worker_accepts(hit.external_id)
     path = url.removeprefix("http://127.0.0.1:8000")
     onward = Client().get(path).headers["Location"]
     page = Client().get(onward)  # the cookie is lost
@@ -178,7 +178,7 @@ def test_a_browser_that_keeps_no_cookies_in_frames_is_offered_a_tab(
     assert Rater.objects.count() == 1
 
 
-def test_a_form_is_never_posted_to_a_foreign_address(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
+def test_a_form_is_never_posted_to_a_foreign_address(campaign: Campaign, fake_mturk: FakeMechanicalTurk) -> None:
     hit = make_recruitment(campaign, None, provider="mturk")
     query = {"assignmentId": "3A", "hitId": "3H", "workerId": "A1", "turkSubmitTo": "https://evil.example.org"}
     response = Client().get(entry(hit, **query))
@@ -186,13 +186,13 @@ def test_a_form_is_never_posted_to_a_foreign_address(campaign: Campaign, mturk: 
     assert Submission.objects.count() == 0
 
 
-def test_finishing_needs_no_provider(campaign: Campaign, prolific: FakeProlific) -> None:
+def test_finishing_needs_no_provider(campaign: Campaign, fake_prolific: FakeProlific) -> None:
     """The provider is down once the rater has arrived."""
-    study = make_recruitment(campaign, prolific_account(campaign.project, prolific), base="http://127.0.0.1")
-    _, url = prolific.participant_enters(study.external_id)
+    study = make_recruitment(campaign, prolific_account(campaign.project, fake_prolific), base="http://127.0.0.1")
+    _, url = fake_prolific.participant_enters(study.external_id)
     client = Client()
     client.get(url.removeprefix("http://127.0.0.1"))
-    prolific.fail(503, times=99)
+    fake_prolific.fail(503, times=99)
     rate_one(client, campaign)
     page = client.get(reverse("annotation:rater-finish", args=[campaign.link_token])).content.decode()
     assert "cc=" in page
@@ -203,9 +203,9 @@ def test_finishing_needs_no_provider(campaign: Campaign, prolific: FakeProlific)
 
 
 def test_outsiders_see_nothing_and_viewers_change_nothing(
-    by_hand: Recruitment, campaign: Campaign, viewer: User, outsider: User, as_user: AsUser, prolific: FakeProlific
+    by_hand: Recruitment, campaign: Campaign, viewer: User, outsider: User, as_user: AsUser, fake_prolific: FakeProlific
 ) -> None:
-    account = prolific_account(campaign.project, prolific)
+    account = prolific_account(campaign.project, fake_prolific)
     recruitment_args = [campaign.project.slug, campaign.pk, by_hand.pk]
     reading = [
         reverse("annotation:campaign-recruitments", args=recruitment_args[:2]),
@@ -238,29 +238,34 @@ def test_outsiders_see_nothing_and_viewers_change_nothing(
 
 
 def test_an_account_is_connected_tested_and_its_token_never_shown(
-    project: Project, manager: User, as_user: AsUser, prolific: FakeProlific
+    project: Project, manager: User, as_user: AsUser, fake_prolific: FakeProlific
 ) -> None:
     client = as_user(manager)
     url = reverse("annotation:provider-account-connect", args=[project.slug, "prolific"])
-    data = {"name": "Lab", "token": prolific.token, "workspace": prolific.workspace, "endpoint": prolific.base_url}
+    data = {
+        "name": "Lab",
+        "token": fake_prolific.token,
+        "workspace": fake_prolific.workspace,
+        "endpoint": fake_prolific.base_url,
+    }
     refused = client.post(url, {**data, "endpoint": "http://169.254.169.254"})
     assert refused.status_code == 200
     assert ProviderAccount.objects.count() == 0
     page = client.post(url, data, follow=True).content.decode()
     assert "The connection works: Rosa Researcher; balance 10000.00 GBP." in page
-    assert prolific.token not in page
+    assert fake_prolific.token not in page
     account = ProviderAccount.objects.get()
     detail = reverse("annotation:provider-account", args=[project.slug, account.pk])
-    assert prolific.token not in client.get(detail).content.decode()
-    prolific.token = "withdrawn"
+    assert fake_prolific.token not in client.get(detail).content.decode()
+    fake_prolific.token = "withdrawn"
     page = client.post(reverse("annotation:provider-account-test", args=[project.slug, account.pk]), follow=True)
     assert "does not accept this token" in page.content.decode()
 
 
 def test_a_manager_goes_from_draft_to_paid_bonuses(
-    campaign: Campaign, manager: User, as_user: AsUser, prolific: FakeProlific
+    campaign: Campaign, manager: User, as_user: AsUser, fake_prolific: FakeProlific
 ) -> None:
-    client, account = as_user(manager), prolific_account(campaign.project, prolific)
+    client, account = as_user(manager), prolific_account(campaign.project, fake_prolific)
     client.defaults["SERVER_NAME"] = "127.0.0.1"  # providers accept http:// only for loopback addresses
     campaign_args = [campaign.project.slug, campaign.pk]
     create = reverse("annotation:campaign-recruitment-create", args=[*campaign_args, "prolific"])
@@ -279,14 +284,14 @@ def test_a_manager_goes_from_draft_to_paid_bonuses(
     assert "Drafted at Prolific" in act("draft")
     assert "Published at Prolific." in act("publish")
     study.refresh_from_db()
-    admitted = comes(study, prolific)
-    prolific.participant_completes(admitted.submission.external_id, "X")
+    admitted = comes(study, fake_prolific)
+    fake_prolific.participant_completes(admitted.submission.external_id, "X")
     assert "Up to date." in act("refresh")
     review = reverse("annotation:campaign-recruitment-review", args=[*campaign_args, study.pk])
     approval = {"submission": admitted.submission.pk, "act": "approve"}
     page = client.post(review, approval).content.decode()
     assert "1 × 1.00 GBP" in page
-    assert prolific.people[admitted.submission.external_id].status == "AWAITING REVIEW"
+    assert fake_prolific.people[admitted.submission.external_id].status == "AWAITING REVIEW"
     page = client.post(review, {**approval, "confirmed": 1}, follow=True).content.decode()
     assert "1 of 1 approved." in page
     page = client.post(review, {**approval, "confirmed": 1}, follow=True).content.decode()
@@ -297,10 +302,10 @@ def test_a_manager_goes_from_draft_to_paid_bonuses(
     prepared = client.post(bonus, {"lines": f"{admitted.submission.external_id}, 0.40", "reason": "More"})
     batch = prepared.headers["Location"]
     assert "Pay 0.5333 GBP" in client.get(batch).content.decode()
-    assert prolific.bonuses_paid == []
+    assert fake_prolific.bonuses_paid == []
     assert "Paid: 0.40 GBP to 1." in client.post(batch, {"act": "pay"}, follow=True).content.decode()
     client.post(batch, {"act": "pay"})
-    assert prolific.bonuses_paid == [(admitted.submission.external_id, 0.4)]
+    assert fake_prolific.bonuses_paid == [(admitted.submission.external_id, 0.4)]
     table = b"".join(
         client.get(f"{reverse('annotation:campaign-recruitment', args=[*campaign_args, study.pk])}?format=csv")
     )
@@ -309,11 +314,11 @@ def test_a_manager_goes_from_draft_to_paid_bonuses(
 
 
 def test_rejecting_needs_a_hundred_characters(
-    campaign: Campaign, manager: User, as_user: AsUser, prolific: FakeProlific
+    campaign: Campaign, manager: User, as_user: AsUser, fake_prolific: FakeProlific
 ) -> None:
-    study = make_recruitment(campaign, prolific_account(campaign.project, prolific))
-    admitted = comes(study, prolific)
-    prolific.participant_completes(admitted.submission.external_id, "X")
+    study = make_recruitment(campaign, prolific_account(campaign.project, fake_prolific))
+    admitted = comes(study, fake_prolific)
+    fake_prolific.participant_completes(admitted.submission.external_id, "X")
     refreshing.recruitment_refresh(recruitment=study)
     client = as_user(manager)
     review = reverse("annotation:campaign-recruitment-review", args=[campaign.project.slug, campaign.pk, study.pk])
@@ -352,17 +357,17 @@ def test_a_page_of_many_submissions_takes_few_queries(
 
 
 def test_a_webhook_handles_a_signed_message_once(
-    campaign: Campaign, prolific: FakeProlific, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+    campaign: Campaign, fake_prolific: FakeProlific, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
 ) -> None:
-    study = make_recruitment(campaign, prolific_account(campaign.project, prolific))
+    study = make_recruitment(campaign, prolific_account(campaign.project, fake_prolific))
     account = accounts.account_receive_messages(account=study.account, url="http://127.0.0.1:1/")
-    comes(study, prolific)
+    comes(study, fake_prolific)
     queued: list[int] = []
     monkeypatch.setattr(
         "annotation.recruitment.tasks.provider_event_handle.apply_async", lambda args=(), *_, **__: queued.append(*args)
     )
     url = reverse("annotation:provider-webhook", args=[account.pk])
-    headers, body = prolific.signed(prolific.events[-1].payload, event_id="event-1")
+    headers, body = fake_prolific.signed(fake_prolific.events[-1].payload, event_id="event-1")
     client = Client(enforce_csrf_checks=True)
     with django_capture_on_commit_callbacks(execute=True):
         for _ in range(3):
