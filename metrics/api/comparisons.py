@@ -25,7 +25,7 @@ class PairSerializer(serializers.Serializer[Any]):
     low = serializers.FloatField(allow_null=True, help_text="Of the range of 95% of resamples of the difference.")
     high = serializers.FloatField(allow_null=True)
     p_value = serializers.FloatField(allow_null=True, help_text="Paired bootstrap, two-sided, of this pair alone.")
-    p_holm = serializers.FloatField(allow_null=True, help_text="The same among all pairs of the run, by Holm.")
+    p_corrected = serializers.FloatField(allow_null=True, help_text="The same, corrected for all pairs of the run.")
     differs = serializers.BooleanField(help_text="Whether the two differ significantly at 5%, corrected for all pairs.")
     undefined_reason = serializers.CharField(allow_blank=True)
     shared_items = serializers.IntegerField(

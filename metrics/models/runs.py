@@ -157,7 +157,7 @@ class SystemScore(models.Model):
     p_best = models.FloatField(
         null=True,
         blank=True,
-        help_text="Of the difference to the best score, by Holm over all pairs; null: the best, or not tested.",
+        help_text="Of the difference to the best score, corrected for all pairs; null: the best, or not tested.",
     )
     n_segments = models.PositiveIntegerField(default=0, help_text="Segments that count.")
     undefined_reason = models.CharField(max_length=200, blank=True)

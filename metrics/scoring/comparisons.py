@@ -1,16 +1,20 @@
-"""Which systems a metric can tell apart: all pairs by the paired bootstrap, corrected for their number."""
+"""Which systems can be told apart: all pairs, corrected for their number.
+
+Scores of a metric are compared by the paired bootstrap, mean ratings by the paired permutation test.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtr
 
-from metrics.scoring.arrays import Floats
+from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.resampling import (
     BLOCK,
     REPLICATES,
@@ -23,6 +27,9 @@ from metrics.scoring.resampling import (
 )
 
 LEVEL = 0.05
+PERMUTATIONS = 9_999
+PERMUTATIONS_PER_PAIR = 40  # at least: a pair's smallest p by Holm is then half of LEVEL
+MOST_PERMUTATIONS = 100_000  # enough for 5,000 pairs, those of 100 systems
 
 
 @dataclass(frozen=True)
@@ -36,11 +43,11 @@ class PairOfSystems:
     difference : float
         Score of the first less that of the second; negative if lower is better.
     low, high : float
-        95% interval of the difference; NaN where undefined.
+        95% interval of the difference; NaN where undefined, and from a permutation test.
     p_value : float
         Two-sided, of this pair alone; NaN where undefined.
     adjusted : float
-        The p-value by Holm, over all pairs.
+        The p-value corrected for the number of pairs.
     reason : str
         Why it is undefined; empty if it is defined.
     segments : int or None
@@ -77,7 +84,7 @@ class PairOfSystems:
 
 
 def compare_systems(
-    scores: Sequence[float], replicates: ArrayLike, *, higher_is_better: bool = True
+    scores: Sequence[float], replicates: ArrayLike, *, n_segments: int, higher_is_better: bool = True
 ) -> list[PairOfSystems]:
     """Compare all pairs of T systems, the better of each first, in the order of their scores.
 
@@ -87,6 +94,8 @@ def compare_systems(
         Over all segments; a system with NaN comes last.
     replicates : (B, T) float
         On the same B resamples for all systems; see `metrics.scoring.resampling.bootstrap_replicates`.
+    n_segments : int
+        How many segments were resampled.
     higher_is_better : bool
 
     Returns
@@ -100,14 +109,15 @@ def compare_systems(
 
     References
     ----------
-    Koehn, Statistical Significance Tests for Machine Translation Evaluation, EMNLP 2004 (the test); Holm, A Simple
-    Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979 (the correction).
+    Koehn, Statistical Significance Tests for Machine Translation Evaluation, EMNLP 2004 (the test). The correction is
+    that of `step_down_adjusted`.
 
     Examples
     --------
     >>> rng = np.random.default_rng(1)
     >>> noise = rng.normal(size=(500, 1))
-    >>> pairs = compare_systems([0.1, 0.9, 0.5], noise + [[0.1, 0.9, 0.5]] + 0.01 * rng.normal(size=(500, 3)))
+    >>> replicates = noise + [[0.1, 0.9, 0.5]] + 0.01 * rng.normal(size=(500, 3))
+    >>> pairs = compare_systems([0.1, 0.9, 0.5], replicates, n_segments=100)
     >>> [(pair.first, pair.second, pair.differs) for pair in pairs]
     [(1, 2, True), (1, 0, True), (2, 0, True)]
     """
@@ -118,7 +128,9 @@ def compare_systems(
     order = best_first(values, higher_is_better=higher_is_better)
     pairs = list(combinations(order, 2))
     tests = [paired_difference(float(values[i]), float(values[j]), resampled[:, i], resampled[:, j]) for i, j in pairs]
-    adjusted = holm_adjusted([test.p_value for test in tests]).tolist()
+    adjusted = step_down_adjusted(
+        tests, lambda k: resampled[:, pairs[k][0]] - resampled[:, pairs[k][1]], [n_segments] * len(pairs)
+    ).tolist()
     return [PairOfSystems.tested(*each) for each in zip(pairs, tests, adjusted, strict=True)]
 
 
@@ -155,14 +167,8 @@ def compare_on_shared_segments(
     >>> pair.first, round(pair.difference, 9), pair.segments
     (1, 0.2, 2)
     """
-    values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 2:
-        raise ValueError(f"scores: found shape {values.shape}; accepted: (T, S)")
-    values = values[:, np.isfinite(values).any(axis=0)]
-    if not values.shape[1]:
-        raise ValueError("scores: found none; accepted: one or more")
-    pairs = list(combinations(range(len(values)), 2))
-    left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    values = _of_segments(scores)
+    pairs, left, right = _all_pairs(len(values))
     (total, n_shared), (totals, drawn_of_both) = np.zeros((2, len(pairs))), np.zeros((2, replicates, len(pairs)))
     sizes = block_sizes(values.shape[1])
     drawn = draws_per_block(sizes, replicates, seed)
@@ -183,13 +189,107 @@ def compare_on_shared_segments(
         paired_difference(float(sign * mean), 0.0, sign * column, np.zeros(replicates))
         for sign, mean, column in zip(signs, means, resampled.T, strict=True)
     ]
-    adjusted = holm_adjusted([test.p_value for test in tests]).tolist()
+    adjusted = step_down_adjusted(tests, lambda k: resampled[:, k], n_shared).tolist()
     return [
         PairOfSystems.tested(
             pair if sign > 0 else pair[::-1], test, p, reason="" if n else "no segment has a score of both", segments=n
         )
         for pair, sign, test, p, n in zip(pairs, signs, tests, adjusted, map(int, n_shared), strict=True)
     ]
+
+
+def compare_by_permutation(scores: ArrayLike, *, seed: int = SEED) -> list[PairOfSystems]:
+    """Compare all pairs of T systems by their mean ratings, each pair on the items that both have, higher is better.
+
+    The p-value of a pair is that of the paired permutation test over items: if its systems are equally good, each
+    item's two mean ratings may be swapped. Holm's correction over all pairs. There are `PERMUTATIONS`, or
+    `PERMUTATIONS_PER_PAIR` for each pair if those are more, up to `MOST_PERMUTATIONS`: Holm multiplies the smallest
+    p by the number of pairs.
+
+    Parameters
+    ----------
+    scores : (T, S) float
+        Mean ratings of items; NaN if there is none. An item without any is ignored.
+    seed : int
+        Not negative.
+
+    Returns
+    -------
+    list of T (T - 1) / 2 PairOfSystems
+        The better system on the shared items comes first, of equal ones the earlier. Undefined, with the reason, if
+        they share no item.
+
+    Raises
+    ------
+    ValueError
+        Scores of another shape, or none at all.
+
+    References
+    ----------
+    Noreen, Computer-Intensive Methods for Testing Hypotheses, 1989, section 2.1 (the test); Phipson and Smyth,
+    Permutation P-values Should Never Be Zero, 2010 (the order of the data counts as one); Holm, A Simple Sequentially
+    Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979.
+
+    Examples
+    --------
+    >>> better = np.arange(20) % 5
+    >>> pair, = compare_by_permutation([better - 1.0, better])
+    >>> pair.first, pair.difference, pair.p_value
+    (1, 1.0, 0.0001)
+    """
+    values = _of_segments(scores)
+    pairs, left, right = _all_pairs(len(values))
+    differences = values[left] - values[right]  # (P, S)
+    shared = np.isfinite(differences)
+    differences[~shared] = 0.0
+    n_shared, totals = shared.sum(axis=1), differences.sum(axis=1)
+    reached = np.abs(totals) - 1e-9 * np.abs(differences).sum(axis=1)  # sums of equal terms differ by rounding
+    n = min(max(PERMUTATIONS, PERMUTATIONS_PER_PAIR * len(pairs)), MOST_PERMUTATIONS)
+    rng, beyond = np.random.default_rng(seed), np.zeros(len(pairs), dtype=np.int64)
+    for start in range(0, n, BLOCK):
+        signs = 1.0 - 2.0 * rng.integers(0, 2, size=(min(BLOCK, n - start), values.shape[1]), dtype=np.int8)
+        beyond += (np.abs(signs @ differences.T) >= reached).sum(axis=0)
+    p_values = np.where(n_shared > 0, (beyond + 1) / (n + 1), math.nan)
+    with np.errstate(invalid="ignore"):
+        means = totals / n_shared
+    return [
+        PairOfSystems(
+            *(pair[::-1] if mean < 0 else pair),
+            abs(mean),
+            math.nan,
+            math.nan,
+            p_value,
+            adjusted,
+            "" if items else "no item has a rating of both",
+            items,
+        )
+        for pair, mean, p_value, adjusted, items in zip(
+            pairs,
+            means.tolist(),
+            p_values.tolist(),
+            holm_adjusted(p_values.tolist()).tolist(),
+            n_shared.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _of_segments(scores: ArrayLike) -> Floats:
+    """Return scores (T, S) without the segments that no system has a score of."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2:
+        raise ValueError(f"scores: found shape {values.shape}; accepted: (T, S)")
+    values = values[:, np.isfinite(values).any(axis=0)]
+    if not values.shape[1]:
+        raise ValueError("scores: found none; accepted: one or more")
+    return values
+
+
+def _all_pairs(n_systems: int) -> tuple[list[tuple[int, int]], Ints, Ints]:
+    """Return the pairs, and the first and the second of each as arrays."""
+    pairs = list(combinations(range(n_systems), 2))
+    left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return pairs, left, right
 
 
 def best_first(scores: ArrayLike, *, higher_is_better: bool = True) -> list[int]:
@@ -238,6 +338,69 @@ def p_of_best(scores: ArrayLike, pairs: Sequence[PairOfSystems], *, higher_is_be
             if best in (pair.first, pair.second):
                 p_values[pair.second if pair.first == best else pair.first] = pair.adjusted
     return p_values
+
+
+def step_down_adjusted(
+    tests: Sequence[PairedDifference], resampled: Callable[[int], Floats], n_segments: ArrayLike
+) -> Floats:
+    """Return p-values corrected for the number of tests, from the resamples that all of them share.
+
+    With z the difference in standard deviations of its resamples, the corrected p of a test is the share of resamples
+    on which it, or any test with a smaller z, reaches its z by chance. This bounds the chance of any false difference
+    as Holm's correction does. But p stays at least 1 / (B + 1) however many tests there are; Holm multiplies it by
+    their number, so that many systems could never be told apart.
+
+    A standard deviation from n segments is itself uncertain, which resamples do not show far from the centre: z is the
+    normal deviate that is as rare as the ratio is by Student's t with n - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    tests : sequence of K PairedDifference
+        An undefined one stays so and is not counted as a comparison.
+    resampled : callable
+        The differences (B,) of the k-th test on the resamples, which are the same for all tests.
+    n_segments : (K,) int
+        How many segments each test has.
+
+    Returns
+    -------
+    (K,) float
+        A test alone keeps its p-value.
+
+    References
+    ----------
+    Westfall and Young, Resampling-Based Multiple Testing, 1993, section 2.6 (free step-down); Romano and Wolf,
+    Efficient Computation of Adjusted p-Values for Resampling-Based Stepdown Multiple Testing, Statistics and
+    Probability Letters 113, 2016, algorithm 4.2.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(1).normal(size=(999, 3)) + [4.0, 1.0, 0.0]
+    >>> tests = [paired_difference(each, 0.0, draws[:, k], np.zeros(999)) for k, each in enumerate((4.0, 1.0, 0.0))]
+    >>> adjusted = step_down_adjusted(tests, lambda k: draws[:, k], [500] * 3)
+    >>> [bool(p > test.p_value) for p, test in zip(adjusted, tests, strict=True)]
+    [False, True, False]
+    """
+    adjusted = np.array([test.p_value for test in tests], dtype=np.float64)
+    defined = np.flatnonzero(~np.isnan(adjusted))
+    if defined.size < 2:
+        return adjusted
+    spreads = np.array([resampled(k).std() for k in range(len(tests))])
+    differences = np.abs([test.difference for test in tests])
+    n = np.maximum(np.asarray(n_segments, dtype=np.float64), 2)
+    with np.errstate(divide="ignore", invalid="ignore"):  # equal on every resample
+        ratios = np.where(differences > 0, differences / spreads, 0.0)
+    z = -ndtri(stdtr(n - 1, -ratios * np.sqrt((n - 1) / n)))  # resamples are spread by 1 / n, not 1 / (n - 1)
+    order = defined[np.argsort(z[defined], kind="stable")]
+    largest: Floats | float = 0.0
+    for k in order.tolist():
+        draws = resampled(k)
+        if spreads[k] > 0:
+            largest = np.maximum(largest, np.abs(draws - draws.mean()) / spreads[k])
+        beyond = np.broadcast_to(largest >= z[k], draws.shape).sum()
+        adjusted[k] = (beyond + 1) / (draws.size + 1)
+    adjusted[order[::-1]] = np.maximum.accumulate(adjusted[order[::-1]])
+    return adjusted
 
 
 def holm_adjusted(p_values: Sequence[float]) -> Floats:

@@ -11,7 +11,6 @@ from django.core.cache import cache
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.aggregates import MeanAggregate, aggregate_from
 from metrics.scoring.comparisons import (
-    LEVEL,
     PairOfSystems,
     best_first,
     compare_on_shared_segments,
@@ -59,11 +58,6 @@ class Comparisons:
     reason: str = ""
     n_resamples: int = 0
     judges_quality: bool = True  # of the metric; if not, a better score is only a higher one
-
-    @property
-    def too_many(self) -> bool:
-        """Return whether no corrected p can be small enough: a pair's p is at least 1 / (resamples + 1)."""
-        return len(self.pairs) > LEVEL * (self.n_resamples + 1)
 
     @cached_property
     def ranked(self) -> list[Ranked]:
@@ -117,7 +111,8 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
     if compares_shared_segments(run.report):
         tests = _on_shared_segments(run, higher_is_better=higher_is_better)
     else:
-        tests = compare_systems(values, replicates, higher_is_better=higher_is_better)
+        n_segments = max(score.n_segments for score in scores)
+        tests = compare_systems(values, replicates, n_segments=n_segments, higher_is_better=higher_is_better)
     ranks = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
     pairs = [Pair(scores[test.first], scores[test.second], test) for test in tests]
     return Comparisons(
@@ -158,7 +153,7 @@ PAIR_FIELDS = {
     "low": "test.low",
     "high": "test.high",
     "p_value": "test.p_value",
-    "p_holm": "test.adjusted",
+    "p_corrected": "test.adjusted",
     "differs": "test.differs",
     "undefined_reason": "test.reason",
     "shared_items": "test.segments",

@@ -318,8 +318,8 @@ def _ordered(
 
 # --- Download ---------------------------------------------------------------------------------------------------------
 
-BOARD_COLUMNS = ("system", "column", "run", "score", "low", "high", "standing", "p_best_holm", "undefined_reason")
-BOARD_TYPES = dict.fromkeys(("score", "low", "high", "p_best_holm"), "number")
+BOARD_COLUMNS = ("system", "column", "run", "score", "low", "high", "standing", "p_best_corrected", "undefined_reason")
+BOARD_TYPES = dict.fromkeys(("score", "low", "high", "p_best_corrected"), "number")
 
 
 def board_rows(board: Leaderboard) -> Iterable[tuple[Any, ...]]:

@@ -1,7 +1,6 @@
 """What a leaderboard says of the best system, in sentences."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from metrics.selectors.leaderboard import Column, Leaderboard
 
@@ -30,37 +29,30 @@ def summary(board: Leaderboard) -> list[str]:
     return [*map(_of_raters, (column for column in leading if column.is_human)), *_of_metrics(metrics)]
 
 
-def _of_metrics(metrics: Sequence[Column]) -> list[str]:
-    """Say which system most metrics put first, then what qualifies that, then which metrics put others first."""
-    counts = Counter(name for column in metrics for name in column.best)
-    top = max(counts, key=lambda name: counts[name])
-    first = [column for column in metrics if column.best == [top]]
-    sentences = []
-    named = top
-    if clear := [column for column in first if not column.tied]:
-        untested = "" if any(column.is_tested for column in clear) else "; the differences are not tested"
-        sentences.append(f"{_they(clear, 'puts', 'put')} {named} first{untested}.")
-        named = "it"
-    if unclear := [column for column in first if column.tied]:
-        rivals = _names(unclear, "tied")
-        sentences.append(f"{_they(unclear, 'puts', 'put')} {named} first, but cannot tell it from {listed(rivals)}.")
-    others = [column for column in metrics if column not in first]
-    if near := [column for column in others if top in (*column.tied, *column.best)]:
-        winners = [name for name in _names(near, "best") if name != top]
-        sentences.append(f"{_they(near, '', '')}cannot tell {top} from {listed(winners)}.")
-    if far := [column for column in others if column not in near]:
-        sentences.append(_of_others(far))
-    return sentences
-
-
-def _of_others(columns: Sequence[Column]) -> str:
-    """Say which metrics put which system first: “TER puts A first, FM and AM-FM B.”"""
+def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
+    """Say which metrics put which system first, those that agree together, and which cannot tell it from others."""
     by_winner: dict[str, list[Column]] = {}
-    for column in columns:
+    for column in metrics:
         by_winner.setdefault(listed(column.best), []).append(column)
-    (winner, first), *rest = by_winner.items()
-    others = "".join(f", {listed([column.label for column in each], NAMED + 1)} {name}" for name, each in rest)
-    return f"{_they(first, 'puts', 'put')} {winner} first{others}."
+    (winner, agreeing), *others = sorted(by_winner.items(), key=lambda each: -len(each[1]))
+    clauses = [f"{_they(agreeing, 'puts', 'put')} {winner} first"]
+    if others:
+        (second, its_metrics), *rest = others
+        more = "".join(f", {_labels(columns)} {name}" for name, columns in rest)
+        clauses.append(f"{_they(its_metrics, 'puts', 'put')} {second} first{more}")
+    yield f"{'; '.join(clauses)}."
+    alike: dict[tuple[str, str], list[Column]] = {}
+    for column in metrics:
+        if column.tied:
+            best = "it" if not others else listed(column.best)
+            alike.setdefault((best, listed(column.tied)), []).append(column)
+    if alike:
+        yield (
+            "; ".join(f"{_labels(columns)} cannot tell {best} from {tied}" for (best, tied), columns in alike.items())
+            + "."
+        )
+    if untested := [column for column in metrics if not column.is_tested]:
+        yield f"Differences by {_labels(untested)} are not tested."
 
 
 def _of_raters(column: Column) -> str:
@@ -70,13 +62,10 @@ def _of_raters(column: Column) -> str:
     return f"{who} put {best} first{but}."
 
 
-def _names(columns: Sequence[Column], which: str) -> list[str]:
-    return list(dict.fromkeys(name for column in columns for name in getattr(column, which)))
+def _labels(columns: Sequence[Column]) -> str:
+    return listed([column.label for column in columns], NAMED + 1)
 
 
 def _they(columns: Sequence[Column], singular: str, plural: str) -> str:
     """Return the metrics as the subject of a sentence, with the verb that fits."""
-    labels = [column.label for column in columns]
-    both = " both" if len(labels) == 2 else ""
-    verb = singular if len(labels) == 1 else plural
-    return f"{listed(labels, NAMED + 1)}{both} {verb}".rstrip() + ("" if verb else " ")
+    return f"{_labels(columns)} {singular if len(columns) == 1 else plural}"

@@ -19,9 +19,9 @@ from annotation.rating.selectors.ratings import JudgementTable, campaign_criteri
 from annotation.weighting.systems import system_means
 from annotation.weighting.table import RatingTable
 from metrics.models import SystemRatings
-from metrics.scoring.comparisons import compare_on_shared_segments, p_of_best, place_ranges
+from metrics.scoring.comparisons import compare_by_permutation, p_of_best, place_ranges
 
-FORMAT = 1  # of the stored content; part of the key
+FORMAT = 2  # of the stored content; part of the key
 LEAST_SYSTEMS = 2
 
 
@@ -136,7 +136,7 @@ def _of_campaign(table: JudgementTable, outputs: np.ndarray[Any, np.dtype[np.int
         n_systems=systems.size,
         resample_raters=raters_known,
     )
-    pairs = compare_on_shared_segments(means.of_items)
+    pairs = compare_by_permutation(means.of_items)
     places = place_ranges(systems.size, pairs)
     p_values = p_of_best(means.mean, pairs)
     return {

@@ -75,7 +75,7 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
         intervals = [percentile_interval(column) for column in replicates.T]
     standings: list[dict[str, Any]] = [{}] * len(systems)
     if replicates is not None and len(systems) > 1:
-        standings = _standings(run, report, scores, replicates)
+        standings = _standings(run, report, scores, replicates, max(by_system))
     return RunResult(
         report | {"pooled": is_pool},
         bootstrap | _undefined(systems, intervals),
@@ -94,7 +94,7 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
 
 
 def _standings(
-    run: ScoreRun, report: dict[str, Any], scores: FloatArray, replicates: FloatArray
+    run: ScoreRun, report: dict[str, Any], scores: FloatArray, replicates: FloatArray, n_segments: int
 ) -> list[dict[str, Any]]:
     """Return what is stored of all pairs of systems for each system, so that no page has to test them."""
     higher_is_better = is_higher_better(run)
@@ -104,7 +104,7 @@ def _standings(
             of_segments, higher_is_better=higher_is_better, replicates=REPLICATES, seed=SEED
         )
     else:
-        pairs = compare_systems(scores.tolist(), replicates, higher_is_better=higher_is_better)
+        pairs = compare_systems(scores.tolist(), replicates, n_segments=n_segments, higher_is_better=higher_is_better)
     places = place_ranges(scores.size, pairs)
     p_values = p_of_best(scores, pairs, higher_is_better=higher_is_better).tolist()
     return [

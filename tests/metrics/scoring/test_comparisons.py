@@ -1,12 +1,15 @@
-"""All pairs of systems; Holm's correction against statsmodels."""
+"""All pairs of systems; Holm's correction against statsmodels, the permutation test against scipy."""
 
 import numpy as np
 import pytest
+from scipy.stats import norm, permutation_test
+from scipy.stats import t as student_t
 from statsmodels.stats.multitest import multipletests
 
 from metrics.scoring.aggregates import MeanAggregate
 from metrics.scoring.comparisons import (
     best_first,
+    compare_by_permutation,
     compare_on_shared_segments,
     compare_systems,
     holm_adjusted,
@@ -45,7 +48,7 @@ def test_an_undefined_test_is_no_comparison() -> None:
 
 def test_each_pair_is_tested_as_it_is_alone_and_the_better_comes_first(replicates) -> None:
     scores = replicates.mean(axis=0)
-    pairs = compare_systems(scores, replicates)
+    pairs = compare_systems(scores, replicates, n_segments=500)
 
     assert len(pairs) == 6
     for pair in pairs:
@@ -54,19 +57,57 @@ def test_each_pair_is_tested_as_it_is_alone_and_the_better_comes_first(replicate
         )
         assert pair.difference > 0
         assert (pair.p_value, pair.low, pair.high) == (expected.p_value, expected.low, expected.high)
-    corrected = multipletests([pair.p_value for pair in pairs], method="holm")[1]
-    assert [pair.adjusted for pair in pairs] == pytest.approx(corrected)
+
+
+def test_a_corrected_p_is_that_of_a_plain_loop_over_the_resamples(replicates) -> None:
+    """Romano and Wolf (2016), algorithm 4.2: from the furthest apart to the closest."""
+    scores = replicates.mean(axis=0)
+    pairs = compare_systems(scores, replicates, n_segments=500)
+    draws = np.array([replicates[:, pair.first] - replicates[:, pair.second] for pair in pairs])
+    spread = draws.std(axis=1)
+    ratios = np.array([pair.difference for pair in pairs]) / spread
+    z = norm.isf(student_t.sf(ratios * np.sqrt(499 / 500), 499))
+    by_chance = np.abs(draws - draws.mean(axis=1, keepdims=True)) / spread[:, None]
+
+    p, left = 0.0, list(np.argsort(-z))
+    while left:
+        p = max(p, (1 + sum(by_chance[left, b].max() >= z[left[0]] for b in range(400))) / 401)
+        assert pairs[left.pop(0)].adjusted == p
+
+
+def test_many_systems_can_be_told_apart() -> None:
+    """Holm's correction of 190 pairs needs a p below any that 1,000 resamples can give."""
+    rng = np.random.default_rng(4)
+    scores = np.linspace(0, 1, 20)
+    pairs = compare_systems(scores, scores + 0.01 * rng.normal(size=(1000, 20)), n_segments=500)
+
+    assert all(pair.differs for pair in pairs if pair.difference > 0.1)
+    assert max(holm_adjusted([1 / 1001] * len(pairs))) > 0.05
+
+
+def test_equal_systems_are_rarely_told_apart() -> None:
+    """Of 60 data sets of twelve equal systems, about 5% may show a difference; with no correction nearly all would."""
+    rng, hits, uncorrected = np.random.default_rng(6), 0, 0
+    for _ in range(60):
+        scores = rng.normal(size=100) + rng.normal(size=(12, 100))
+        draws = rng.multinomial(100, np.full(100, 0.01), size=300) @ scores.T / 100
+        pairs = compare_systems(scores.mean(axis=1), draws, n_segments=100)
+        hits += any(pair.differs for pair in pairs)
+        uncorrected += any(pair.p_value <= 0.05 for pair in pairs)
+
+    assert hits <= 8  # 1 in 200 runs of this test would see more at a true rate of 5%
+    assert uncorrected > 40
 
 
 def test_systems_that_cannot_be_told_apart_share_places(replicates) -> None:
-    pairs = compare_systems(replicates.mean(axis=0), replicates)
+    pairs = compare_systems(replicates.mean(axis=0), replicates, n_segments=500)
 
     assert {(pair.first, pair.second) for pair in pairs if not pair.differs} == {(2, 0)}
     assert place_ranges(4, pairs) == [(1, 2), (3, 3), (1, 2), (4, 4)]
 
 
 def test_where_lower_is_better_the_lower_score_comes_first(replicates) -> None:
-    pairs = compare_systems(replicates.mean(axis=0), replicates, higher_is_better=False)
+    pairs = compare_systems(replicates.mean(axis=0), replicates, n_segments=500, higher_is_better=False)
 
     assert pairs[0].first == 3
     assert all(pair.difference < 0 for pair in pairs)
@@ -74,7 +115,7 @@ def test_where_lower_is_better_the_lower_score_comes_first(replicates) -> None:
 
 def test_a_system_without_a_score_is_last_and_its_pairs_say_why(replicates) -> None:
     replicates[:, 1] = np.nan
-    pairs = compare_systems([0.5, np.nan, 0.502, 0.1], replicates)
+    pairs = compare_systems([0.5, np.nan, 0.502, 0.1], replicates, n_segments=500)
 
     undefined = [pair for pair in pairs if 1 in (pair.first, pair.second)]
     assert all(pair.second == 1 and np.isnan(pair.adjusted) and pair.reason for pair in undefined)
@@ -84,7 +125,51 @@ def test_a_system_without_a_score_is_last_and_its_pairs_say_why(replicates) -> N
 
 def test_replicates_of_other_systems_are_refused(replicates) -> None:
     with pytest.raises(ValueError, match=r"replicates: found shape \(400, 4\); accepted: \(B, 3\)"):
-        compare_systems([1, 2, 3], replicates)
+        compare_systems([1, 2, 3], replicates, n_segments=500)
+
+
+# Mean ratings ---------------------------------------------------------------------------------------------------------
+
+
+def rated_systems() -> np.ndarray:
+    """Return mean ratings of 40 items: the first system better than the second by less than one point."""
+    rng = np.random.default_rng(2)
+    return rng.integers(1, 6, size=(3, 40)) + np.array([[0.6], [0.0], [0.0]])
+
+
+def test_a_pair_of_mean_ratings_is_tested_as_scipy_does_it_alone() -> None:
+    ratings = rated_systems()
+    pairs = compare_by_permutation(ratings)
+    for pair in pairs:
+        of_pair = ratings[pair.first], ratings[pair.second]
+        expected = permutation_test(
+            of_pair, lambda a, b, axis: np.mean(a - b, axis=axis), permutation_type="samples", n_resamples=9999, rng=1
+        )
+        assert pair.difference == pytest.approx(expected.statistic)
+        assert pair.p_value == pytest.approx(expected.pvalue, abs=0.02)
+        assert pair.segments == 40
+    corrected = multipletests([pair.p_value for pair in pairs], method="holm")[1]
+    assert [pair.adjusted for pair in pairs] == pytest.approx(corrected)
+
+
+def test_few_items_have_the_p_of_all_swaps() -> None:
+    """Five items, all better by the same: 2 of 32 swaps give a difference as large."""
+    (pair,) = compare_by_permutation([[2.0] * 5, [1.0] * 5])
+    assert pair.p_value == pytest.approx(2 / 32, abs=0.008)
+
+
+def test_mean_ratings_are_compared_on_the_items_of_both() -> None:
+    ratings = rated_systems()
+    ratings[2, ratings[0] < 3] = np.nan  # rated where the first is good
+    pairs = {frozenset((pair.first, pair.second)): pair for pair in compare_by_permutation(ratings)}
+    shared = ratings[2] == ratings[2]
+
+    pair = pairs[frozenset((0, 2))]
+    assert (pair.segments, pair.first) == (shared.sum(), 0)
+    assert pair.difference == pytest.approx((ratings[0] - ratings[2])[shared].mean())
+    (apart,) = compare_by_permutation([[2.0, np.nan], [np.nan, 3.0]])
+    assert (apart.reason, apart.segments) == ("no item has a rating of both", 0)
+    assert np.isnan([apart.p_value, apart.adjusted]).all()
 
 
 # Systems that lack scores of different segments ----------------------------------------------------------------------
@@ -101,7 +186,9 @@ def test_without_a_gap_pairs_are_those_of_means_on_the_same_resamples() -> None:
     scores = with_gaps(0.0)
     packed = mean_packed(scores)[0]
     blocks = [packed[:, :1000], packed[:, 1000:]]
-    expected = compare_systems(scores.mean(axis=1), bootstrap_replicates(blocks, 1200, MeanAggregate()))
+    expected = compare_systems(
+        scores.mean(axis=1), bootstrap_replicates(blocks, 1200, MeanAggregate()), n_segments=1200
+    )
 
     pairs = compare_on_shared_segments(scores)
 
@@ -161,7 +248,7 @@ def test_segments_without_any_score_do_not_change_the_resamples() -> None:
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_equal_systems_stay_in_their_order_with_gaps_as_without(higher_is_better: bool) -> None:
     equal = np.full((2, 4), 0.5)
-    (pair,) = compare_systems([0.5, 0.5], np.full((50, 2), 0.5), higher_is_better=higher_is_better)
+    (pair,) = compare_systems([0.5, 0.5], np.full((50, 2), 0.5), n_segments=4, higher_is_better=higher_is_better)
     (shared_pair,) = compare_on_shared_segments(equal, higher_is_better=higher_is_better, replicates=50)
     assert (pair.first, pair.second) == (shared_pair.first, shared_pair.second) == (0, 1)
     assert (pair.p_value, shared_pair.p_value) == (1, 1)

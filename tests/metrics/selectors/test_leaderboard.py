@@ -156,14 +156,30 @@ def column(label: str, best: str, *tied: str, tested: bool = True) -> Column:
     [
         (
             [column("BLEU", "B"), column("chrF", "B"), column("TER", "B", "D")],
-            ["BLEU and chrF both put B first.", "TER puts it first, but cannot tell it from D."],
+            ["BLEU, chrF and TER put B first.", "TER cannot tell it from D."],
         ),
-        ([column("BLEU", "B", "C")], ["BLEU puts B first, but cannot tell it from C."]),
+        ([column("BLEU", "B", "C")], ["BLEU puts B first.", "BLEU cannot tell it from C."]),
         (
-            [column("BLEU", "B"), column("TER", "D", "B"), column("FM", "C"), column("AM", "A")],
-            ["BLEU puts B first.", "TER cannot tell B from D.", "FM puts C first, AM A."],
+            [column("BLEU", "A"), column("TER", "B"), column("chrF", "A")],
+            ["BLEU and chrF put A first; TER puts B first."],
         ),
-        ([column("distinct-n", "B", tested=False)], ["distinct-n puts B first; the differences are not tested."]),
+        (
+            [
+                column("TER", "D", "B"),
+                column("BLEU", "B"),
+                column("chrF", "B"),
+                column("FM", "C"),
+                column("AM", "A", "C"),
+            ],
+            [
+                "BLEU and chrF put B first; TER puts D first, FM C, AM A.",
+                "TER cannot tell D from B; AM cannot tell A from C.",
+            ],
+        ),
+        (
+            [column("distinct-n", "B", tested=False), column("BLEU", "B")],
+            ["distinct-n and BLEU put B first.", "Differences by distinct-n are not tested."],
+        ),
         (
             [column(name, "B") for name in ("a", "b", "c", "d", "e")],
             ["a, b, c and 2 more put B first."],

@@ -74,7 +74,7 @@ def test_all_pairs_come_as_a_table_tested_on_the_runs_own_resamples(world, run: 
         assert row["difference"] == pytest.approx(better.score - worse.score)
         assert row["difference"] > 0
         assert row["p_value"] == pytest.approx(expected.p_value)
-        assert row["p_holm"] >= row["p_value"]
+        assert row["p_corrected"] >= row["p_value"]
 
 
 def test_two_systems_named_in_the_address_are_compared(world, run: ScoreRun, viewer, as_user) -> None:

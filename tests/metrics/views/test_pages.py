@@ -385,7 +385,7 @@ def test_the_leaderboard_stands_above_the_runs_and_is_sorted_without_script(
     assert scores == sorted(scores)
     assert 'aria-sort="ascending"' in worst_first.content.decode()
     table = body(client.get(reverse("metrics:run-leaderboard-download", args=[world.project.slug, "csv"])))
-    assert table.decode().splitlines()[0].startswith("system,column,run,score,low,high,standing,p_best_holm")
+    assert table.decode().splitlines()[0].startswith("system,column,run,score,low,high,standing,p_best_corrected")
     assert table.count(b"\n") == 1 + 2 * len(world.hypotheses)
 
 
