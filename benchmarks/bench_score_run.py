@@ -69,7 +69,7 @@ def measure() -> list[dict[str, Any]]:
             ),
         ]
         repeated, _ = timed(lambda metric=metric: run_id_for(release, system, metric))
-        rows.append(row(f"… asked for again: {metric} is looked up, its outputs hashed", repeated, "s"))
+        rows.append(row(f"… requested again: {metric} is looked up, its outputs hashed", repeated, "s"))
     return rows
 
 

@@ -44,7 +44,7 @@ class Liveness:
         while self.is_alive():
             faulthandler.dump_traceback_later(self.still_seconds, exit=True)
             if self.pulse is not None:
-                with suppress(OSError):  # full, or nobody listens
+                with suppress(OSError):  # the pipe is full, or has no reader
                     os.write(self.pulse, b".")
             if self.ending.wait(LOOK_SECONDS):
                 faulthandler.cancel_dump_traceback_later()

@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 class LimitedPasswordChangeForm(PasswordChangeForm):
     """Django's form, but a wrong old password counts like a wrong password at the sign-in, with 429 above the limit.
 
-    Otherwise whoever finds a session open could try any number of passwords.
+    Without it, an unattended session would allow any number of tries.
     """
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:

@@ -161,5 +161,5 @@ SCORED = [
         "large-release",
         "sensitivity/",
     ),
-    Shot(WAITING, "release-given-up", "Figures given up", "And asked for again.", "large-release", "attention/"),
+    Shot(WAITING, "release-given-up", "Figures given up", "And requested again.", "large-release", "attention/"),
 ]

@@ -113,6 +113,6 @@ class Allowance:
         if self.most is not None:
             check("unpacked size", self.unpacked, self.most, " bytes")
         if self.unpacked > RATIO_FREE_BYTES + RATIO * packed:
-            found = f"{self.unpacked:,} bytes unpacked from {packed:,}"
+            ratio = f"{self.unpacked:,} bytes unpacked from {packed:,}"
             accepted = f"at most {RATIO} times the packed size, and {RATIO_FREE_BYTES:,} bytes"
-            raise TooLarge("compression", found, accepted)
+            raise TooLarge("compression", ratio, accepted)

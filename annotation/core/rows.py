@@ -116,8 +116,8 @@ def decoded_line(line: bytes, number: int, problems: Problems) -> str | None:
     try:
         return line.decode()
     except UnicodeDecodeError as error:
-        found = f"byte 0x{line[error.start]:02X} at byte {error.start + 1} of the line"
-        problems.add(number, "encoding", found, ACCEPTED_ENCODING)
+        byte = f"byte 0x{line[error.start]:02X} at byte {error.start + 1} of the line"
+        problems.add(number, "encoding", byte, ACCEPTED_ENCODING)
         return None
 
 
@@ -347,15 +347,15 @@ def _json_value(text: str, line: int | None, problems: Problems) -> Any:
     except _RepeatedName as error:
         problems.add(line, str(error), "the name twice in one object", "each name once")
     except json.JSONDecodeError as error:
-        found = f"{error.msg}: {text[error.pos : error.pos + 40]!r}"
-        problems.add(error.lineno if line is None else line, f"column {error.colno}", found, "JSON")
+        mistake = f"{error.msg}: {text[error.pos : error.pos + 40]!r}"
+        problems.add(error.lineno if line is None else line, f"column {error.colno}", mistake, "JSON")
     except _NotJson as error:
         problems.add(line, field_name, str(error), "JSON")
     except TooLarge as limit:
         problems.add(line, limit.field, limit.found, limit.accepted)
     except ValueError:  # Python limits the digits of whole numbers
-        found = f"a whole number of more than {sys.get_int_max_str_digits():,} digits"
-        problems.add(line, field_name, found, "a shorter number, or text in quotes")
+        number = f"a whole number of more than {sys.get_int_max_str_digits():,} digits"
+        problems.add(line, field_name, number, "a shorter number, or text in quotes")
     except RecursionError:
         problems.add(line, field_name, "lists or objects nested too deep to read", "less deep nesting")
     else:

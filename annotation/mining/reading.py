@@ -211,8 +211,8 @@ class _Reader:
         response = self._text(line, self.name("response"), row.response, "the response")
         size = len(message) + len(response) + sum(map(len, context))
         if size > file_limits.TRIPLE_CHARACTERS:
-            found, most = f"a triple of {size:,} characters", f"at most {file_limits.TRIPLE_CHARACTERS:,}"
-            self.problems.add(line, "context, message and response", found, most)
+            triple, most = f"a triple of {size:,} characters", f"at most {file_limits.TRIPLE_CHARACTERS:,}"
+            self.problems.add(line, "context, message and response", triple, most)
         if self.problems.total > before:
             return None
         self.report.empty_messages += not message.strip()

@@ -113,7 +113,7 @@ def pooled_spread(parts: Contributions) -> Spread:
 def replicate_weights(parts: Contributions, centre: Centre, drawn: FloatArray) -> FloatArray:
     """Compute weights under resampled raters, shape (R, B); ``drawn[k, b]`` is how often rater k is in replicate b.
 
-    NaN where none of a response's raters was drawn.
+    NaN if no rater of a response was drawn.
     """
     blocks = [block for _, block in _replicate_blocks(parts, centre, drawn)]
     return np.concatenate(blocks) if blocks else np.zeros((0, drawn.shape[1]))

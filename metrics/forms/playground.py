@@ -184,13 +184,13 @@ class PlaygroundForm(forms.Form):
 
     def _check_against_models(self, data: dict[str, Any]) -> None:
         for name, number, fact in (("am", "k", "dimensions"), ("fm", "n", "order")):
-            model, asked = self._chosen(name), data.get(number)
+            model, requested = self._chosen(name), data.get(number)
             most = model.report.get("model", {}).get(fact) if model else None
-            if asked and most and asked > most:
+            if requested and most and requested > most:
                 if str(self.data[number]) == str(self.defaults[number]):
                     data[number] = most
                 else:
-                    self.add_error(number, f"Found {asked}; accepted: 1 to {most}, as “{model}” has.")
+                    self.add_error(number, f"Found {requested}; accepted: 1 to {most}, as “{model}” has.")
 
     def _chosen(self, field: str) -> TrainedModel | None:
         pk = self.cleaned_data.get(field)

@@ -36,11 +36,11 @@ def metric_colour(label: str, theme: str) -> str:
     if theme not in SHADES:
         raise ValueError(f"theme: found {theme!r}; accepted: {', '.join(SHADES)}")
     name = label.partition(" (")[0]
-    place = PLACES.get(name)
-    if place is None:
-        place = len(BUILT_IN) + crc32(name.encode()) % 997
-    lightness, chroma = SHADES[theme][place % len(SHADES[theme])]
-    return _hex(lightness, chroma, math.radians((FIRST_HUE + place * GOLDEN_ANGLE) % 360))
+    slot = PLACES.get(name)
+    if slot is None:
+        slot = len(BUILT_IN) + crc32(name.encode()) % 997
+    lightness, chroma = SHADES[theme][slot % len(SHADES[theme])]
+    return _hex(lightness, chroma, math.radians((FIRST_HUE + slot * GOLDEN_ANGLE) % 360))
 
 
 def metric_colours(labels: Iterable[str], theme: str) -> dict[str, str]:

@@ -286,9 +286,9 @@ def _checked_range(table: MatchTable, weights: Floats) -> Floats:
 
 def _no_positive_message(weights: Sequence[Sequence[float]], dropped: tuple[int, ...]) -> str:
     index = dropped[0]
-    found = f"highest weight {max(weights[index]):g}" if len(weights[index]) else "no reference"
+    weight = f"highest weight {max(weights[index]):g}" if len(weights[index]) else "no reference"
     more = f" ({len(dropped)} such items in all)" if len(dropped) > 1 else ""
     return (
-        f"weights[{index}]: found {found}{more}; accepted: at least one weight above 0 per item, "
+        f"weights[{index}]: found {weight}{more}; accepted: at least one weight above 0 per item, "
         "or on_no_positive='drop'"
     )

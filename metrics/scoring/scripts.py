@@ -83,16 +83,16 @@ def script_of(texts: Iterable[str]) -> Script | None:
     if len(signs) < LEAST_SHARE * n or not signs:
         return None
     if _count(signs, _KANA) >= LEAST_SHARE / 3 * n and _count(signs, JAPANESE.ranges) >= LEAST_SHARE * n:
-        found = JAPANESE
+        script = JAPANESE
     else:
-        found = max(SCRIPTS, key=lambda script: _count(signs, script.ranges))
-        if _count(signs, found.ranges) < LEAST_SHARE * n:
+        script = max(SCRIPTS, key=lambda each: _count(signs, each.ranges))
+        if _count(signs, script.ranges) < LEAST_SHARE * n:
             return None
     words = sample.split()
-    if found.marks:
-        return found if any(len(word) > 1 and word[-1] in found.marks for word in words) else None
-    lengths = [length for word in words if (length := _count(map(ord, word), found.ranges))]
-    return found if sum(lengths) > found.longest * len(lengths) else None
+    if script.marks:
+        return script if any(len(word) > 1 and word[-1] in script.marks for word in words) else None
+    lengths = [length for word in words if (length := _count(map(ord, word), script.ranges))]
+    return script if sum(lengths) > script.longest * len(lengths) else None
 
 
 def _count(codes: Iterable[int], ranges: tuple[tuple[int, int], ...]) -> int:

@@ -147,5 +147,5 @@ def check_corpus(systems: Sequence[Sequence[Text]], references: Sequence[Sequenc
             raise ValueError(f"{name}: found {len(system)}; accepted: {len(references)}, one per list of references")
     for index, alternatives in enumerate(references):
         if isinstance(alternatives, str) or not isinstance(alternatives, Sequence):
-            found = "one string" if isinstance(alternatives, str) else type(alternatives).__name__
-            raise ValueError(f"references[{index}]: found {found}; accepted: a sequence of references")
+            kind = "one string" if isinstance(alternatives, str) else type(alternatives).__name__
+            raise ValueError(f"references[{index}]: found {kind}; accepted: a sequence of references")

@@ -42,7 +42,7 @@ def trained_kinds(project: Project) -> set[str]:
 
 def lacking_kind(metric: str, kinds: Set[str]) -> str:
     """Return the first kind of model that the metric reads and that is not among these; empty if there is none."""
-    return next((one.choices[0] for one in model_parameters(metric) if one.choices[0] not in kinds), "")
+    return next((each.choices[0] for each in model_parameters(metric) if each.choices[0] not in kinds), "")
 
 
 def model_choices(newest_first: Iterable[TrainedModel]) -> list[tuple[str, str]]:

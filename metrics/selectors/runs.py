@@ -132,8 +132,8 @@ def run_kinds(project: Project) -> tuple[dict[str, str], list[str]]:
 def datasets_to_score(project: Project, most: int) -> list[tuple[Dataset, bool]]:
     """Return the newest data sets with outputs of systems, and whether each has references of its own."""
     datasets = Dataset.objects.filter(project=project, systems__isnull=False).distinct().order_by("-pk")[:most]
-    own = ResponseSource.objects.filter(kind__in=SourceKind.of_references())
-    return [(dataset, own.filter(item__dataset=dataset).exists()) for dataset in datasets]
+    references = ResponseSource.objects.filter(kind__in=SourceKind.of_references())
+    return [(dataset, references.filter(item__dataset=dataset).exists()) for dataset in datasets]
 
 
 def ordered_systems(run: ScoreRun) -> list[System]:

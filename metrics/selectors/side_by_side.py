@@ -30,7 +30,7 @@ def agreements(columns: Sequence[Column], board: Leaderboard) -> list[Agreement]
         ]
         for column in columns
     }
-    found = []
+    agreed = []
     for column in columns[1:]:
         both = [
             (a, b)
@@ -39,8 +39,8 @@ def agreements(columns: Sequence[Column], board: Leaderboard) -> list[Agreement]
         ]
         pairs = list(combinations(both, 2))
         same = sum(_sign(x[0] - y[0]) == _sign(x[1] - y[1]) for x, y in pairs)
-        found.append(Agreement(first, column, same, len(pairs)))
-    return found
+        agreed.append(Agreement(first, column, same, len(pairs)))
+    return agreed
 
 
 def _sign(value: float) -> int:

@@ -50,5 +50,5 @@ def _reference(project: Project, kind: str, name: str, field: str) -> str:
     remedy = f"Register one with {command} --register FOLDER."
     if kind in TRAINABLE:
         remedy = f"Train one under Models, or with {command}."
-    found = f"found {name!r}, but" if name else "none was named, and"
-    raise ScoreRunRefused.at(field, f"{field}: {found} this project has no {KINDS[kind].label} yet. {remedy}")
+    given = f"found {name!r}, but" if name else "none was named, and"
+    raise ScoreRunRefused.at(field, f"{field}: {given} this project has no {KINDS[kind].label} yet. {remedy}")

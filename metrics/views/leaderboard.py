@@ -83,7 +83,7 @@ def run_compare(request: MemberRequest) -> HttpResponseBase:
         names = "-".join(str(run.number) for run in runs)
         return _as_table(board, f"{request.project.slug}-runs-{names}", file_format)
     columns = [column for column in board.columns if column.run]
-    kept = [("run", run.number) for run in runs]
+    query = [("run", run.number) for run in runs]
     context = {
         "project": request.project,
         "board": board,
@@ -91,9 +91,9 @@ def run_compare(request: MemberRequest) -> HttpResponseBase:
         "settings": settings_of(columns),
         "agreements": agreements(columns, board),
         "sentences": summary(board),
-        "kept_query": urlencode(kept),
-        "csv_url": f"?{urlencode([*kept, ('format', 'csv')])}",
-        "json_url": f"?{urlencode([*kept, ('format', 'json')])}",
+        "kept_query": urlencode(query),
+        "csv_url": f"?{urlencode([*query, ('format', 'csv')])}",
+        "json_url": f"?{urlencode([*query, ('format', 'json')])}",
         "missing": [number for number in numbers if number not in {run.number for run in runs}],
     }
     return render(request, "metrics/run_compare.html", context)

@@ -232,9 +232,8 @@ def _chosen_texts(request: MemberRequest, metric: type[Metric] | None) -> Texts:
     options = [(value, _release_label(release)) for value, release in zip(by_value, releases, strict=True)]
     for dataset, is_plain in datasets:
         by_value[_text_value("dataset", dataset)] = dataset
-        own = " · its own references" if is_plain else " · outputs alone"
-        own = own if reads_references else ""
-        options.append((_text_value("dataset", dataset), f"{dataset}{own}"))
+        texts = " · its own references" if is_plain else " · outputs alone"
+        options.append((_text_value("dataset", dataset), f"{dataset}{texts if reads_references else ''}"))
     chosen = by_value.get(_requested_text(request)) if _requested_text(request) else next(iter(by_value.values()), None)
     if chosen is None and by_value:
         raise Http404("No such release or data set in this project that a run could be made of.")

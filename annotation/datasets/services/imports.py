@@ -27,10 +27,10 @@ def resolve_format(filename: str, file_format: str | None, *, endings: Mapping[s
     """Return the given format, or else that of the file's name."""
     resolved = file_format or format_of(filename, endings)
     if resolved is None or resolved not in endings.values():
-        found = file_format or filename
+        given = file_format or filename
         *most, last = [ending for ending in endings if ending not in OTHER_ENDINGS]
         raise AnnotationError.at(
-            "file_format", f"Format: found {found!r}; accepted: {', '.join(most)} or {last}, or a format named."
+            "file_format", f"Format: found {given!r}; accepted: {', '.join(most)} or {last}, or a format named."
         )
     return resolved
 

@@ -284,8 +284,8 @@ def _examples(run: MiningRun, step: str, fate: str) -> list[dict[str, Any]]:
 
 def _seed_counts(run: MiningRun) -> dict[str, Any]:
     """Count seeds by their number of kept mined texts: {"3": 12} means that twelve seeds have three."""
-    kept = Q(kind=SourceKind.MINED, fate=CandidateFate.KEPT)
-    counted = MinedCandidate.objects.filter(run=run).order_by().values("item").annotate(n=Count("pk", filter=kept))
+    is_kept = Q(kind=SourceKind.MINED, fate=CandidateFate.KEPT)
+    counted = MinedCandidate.objects.filter(run=run).order_by().values("item").annotate(n=Count("pk", filter=is_kept))
     sizes = Counter(counted.values_list("n", flat=True))
     n_seeds = run.progress_total
     if n_seeds > sizes.total():  # seeds without any candidate

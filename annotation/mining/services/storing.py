@@ -150,8 +150,8 @@ def mining_run_store(
         near_duplicates_choose(run=run, leave_out=leave_out or ())
     Dataset.objects.select_for_update(no_key=True).get(pk=run.dataset_id)  # concurrent additions wait
     if not _chosen(run).exists():
-        kept = "left out all it kept" if kept_near_duplicates(run).exists() else "kept no candidate"
-        raise AnnotationError(f"{run} {kept}; there is nothing to add. Mine again with other numbers.")
+        reason = "left out all it kept" if kept_near_duplicates(run).exists() else "kept no candidate"
+        raise AnnotationError(f"{run} {reason}; there is nothing to add. Mine again with other numbers.")
     with connection.cursor() as cursor:
         cursor.execute(NEW_RESPONSES, {"run": run.pk})
         n_new = cursor.rowcount

@@ -139,8 +139,8 @@ def campaign_criteria(
             raise AnnotationError(f"Campaign “{campaign}” has no criterion {lacks}; it has: {has}.")
     scales = scale_groups(criteria)
     if len(scales) != 1 and (on_one_scale or not all(_has_ends(criterion) for criterion in criteria)):
-        found = ", ".join(scales) or "none"
-        raise AnnotationError(f"The criteria must share one scale to be averaged; found: {found}.")
+        named = ", ".join(scales) or "none"
+        raise AnnotationError(f"The criteria must share one scale to be averaged; found: {named}.")
     return criteria
 
 

@@ -29,7 +29,7 @@ class Welcome:
 
     @property
     def counted(self) -> int | None:
-        """Return the screens whose time is told; None if it is told of one."""
+        """Return the screens whose time is shown; None to show the time of a single one."""
         return self.fewest or self.most
 
     @property
@@ -49,7 +49,7 @@ class Welcome:
 
 
 def welcome_of(*, campaign: Campaign, rater: Rater | None) -> Welcome:
-    """Return what a rater is told; a rater from a provider was offered a reward there."""
+    """Return the facts on a rater's first page; a rater from a provider was offered a reward there."""
     submissions = Submission.objects.select_related("recruitment").filter(recruitment__campaign=campaign)
     submission = submissions.filter(rater=rater).order_by("-pk").first() if rater else None
     offer = submission.recruitment.offer if submission else None

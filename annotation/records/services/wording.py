@@ -49,7 +49,7 @@ def trained(facts: Facts) -> list[str]:
     """Describe consent, instructions, training and test, also those that were absent."""
     campaign = facts.campaign
     if campaign.imported:
-        return ["The judgements were imported; what came before them is not in the record."]
+        return ["The judgements were imported; how they were collected is not in the record."]
     design = QualificationDesign.from_dict(campaign.qualification)
     test = (
         f"They had to pass a qualification test of {count(len(design.test), 'screen')} with at least "

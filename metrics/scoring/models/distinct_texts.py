@@ -105,14 +105,14 @@ def survey(
             progress(number)
     is_usable, sizes = np.frombuffer(bytes(usable), dtype=np.bool_), np.array(lengths, dtype=np.int64)
     keys = np.frombuffer(bytes(hashes), dtype="<u8").reshape(-1, 2)
-    kept = is_usable & _first_of_each(keys, is_usable)
+    is_new = is_usable & _first_of_each(keys, is_usable)
     return Survey(
-        kept=kept,
-        digest=sha256(keys[kept].tobytes()).hexdigest(),
-        words=int(sizes[kept].sum()),
+        kept=is_new,
+        digest=sha256(keys[is_new].tobytes()).hexdigest(),
+        words=int(sizes[is_new].sum()),
         empty=int((sizes == 0).sum()),
         apart=n_apart,
-        repeated=int(is_usable.sum() - kept.sum()),
+        repeated=int(is_usable.sum() - is_new.sum()),
         shared={name: len(keys) for name, keys in shared.items()},
     )
 

@@ -35,7 +35,7 @@ from annotation.weighting.table import RatingTable
 
 RESAMPLES = 300
 MOST_VALUES = 1000  # that alpha tells apart; a slider without steps has more, which are rounded
-MOST_ITEMS = 100  # over which drift along the sequence is told: the change over one is too small to read
+MOST_ITEMS = 100  # over which drift along the sequence is shown: the change over one is too small to read
 LEAST_ITEMS = 10  # in the longest sequence, for that drift
 LEAST_HOURS = 1.0  # for drift over time: a slope per hour from a few minutes says nothing
 
@@ -61,15 +61,15 @@ class CriterionStatistics:
     longest: int  # items in the longest sequence of a rater
 
     @property
-    def told_items(self) -> int:
-        """Return the items over which drift is told: never more than some rater saw."""
+    def drift_items(self) -> int:
+        """Return the items over which drift is shown: never more than some rater saw."""
         return min(self.longest, MOST_ITEMS)
 
     @property
     def over_items(self) -> tuple[float, float, float]:
-        """Return the change over ``told_items``, with its interval."""
+        """Return the change over ``drift_items``, with its interval."""
         drift = self.by_place
-        return self.told_items * drift.slope, self.told_items * drift.low, self.told_items * drift.high
+        return self.drift_items * drift.slope, self.drift_items * drift.low, self.drift_items * drift.high
 
 
 @dataclass(frozen=True, eq=False)

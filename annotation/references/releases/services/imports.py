@@ -269,7 +269,7 @@ class TextSources:
 
 
 def _text_sources(matched: Sequence[Matched]) -> TextSources:
-    found = TextSources()
+    text_sources = TextSources()
     for start in range(0, len(matched), MANY):
         responses = [match.response_id for match in matched[start : start + MANY]]
         named: dict[int, set[str]] = {}
@@ -279,13 +279,13 @@ def _text_sources(matched: Sequence[Matched]) -> TextSources:
             if system:
                 named.setdefault(response, set()).add(system)
             else:
-                found.kinds.add(kind)
+                text_sources.kinds.add(kind)
                 with_kind.add(response)
         for response, systems in named.items():
-            found.outputs.update(systems)
+            text_sources.outputs.update(systems)
             if response not in with_kind:
-                found.outputs_alone.update(systems)
-    return found
+                text_sources.outputs_alone.update(systems)
+    return text_sources
 
 
 def _new_set(dataset: Dataset, name: str, matched: Sequence[Matched], sources: TextSources) -> ReferenceSet:
