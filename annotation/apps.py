@@ -10,3 +10,4 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("annotation.mining.services.sample")  # registers itself as a source of content
+        import_module("annotation.overview.sources")  # registers what the front page of a project shows

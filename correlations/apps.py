@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -5,3 +7,6 @@ class CorrelationsConfig(AppConfig):
     name = "correlations"
     default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "Correlations"
+
+    def ready(self) -> None:
+        import_module("correlations.overview")  # registers what the front page of a project shows of this app

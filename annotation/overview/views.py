@@ -15,7 +15,9 @@ from annotation.core.access import may_manage
 from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role
-from annotation.overview.selectors import project_overview
+from annotation.overview.closing import after_closing
+from annotation.overview.selectors import front_page
+from annotation.projects.navigation import TASKS
 from annotation.quality.views.operations import OPERATIONS
 from annotation.references.sets.selectors import set_to_join
 
@@ -23,7 +25,14 @@ from annotation.references.sets.selectors import set_to_join
 @require_GET
 @project_view(Role.VIEWER)
 def project_detail(request: MemberRequest) -> HttpResponse:
-    context = {"project": request.project, "overview": project_overview(request.project)}
+    all_findings = request.GET.get("findings") == "all"
+    context = {
+        "project": request.project,
+        "may_manage": may_manage(request.project),
+        "all_findings": all_findings,
+        "front": front_page(request.project, all_findings=all_findings),
+        "tasks": TASKS,
+    }
     return render(request, "annotation/projects/project_detail.html", context)
 
 
@@ -43,6 +52,7 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         landing = reverse("annotation:rater-landing", args=[campaign.link_token])
         context["rater_link"] = request.build_absolute_uri(landing)
         context["set_to_join"] = set_to_join(campaign)
+        context["closing_steps"] = after_closing(campaign)
     return render(request, "annotation/campaigns/campaign_detail.html", context)
 
 

@@ -45,6 +45,7 @@
 
   function placeMenu(menu) {
     const panel = menu.querySelector(".menu-panel");
+    if (!panel) return; // it opens in the flow of the page
     panel.classList.remove("from-left");
     panel.classList.toggle("from-left", panel.getBoundingClientRect().left < 0);
   }

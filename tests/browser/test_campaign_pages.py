@@ -31,6 +31,7 @@ PAGES = [
     "campaign-audit",
 ]
 PROJECT_PAGES = [
+    "project-detail",
     "campaign-list",
     "campaign-create",
     "campaign-import",

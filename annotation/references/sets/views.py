@@ -76,7 +76,8 @@ def reference_set_create(request: MemberRequest) -> HttpResponse:
     context = {"project": request.project, "datasets": datasets, "dataset": dataset}
     if dataset is None:
         return render(request, "annotation/references/reference_set_form.html", context)
-    form = ReferenceSetForm(request.POST or None, dataset=dataset)
+    chosen = {"campaigns": request.GET.getlist("campaign")}
+    form = ReferenceSetForm(request.POST or None, dataset=dataset, initial=chosen)
     if reference_set := form.submit(create_reference_set, dataset=dataset):
         messages.success(request, f"Created the reference set “{reference_set}”. Build its first release next.")
         return redirect("annotation:reference-set-detail", request.project.slug, reference_set.slug)

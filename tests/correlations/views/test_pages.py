@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation.models import Criterion, JobState, Response, ResponseSource, SourceKind, System
 from correlations.charts.sweeps import AXES
 from correlations.models import Study
+from correlations.overview import study_findings
 from correlations.selectors import reports
 from correlations.selectors.methods import averaged_criteria
 from correlations.services.execution import study_execute
@@ -379,6 +380,14 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
         tested = [entry.p is not None for entry in page.context["result"].comparisons]
         assert tested
         assert any(tested) is not warned
+        if warned:
+            assert list(study_findings(world.project, 2)) == []  # without a headline the front page is silent, too
+            continue
+        (finding,) = study_findings(world.project, 2)
+        best = page.context["best"]
+        assert finding.text.startswith(f"Closest to the raters is {best.row.label} with ")
+        assert f" {best.estimate.value:.2f} [" in finding.text
+        assert finding.text.endswith(f" over 3 systems and {best.row.items} items.")
 
 
 def test_the_report_warns_of_a_tokeniser_that_does_not_split_the_texts(study: Study, viewer, as_user) -> None:

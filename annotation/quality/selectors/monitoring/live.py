@@ -183,7 +183,7 @@ def _busy(campaign: Campaign, left: int, *, large: bool) -> tuple[int, Pace | No
     """Return the raters at work and the pace; cached for large campaigns, since both read the last hour's ratings."""
 
     def count() -> tuple[int, Pace | None]:
-        return _active_raters(campaign), _pace(campaign, left)
+        return _active_raters(campaign), pace(campaign, left)
 
     key = f"campaign-busy-{campaign.pk}-{campaign.state}"
     return (large and cache.get_or_set(key, count, BUSY_SECONDS)) or count()
@@ -205,7 +205,7 @@ def _active_raters(campaign: Campaign) -> int:
     return holding.values_list("rater_id").union(sent.values_list("rater_id")).count()
 
 
-def _pace(campaign: Campaign, left: int) -> Pace | None:
+def pace(campaign: Campaign, left: int) -> Pace | None:
     """Return the pace of the last hour's ratings, which have an index; None without any."""
     if campaign.launched_at is None:
         return None

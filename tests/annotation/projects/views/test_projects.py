@@ -3,11 +3,10 @@ import io
 import json
 
 import pytest
-from django.db.models.functions import Now
 from django.urls import reverse
 
-from annotation.models import DatasetImport, JobState, Membership, Project, Role, User
-from tests.annotation.worlds.datasets import example_dataset, example_ratings
+from annotation.models import Membership, Project, Role, User
+from tests.annotation.worlds.datasets import example_dataset
 
 
 def url(name: str, *args: object) -> str:
@@ -48,41 +47,6 @@ def test_the_overview_of_an_empty_project_links_to_a_new_corpus(as_user, project
     assert corpus not in as_user(viewer).get(page).content.decode()
     example_dataset(project)
     assert corpus not in as_user(manager).get(page).content.decode()
-
-
-def test_the_overview_counts_and_names_the_next_step(
-    as_user, project: Project, manager: User, django_assert_max_num_queries
-) -> None:
-    campaign = example_ratings(example_dataset(project))
-    client = as_user(manager)
-    with django_assert_max_num_queries(20):
-        page = client.get(url("project-detail", project.slug)).content.decode()
-    assert "Next: weigh." in page
-    assert campaign.name in page
-    for tab in ("metrics:run-list", "correlations:study-list"):
-        assert reverse(tab, args=[project.slug]) in page
-
-
-def test_the_overview_hides_a_failed_import_once_its_data_set_is_imported(
-    as_user, project: Project, viewer: User
-) -> None:
-    for name, filename, state in (
-        ("Talk", "first.csv", JobState.FAILED),
-        ("Talk", "second.csv", JobState.DONE),
-        ("Talk", "third.csv", JobState.FAILED),
-        ("News", "news.csv", JobState.FAILED),
-    ):
-        DatasetImport.objects.create(
-            project=project,
-            name=name,
-            filename=filename,
-            file_format="csv",
-            content=b"",
-            state=state,
-            finished_at=Now(),
-        )
-    page = as_user(viewer).get(url("project-detail", project.slug)).content.decode()
-    assert [name for name in ("first", "second", "third", "news") if f"{name}.csv" in page] == ["third", "news"]
 
 
 def test_only_the_owner_changes_name_and_members(as_user, project: Project, manager: User, viewer: User) -> None:

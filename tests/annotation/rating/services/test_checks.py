@@ -14,7 +14,7 @@ from annotation.models import (
     Slot,
     SlotState,
 )
-from annotation.overview.selectors import project_overview
+from annotation.overview.selectors import counts_of
 from annotation.rating.selectors.handout import Waiting, progress, waiting
 from annotation.rating.selectors.ratings import rating_columns
 from annotation.rating.services.handout import unit_request, unit_return
@@ -73,7 +73,7 @@ def test_checks_count_as_no_judgements_and_training_and_test_are_not_paid(projec
     before_work = sum(purpose in (Purpose.TRAINING, Purpose.TEST) for purpose in purposes)
     assert before_work == 3
     work = purposes.count(Purpose.WORK)
-    assert project_overview(project).counts["judgements"] == work == 9
+    assert counts_of(project).judgements == work == 9
     due = payment(campaign)
     assert due is not None
     assert due.total == pytest.approx(0.10 * (len(purposes) - before_work))

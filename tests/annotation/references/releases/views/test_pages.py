@@ -138,13 +138,13 @@ def test_only_a_later_release_is_described_as_changed_since(releases, viewer, as
 
 def test_lists_of_sets_show_that_the_newest_release_is_deprecated(releases, manager, as_user):
     client = as_user(manager)
-    addresses = (page("reference-set-list"), page("project-detail"))
+    sets, overview = page("reference-set-list"), page("project-detail")
     release_deprecate(release=releases[0], reason="Too few raters.", by=manager)
-    for address in addresses:
-        assert "deprecated" not in client.get(address).content.decode()
+    assert "deprecated" not in client.get(sets).content.decode()
+    assert f">{releases[1]}: " in client.get(overview).content.decode()
     release_deprecate(release=releases[1], reason="A wrong scale.", by=manager)
-    for address in addresses:
-        assert 'title="A wrong scale.">deprecated</span>' in client.get(address).content.decode()
+    assert 'title="A wrong scale.">deprecated</span>' in client.get(sets).content.decode()
+    assert f">{releases[1]}: " not in client.get(overview).content.decode()  # no finding any more
 
 
 def test_a_comparison_with_a_later_release_is_reversed(releases, viewer, as_user):

@@ -1,0 +1,69 @@
+"""What rooms and apps put on a project's front page. Apps above this one register theirs when they are ready."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotation.models import Job, Project
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence about the data, how sure it is, and the page that shows it."""
+
+    kind: str
+    at: datetime
+    text: str
+    sure: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Running:
+    """Work under way: of workers, or of raters."""
+
+    at: datetime
+    label: str
+    url: str
+    done: int
+    total: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that waits for a person, and the button that leads to it."""
+
+    at: datetime
+    text: str
+    action: str
+    url: str
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A job with a page. ``label`` may name the fields ``name``, ``first`` and ``second``: the field that ``name``
+    names, and the arguments of the page's address after the project's."""
+
+    model: type[Job]
+    label: str
+    name: str
+    url_name: str
+    address: tuple[str, ...] = ("pk",)
+    project: str = "project"
+
+
+FindingSource = Callable[[Project, int], Iterable[Finding]]  # the newest ones, at most so many
+NeedSource = Callable[[Project], Iterable[Need]]
+
+FINDINGS: list[FindingSource] = []
+NEEDS: list[NeedSource] = []
+JOBS: list[JobKind] = []
+
+
+def register(
+    *, findings: Iterable[FindingSource] = (), needs: Iterable[NeedSource] = (), jobs: Iterable[JobKind] = ()
+) -> None:
+    FINDINGS.extend(findings)
+    NEEDS.extend(needs)
+    JOBS.extend(jobs)

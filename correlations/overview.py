@@ -1,0 +1,73 @@
+"""Studies on a project's front page."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.urls import reverse
+
+from annotation.core.numbers import counted
+from annotation.models import JobState, Project
+from annotation.overview.registry import Finding, JobKind, register
+from correlations.models import ParameterStudy, Study
+from correlations.results.study import StudyResult
+from correlations.selectors.parameter_reports import SweepReport
+from correlations.selectors.reports import BestRow, best_row
+
+
+def study_findings(project: Project, most: int) -> Iterator[Finding]:
+    """Yield the headline of each study that has one."""
+    done = project.studies.filter(state=JobState.DONE).order_by("-finished_at").only("name", "result", "finished_at")
+    for study in done[:most]:
+        result = study.read_result()
+        if best := best_row(result):
+            url = reverse("correlations:study-detail", args=[project.slug, study.pk])
+            at: Any = study.finished_at  # finished ones have a time
+            yield Finding("Study", at, _headline(result, best), _sure(result, best), url)
+
+
+def _headline(result: StudyResult, best: BestRow) -> str:
+    row, estimate = best.row, best.estimate
+    interval = " [{:.2f}, {:.2f}]".format(*estimate.over_items) if estimate.over_items else ""
+    over = f"{counted(len(row.systems), 'system')} and {counted(row.items, 'item')}"
+    return (
+        f"Closest to the raters is {row.label} with {best.references}: "
+        f"{result.lead.label} {estimate.value:.2f}{interval} over {over}."
+    )
+
+
+def _sure(result: StudyResult, best: BestRow) -> str:
+    """Return what the headline cannot tell apart, or that it can."""
+    if best.is_baseline:
+        return "A baseline, which judges no quality"
+    if best.rivals:
+        return f"Does not differ significantly from {best.rivals_text}"
+    return "Differs significantly from the others" if result.comparisons else "Compared with no other metric"
+
+
+def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
+    """Yield where the first parameter of each parameter study is best."""
+    done = project.parameter_studies.filter(state=JobState.DONE).order_by("-finished_at")
+    for study in done.only("name", "result", "finished_at")[:most]:
+        result = study.read_result()
+        report = SweepReport(result.sweeps[0], result)
+        if report.best_value is None or report.sweep.best_point is None:
+            continue
+        best, in_use = report.sweep.best_point.shown, report.sweep.in_use.shown
+        own = "undefined" if report.own_value is None else f"{report.own_value:.3f}"
+        yield Finding(
+            "Parameter study",
+            study.finished_at,  # type: ignore[arg-type] # finished ones have a time
+            f"“{study.name}”: {report.sweep.label} is best at {best}, with {result.deciding.label} "
+            f"{report.best_value:.3f} over systems. The value in use, {in_use}, has {own}.",
+            "The best of many values is better on these items than on others",
+            reverse("correlations:parameter-study-detail", args=[project.slug, study.pk]),
+        )
+
+
+register(
+    findings=[study_findings, parameter_findings],
+    jobs=[
+        JobKind(Study, "Study “{name}”", "name", "correlations:study-detail"),
+        JobKind(ParameterStudy, "Study “{name}”", "name", "correlations:parameter-study-detail"),
+    ],
+)

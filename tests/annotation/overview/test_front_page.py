@@ -1,0 +1,164 @@
+"""The front page of a project: findings, what runs, what needs somebody, and the next step."""
+
+import re
+from collections import Counter
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch
+from annotation.models import Campaign, DryRun, JobState, Project, ReferenceSet, Release, Target
+from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
+from annotation.overview.registry import FINDINGS, JOBS
+from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
+
+pytestmark = pytest.mark.django_db
+MOST_QUERIES = 140  # with everything there is; those of further rows are none
+
+
+def page_of(client, project: Project, **query: str) -> str:
+    return client.get(reverse("annotation:project-detail", args=[project.slug]), query).content.decode()
+
+
+def heading(page: str, name: str) -> str:
+    """Return the text of the section under a heading, without tags."""
+    match = re.search(rf">{name}</h2>(.*?)</section>", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", match[1]).split()) if match else ""
+
+
+@pytest.fixture
+def lab(world) -> Project:
+    return Project.objects.get(slug="lab")
+
+
+def test_every_source_gives_sentences_with_pages(lab: Project, world, as_user) -> None:
+    """The studies here have too few units for a headline; tests/correlations/views has one."""
+    client = as_user(world.people["viewer"])
+    findings = [finding for source in FINDINGS for finding in source(lab, 3)]
+    assert {finding.kind for finding in findings} == {"Campaign", "Weights", "Scores", "Parameter study"}
+    for finding in findings:
+        assert finding.text.endswith("."), finding
+        assert finding.at <= timezone.now()
+        assert client.get(finding.url).status_code == 200, finding
+
+
+def test_every_kind_of_job_is_shown_while_it_runs_and_after_it_failed(lab: Project, world, as_user) -> None:
+    client = as_user(world.people["viewer"])
+    reference_set, campaign = ReferenceSet.objects.filter(project=lab)[0], lab.campaigns.filter(imported=False)[0]
+    Release.objects.create(reference_set=reference_set, number=99)
+    DryRun.objects.create(campaign=campaign)
+    for kind in JOBS:
+        jobs = kind.model._default_manager.filter(**{kind.project: lab})
+        if kind.model is Release:
+            jobs = jobs.filter(number=99)  # a trigger refuses to change finished ones
+        jobs.update(state=JobState.QUEUED, finished_at=None)
+
+    rows = open_jobs(lab)
+    assert {row.kind for row in rows} == set(range(len(JOBS)))
+    for number in range(len(JOBS)):
+        row = next(row for row in rows if row.kind == number)
+        assert "{" not in row.label
+        assert client.get(row.url(lab)).status_code == 200, row.label
+    assert len(running_jobs(lab, rows)) == len(rows)
+    assert failed_jobs(lab, rows) == []
+
+    DryRun.objects.update(state=JobState.FAILED, finished_at=timezone.now())
+    (need,) = failed_jobs(lab, open_jobs(lab))
+    assert need.text == f"Dry run of “{campaign.name}” failed."
+    DryRun.objects.create(campaign=campaign, state=JobState.DONE, finished_at=timezone.now())
+    assert failed_jobs(lab, open_jobs(lab)) == []  # it was repeated
+
+
+def test_the_page_of_a_project_with_everything(lab: Project, world, as_user) -> None:
+    manager, viewer = as_user(world.people["manager"]), as_user(world.people["viewer"])
+    page = page_of(manager, lab)
+    assert page.count('class="finding"') == 5
+    assert "All findings" in heading(page, "Findings")
+    assert page_of(manager, lab, findings="all").count('class="finding"') > 5
+    running = heading(page, "Running")
+    assert "Of lsa" in page_of(manager, lab) or "more" in running
+    assert "Next step" in page
+    read = page_of(viewer, lab)
+    assert heading(read, "Findings") == heading(page, "Findings")
+    assert "Next step" not in read
+    assert "Needs somebody" not in read
+
+
+def test_more_rows_make_no_more_queries(lab: Project, world, as_user) -> None:
+    client = as_user(world.people["manager"])
+    page_of(client, lab)  # fills caches
+    with CaptureQueriesContext(connection) as before:
+        page_of(client, lab)
+    assert len(before) <= MOST_QUERIES
+    campaign = lab.campaigns.filter(imported=False)[0]
+    for _ in range(10):
+        DryRun.objects.create(campaign=campaign)
+    with CaptureQueriesContext(connection) as after:
+        page_of(client, lab)
+    assert len(after) == len(before), Counter(query["sql"][:80] for query in after.captured_queries).most_common(5)
+
+
+def test_an_empty_project_says_how_to_begin(as_user, project: Project, manager, viewer) -> None:
+    manages, reads = page_of(as_user(manager), project), page_of(as_user(viewer), project)
+    for name in ("dataset-import", "corpus-create"):
+        address = reverse(f"annotation:{name}", args=[project.slug])
+        assert address in manages
+        assert address not in reads
+    assert reverse("annotation:import-example", args=["dataset.csv"]) in manages
+    assert "No data set has been imported." in reads
+
+
+def test_the_page_leads_from_texts_to_weights(as_user, project: Project, manager) -> None:
+    client = as_user(manager)
+
+    def step() -> str:
+        return heading(page_of(client, project), "Next step")
+
+    dataset = make_dataset(project, items=2)
+    assert step().endswith("Design a campaign")
+    campaign = make_campaign(dataset, launch=False, ratings_per_unit=1, max_units_per_rater=1, target=Target.REFERENCES)
+    assert step().endswith("Review and launch")
+    needs = heading(page_of(client, project), "Needs somebody")
+    assert f"“{campaign.name}” is ready to be launched" in needs or f"“{campaign.name}” cannot be launched yet" in needs
+
+    campaign = campaign_launch(campaign=campaign)
+    assert step().endswith("Invite raters")
+    rater = join(campaign)
+    rate_next(campaign, rater)
+    page = page_of(client, project)
+    assert "1 of 2" in heading(page, "Running")
+    assert "needs a new rater: 1 slot can be filled by no other." in heading(page, "Needs somebody")
+    rate_next(campaign, join(campaign))
+    page = page_of(client, project)
+    assert f"“{campaign.name}” is complete, but not closed. Close it" in heading(page, "Needs somebody")
+    assert step().endswith("See how far it is")
+
+    campaign_close(campaign=Campaign.objects.get(pk=campaign.pk))
+    page = page_of(client, project)
+    assert "no weights are built from its ratings. Build weights" in heading(page, "Needs somebody")
+    assert heading(page, "Next step").endswith("Build weights")
+
+
+def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project, manager, viewer) -> None:
+    dataset = make_dataset(project, items=1)
+    offers = {
+        Target.REFERENCES: ["Build weights", "Score the systems", "Results"],
+        Target.OUTPUTS: ["Score the systems", "Results"],
+    }
+    for target, expected in offers.items():
+        campaign = make_campaign(dataset, name=f"Rate {target}", target=target)
+        address = reverse("annotation:campaign-detail", args=[project.slug, campaign.pk])
+        assert "What next?" not in as_user(manager).get(address).content.decode()
+        campaign_close(campaign=campaign)
+        assert "What next?" not in as_user(viewer).get(address).content.decode()
+        page = as_user(manager).get(address).content.decode().partition("What next?")[2].partition("</section>")[0]
+        links = re.findall(r'class="btn [^"]+" href="([^"]+)">([^<]+)</a>', page)
+        assert [label for _, label in links] == expected
+        for link, _ in links:
+            assert as_user(manager).get(link.replace("&amp;", "&")).status_code == 200, link
+        if target == Target.REFERENCES:
+            form = as_user(manager).get(links[0][0].replace("&amp;", "&")).content.decode()
+            assert re.search(rf'name="campaigns" value="{campaign.pk}"[^>]* checked', form)

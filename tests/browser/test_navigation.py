@@ -1,0 +1,34 @@
+"""The navigation of a project on a phone, where the tasks are a menu."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.browser.support import FITS, PHONE, assert_no_barrier, sign_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_on_a_phone_a_menu_leads_from_task_to_task(live_server, new_page, project, owner):
+    page = new_page(**PHONE)
+    sign_in(page, live_server.url, owner.username, "password")
+    page.goto(live_server.url + reverse("annotation:campaign-list", args=[project.slug]))
+    tasks = page.get_by_role("navigation", name="Project")
+    menu, audit = tasks.locator("summary"), tasks.get_by_role("link", name="Audit log")
+    expect(menu).to_contain_text("Rate")
+    expect(tasks.get_by_role("link", name="Campaigns")).to_have_attribute("aria-current", "page")
+    expect(audit).to_be_hidden()
+
+    menu.focus()
+    page.keyboard.press("Enter")
+    expect(audit).to_be_visible()
+    assert_no_barrier(page, include=".tasks")
+    assert page.evaluate(FITS)
+    page.keyboard.press("Escape")
+    expect(audit).to_be_hidden()
+
+    menu.click()
+    audit.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Audit log")
+    expect(menu).to_contain_text("Members")
+    expect(audit).to_have_attribute("aria-current", "page")
