@@ -122,7 +122,7 @@ def build(fake: FakeProlific, *, base: str) -> World:
 
 
 def _draft(project: Project, dataset: Dataset, template: Any, user: User) -> Campaign:
-    existing = Campaign.objects.filter(project=project, name=template.title).first()
+    existing = Campaign.objects.filter(project=project, name=template.name).first()
     return existing or campaign_start(project=project, dataset=dataset, template=template.slug, by=user)
 
 

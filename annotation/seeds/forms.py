@@ -36,11 +36,11 @@ class SampleForm(HygieneForm):
         help_text="Drawn at random, each at most once. The ΔBLEU paper used about 33,000.",
     )
     seed = forms.IntegerField(
-        label="Random seed",
+        label="Random number",
         min_value=0,
         max_value=LARGEST_SEED,
         initial=RANDOM_SEED,
-        help_text="The same random seed draws the same triples from the same corpus.",
+        help_text="The same random number draws the same triples from the same corpus.",
     )
     normalisation = forms.ChoiceField(
         label="Treat two texts of an item as one response if they are", choices=RULE_CHOICES, initial=DEFAULT_RULE
@@ -120,11 +120,11 @@ class SelectForm(RefusableForm):
         help_text="Shares add up to 1. The selected seeds are put into the splits at random.",
     )
     seed = forms.IntegerField(
-        label="Random seed",
+        label="Random number",
         min_value=0,
         max_value=LARGEST_SEED,
         initial=RANDOM_SEED,
-        help_text="The same random seed puts the same items into the same splits.",
+        help_text="The same random number puts the same items into the same splits.",
     )
 
     def __init__(self, dataset: Dataset, data: QueryDict | None = None) -> None:

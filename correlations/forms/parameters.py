@@ -69,7 +69,9 @@ class ParameterStudyForm(StudyBaseForm):
         max_value=5000,
         help_text="To see what choosing the best value is worth on items that had no say in it.",
     )
-    seed = forms.IntegerField(initial=20190501, min_value=0, help_text="Every random choice follows from it.")
+    seed = forms.IntegerField(
+        label="Random number", initial=20190501, min_value=0, help_text="Every random choice follows from it."
+    )
 
     MAIN = ("name", "campaigns", "criteria", "systems", "subset")
     DESIGN = ("coefficient", "choose_on", "judge_on", "bootstrap", "halves", "seed")

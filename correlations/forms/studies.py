@@ -67,7 +67,9 @@ class StudyForm(StudyBaseForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="Sweeps and comparisons of metrics use the first.",
     )
-    seed = forms.IntegerField(initial=20150726, min_value=0, help_text="Every random choice follows from it.")
+    seed = forms.IntegerField(
+        label="Random number", initial=20150726, min_value=0, help_text="Every random choice follows from it."
+    )
     sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)
 
     MAIN = ("name", "campaigns", "criteria", "systems")

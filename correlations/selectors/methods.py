@@ -93,4 +93,4 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _provenance(study: Study | ParameterStudy, seed: int, version: str) -> str:
-    return f"Seed {seed}, signature {study.signature[:16]}, Assay {version}."
+    return f"Random number {seed}, signature {study.signature[:16]}, Assay {version}."

@@ -17,7 +17,7 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/")
     assert_no_barrier(page)
     page.get_by_label("Name").fill("Which reply fits?")
-    page.get_by_role("button", name="Begin with A plain beginning").click()
+    page.get_by_role("button", name="Begin: Ask my own question").click()
     expect(page.get_by_role("heading", name="What is rated")).to_be_visible()
     assert_no_barrier(page)
 
@@ -32,6 +32,7 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     expect(page.locator("[data-preview-status]")).to_contain_text("found 2 labels for 5 points")
     page.get_by_role("button", name="Save and go on").last.click()
     expect(page.get_by_text("found 2 labels for 5 points").first).to_be_visible()
+    expect(page.locator(".criterion[open]")).to_have_count(1)  # the mistake opens no criterion that was not touched
     assert_no_barrier(page)
     page.locator("[name=criterion-1-labels]").fill("")
     page.get_by_role("button", name="Raters and payment").click()  # another step, saving this one
@@ -42,6 +43,7 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     expect(page.get_by_text("the agreement of raters cannot be measured")).to_be_visible()
     assert_no_barrier(page)
 
+    expect(page.locator("main .btn-primary:visible")).to_have_text("Launch …")
     page.get_by_role("button", name="Launch …").click()
     page.get_by_role("dialog").get_by_role("button", name="Launch").click()
     link = page.locator("#rater-link").inner_text()

@@ -147,7 +147,7 @@ def test_cannot_judge_needs_only_a_reason(live_server, new_page, project: Projec
     campaign = rating_screens.singles(project, rating_screens.SOUND, cannot_judge_reasons=reasons, comment="optional")
     begin(page, live_server.url, campaign)
     page.keyboard.press("x")
-    page.get_by_label("Cannot judge this?").select_option(reasons[1])
+    page.get_by_label("Can you judge this?").select_option(reasons[1])
     assert_accessible(page)
     page.get_by_label("Comment").fill("No words in it.\nNone.")
     token = shown_token(page)

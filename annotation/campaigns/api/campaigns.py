@@ -14,7 +14,7 @@ from rest_framework.reverse import reverse
 
 from annotation.campaigns.design.templates import ALL_TEMPLATES
 from annotation.campaigns.fields.kinds import Field, Whole
-from annotation.campaigns.fields.table import CAMPAIGN, CRITERION, LONGEST_NAME, CampaignDraft, CriterionDraft
+from annotation.campaigns.fields.table import CAMPAIGN, CRITERION, LONG, LONGEST_NAME, CampaignDraft, CriterionDraft
 from annotation.campaigns.selectors import campaigns_of
 from annotation.campaigns.services.copies import campaign_clone, campaign_import
 from annotation.campaigns.services.documents import campaign_export
@@ -100,8 +100,11 @@ class CampaignImportSerializer(Strict, serializers.Serializer[Any]):
 
 class CampaignStartSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
-    template = serializers.ChoiceField(choices=[(template.slug, template.title) for template in ALL_TEMPLATES])
-    name = optional_name("If left out, the title of the template.")
+    template = serializers.ChoiceField(choices=[(template.slug, template.aim) for template in ALL_TEMPLATES])
+    name = optional_name("If left out, a name for raters that the template has.")
+    consent = serializers.CharField(
+        max_length=LONG, required=False, help_text="In place of the template's, which has square brackets to fill in."
+    )
 
 
 class CampaignSerializer(AnswerSerializer):

@@ -1,4 +1,4 @@
-"""Designs to start from: those of papers, and a plain one. Each is data, in the shape of an exported campaign."""
+"""Designs to start from, each for an aim. Each is data, in the shape of an exported campaign."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,24 +11,29 @@ CANNOT_JUDGE = ["I do not understand the conversation", "The text is in another 
 
 
 class Paper(NamedTuple):
+    short: str
     citation: str
     url: str
 
 
 GALLEY = Paper(
+    "Galley et al., ACL 2015, section 4",
     "M. Galley, C. Brockett, A. Sordoni, Y. Ji, M. Auli, C. Quirk, M. Mitchell, J. Gao and B. Dolan. deltaBLEU: A "
     "Discriminative Metric for Generation Tasks with Intrinsically Diverse Targets. ACL 2015, section 4.",
     "https://aclanthology.org/P15-2073/",
 )
 HORI = Paper(
+    "Hori and Hori, 2017",
     "C. Hori and T. Hori. End-to-end Conversation Modeling Track in DSTC6. 2017, arXiv:1706.07440.",
     "https://arxiv.org/abs/1706.07440",
 )
 NOVIKOVA = Paper(
+    "Novikova et al., NAACL 2018",
     "Novikova, Dušek and Rieser. RankME: Reliable Human Ratings for Natural Language Generation. NAACL 2018.",
     "https://aclanthology.org/N18-2012/",
 )
 GRAHAM = Paper(
+    "Graham et al., 2013",
     "Y. Graham, T. Baldwin, A. Moffat and J. Zobel. Continuous Measurement Scales in Human Evaluation of Machine "
     "Translation. 7th Linguistic Annotation Workshop, 2013.",
     "https://aclanthology.org/W13-2305/",
@@ -37,23 +42,37 @@ GRAHAM = Paper(
 
 @dataclass(frozen=True)
 class Template:
-    """A design with its description. ``standard_kinds``: the kinds of source that may be its standard text."""
+    """A design with its description.
+
+    Attributes
+    ----------
+    aim : what a manager wants to know, as a question or an order.
+    name : the name of a campaign that is given none; raters see it, so it says nothing of the aim.
+    summary, facts : what a rater does, in a sentence and in a few words each.
+    standard_kinds : the kinds of source that may be its standard text.
+    """
 
     slug: str
-    title: str
+    aim: str
+    name: str
     summary: str
     facts: tuple[str, ...]
     design: Mapping[str, Any]
     paper: Paper | None = None
     standard_kinds: tuple[str, ...] = ()
 
+    @property
+    def picture(self) -> str:
+        """The template that draws what a rater sees."""
+        return f"annotation/campaigns/aims/{self.slug}.html"
 
-def _template(slug: str, title: str, summary: str, facts: tuple[str, ...], paper: Paper, **design: Any) -> Template:
-    """Return the template of a paper: it asks for consent and rates outputs, unless ``design`` says otherwise."""
-    standard_kinds = design.pop("standard_kinds", ())
+
+def _template(slug: str, aim: str, name: str, summary: str, facts: tuple[str, ...], **design: Any) -> Template:
+    """Return a template that asks for consent and rates outputs, unless ``design`` says otherwise."""
+    paper, standard_kinds = design.pop("paper"), design.pop("standard_kinds", ())
     facts = (f"{design['ratings_per_unit']} raters each", *facts)
     design = {"target": "outputs", "consent": wording.CONSENT, **design}
-    return Template(slug, title, summary, facts, design, paper, standard_kinds)
+    return Template(slug, aim, name, summary, facts, design, paper, standard_kinds)
 
 
 def _points(name: str, question: str, labels: list[str]) -> dict[str, Any]:
@@ -73,42 +92,14 @@ NATURAL = _points(
     ["Very poor", "Poor", "Acceptable", "Good", "Very good"],
 )
 
-TEMPLATES = (
-    _template(
-        "delta-bleu-seeds",
-        "ΔBLEU: choosing seeds",
-        "Which original responses are worth collecting references around? Keep those with a mean of 4 or more.",
-        ("5 points", "one response at a time", "original responses only"),
-        GALLEY,
-        target="references",
-        reference_kinds=["seed"],
-        presentation="single",
-        criteria=[QUALITY],
-        cannot_judge_reasons=CANNOT_JUDGE,
-        ratings_per_unit=3,
-        instructions=wording.QUALITY_OF_A_REPLY,
-        break_every_units=50,
-    ),
-    _template(
-        "delta-bleu-references",
-        "ΔBLEU: weighing references",
-        "Every reference, good or bad, gets a weight from −1 to +1 out of its ratings: what ΔBLEU needs.",
-        ("5 points", "one response at a time", "all references, no cut-off"),
-        GALLEY,
-        target="references",
-        presentation="single",
-        criteria=[QUALITY],
-        cannot_judge_reasons=CANNOT_JUDGE,
-        ratings_per_unit=5,
-        instructions=wording.QUALITY_OF_A_REPLY,
-        break_every_units=50,
-    ),
+TEMPLATES = (  # the commonest aims first
     _template(
         "delta-bleu-systems",
-        "ΔBLEU: pairs of systems",
-        "Two systems' replies side by side, both rated, A and B drawn at random, all systems interleaved.",
-        ("5 points", "pairs, both rated", "relevance to context and message"),
-        GALLEY,
+        "Which of my systems is better?",
+        "Replies in pairs",
+        "Raters see two systems’ replies side by side, in random order and without names, and rate both.",
+        ("5 points", "pairs, both rated", "relevance to the conversation"),
+        paper=GALLEY,
         presentation="pair",
         criteria=[RELEVANCE],
         cannot_judge_reasons=CANNOT_JUDGE,
@@ -117,25 +108,27 @@ TEMPLATES = (
         break_every_units=40,
     ),
     _template(
-        "dstc6-lists",
-        "DSTC6: all systems in a list",
-        "Every system's reply to one conversation on one screen, so that each is rated in sight of the others.",
-        ("5 points", "lists of up to 25", "identical texts once"),
-        HORI,
-        presentation="list",
-        criteria=[NATURAL],
+        "delta-bleu-references",
+        "Weigh references for ΔBLEU",
+        "Replies, one at a time",
+        "Raters judge every reference, good or bad. Its ratings become a weight from −1 to +1, which ΔBLEU reads.",
+        ("5 points", "one reference at a time", "all references, no cut-off"),
+        paper=GALLEY,
+        target="references",
+        presentation="single",
+        criteria=[QUALITY],
         cannot_judge_reasons=CANNOT_JUDGE,
-        ratings_per_unit=10,
-        instructions=wording.LIST_OF_REPLIES,
-        lease_seconds=1800,
-        break_every_units=10,
+        ratings_per_unit=5,
+        instructions=wording.QUALITY_OF_A_REPLY,
+        break_every_units=50,
     ),
     _template(
         "rankme-pairs",
-        "Two texts that express one meaning, 6 points",
-        "Two texts generated from one meaning representation, side by side, each rated on three questions.",
-        ("6 points, no middle", "pairs, both rated", "three criteria"),
-        NOVIKOVA,
+        "Is the output faithful to the meaning?",
+        "Texts for the same facts",
+        "Raters see what was to be said and two texts that say it: is all of it there, does it read well, is it good?",
+        ("6 points, no middle", "pairs, both rated", "three questions"),
+        paper=NOVIKOVA,
         presentation="pair",
         criteria=[
             _points("informativeness", "Does the text say all that was to be said, and nothing else?", wording.SIX),
@@ -147,33 +140,43 @@ TEMPLATES = (
         break_every_units=25,
     ),
     _template(
-        "rankme-magnitudes",
-        "RankME: magnitudes beside a standard",
-        "All texts for one item beside a standard that counts as 100: how many times better or worse is each?",
-        ("any number above 0", "lists", "a person's text is the standard"),
-        NOVIKOVA,
-        standard_kinds=("human", "seed", "mined"),
-        presentation="list",
-        criteria=[
-            {
-                "name": "quality",
-                "question": "How good is this text, if the standard counts as 100?",
-                "kind": "magnitude",
-                "standard_source": "human",
-                "standard_value": 100,
-            }
-        ],
+        "delta-bleu-seeds",
+        "Which conversations are worth collecting references for?",
+        "Original replies",
+        "Raters judge the original reply to each message. Keep those with a mean of 4 or more.",
+        ("5 points", "one reply at a time", "original replies only"),
+        paper=GALLEY,
+        target="references",
+        reference_kinds=["seed"],
+        presentation="single",
+        criteria=[QUALITY],
+        cannot_judge_reasons=CANNOT_JUDGE,
         ratings_per_unit=3,
-        instructions=wording.MAGNITUDES,
+        instructions=wording.QUALITY_OF_A_REPLY,
+        break_every_units=50,
+    ),
+    _template(
+        "dstc6-lists",
+        "Compare many systems at once",
+        "Replies in a list",
+        "Raters see every system’s reply to a conversation in one list and rate each in sight of the others.",
+        ("5 points", "lists of up to 25", "identical texts once"),
+        paper=HORI,
+        presentation="list",
+        criteria=[NATURAL],
+        cannot_judge_reasons=CANNOT_JUDGE,
+        ratings_per_unit=10,
+        instructions=wording.LIST_OF_REPLIES,
         lease_seconds=1800,
         break_every_units=10,
     ),
     _template(
         "direct-assessment",
-        "Direct assessment, 0 to 100",
-        "One text, one slider; repeats and damaged texts mixed in tell whose scores can be trusted.",
-        ("slider from 0 to 100", "one response at a time", "one screen in four is a check"),
-        GRAHAM,
+        "How good is each text, from 0 to 100?",
+        "Replies from 0 to 100",
+        "Raters move one slider for one text. Repeats and damaged texts mixed in tell whose scores can be trusted.",
+        ("slider from 0 to 100", "one reply at a time", "one item in four is a check"),
+        paper=GRAHAM,
         presentation="single",
         criteria=[
             {
@@ -197,12 +200,36 @@ TEMPLATES = (
             "degraded": {"count": 40, "operations": ["drop", "swap", "foreign"]},
         },
     ),
+    _template(
+        "rankme-magnitudes",
+        "How many times better is one text than another?",
+        "Texts beside a standard",
+        "Raters see a standard text that counts as 100 and give every other text a number in comparison.",
+        ("any number above 0", "lists", "a person’s text is the standard"),
+        paper=NOVIKOVA,
+        standard_kinds=("human", "seed", "mined"),
+        presentation="list",
+        criteria=[
+            {
+                "name": "quality",
+                "question": "How good is this text, if the standard counts as 100?",
+                "kind": "magnitude",
+                "standard_source": "human",
+                "standard_value": 100,
+            }
+        ],
+        ratings_per_unit=3,
+        instructions=wording.MAGNITUDES,
+        lease_seconds=1800,
+        break_every_units=10,
+    ),
 )
 
 BLANK = Template(
     "blank",
-    "A plain beginning",
-    "One question on five points about every system output, one at a time; change whatever you like.",
+    "Ask my own question",
+    "Replies",
+    "Begin with one question on five points about every system’s output, and change whatever you like.",
     ("5 raters each", "5 points", "one response at a time"),
     {
         "target": "outputs",

@@ -148,7 +148,7 @@ class CampaignDraft:
         Texts,
         (),
         "Reasons for not judging",
-        "A line for each. With at least one, raters are offered “Cannot judge this?” beside every response.",
+        "A line for each. With at least one, raters are asked “Can you judge this?” beside every response.",
         **BESIDE,
         most=10,
         longest=80,
@@ -300,7 +300,11 @@ class CampaignDraft:
         confidential=True,
     )
     seed: int = entry(
-        RandomSeed, 20150726, "Seed", "Every random choice follows from it: who meets what, in which order.", **BESIDE
+        RandomSeed,
+        20150726,
+        "Random number",
+        "Who meets what, and in which order, can be repeated with the same number.",
+        **BESIDE,
     )
 
 

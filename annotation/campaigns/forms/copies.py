@@ -24,7 +24,9 @@ class _IntoDataset(RefusableForm):
 class StartForm(_IntoDataset):
     inputs = {"template": ""}
     name = form_field(
-        CAMPAIGN["name"], required=False, help_text="Raters see it, too. If empty, the design's name is used."
+        CAMPAIGN["name"],
+        required=False,
+        help_text="Raters see it, too. If empty, it says what raters do.",
     )
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.forms.utils import ErrorDict
 
 from annotation.campaigns.fields.table import CRITERION, CriterionDraft
 from annotation.campaigns.forms.fields import form_field, textarea
@@ -57,6 +58,18 @@ class CriterionForm(forms.Form):
         systems = [(name, name) for name in campaign.dataset.systems.values_list("name", flat=True)]
         groups = [("References", reference_choices(campaign.dataset)), ("Systems", systems)]
         offer_choices(self, "standard_source", [(name, choices) for name, choices in groups if choices])
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the form was sent without a criterion, or its criterion is to be removed."""
+        text = [str(self.data.get(self.add_prefix(name), "")).strip() for name in ("name", "question")]
+        return self.is_bound and (bool(self.data.get(self.add_prefix("remove"))) or not any(text))
+
+    def full_clean(self) -> None:
+        """Check the fields, unless they are left out: what was not filled in has no mistakes."""
+        super().full_clean()
+        if self.is_left_out:
+            self._errors = ErrorDict()
 
     @property
     def is_shown(self) -> bool:

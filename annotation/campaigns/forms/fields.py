@@ -36,7 +36,12 @@ def textarea(rows: int) -> forms.Textarea:
 
 def form_field(field: Field, **changes: Any) -> forms.Field | None:
     """Return the form's field for an entry of the table, with ``changes`` to its arguments; None if it has none."""
-    options: dict[str, Any] = {**words(field), "required": field.default != "" and not field.optional, **changes}
+    options: dict[str, Any] = {
+        **words(field),
+        "required": field.default != "" and not field.optional,
+        "error_messages": {"required": "Found nothing; fill this in."},
+        **changes,
+    }
     match field:
         case Choice(options=choices):
             return forms.ChoiceField(choices=list(choices.items()), **options)

@@ -74,7 +74,7 @@ class WhatStep(Step):
     template = "annotation/campaigns/campaign_form_what.html"
 
     name = form_field(CAMPAIGN["name"])
-    dataset = forms.ModelChoiceField(Dataset.objects.none(), **words(CAMPAIGN["dataset"]))
+    dataset = forms.ModelChoiceField(Dataset.objects.none(), empty_label=None, **words(CAMPAIGN["dataset"]))
     target = form_field(CAMPAIGN["target"], widget=forms.RadioSelect)
     systems = forms.ModelMultipleChoiceField(
         System.objects.none(),
@@ -154,15 +154,9 @@ class ScreenStep(Step):
     def is_valid(self) -> bool:
         return all([super().is_valid(), *(form.is_valid() for form in self.filled)])  # each of them is checked
 
-    @staticmethod
-    def is_left_out(form: CriterionForm) -> bool:
-        """Return whether the form is empty, or its criterion is to be removed."""
-        text = [str(form.data.get(form.add_prefix(name), "")).strip() for name in ("name", "question")]
-        return bool(form.data.get(form.add_prefix("remove"))) or not any(text)
-
     @property
     def filled(self) -> list[CriterionForm]:
-        return [form for form in self.criteria if not self.is_left_out(form)]
+        return [form for form in self.criteria if not form.is_left_out]
 
     def changes(self) -> dict[str, Any]:
         changes = super().changes()

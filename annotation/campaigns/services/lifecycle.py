@@ -9,7 +9,8 @@ from annotation.campaigns.selectors import slots_unfilled
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.gate import campaign_alone
 from annotation.campaigns.services.launch import design_freeze, units_create
-from annotation.campaigns.services.validation import draft_validate
+from annotation.campaigns.services.problems import refusal
+from annotation.campaigns.services.validation import launch_problems
 from annotation.core.errors import AnnotationError
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, User
@@ -24,7 +25,8 @@ def campaign_launch(*, campaign: Campaign, by: User | None = None) -> Campaign:
         raise AnnotationError("The ratings of this campaign were collected elsewhere: there is nothing to launch.")
     if campaign.state != CampaignState.DRAFT:
         raise AnnotationError(f"The campaign is {campaign.get_state_display().lower()}: only a draft can be launched.")
-    draft_validate(campaign.project, draft_of(campaign), campaign=campaign)  # its data set may have changed since
+    if problems := launch_problems(campaign, draft_of(campaign)):  # its data set may have changed since
+        raise refusal(problems)
     plan = units_create(campaign)
     campaign.design, campaign.design_hash = design_freeze(campaign, plan)
     campaign.state = CampaignState.RUNNING

@@ -1,22 +1,19 @@
 """Report whether a draft can be launched, and its size and cost. Problems prevent a launch; hints do not."""
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from annotation.campaigns.design.quality import PREPARED, DesignError, QualificationDesign, QualityDesign
-from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
+from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.selectors import rated_sources, seconds_per_screen, standards_of
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.launch import plan_or_none, too_few_responses
-from annotation.campaigns.services.validation import draft_problems
+from annotation.campaigns.services.validation import TO_FILL_IN, launch_problems
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CommentField, Item
-
-TO_FILL_IN = re.compile(r"\[[^\[\]\n]{3,80}\](?!\()")
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class LaunchReport:
 
 def launch_report(campaign: Campaign) -> LaunchReport:
     draft = draft_of(campaign)
-    refused = draft_problems(campaign.project, draft, campaign=campaign)
+    refused = launch_problems(campaign, draft)
     problems = [Remark(message, field) for field, messages in refused.items() for message in messages]
     plan = None if "pairs" in refused or "systems" in refused else plan_or_none(campaign)
     units = len(plan.units) if plan else 0
@@ -128,10 +125,8 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
         yield Remark("There is no consent text: raters are not asked whether they agree to take part.", "consent")
     if not draft.instructions.strip():
         yield Remark("There are no instructions: raters see the questions alone.", "instructions")
-    for name in ("instructions", "consent"):
-        if left := TO_FILL_IN.findall(getattr(draft, name)):
-            text = CAMPAIGN[name].label.lower()
-            yield Remark(f"The {text} still has square brackets to fill in: {', '.join(left[:4])}.", name)
+    if left := TO_FILL_IN.findall(draft.instructions):
+        yield Remark(f"The instructions have square brackets to fill in: {', '.join(left[:4])}.", "instructions")
     if draft.ratings_per_unit == 1:
         yield Remark("With one rating of each unit, the agreement of raters cannot be measured.", "ratings_per_unit")
     yield from _hints_of_quality(draft, quality)

@@ -22,17 +22,25 @@ BY_SLUG = {template.slug: template for template in ALL_TEMPLATES}
 
 @transaction.atomic
 def campaign_start(
-    *, project: Project, dataset: Dataset, template: str, name: str = "", by: User | None = None
+    *,
+    project: Project,
+    dataset: Dataset,
+    template: str,
+    name: str = "",
+    consent: str = "",
+    by: User | None = None,
 ) -> Campaign:
-    """Create a draft from a template, named after it unless a name is given."""
+    """Create a draft from a template, with its name and its consent text unless others are given."""
     if template not in BY_SLUG:
         raise AnnotationError.at("template", f"Found {template!r}; accepted: {', '.join(BY_SLUG)}.")
     chosen = BY_SLUG[template]
-    draft = template_draft(chosen, dataset, name=name.strip() or reserved_name(project, chosen.title))
+    draft = template_draft(chosen, dataset, name=name.strip() or reserved_name(project, chosen.name))
+    if consent.strip():
+        draft = replace(draft, consent=consent)
     campaign = campaign_create(project=project, draft=draft, by=by)
     audit_record(
         verb="campaign.start",
-        summary=f"Began “{campaign.name}” with “{chosen.title}”.",
+        summary=f"Began “{campaign.name}” for “{chosen.aim}”.",
         campaign=campaign,
         by=by,
         data={"template": template},
@@ -49,12 +57,12 @@ def template_draft(template: Template, dataset: Dataset, *, name: str) -> Campai
         kinds = dict(reference_choices(dataset))
         standard = next((kind for kind in template.standard_kinds if kind in kinds), None)
         if standard is None:
-            needs = f"{template.title!r} needs a text by a person or a mined one as its standard"
+            needs = f"{template.aim!r} needs a text by a person or a mined one as its standard"
             raise AnnotationError.at("dataset", f"{needs}; {dataset.name!r} has none.")
         criteria = [replace(criterion, standard_source=standard) for criterion in criteria]
     n_systems = dataset.systems.count()
     if values["presentation"] in COMPARING and n_systems < 2:
-        message = f"{template.title!r} compares two systems; {dataset.name!r} has {n_systems}."
+        message = f"{template.aim!r} compares two systems; {dataset.name!r} has {n_systems}."
         raise AnnotationError.at("dataset", message)
     if "min_units_per_rater" not in template.design:
         most = LEAST_LISTS if PRESENTATIONS[values["presentation"]].keeps_lists else LEAST_SCREENS

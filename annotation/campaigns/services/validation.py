@@ -1,5 +1,7 @@
 """Check whether a draft can be launched: every mistake at once, each tied to its field."""
 
+import re
+
 from annotation.campaigns.fields.kinds import problems_in
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
@@ -8,6 +10,8 @@ from annotation.campaigns.services.prepared import validate_prepared
 from annotation.campaigns.services.problems import FieldProblems, refusal
 from annotation.datasets.selectors.datasets import splits_of
 from annotation.models import Campaign, Project, SourceKind, Target
+
+TO_FILL_IN = re.compile(r"\[[^\[\]\n]{3,80}\](?!\()")  # square brackets, but for those of a link
 
 
 def draft_validate(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> None:
@@ -28,6 +32,15 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
     _validate_raters(draft, problems)
     validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
     validate_prepared(draft, problems)
+    return problems
+
+
+def launch_problems(campaign: Campaign, draft: CampaignDraft) -> FieldProblems:
+    """Return what prevents a launch: the problems of the draft, and what only raters must never see."""
+    problems = draft_problems(campaign.project, draft, campaign=campaign)
+    if not campaign.project.is_sandbox and (left := TO_FILL_IN.findall(draft.consent)):
+        found = f"{', '.join(left[:4])}{', …' if len(left) > 4 else ''}"
+        problems.refuse("consent", f"The consent text has square brackets to fill in: {found}. Replace or delete them.")
     return problems
 
 

@@ -82,7 +82,7 @@ def _missing(request: HttpRequest, campaign: Campaign, rater: Rater | None) -> s
     if campaign.consent and not request.POST.get("agree"):
         return _("To take part you need to agree first: please tick the box.")
     if campaign.admission == Admission.NAMED and rater is None and not request.POST.get("name", "").strip():
-        return _("Please give a name to be known by.")
+        return _("Please enter a name or nickname.")
     return ""
 
 

@@ -98,7 +98,7 @@ def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user)
         assert f"{row['rho']['paper'][1]:.3f}" in page
     assert "Circularity." in page
     assert study.signature in page
-    assert f"Seed {study.specification['seed']}" in page
+    assert f"Random number {study.specification['seed']}" in page
     assert "no reference with a positive weight" in page
 
 

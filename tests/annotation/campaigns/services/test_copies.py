@@ -102,8 +102,13 @@ def test_a_template_makes_a_draft_that_can_be_launched(project: Project, manager
     ResponseSource.objects.filter(kind="human").update(kind="seed")
     draft = template_draft(template, dataset, name="Mine")
     assert draft_problems(project, draft) == {}
-    campaign = campaign_start(project=project, dataset=dataset, template=template.slug, name="Mine", by=manager)
-    assert campaign_launch(campaign=campaign, by=manager).units.exists()
+    asked = campaign_start(project=project, dataset=dataset, template=template.slug, consent="Agreed?", by=manager)
+    assert asked.name == template.name
+    assert campaign_launch(campaign=asked, by=manager).units.exists()
+    if "consent" in template.design:
+        as_it_is = campaign_start(project=project, dataset=dataset, template=template.slug, by=manager)
+        with pytest.raises(AnnotationError, match=r"square brackets to fill in: \[your institution\]"):
+            campaign_launch(campaign=as_it_is, by=manager)
 
 
 @pytest.mark.parametrize(

@@ -228,17 +228,18 @@ def test_unset_fields_and_risky_values_give_hints(project: Project) -> None:
         launch=False,
         ratings_per_unit=1,
         consent="Ask [your name] or see [here](https://x.org).",
-        instructions="Read.",
+        instructions="Read [the passage].",
         max_units_per_rater=3,
         quality={"every": 5, "mix": {"repeat": 1}, "repeat_gap": 9},
         lease_seconds=5,
         completion_code="DONE",
     )
-    hints = {remark.field: remark.text for remark in launch_report(campaign).hints}
+    report = launch_report(campaign)
+    (problem,) = report.problems
+    assert (problem.field, "[your name]" in problem.text, "[here]" in problem.text) == ("consent", True, False)
+    hints = {remark.field: remark.text for remark in report.hints}
     assert "after one item" in hints.pop("min_units_per_rater")
-    assert "[your name]" in hints["consent"]
-    assert "[here]" not in hints["consent"]
-    assert set(hints) == {"consent", "ratings_per_unit", "quality.repeat_gap", "payment_per_unit", "lease_seconds"}
+    assert set(hints) == {"instructions", "ratings_per_unit", "quality.repeat_gap", "payment_per_unit", "lease_seconds"}
 
 
 def test_a_data_set_with_nothing_to_rate_is_a_problem(project: Project) -> None:

@@ -56,7 +56,7 @@ def test_a_template_that_does_not_fit_is_refused_with_the_reason(
     client, address = as_user(manager), url("create", project.slug)
     refused = client.post(address, {"dataset": dataset.pk, "template": "delta-bleu-systems"})
     assert "compares two systems" in page(refused)
-    assert "accepted: delta-bleu-seeds" in page(client.post(address, {"dataset": dataset.pk, "template": "x"}))
+    assert "accepted: delta-bleu-systems" in page(client.post(address, {"dataset": dataset.pk, "template": "x"}))
     assert not Campaign.objects.exists()
 
 

@@ -187,12 +187,14 @@ def test_a_mistake_is_shown_at_its_field_and_nothing_is_saved(manager: User, as_
     client = as_user(manager)
     refused = page(client.post(url("step", draft, "screen"), screen_data(**{"criterion-1-labels": "one\ntwo"})))
     assert "found 2 labels for 6 points" in refused
+    assert (refused.count("errorlist"), refused.count("Add a criterion")) == (1, 4)  # no criterion is asked for
     half = screen_data(**{"criterion-2-question": "And?", "criterion-2-kind": "slider", "criterion-2-scale_min": ""})
     refused = page(client.post(url("step", draft, "screen"), half))
     assert "this scale needs it" in refused
     refused = page(client.post(url("step", draft, "raters"), raters_data(lease_min_seconds=60)))
     assert "an adaptive lease has both ends" in refused
     what = {"name": "Replies", "dataset": draft.dataset_id, "target": "chosen"}
+    assert "---------" not in page(client.get(url("step", draft, "what")))
     assert "choose the systems" in page(client.post(url("step", draft, "what"), what))
     draft.refresh_from_db()
     assert (draft.seed, draft.lease_seconds, draft.audit_entries.count()) == (20150726, 600, 1)

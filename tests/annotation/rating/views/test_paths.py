@@ -65,7 +65,7 @@ def test_a_name_is_required_if_the_campaign_asks_for_names(project: Project) -> 
     assert re.search(r'name="name"[^>]* required', client.get(url("landing", campaign)).content.decode())
     refused = client.post(url("consent", campaign), {"agree": "1", "name": "  "})
     assert refused.status_code == 400
-    assert "Please give a name to be known by." in refused.content.decode()
+    assert "Please enter a name or nickname." in refused.content.decode()
     joined(campaign, client, name="Kim")
     assert Rater.objects.get().pseudonym == "Kim"
 
