@@ -13,7 +13,7 @@ import socket
 import subprocess
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -129,6 +129,19 @@ class EmbeddedPostgres:
             return process is not None and process.status() != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return False
+
+    def is_stopped(self) -> bool:
+        """Return whether the server was stopped by a signal (SIGSTOP), so that it accepts no connection."""
+        process = self._process()
+        try:
+            return process is not None and process.status() == psutil.STATUS_STOPPED
+        except psutil.NoSuchProcess:
+            return False
+
+    def kill(self) -> None:
+        if (process := self._process()) is not None:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
     def _process(self) -> psutil.Process | None:
         """Return the server's process, dead or alive, if the file that it keeps names one."""

@@ -22,6 +22,7 @@ LOOK_SECONDS = 2  # between two looks at the parts' health
 # A part whose process lives but that does not work for as long is replaced. Many slow requests can keep web busy.
 PATIENCE_SECONDS = {"web": 60, "scheduler": 15, "worker": 15}
 STUCK_SECONDS = 20  # without a sign of life, of which a worker gives one each second
+STOPPED_SECONDS = 10  # by a signal (SIGSTOP)
 
 
 class Part(ABC):
@@ -94,7 +95,8 @@ class Process(Part):
             os.close(sender)
         if self.pulse is not None:
             os.close(self.pulse)
-        self.pulse, self.has_pulse, self.alive_at = pulse, False, time.monotonic()
+        self.pulse, self.has_pulse = pulse, False
+        self.alive_at = self.running_at = time.monotonic()
 
     def is_alive(self) -> bool:
         try:
@@ -108,9 +110,11 @@ class Process(Part):
         with suppress(BlockingIOError):
             if os.read(self.pulse, 4096):
                 self.has_pulse, self.alive_at = True, time.monotonic()
-        if not self.has_pulse and self.process.status() != psutil.STATUS_STOPPED:
-            self.alive_at = time.monotonic()
-        return time.monotonic() - self.alive_at > STUCK_SECONDS
+        now = time.monotonic()
+        if self.process.status() != psutil.STATUS_STOPPED:
+            self.running_at = now
+        no_sign = self.has_pulse and now - self.alive_at > STUCK_SECONDS
+        return no_sign or now - self.running_at > STOPPED_SECONDS
 
     def kill(self) -> None:
         with suppress(ProcessLookupError):
@@ -135,6 +139,7 @@ class Database(Part):
     def __init__(self, server: EmbeddedPostgres) -> None:
         super().__init__("database")
         self.server = server
+        self.running_at = time.monotonic()
 
     def is_alive(self) -> bool:
         return self.server.is_running()
@@ -142,8 +147,16 @@ class Database(Part):
     def launch(self) -> None:
         self.server.start_again()
 
+    def is_stuck(self) -> bool:
+        """Return whether it was stopped by a signal for a while: new connections wait for it without end."""
+        if not self.server.is_stopped():
+            self.running_at = time.monotonic()
+        return time.monotonic() - self.running_at > STOPPED_SECONDS
+
     def kill(self) -> None:
-        """Do nothing: its other processes end with their parent, and their data is in use until then."""
+        """End a stopped server. Its other processes end with their parent, and their data is in use until then."""
+        if self.server.is_stopped():
+            self.server.kill()
 
 
 class Watch:

@@ -22,7 +22,14 @@ class AnnotationError(Exception):
 
 
 class Overtaken(AnnotationError):
-    """Another request changed what this one is based on; the message names the change. The API answers 409."""
+    """Another request changed what this one is based on; the message names the change. The API answers 409.
+
+    ``version`` is what a form sends to replace that change, once its user has seen it.
+    """
+
+    def __init__(self, message: str, *, fields: Mapping[str, Sequence[str]] | None = None, version: str = "") -> None:
+        super().__init__(message, fields=fields)
+        self.version = version
 
 
 class LimitReached(Exception):

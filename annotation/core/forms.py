@@ -1,14 +1,18 @@
 """Forms whose input a service may refuse."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.db.models import QuerySet
+from django.forms.fields import InvalidJSONInput
 
-from annotation.core.errors import AnnotationError
+from annotation.core.errors import AnnotationError, Overtaken
+from annotation.core.json_bodies import json_read
 
 Result = TypeVar("Result")
+AGAIN = "Save again to replace what is marked below, or reload the page to keep it and lose what you typed."
 
 
 class RefusableForm(forms.Form):
@@ -55,6 +59,46 @@ class RefusableForm(forms.Form):
             form, name = self.input_of(path)
             for message in messages:
                 form.add_error(name or None, message if name is not None or not path else f"{path}: {message}")
+
+
+class EditForm(RefusableForm):
+    """Base of forms that change what others can change meanwhile; the page sends back the version that it showed."""
+
+    version = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def arguments(self) -> dict[str, Any]:
+        values = dict(super().arguments())
+        return {"seen": values.pop("version"), **values} if "version" in values else values
+
+    def add_refusal(self, error: AnnotationError) -> None:
+        super().add_refusal(error)
+        if isinstance(error, Overtaken):
+            self.add_error(None, f"{error.message} {AGAIN}")
+            data = self.data.copy()  # type: ignore[attr-defined] # a bound form has a QueryDict
+            data["version"] = error.version
+            self.data = data
+
+
+class StrictJSONField(forms.JSONField):
+    """JSON of which every value can be stored; read as strictly as the API's."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and value.strip():
+            try:
+                return json_read(value)
+            except json.JSONDecodeError as error:
+                raise forms.ValidationError(self.error_messages["invalid"], code="invalid") from error
+            except ValueError as error:
+                raise forms.ValidationError(str(error), code="invalid") from error
+        return super().to_python(value)
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        if data is None or self.disabled:
+            return super().bound_data(data, initial)
+        try:
+            return json_read(data)
+        except ValueError:  # shown again as it was typed
+            return InvalidJSONInput(data)
 
 
 def offer_choices(form: forms.Form, name: str, choices: Iterable[Any]) -> None:

@@ -15,17 +15,25 @@ from annotation.core.errors import AnnotationError
 DEEPEST = 64  # lists and objects within each other; no request needs ten
 TOO_DEEP = f"Lists and objects are nested too deeply; accepted: {DEEPEST} levels."
 LARGEST_NUMBER = 2**63
+TOO_LARGE = "Found a whole number that is too large; accepted: 64 bits."
+MOST_DIGITS = 4000
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def json_read(text: str) -> Any:
     """Return the value of a JSON text; raise ``ValueError``, in words, for one that cannot be stored."""
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_whole_number)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
     _check(value)
     return value
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:  # Python refuses to read more of them
+        raise ValueError(TOO_LARGE)
+    return int(digits)
 
 
 def _refuse_constant(name: str) -> Any:
@@ -65,7 +73,7 @@ def _problem(value: Any) -> str:
             return "Found half a surrogate pair; accepted: whole characters."
     elif isinstance(value, int):
         if not -LARGEST_NUMBER <= value < LARGEST_NUMBER:
-            return "Found a whole number that is too large; accepted: 64 bits."
+            return TOO_LARGE
     elif isinstance(value, float) and not isfinite(value):
         return "Found a number that is too large; accepted: below 1.8e308."
     return ""

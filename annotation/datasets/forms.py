@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from annotation.core.forms import RefusableForm
+from annotation.core.forms import EditForm, RefusableForm
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.core.rows import ENDINGS, FORMATS, format_of
 from annotation.core.uploads import upload_limit
@@ -66,7 +66,7 @@ class DatasetUploadForm(UploadForm):
         return {"filename": file.name, "content": file.read(), **data}
 
 
-class DatasetEditForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
+class DatasetEditForm(EditForm, forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
     class Meta:
         model = Dataset
         fields = DESCRIBED

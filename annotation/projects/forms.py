@@ -1,6 +1,6 @@
 from django import forms
 
-from annotation.core.forms import RefusableForm
+from annotation.core.forms import EditForm, RefusableForm
 from annotation.models import Project, Role
 
 
@@ -10,6 +10,10 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none wh
         fields = ("name", "description")
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
         help_texts = {"description": "What it is about, for its members."}
+
+
+class ProjectEditForm(EditForm, ProjectForm):
+    """The form of a project that exists."""
 
 
 class MemberForm(RefusableForm):

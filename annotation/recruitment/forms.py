@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 
-from annotation.core.forms import RefusableForm, offer_choices
+from annotation.core.forms import EditForm, RefusableForm, offer_choices
 from annotation.models import Campaign, ProviderAccount, Recruitment, ReturnPolicy
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import (
@@ -21,7 +21,7 @@ from annotation.recruitment.providers.base import (
     Section,
 )
 from annotation.recruitment.providers.codes import ACTIONS
-from annotation.recruitment.services.terms import Terms, expected_screens, terms_of
+from annotation.recruitment.services.terms import Terms, expected_screens
 
 CHOICES = {outcome: actions for outcome, actions in ACTIONS.items() if len(actions) > 1}
 
@@ -54,11 +54,13 @@ def declared_field(field: Field) -> forms.Field:
             return forms.CharField(max_length=field.max_length, **common)
 
 
-class ProviderAccountForm(RefusableForm):
+class ProviderAccountForm(EditForm):
     name = forms.CharField(max_length=80, help_text="Raters never see it.")
 
     def __init__(self, *args: Any, provider: str, account: ProviderAccount | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if account is None:
+            del self.fields["version"]
         for declared in PROVIDERS[provider].account_fields:
             field = self.fields[declared.name] = declared_field(declared)
             if declared.secret and account is not None and account.secrets:
@@ -71,13 +73,9 @@ class ProviderAccountForm(RefusableForm):
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``account_connect`` and ``account_update``."""
-        values = dict(self.cleaned_data)
-        return {"name": values.pop("name"), "endpoint": values.pop("endpoint", ""), "values": values}
-
-
-def account_initial(account: ProviderAccount) -> dict[str, Any]:
-    values = {field.name: account.options.get(field.name, "") for field in PROVIDERS[account.provider].account_fields}
-    return {**values, "name": account.name, "endpoint": account.endpoint}
+        values = super().arguments()
+        named = {name: values.pop(name) for name in ("name", "endpoint", "seen") if name in values}
+        return {**named, "values": values}
 
 
 class FormSection(NamedTuple):
@@ -87,7 +85,7 @@ class FormSection(NamedTuple):
     grid: bool
 
 
-class RecruitmentForm(RefusableForm):
+class RecruitmentForm(EditForm):
     name = forms.CharField(max_length=120, help_text="For you and the other managers.")
     account = forms.ChoiceField(required=False)
     title = forms.CharField(max_length=128, required=False, help_text="Raters see it in the list of studies.")
@@ -131,8 +129,7 @@ class RecruitmentForm(RefusableForm):
         offer_choices(self, "account", [*choices, ("", f"None: I create the study at {label} by hand")])
         self.fields["account"].label = f"Account at {label}"
         self.fields["account"].initial = next(iter(self.accounts), "")
-        if recruitment is not None:
-            del self.fields["account"]
+        del self.fields["version" if recruitment is None else "account"]
         if self.provider.currency:
             del self.fields["currency"]
         for declared in self.provider.study_fields:
@@ -170,7 +167,8 @@ class RecruitmentForm(RefusableForm):
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``recruitment_update`` or, with a field for the account, ``recruitment_create``."""
-        arguments = {name: self.cleaned_data[name] for name in ("name", "return_policy")}
+        values = super().arguments()
+        arguments = {name: values[name] for name in ("name", "return_policy", "seen") if name in values}
         if "account" in self.fields:
             arguments["account"] = self.accounts.get(self.cleaned_data["account"])
         return {**arguments, "terms": self.terms, "after": self.after}
@@ -239,18 +237,6 @@ def recruitment_initial(campaign: Campaign, provider: str, *, seconds: float | N
         "minutes": minutes,
         "reward": reward or None,
         "currency": PROVIDERS[provider].currency or campaign.payment_currency,
-    }
-
-
-def terms_initial(recruitment: Recruitment) -> dict[str, Any]:
-    """Return the initial values of ``RecruitmentForm``."""
-    terms = terms_of(recruitment)
-    return {
-        **vars(terms),
-        **{f"after_{code.outcome.value}": code.after.value for code in terms.codes},
-        "name": recruitment.name,
-        "return_policy": recruitment.return_policy,
-        **terms.extra,
     }
 
 

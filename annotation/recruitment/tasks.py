@@ -4,10 +4,11 @@ from contextlib import suppress
 
 from celery import shared_task
 
+from annotation.core import turns
 from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.recruitment.services import events, refreshing, reviewing, turns
+from annotation.recruitment.services import events, refreshing, reviewing
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types

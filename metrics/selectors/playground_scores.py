@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.core.turns import SLOW_METRICS, one_of
 from metrics.models import TrainedModel
 from metrics.scoring.explain.case import combined_by
 from metrics.scoring.meteor_jar import MeteorFailed, answers_within
@@ -26,6 +27,8 @@ from metrics.selectors.ranges import range_words
 # TER tries shifts: pairs of words that it compares between two key presses, and in seconds.
 TER_AT_ONCE, TER_AT_ALL = 2_000, 50_000
 PATIENCE = 30.0  # seconds for METEOR's program, which takes some to start
+SLOW_AT_ONCE = 2  # for all users together: METEOR's program takes up to 2 GB
+BUSY = f"The server is computing such a score for {SLOW_AT_ONCE} others: try again in half a minute."
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,17 @@ def _slow(metric: type[Metric], trial: Trial) -> str:
 
 
 def _score(line: MetricLine, metric: Metric, trial: Trial, workspace: Workspace) -> None:
+    if not metric.slow:
+        _score_now(line, metric, trial, workspace)
+        return
+    with one_of(SLOW_METRICS, SLOW_AT_ONCE) as is_free:
+        if is_free:
+            _score_now(line, metric, trial, workspace)
+        else:
+            line.reason = BUSY
+
+
+def _score_now(line: MetricLine, metric: Metric, trial: Trial, workspace: Workspace) -> None:
     weights = np.array(trial.weights) if metric.needs_weights else None
 
     def score(prepared: Any, mask: np.ndarray | None = None) -> float:

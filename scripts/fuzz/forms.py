@@ -28,7 +28,7 @@ KIND_OF_FILE = {
 }
 
 
-class _Form:
+class Form:
     def __init__(self, attributes: Mapping[str, str], address: str) -> None:
         self.method = attributes.get("method", "get").upper()
         self.address = urljoin(address, attributes.get("action", "") or address)
@@ -44,24 +44,25 @@ class _Form:
             self.pairs.append((name, value))
 
 
-class _Page(HTMLParser):
+class Page(HTMLParser):
     """What a page offers: links, addresses that its script requests, and forms with the values they show."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, fills: bool = True) -> None:
         super().__init__()
+        self.fills = fills  # empty fields
         self.address, self.links = address, []  # type: tuple[str, list[str]]
-        self.requests: list[tuple[str, str, _Form | None]] = []
-        self.forms: list[_Form] = []
-        self.by_id: dict[str, _Form] = {}
-        self.form: _Form | None = None
-        self.select: tuple[_Form, str, list[str], list[str]] | None = None
-        self.area: tuple[_Form, str] | None = None
+        self.requests: list[tuple[str, str, Form | None]] = []
+        self.forms: list[Form] = []
+        self.by_id: dict[str, Form] = {}
+        self.form: Form | None = None
+        self.select: tuple[Form, str, list[str], list[str]] | None = None
+        self.area: tuple[Form, str] | None = None
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.form = _Form(attributes, self.address)
+            self.form = Form(attributes, self.address)
             self.forms.append(self.form)
             self.by_id[attributes.get("id", "")] = self.form
         form = self.by_id.get(attributes["form"]) if "form" in attributes else self.form
@@ -79,7 +80,7 @@ class _Page(HTMLParser):
             if "selected" in attributes:
                 self.select[3].append(value)
 
-    def _field(self, tag: str, form: _Form, name: str, attributes: dict[str, str]) -> None:
+    def _field(self, tag: str, form: Form, name: str, attributes: dict[str, str]) -> None:
         kind, value = attributes.get("type", "text"), attributes.get("value", "")
         if tag == "button" or kind in ("submit", "image"):
             form.buttons.append((name, value))
@@ -103,7 +104,7 @@ class _Page(HTMLParser):
             self.form = None
         elif tag == "textarea" and self.area:
             form, name = self.area
-            form.add(name, self.text.removeprefix("\n") or TYPED["textarea"])
+            form.add(name, self.text.removeprefix("\n") or (TYPED["textarea"] if self.fills else ""))
             self.area = None
         elif tag == "select" and self.select:
             form, name, values, chosen = self.select
@@ -121,7 +122,7 @@ def pages(begin: Sequence[str], role: str, get: Callable[[str, str], str]) -> It
     while queue and looked_through < PAGES:
         address = queue.popleft()
         looked_through += 1
-        page = _Page(address)
+        page = Page(address)
         page.feed(get(address, role))
         for form in page.forms:
             yield _valid(form.method, form.address, form, role)
@@ -144,7 +145,7 @@ def pages(begin: Sequence[str], role: str, get: Callable[[str, str], str]) -> It
                 yield Valid("GET", found, role=role)
 
 
-def _valid(method: str, address: str, form: _Form | None, role: str) -> Valid:
+def _valid(method: str, address: str, form: Form | None, role: str) -> Valid:
     if form is None:
         return Valid(method, address, role=role)
     if method == "GET":

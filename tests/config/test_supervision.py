@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from config.supervision import (
     PAUSES,
     SETTLED_SECONDS,
     STARTING_SECONDS,
+    STOPPED_SECONDS,
     STUCK_SECONDS,
+    Database,
     Process,
     Watch,
     sick_kinds,
@@ -112,18 +115,19 @@ def test_a_part_that_cannot_be_started_is_tried_again_later(
     assert part.is_alive()
 
 
-@pytest.mark.parametrize("seen", ["its pulse", "its state"])
-def test_a_part_that_is_stopped_by_a_signal_is_replaced(part: Process, clock: Clock, seen: str) -> None:
+@pytest.mark.parametrize(("seen", "seconds"), [("its pulse", STUCK_SECONDS), ("its state", STOPPED_SECONDS)])
+def test_a_part_that_stands_still_is_replaced(part: Process, clock: Clock, seen: str, seconds: int) -> None:
     watch = Watch([part], lambda: WELL, print)
     if seen == "its pulse":
         part.kill()
         part.main = give_one_sign_of_life
         part.start()
         wait_until(lambda: part.is_stuck() or part.has_pulse)
-    os.kill(part.process.pid, signal.SIGSTOP)
-    wait_until(lambda: part.process.status() == psutil.STATUS_STOPPED)
+    else:
+        os.kill(part.process.pid, signal.SIGSTOP)
+        wait_until(lambda: part.process.status() == psutil.STATUS_STOPPED)
     stopped = part.process
-    clock.now += STUCK_SECONDS
+    clock.now += seconds
     watch.look()
     assert part.is_alive()
     clock.now += LOOK_SECONDS
@@ -131,6 +135,40 @@ def test_a_part_that_is_stopped_by_a_signal_is_replaced(part: Process, clock: Cl
     watch.look()
     assert part.process != stopped
     assert part.is_alive()
+
+
+def test_a_stopped_database_is_ended_and_started_again(clock: Clock, tmp_path: Path) -> None:
+    class Server:
+        """A database server of one process."""
+
+        process = subprocess.Popen(["sleep", "600"])
+        kill = process.kill
+
+        def is_running(self) -> bool:
+            return self.process.poll() is None
+
+        def is_stopped(self) -> bool:
+            return self.is_running() and psutil.Process(self.process.pid).status() == psutil.STATUS_STOPPED
+
+        def start_again(self) -> None:
+            self.process = subprocess.Popen(["sleep", "600"])
+
+    server: Any = Server()
+    watch = Watch([Database(server)], lambda: WELL, print)
+    stopped = server.process
+    stopped.send_signal(signal.SIGSTOP)
+    wait_until(server.is_stopped)
+    clock.now += STOPPED_SECONDS
+    watch.look()
+    assert server.process == stopped
+    clock.now += LOOK_SECONDS
+    watch.look()
+    stopped.wait()
+    watch.look()
+    assert server.process != stopped
+    assert server.is_running()
+    server.process.kill()
+    server.process.wait()
 
 
 def test_a_part_that_gives_no_signs_of_life_is_not_expected_to(part: Process, clock: Clock) -> None:

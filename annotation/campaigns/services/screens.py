@@ -11,10 +11,11 @@ from typing import Any
 from django.db import transaction
 
 from annotation.campaigns.design.quality import PreparedKind
-from annotation.campaigns.services.writing import campaign_change, draft_changes, draft_locked, who_made
+from annotation.campaigns.services.writing import campaign_change, draft_changes, draft_locked
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import Overtaken
 from annotation.models import Campaign, User
+from annotation.projects.services.audit import who_made
 
 Screen = dict[str, Any]
 MARK = 16  # characters

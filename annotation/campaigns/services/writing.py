@@ -15,7 +15,7 @@ from annotation.campaigns.services.validation import draft_problems, draft_valid
 from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.races import is_kept, refused_if_taken
 from annotation.models import AuditEntry, Campaign, CampaignState, Criterion, Project, Target, User
-from annotation.projects.services.audit import audit_record
+from annotation.projects.services.audit import audit_record, who_made
 
 CHANGE = "campaign.update"  # the verb of a draft's changes in the audit log
 
@@ -78,13 +78,6 @@ def campaign_change(
 def draft_changes(campaign: Campaign) -> QuerySet[AuditEntry]:
     """Return the recorded changes of the draft, newest first."""
     return campaign.audit_entries.filter(verb=CHANGE).select_related("actor").order_by("-pk")
-
-
-def who_made(entry: AuditEntry | None, by: User | None) -> str:
-    """Return who made a change, to begin a sentence for the user ``by``."""
-    if entry is None or entry.actor is None:
-        return "Another user"
-    return "You" if entry.actor == by else entry.actor.username
 
 
 def _check_unchanged(campaign: Campaign, seen: int, by: User | None) -> None:

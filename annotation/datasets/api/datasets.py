@@ -9,10 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.api import AnswerSerializer, ReadViewSet, Strict
+from annotation.core.api import AnswerSerializer, ReadViewSet
 from annotation.datasets.selectors.datasets import dataset_facts, datasets_of
 from annotation.datasets.services.datasets import DESCRIBED, dataset_update
 from annotation.models import Dataset, Item, Response, ResponseSource, System
+from annotation.projects.api.versions import EditSerializer, VersionField
 
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
@@ -20,10 +21,11 @@ from annotation.models import Dataset, Item, Response, ResponseSource, System
 class DatasetSerializer(AnswerSerializer):
     n_items = serializers.IntegerField(read_only=True)
     n_systems = serializers.IntegerField(read_only=True)
+    version = VersionField(DESCRIBED)
 
     class Meta:
         model = Dataset
-        fields: tuple[str, ...] = ("slug", *DESCRIBED, "normalisation", "n_items", "n_systems", "created_at")
+        fields: tuple[str, ...] = ("slug", *DESCRIBED, "version", "normalisation", "n_items", "n_systems", "created_at")
 
 
 class SystemSerializer(serializers.Serializer[Any]):
@@ -51,10 +53,10 @@ class DatasetDetailSerializer(DatasetSerializer):
         return FactsSerializer(dataset_facts(dataset)).data
 
 
-class DatasetRequestSerializer(Strict, serializers.ModelSerializer[Any]):
+class DatasetRequestSerializer(EditSerializer):
     class Meta:
         model = Dataset
-        fields = DESCRIBED
+        fields = (*DESCRIBED, "version")
 
 
 class SourceSerializer(AnswerSerializer):
@@ -103,7 +105,7 @@ class DatasetsViewSet(ReadViewSet):
         dataset = self.get_object()
         serializer = DatasetRequestSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        return self.answer(dataset_update(dataset=dataset, **serializer.validated_data))
+        return self.answer(dataset_update(dataset=dataset, by=self.user, **serializer.validated_data))
 
 
 class InDatasetViewSet(ReadViewSet):

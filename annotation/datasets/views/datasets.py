@@ -17,6 +17,7 @@ from annotation.datasets.selectors import datasets as selectors
 from annotation.datasets.services.datasets import DESCRIBED, dataset_update
 from annotation.datasets.services.report import report_rows
 from annotation.models import Dataset, JobState, Role
+from annotation.projects.services.editing import columns_of, version_of
 
 COLUMNS = {
     "dataset": "name",
@@ -66,9 +67,9 @@ def dataset_detail(request: MemberRequest, dataset: Dataset) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @object_view(dataset_or_404, Role.MANAGER)
 def dataset_edit(request: MemberRequest, dataset: Dataset) -> HttpResponse:
-    form = DatasetEditForm(request.POST or None, initial={name: getattr(dataset, name) for name in DESCRIBED})
-    if form.is_valid():
-        dataset_update(dataset=dataset, **form.cleaned_data)
+    about = columns_of(dataset, DESCRIBED)
+    form = DatasetEditForm(request.POST or None, initial=about | {"version": version_of(about)})
+    if form.submit(dataset_update, dataset=dataset, by=request.user):
         messages.success(request, "Saved.")
         return redirect("annotation:dataset-detail", request.project.slug, dataset.slug)
     context = {"project": request.project, "dataset": dataset, "form": form}

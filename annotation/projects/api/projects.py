@@ -13,21 +13,29 @@ from rest_framework.viewsets import GenericViewSet
 from annotation.core.access import get_project_or_404
 from annotation.core.api import AnswerSerializer, ReadViewSet, Strict, user_of
 from annotation.models import Membership, Project, Role
+from annotation.projects.api.versions import EditSerializer, VersionField
 from annotation.projects.services import projects as services
 
 
 class ProjectSerializer(AnswerSerializer):
     role = serializers.ChoiceField(choices=Role.choices, read_only=True, help_text="Yours in this project.")
+    version = VersionField(services.DESCRIBED)
 
     class Meta:
         model = Project
-        fields = ("slug", "name", "description", "role", "created_at")
+        fields = ("slug", *services.DESCRIBED, "version", "role", "created_at")
 
 
 class ProjectRequestSerializer(Strict, serializers.ModelSerializer[Any]):
     class Meta:
         model = Project
-        fields = ("name", "description")
+        fields = services.DESCRIBED
+
+
+class ProjectEditSerializer(EditSerializer):
+    class Meta:
+        model = Project
+        fields = (*services.DESCRIBED, "version")
 
 
 class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project]):
@@ -52,13 +60,14 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project
         project = services.project_create(by=user_of(request), **serializer.validated_data)
         return self._answer(project, status.HTTP_201_CREATED)
 
-    @extend_schema(request=ProjectRequestSerializer)
+    @extend_schema(request=ProjectEditSerializer)
     def partial_update(self, request: Request, project_slug: str, **_: Any) -> ApiResponse:
         """Change the name and the description; the address stays."""
         project = get_project_or_404(user_of(request), project_slug, role=Role.OWNER)
-        serializer = ProjectRequestSerializer(data=request.data, partial=True)
+        serializer = ProjectEditSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        return self._answer(services.project_update(project=project, **serializer.validated_data), status.HTTP_200_OK)
+        changed = services.project_update(project=project, by=user_of(request), **serializer.validated_data)
+        return self._answer(changed, status.HTTP_200_OK)
 
 
 class MemberSerializer(Strict, serializers.ModelSerializer[Any]):

@@ -6,6 +6,13 @@ from typing import Any
 from annotation.models import AuditEntry, Campaign, Project, Rater, User
 
 
+def who_made(entry: AuditEntry | None, by: User | None) -> str:
+    """Return who made a change, to begin a sentence for the user ``by``."""
+    if entry is None or entry.actor is None:
+        return "Another user"
+    return "You" if entry.actor == by else entry.actor.username
+
+
 def audit_record(
     *,
     verb: str,

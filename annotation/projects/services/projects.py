@@ -5,6 +5,7 @@ from django.utils.text import slugify
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Membership, Project, Role, User
+from annotation.projects.services.editing import row_describe
 
 DESCRIBED = ("name", "description")
 
@@ -25,14 +26,14 @@ def project_create(*, by: User, name: str, description: str = "") -> Project:
     raise AnnotationError.at("name", f"Name: there are too many projects named {name!r}; choose another name.")
 
 
-def project_update(*, project: Project, **described: str) -> Project:
-    """Change columns of ``DESCRIBED``, and no other; the address stays."""
-    if unknown := described.keys() - set(DESCRIBED):
-        raise TypeError(f"unknown columns: {', '.join(sorted(unknown))}")
-    for name, value in described.items():
-        setattr(project, name, value)
-    project.save(update_fields=list(described))
-    return project
+def project_update(*, project: Project, by: User | None = None, seen: str = "", **described: str) -> Project:
+    """Change columns of ``DESCRIBED``, and no other; the address stays.
+
+    With ``seen``, the ``version_of`` the description that the user saw, no change made since is overwritten.
+    """
+    return row_describe(
+        row=project, project=project, noun="project", columns=DESCRIBED, described=described, seen=seen, by=by
+    )
 
 
 def member_add(*, project: Project, username: str, role: Role) -> Membership:

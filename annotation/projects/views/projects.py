@@ -14,9 +14,10 @@ from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, UserRequest, object_view, project_view
 from annotation.models import Membership, Project, Role
-from annotation.projects.forms import MemberForm, ProjectForm, RoleForm
+from annotation.projects.forms import MemberForm, ProjectEditForm, ProjectForm, RoleForm
 from annotation.projects.selectors import projects as selectors
 from annotation.projects.services import projects as services
+from annotation.projects.services.editing import columns_of, version_of
 
 
 @login_required
@@ -44,9 +45,9 @@ def project_create(request: UserRequest) -> HttpResponse:
 @project_view(Role.OWNER)
 def project_edit(request: MemberRequest) -> HttpResponse:
     project = request.project
-    form = ProjectForm(request.POST or None, initial={"name": project.name, "description": project.description})
-    if request.method == "POST" and form.is_valid():
-        services.project_update(project=project, **form.cleaned_data)
+    about = columns_of(project, services.DESCRIBED)
+    form = ProjectEditForm(request.POST or None, initial=about | {"version": version_of(about)})
+    if form.submit(services.project_update, project=project, by=request.user):
         return redirect("annotation:project-detail", project.slug)
     return render(request, "annotation/projects/project_edit.html", {"project": project, "form": form})
 

@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 from django import forms
 
-from annotation.core.forms import RefusableForm
+from annotation.core.forms import RefusableForm, StrictJSONField
 from annotation.quality.services.decisions import LONGEST_REASON
 from annotation.weighting.exclusion.registry import RULES, rule_from_dict
 from annotation.weighting.exclusion.rule import ACTIONS, ExclusionRule, RuleError
@@ -113,7 +113,7 @@ class DecisionForm(RefusableForm):
 class RulesJsonForm(RefusableForm):
     """The rules as JSON."""
 
-    rules = forms.JSONField(
+    rules = StrictJSONField(
         label="Rules as JSON",
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "font-monospace"}),
         help_text="A list of records, such as [{&quot;rule&quot;: &quot;gold_accuracy_below&quot;, "

@@ -1,5 +1,6 @@
 """The data that a project holds about a rater, by the id or name that the rater gives."""
 
+import re
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -15,8 +16,11 @@ from annotation.models import (
     Rating,
     Submission,
 )
+from annotation.rating.pseudonyms import MADE_HERE
+from annotation.records.selectors.tables import NAMED
 
 MOST = 20  # raters with one id
+NUMBERED = re.compile(rf"{NAMED}([0-9]{{1,18}})")
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Held:
     """A rater, the ids, and how much data there is."""
 
     rater: Rater
+    in_records: str  # the name there, if it is not the pseudonym
     identities: list[tuple[str, str]]  # provider, id
     campaigns: list[tuple[int, str]]
     presentations: int
@@ -35,11 +40,13 @@ class Held:
 
 
 def held_about(project: Project, rater_id: str) -> list[Held]:
-    """Return the raters with exactly this id at a provider, this submission's id or this pseudonym."""
+    """Return the raters with exactly this id at a provider, submission's id, pseudonym or name in the records."""
     rater_id = rater_id.strip()
     if not rater_id:
         return []
     known_as = Q(pseudonym=rater_id) | Q(identity__external_id=rater_id) | Q(submissions__external_id=rater_id)
+    if numbered := NUMBERED.fullmatch(rater_id):
+        known_as |= Q(pk=int(numbered[1])) & ~Q(pseudonym__regex=f"^({MADE_HERE})$")
     raters = Rater.objects.filter(known_as, project=project)
     return [held_of(rater) for rater in raters.distinct().order_by("pk")[:MOST]]
 
@@ -52,6 +59,7 @@ def held_of(rater: Rater) -> Held:
     presentations = Presentation.objects.filter(rater=rater)
     return Held(
         rater=rater,
+        in_records="" if re.fullmatch(MADE_HERE, rater.pseudonym) else f"{NAMED}{rater.pk}",
         identities=known,
         campaigns=list(presentations.order_by("campaign").values_list("campaign_id", "campaign__name").distinct()),
         presentations=presentations.count(),

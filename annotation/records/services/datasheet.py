@@ -14,6 +14,7 @@ from annotation.core.markdown import plain
 from annotation.core.one_line import one_line
 from annotation.models import Campaign, Datasheet, User
 from annotation.projects.services.audit import audit_record
+from annotation.projects.services.editing import changed_since, overtaken_check, version_of
 from annotation.records.selectors.facts import Facts
 from annotation.records.services.heds import BY_NUMBER, FORM_URL, QUESTIONS, REFERENCE, SECTIONS, Question
 from annotation.records.services.heds_record import Recorded, key_of, recorded_answers
@@ -122,9 +123,23 @@ def with_answers(sheet: Sheet, answers: Mapping[str, ManagerAnswer]) -> Sheet:
     return Sheet(sheet.facts, [replace(entry, given=answers.get(entry.key, entry.given)) for entry in sheet.entries])
 
 
+def sheet_version(sheet: Sheet) -> str:
+    """Return the version of the answers that the form of a sheet shows."""
+    return version_of({entry.key: stored_answer(entry.given) for entry in sheet.entries if not entry.is_final})
+
+
+def stored_answer(answer: ManagerAnswer) -> dict[str, Any] | None:
+    return {"text": answer.text.strip(), "choices": sorted(answer.choices)} if answer else None
+
+
 @transaction.atomic
-def datasheet_update(*, campaign: Campaign, answers: Mapping[str, ManagerAnswer], by: User | None = None) -> Datasheet:
-    """Store the manager's answers by their keys, all or none; an empty answer deletes the stored answer."""
+def datasheet_update(
+    *, campaign: Campaign, answers: Mapping[str, ManagerAnswer], seen: str = "", by: User | None = None
+) -> Datasheet:
+    """Store the manager's answers by their keys, all or none; an empty answer deletes the stored answer.
+
+    With ``seen``, the ``sheet_version`` that the user saw, no answer given since is overwritten.
+    """
     problems: dict[str, list[str]] = {}
     criteria = set(campaign.criteria.values_list("name", flat=True))
     for key, answer in answers.items():
@@ -134,10 +149,14 @@ def datasheet_update(*, campaign: Campaign, answers: Mapping[str, ManagerAnswer]
         raise AnnotationError(" ".join(f"{key}: {each[0]}" for key, each in problems.items()), fields=problems)
     sheet, _ = Datasheet.objects.select_for_update().get_or_create(campaign=campaign)
     before = dict(sheet.answers)
-    for key, answer in answers.items():
+    given = changed_since({key: stored_answer(answer) for key, answer in answers.items()}, seen)
+    stored = {key: before.get(key) for key in answers}
+    changes = campaign.audit_entries.filter(verb="datasheet.update")
+    overtaken_check(stored=stored, new=given, seen=seen, changes=changes, by=by)
+    for key, answer in given.items():
         sheet.answers.pop(key, None)
         if answer:
-            sheet.answers[key] = {"text": answer.text.strip(), "choices": sorted(answer.choices)}
+            sheet.answers[key] = answer
     changed = sorted(key for key in before.keys() | sheet.answers.keys() if before.get(key) != sheet.answers.get(key))
     if changed:
         sheet.updated_by, sheet.updated_at = by, Now()

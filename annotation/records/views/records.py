@@ -7,14 +7,16 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.template.loader import render_to_string
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.access import may_manage
-from annotation.core.errors import AnnotationError
+from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import CONTENT_TYPES, file_response, table_response
+from annotation.core.forms import AGAIN
 from annotation.core.markdown import markdown
 from annotation.core.parameters import whole_numbers
 from annotation.core.views import MemberRequest, object_view
@@ -161,12 +163,18 @@ def campaign_record_datasheet(request: MemberRequest, campaign: Campaign) -> Htt
     if ending := request.GET.get("format"):
         return _sheet_file(sheet, ending)
     errors: dict[str, list[str]] = {}
+    refusal, version = "", sheets.sheet_version(sheet)
     if request.method == "POST":
-        given = _given_answers(request, sheet)
+        given, seen = _given_answers(request, sheet), request.POST.get("version", "")
         try:
-            sheets.datasheet_update(campaign=campaign, answers=given, by=request.user)
+            sheets.datasheet_update(campaign=campaign, answers=given, seen=seen, by=request.user)
+        except Overtaken as error:
+            refusal, errors, version = f"{error.message} {AGAIN}", error.fields, error.version
+            sheet = sheets.with_answers(sheet, given)
         except AnnotationError as error:
-            errors = error.fields
+            n = len(error.fields)
+            refusal = f"Nothing was saved: {n} answer{pluralize(n)} cannot be saved. See below."
+            errors, version = error.fields, seen
             sheet = sheets.with_answers(sheet, given)
         else:
             messages.success(request, "Saved.")
@@ -176,6 +184,8 @@ def campaign_record_datasheet(request: MemberRequest, campaign: Campaign) -> Htt
         "campaign": campaign,
         "sheet": sheet,
         "errors": errors,
+        "refusal": refusal,
+        "version": version,
         "may_manage": may_manage(project),
         "reference": REFERENCE,
         "form_url": FORM_URL,

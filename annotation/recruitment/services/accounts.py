@@ -1,6 +1,7 @@
 """Provider accounts. Their secrets are stored encrypted and sent to no one but the provider."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -10,6 +11,7 @@ from annotation.core.errors import AnnotationError
 from annotation.core.races import refused_if_taken
 from annotation.models import Project, ProviderAccount, User
 from annotation.projects.services.audit import audit_record
+from annotation.projects.services.editing import overtaken_check
 from annotation.recruitment.providers import PROVIDERS, open_provider, recruiting_provider
 from annotation.recruitment.providers.base import Account, Provider
 from annotation.recruitment.providers.errors import ProviderError
@@ -62,11 +64,24 @@ def account_connect(
 
 @transaction.atomic
 def account_update(
-    *, account: ProviderAccount, name: str, values: Mapping[str, str], endpoint: str = "", by: User | None = None
+    *,
+    account: ProviderAccount,
+    name: str,
+    values: Mapping[str, str],
+    endpoint: str = "",
+    seen: str = "",
+    by: User | None = None,
 ) -> ProviderAccount:
-    """Change an account; a secret that is left empty stays."""
+    """Change an account; a secret that is left empty stays.
+
+    With ``seen``, the ``version_of`` the settings that the user saw, no change made since is overwritten.
+    """
     account = locked(account)
+    stored = account_shown(account)
     changed = _save(account, name, values, endpoint)
+    new = account_shown(account) if changed else {**account_shown(account), "secrets": stored["secrets"]}
+    changes = account.project.audit_entries.filter(verb="provider.update", data__account=account.pk)
+    overtaken_check(stored=stored, new=new, seen=seen, changes=changes, by=by)
     summary = f"Changed the account “{account.name}”{': new ' + ' and '.join(changed) if changed else ''}."
     _audit(account, "update", summary, by, account=account.pk, secrets_changed=changed)
     return account
@@ -83,6 +98,13 @@ def account_remove(*, account: ProviderAccount, by: User | None = None) -> None:
         )
     _audit(account, "remove", f"Removed the account “{account.name}”.", by)
     account.delete()
+
+
+def account_shown(account: ProviderAccount) -> dict[str, Any]:
+    """Return what the form of an account shows, and the sealed secrets, which it does not show."""
+    fields = PROVIDERS[account.provider].account_fields
+    options = {each.name: account.options.get(each.name, "") for each in fields if not each.secret}
+    return {**options, "name": account.name, "endpoint": account.endpoint, "secrets": account.secrets.encode()}
 
 
 def account_check(*, account: ProviderAccount) -> Account:

@@ -7,12 +7,12 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from annotation.core.turns import EVENTS, turn
 from annotation.models import ProviderAccount, ProviderEvent, Recruitment
 from annotation.recruitment.providers.base import Provider
 from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.recruitment.services.accounts import WEBHOOK_SECRET, client_of, provider_of, secrets_of
 from annotation.recruitment.services.refreshing import study_apply, submission_apply
-from annotation.recruitment.services.turns import EVENTS, turn
 
 LATE = timedelta(minutes=1)  # after this time the task was lost or failed
 EXPIRED = timedelta(days=1)  # after this time refreshing has read the state anyway

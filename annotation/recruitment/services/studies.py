@@ -17,13 +17,22 @@ from annotation.models import (
     User,
 )
 from annotation.projects.services.audit import audit_record
+from annotation.projects.services.editing import overtaken_check
 from annotation.recruitment.providers import recruiting_provider
 from annotation.recruitment.providers.base import AfterCode, Outcome, Provider, Study, StudyState
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.changes import checked_name, locked, options_change
 from annotation.recruitment.services.refreshing import study_apply
-from annotation.recruitment.services.terms import Terms, codes_chosen, study_draft, terms_check, terms_of, terms_stored
+from annotation.recruitment.services.terms import (
+    Terms,
+    codes_chosen,
+    recruitment_shown,
+    study_draft,
+    terms_check,
+    terms_of,
+    terms_stored,
+)
 
 
 @dataclass(frozen=True)
@@ -89,15 +98,22 @@ def recruitment_update(
     terms: Terms,
     after: Mapping[Outcome, AfterCode],
     return_policy: str,
+    seen: str = "",
     by: User | None = None,
 ) -> Recruitment:
-    """Change a recruitment. Once the study exists at the provider, only name and return policy change."""
+    """Change a recruitment. Once the study exists at the provider, only name and return policy change.
+
+    With ``seen``, the ``version_of`` the terms that the user saw, no change made since is overwritten.
+    """
     fresh = locked(recruitment)
+    stored = recruitment_shown(fresh)
     fresh.name, fresh.return_policy = checked_name(name, 120), ReturnPolicy(return_policy)
     if not fresh.external_id:
         terms = codes_chosen(replace(terms, codes=terms_of(fresh).codes), after)
         terms_check(terms, provider=fresh.provider, by_hand=fresh.account_id is None)
         fresh.options = {**fresh.options, **terms_stored(terms)}
+    changes = fresh.campaign.audit_entries.filter(verb="recruitment.update", data__recruitment=fresh.pk)
+    overtaken_check(stored=stored, new=recruitment_shown(fresh), seen=seen, changes=changes, by=by)
     fresh.save(update_fields=["name", "return_policy", "options"])
     _audit(fresh, "update", f"Recruitment “{fresh.name}” changed.", by)
     return fresh

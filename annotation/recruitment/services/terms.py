@@ -62,6 +62,14 @@ def terms_of(recruitment: Recruitment) -> Terms:
     return Terms(**stored | {"codes": tuple(_code(code) for code in stored.get("codes", ()))})
 
 
+def recruitment_shown(recruitment: Recruitment) -> dict[str, Any]:
+    """Return what the form of a recruitment shows, by its inputs."""
+    terms = terms_of(recruitment)
+    shown = {name: value for name, value in vars(terms).items() if name not in ("codes", "extra")}
+    after = {f"after_{code.outcome.value}": code.after.value for code in terms.codes}
+    return {**shown, **after, **terms.extra, "name": recruitment.name, "return_policy": str(recruitment.return_policy)}
+
+
 def terms_stored(terms: Terms) -> dict[str, Any]:
     """Return the terms as JSON."""
     return {

@@ -11,13 +11,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.errors import AnnotationError
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.models import ProviderAccount, Role
-from annotation.recruitment.forms import ProviderAccountForm, account_initial
+from annotation.projects.services.editing import version_of
+from annotation.recruitment.forms import ProviderAccountForm
 from annotation.recruitment.lookups import account_or_404, provider_or_404
 from annotation.recruitment.providers import PROVIDERS, recruiting_providers
 from annotation.recruitment.providers.base import Capability
 from annotation.recruitment.selectors import accounts_of
 from annotation.recruitment.services import accounts as services
-from annotation.recruitment.services.accounts import provider_of
+from annotation.recruitment.services.accounts import account_shown, provider_of
 
 
 @require_GET
@@ -46,9 +47,9 @@ def provider_account_connect(request: MemberRequest, provider: str) -> HttpRespo
 @require_http_methods(["GET", "POST"])
 @object_view(account_or_404, Role.MANAGER)
 def provider_account_detail(request: MemberRequest, account: ProviderAccount) -> HttpResponse:
-    form = ProviderAccountForm(
-        request.POST or None, provider=account.provider, account=account, initial=account_initial(account)
-    )
+    shown = account_shown(account)
+    initial = shown | {"version": version_of(shown)}
+    form = ProviderAccountForm(request.POST or None, provider=account.provider, account=account, initial=initial)
     if form.submit(services.account_update, account=account, by=request.user):
         messages.success(request, "Saved.")
         return _to_account(account)

@@ -18,13 +18,9 @@ from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, perform
 from annotation.models import Campaign, Recruitment, RecruitmentState, Role, SubmissionStatus, User
+from annotation.projects.services.editing import version_of
 from annotation.recruitment import selectors
-from annotation.recruitment.forms import (
-    PlacesForm,
-    RecruitmentForm,
-    recruitment_initial,
-    terms_initial,
-)
+from annotation.recruitment.forms import PlacesForm, RecruitmentForm, recruitment_initial
 from annotation.recruitment.lookups import provider_or_404, recruitment_or_404
 from annotation.recruitment.providers import recruiting_providers
 from annotation.recruitment.providers.base import RELEASED
@@ -32,7 +28,14 @@ from annotation.recruitment.services import studies
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import batches_of
 from annotation.recruitment.services.refreshing import recruitment_refresh
-from annotation.recruitment.services.terms import Terms, expected_screens, fee_percent, terms_of, warnings_of
+from annotation.recruitment.services.terms import (
+    Terms,
+    expected_screens,
+    fee_percent,
+    recruitment_shown,
+    terms_of,
+    warnings_of,
+)
 
 PAGE = 100
 
@@ -81,15 +84,16 @@ def recruitment_create(request: MemberRequest, campaign: Campaign, provider: str
 @require_http_methods(["GET", "POST"])
 @object_view(recruitment_or_404, Role.MANAGER)
 def recruitment_edit(request: MemberRequest, recruitment: Recruitment) -> HttpResponse:
+    shown = recruitment_shown(recruitment)
     form = RecruitmentForm(
         request.POST or None,
         provider=recruitment.provider,
         accounts=[],
         recruitment=recruitment,
-        initial=terms_initial(recruitment),
+        initial=shown | {"version": version_of(shown)},
     )
     if recruitment.external_id:  # the provider has it already
-        for name in set(form.fields) - {"name", "return_policy"}:
+        for name in set(form.fields) - {"name", "return_policy", "version"}:
             form.fields[name].disabled = True
     if form.submit(studies.recruitment_update, recruitment=recruitment, by=request.user):
         messages.success(request, "Saved.")

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.html import escape
 
-from annotation.core.forms import RefusableForm, offer_choices, offer_rows
+from annotation.core.forms import EditForm, RefusableForm, offer_choices, offer_rows
 from annotation.datasets.forms import UploadForm
 from annotation.models import Campaign, CampaignState, Dataset, ReferenceSet, SourceKind
 from annotation.quality.selectors.decisions import excluded_raters
@@ -73,7 +73,7 @@ class ReferenceSetForm(RefusableForm):
         }
 
 
-class ReferenceSetEditForm(RefusableForm):
+class ReferenceSetEditForm(EditForm):
     """Name and description of a set; its address does not change."""
 
     name = forms.CharField(max_length=120)

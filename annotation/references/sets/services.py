@@ -8,9 +8,11 @@ from django.utils.text import slugify
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Dataset, Project, ReferenceSet, SourceKind, System, User
 from annotation.projects.services.audit import audit_record
+from annotation.projects.services.editing import changed_since, columns_of, overtaken_check
 from annotation.rating.selectors.ratings import campaign_criteria
 
 MAX_NAME = 120
+DESCRIBED = ("name", "description")
 TEXT_KINDS = [kind.value for kind in SourceKind if kind != SourceKind.SYSTEM]  # of sources without a system
 
 
@@ -48,15 +50,20 @@ def reference_set_create(
 
 @transaction.atomic
 def reference_set_edit(
-    *, reference_set: ReferenceSet, by: User | None, name: str | None = None, description: str | None = None
+    *, reference_set: ReferenceSet, by: User | None, seen: str = "", **described: str
 ) -> ReferenceSet:
-    """Change name or description. The slug stays: papers, score runs and studies name releases by it."""
+    """Change columns of ``DESCRIBED``. The slug stays: papers, score runs and studies name releases by it.
+
+    With ``seen``, the ``version_of`` the description that the user saw, no change made since is overwritten.
+    """
+    if unknown := described.keys() - set(DESCRIBED):
+        raise TypeError(f"unknown columns: {', '.join(sorted(unknown))}")
     fresh = ReferenceSet.objects.select_for_update(of=("self",)).select_related("project").get(pk=reference_set.pk)
-    changed: dict[str, list[str]] = {}
-    for field, value in (("name", name), ("description", description)):
-        before = getattr(fresh, field)
-        if value is not None and value.strip() != before:
-            changed[field] = [before, value.strip()]
+    stored = columns_of(fresh, DESCRIBED)
+    new = changed_since({name: value.strip() for name, value in described.items()}, seen)
+    changes = fresh.project.audit_entries.filter(verb="reference_set.edit", data__reference_set=fresh.slug)
+    overtaken_check(stored=stored, new=new, seen=seen, changes=changes, by=by)
+    changed = {name: [stored[name], value] for name, value in new.items() if value != stored[name]}
     if "name" in changed:
         check_name(changed["name"][1])
     if changed:

@@ -11,6 +11,7 @@ from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import chosen_dataset
 from annotation.models import ReferenceSet, Role
+from annotation.projects.services.editing import columns_of, version_of
 from annotation.references import tasks
 from annotation.references.browsing.selectors.references import source_names
 from annotation.references.releases.forms import (
@@ -25,6 +26,7 @@ from annotation.references.releases.services.imports import weights_import_creat
 from annotation.references.releases.services.releases import release_create as create_release
 from annotation.references.sets.access import release_url, set_or_404
 from annotation.references.sets.selectors import campaigns_to_join
+from annotation.references.sets.services import DESCRIBED
 from annotation.references.sets.services import reference_set_add_campaign as add_campaign
 from annotation.references.sets.services import reference_set_create as create_reference_set
 from annotation.references.sets.services import reference_set_edit as edit_reference_set
@@ -111,8 +113,8 @@ def release_create(request: MemberRequest, reference_set: ReferenceSet) -> HttpR
 @object_view(set_or_404, Role.MANAGER)
 def reference_set_edit(request: MemberRequest, reference_set: ReferenceSet) -> HttpResponse:
     """Change the name and description; the choice of references stays, because releases depend on it."""
-    about = {"name": reference_set.name, "description": reference_set.description}
-    form = ReferenceSetEditForm(request.POST or None, initial=about)
+    about = columns_of(reference_set, DESCRIBED)
+    form = ReferenceSetEditForm(request.POST or None, initial=about | {"version": version_of(about)})
     if form.submit(edit_reference_set, reference_set=reference_set, by=request.user):
         messages.success(request, "Saved.")
         return redirect("annotation:reference-set-detail", request.project.slug, reference_set.slug)

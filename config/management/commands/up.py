@@ -35,7 +35,7 @@ from config.demo import demo_banner
 from config.embedded_postgres import port_is_free
 from config.forks import CAN_FORK, fork, run_command
 from config.health import problems
-from config.supervision import Database, Part, Process, Watch
+from config.supervision import STUCK_SECONDS, Database, Part, Process, Watch
 
 STOP_SECONDS = 20
 LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - only where the user asks for it
@@ -167,7 +167,8 @@ class Command(BaseCommand):
         if settings.EMBEDDED_POSTGRES:
             self.parts.append(Database(settings.EMBEDDED_POSTGRES))
         processes = f"--bind {host}:{port} --workers {web_workers} --threads 8 --worker-class gthread"
-        ends = f"--graceful-timeout {STOP_SECONDS // 2} --no-control-socket"
+        # A process gives gunicorn a sign of life each second, whatever its threads do.
+        ends = f"--timeout {STUCK_SECONDS} --graceful-timeout {STOP_SECONDS // 2} --no-control-socket"
         web = ("gunicorn", "config.wsgi", *processes.split(), *ends.split())
         celery = ("celery", "--quiet", "-A", "config")
         scheduler = (*celery, "beat", "--loglevel=info", "--pidfile=")

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from sacrebleu.metrics import CHRF, TER
 
+from annotation.core.turns import SLOW_METRICS
 from annotation.models import Project, Response, ResponseSource, System
 from metrics.forms.playground import LONGEST_QUERY, MOST_REFERENCES, run_settings
 from metrics.models import ScoreRun
@@ -19,6 +20,7 @@ from metrics.scoring.metric import Workspace
 from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.segments import Segments
 from metrics.selectors.models import models_of_run
+from metrics.selectors.playground_scores import BUSY, SLOW_AT_ONCE
 from metrics.services.scoring import model_store
 from tests.metrics.conversations import ARABIC, CHINESE, make_conversations
 from tests.metrics.played import train_models
@@ -290,6 +292,31 @@ def test_a_program_that_hangs_or_fails_is_given_up_with_its_reason(
     monkeypatch.setattr("metrics.scoring.meteor_jar.find_jar", lambda: tmp_path)
     monkeypatch.setattr("metrics.selectors.playground_scores.PATIENCE", patience)
     assert reason in line_of(member.post(url, TYPED | {"ask": "meteor"}), "meteor").reason
+
+
+def test_no_more_programs_are_started_at_once_than_the_server_can_take(url, member, monkeypatch, tmp_path):
+    """Each request for METEOR starts a Java program; other processes hold their places in the database."""
+    started = tmp_path / "started"
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\necho started >> {started}\nexit 3\n")
+    java.chmod(0o755)
+    monkeypatch.setattr("metrics.scoring.meteor_jar.find_java", lambda: str(java))
+    monkeypatch.setattr("metrics.scoring.meteor_jar.find_jar", lambda: tmp_path)
+    others = connection.copy()
+    try:
+        for place in range(SLOW_AT_ONCE):
+            assert "status 3" in line_of(member.post(url, TYPED | {"ask": "meteor"}), "meteor").reason
+            with others.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_lock(%s, %s)", [SLOW_METRICS, place])
+        started.unlink()
+        page = member.post(url, TYPED | {"ask": "meteor"})
+        assert line_of(page, "meteor").reason == BUSY
+        assert BUSY in page.content.decode()
+        assert line_of(page, "bleu").score is not None
+        assert not started.exists()
+    finally:
+        others.close()
+    assert "status 3" in line_of(member.post(url, TYPED | {"ask": "meteor"}), "meteor").reason
 
 
 def test_cider_says_why_one_segment_is_not_enough(url, member):

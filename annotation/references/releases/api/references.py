@@ -30,6 +30,7 @@ from annotation.core.api import (
 from annotation.core.rows import FORMATS
 from annotation.datasets.api.datasets import SourceSerializer
 from annotation.models import Campaign, Dataset, Item, JobState, ReferenceSet, Release, ReleaseWeight
+from annotation.projects.api.versions import EditSerializer, VersionField
 from annotation.references.browsing.forms import WeightFilterForm, range_errors
 from annotation.references.browsing.responses import release_file_response
 from annotation.references.browsing.selectors.references import WeightFilter, weight_rows
@@ -43,6 +44,7 @@ from annotation.references.releases.services.releases import (
     release_restore,
 )
 from annotation.references.sets.services import (
+    DESCRIBED,
     TEXT_KINDS,
     reference_set_add_campaign,
     reference_set_create,
@@ -87,12 +89,14 @@ class ReferenceSetSerializer(SourcesSerializer):
         source="latest_number", read_only=True, allow_null=True, help_text="Number of the newest finished release."
     )
 
+    version = VersionField(DESCRIBED)
+
     class Meta:
         model = ReferenceSet
-        fields = ("slug", "name", "description", "dataset", "campaigns", *SOURCES, "latest_release")
+        fields = ("slug", *DESCRIBED, "version", "dataset", "campaigns", *SOURCES, "latest_release")
 
 
-class ReferenceSetEditSerializer(Strict, serializers.ModelSerializer[ReferenceSet]):
+class ReferenceSetEditSerializer(EditSerializer):
     add_campaigns = serializers.ListField(
         child=serializers.CharField(),
         required=False,
@@ -101,7 +105,7 @@ class ReferenceSetEditSerializer(Strict, serializers.ModelSerializer[ReferenceSe
 
     class Meta:
         model = ReferenceSet
-        fields = ("name", "description", "add_campaigns")
+        fields = (*DESCRIBED, "version", "add_campaigns")
         extra_kwargs = {"name": {"required": False}, "description": {"required": False}}
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import ArpackNoConvergence, svds
 
 from metrics.scoring.arrays import Floats, Ids, Ints
 from metrics.scoring.texts import Text, check_whole, tokenize_texts
@@ -22,6 +22,7 @@ AT_ONCE = 20_000  # texts between two reports
 TOKENS_AT_ONCE = 2**22
 # Matrices up to this size, or of which nearly every dimension is wanted, are decomposed densely.
 DENSE = 300
+RESTARTS = 20  # of ARPACK; of Zipf-like texts, and even of random ones, two are enough
 
 
 class Corpus(NamedTuple):
@@ -147,6 +148,11 @@ def factorised(matrix: sparse.csr_array, *, dimension: int, power: float) -> Flo
 
     The largest entry of each column is positive: a singular vector's sign is otherwise arbitrary.
 
+    Raises
+    ------
+    ValueError
+        The largest singular values are too close to each other. Without a limit ARPACK would go on for hours.
+
     References
     ----------
     Levy and Goldberg 2014, section 4.2: power 0.5, the symmetric variant.
@@ -158,7 +164,14 @@ def factorised(matrix: sparse.csr_array, *, dimension: int, power: float) -> Flo
         # The start vector makes ARPACK's result reproducible.
         start = np.random.default_rng(0).uniform(-1, 1, size)
         # With a wide search, this tolerance (of squared values) still gives factors whose product is exact to 1e-12.
-        left, values, _ = svds(matrix, k=dimension, v0=start, ncv=min(size - 1, 3 * dimension + 20), tol=1e-6)
+        wide = min(size - 1, 3 * dimension + 20)
+        try:
+            left, values, _ = svds(matrix, k=dimension, v0=start, ncv=wide, tol=1e-6, maxiter=RESTARTS)
+        except ArpackNoConvergence as error:
+            raise ValueError(
+                "texts: found words that are so alike that their vectors cannot be computed exactly; "
+                "accepted: texts in which some words occur more often than others, or a higher min_count"
+            ) from error
         order = np.argsort(-values, kind="stable")
         left, values = left[:, order], values[order]
     rank = min(dimension, int(np.count_nonzero(values > 1e-10 * values[0])))

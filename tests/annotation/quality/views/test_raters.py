@@ -132,6 +132,14 @@ def test_rules_given_as_json_fill_the_rows_and_errors_are_named(campaign, manage
     assert wrong.status_code == 400
     assert b"a share, above 0 and at most 1" in wrong.content
     assert client.post(address, {"do": "json", "rules": '{"rule": 1}'}).status_code == 400
+    for attack, refusal in {
+        "9" * 5000: b"Found a whole number that is too large",
+        "[" * 100_000: b"nested too deeply",
+        '"\\ud800"': b"half a surrogate pair",
+        "[": b"Enter a valid JSON.",
+    }.items():
+        refused = client.post(address, {"do": "json", "rules": attack})
+        assert (refused.status_code, refusal in refused.content) == (400, True), attack[:9]
 
 
 def test_a_registered_version_is_previewed_applied_and_replayed(campaign, manager, as_user):

@@ -226,6 +226,21 @@ def test_data_held_about_a_rater_is_found_by_any_of_their_ids(campaign: Campaign
     assert held.campaigns == [(campaign.pk, campaign.name)]
 
 
+def test_a_rater_who_typed_a_name_is_found_by_the_name_in_the_records(campaign: Campaign, jane: Rater) -> None:
+    numbered = f"named-{jane.pk}"
+    with transaction.atomic():
+        assert numbered in {row[0] for row in table_rows(TABLES["raters"], campaign)}
+    (held,) = held_about(campaign.project, numbered)
+    assert (held.rater, held.in_records) == (jane, numbered)
+    made_here = join(campaign)
+    assert held_about(campaign.project, f"named-{made_here.pk}") == [], "no record calls them so"
+    (held,) = held_about(campaign.project, made_here.pseudonym)
+    assert held.in_records == ""
+    assert held_about(campaign.project, f"named-{'9' * 5000}") == []
+    rater_erase(rater=jane)
+    assert held_about(campaign.project, numbered) == []
+
+
 def test_nothing_is_found_after_erasure_nor_in_another_project(campaign: Campaign, jane: Rater) -> None:
     other_project = Project.objects.create(name="Other", slug="other")
     assert held_about(other_project, PROLIFIC_ID) == []

@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.campaigns.services.lifecycle import campaign_close
+from annotation.core import turns
 from annotation.models import (
     Campaign,
     Participation,
@@ -23,7 +24,7 @@ from annotation.models import SubmissionStatus as Status
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.recruitment.services import refreshing, turns
+from annotation.recruitment.services import refreshing
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds.campaigns import rate_next

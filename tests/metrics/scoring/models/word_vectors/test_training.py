@@ -126,3 +126,9 @@ def test_texts_with_nothing_to_learn_from_are_refused(texts):
 def test_an_option_out_of_range_is_refused_with_what_is_accepted(option, value):
     with pytest.raises(ValueError, match=f"{option}: found {value!r}; accepted"):
         WordVectors.train(["a b"], **{option: value})
+
+
+def test_words_that_are_all_alike_are_refused_and_not_worked_on_for_hours():
+    words = [f"n{number}" for number in range(4000)]  # each beside two others, none oftener than another
+    with pytest.raises(ValueError, match="found words that are so alike that their vectors cannot be computed"):
+        WordVectors.train([" ".join(words)], dimension=2, min_count=1, window=1)
