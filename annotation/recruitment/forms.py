@@ -74,7 +74,7 @@ class ProviderAccountForm(EditForm):
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``account_connect`` and ``account_update``."""
         values = super().arguments()
-        named = {name: values.pop(name) for name in ("name", "endpoint", "seen") if name in values}
+        named: dict[str, Any] = {name: values.pop(name) for name in ("name", "endpoint", "seen") if name in values}
         return {**named, "values": values}
 
 
@@ -168,7 +168,7 @@ class RecruitmentForm(EditForm):
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``recruitment_update`` or, with a field for the account, ``recruitment_create``."""
         values = super().arguments()
-        arguments = {name: values[name] for name in ("name", "return_policy", "seen") if name in values}
+        arguments: dict[str, Any] = {name: values[name] for name in ("name", "return_policy", "seen") if name in values}
         if "account" in self.fields:
             arguments["account"] = self.accounts.get(self.cleaned_data["account"])
         return {**arguments, "terms": self.terms, "after": self.after}

@@ -9,17 +9,24 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.campaigns.services.starting import campaign_start
+from annotation.core.errors import AnnotationError
 from annotation.datasets.services.content import DatasetContent
+from annotation.datasets.services.datasets import dataset_update
 from annotation.datasets.services.imports import dataset_create, dataset_import_create, dataset_import_execute
 from annotation.datasets.services.lists import response_list_create, response_list_delete
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
+from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.preview import rating_import_confirm, rating_import_discard
+from annotation.mining.services.corpora import corpus_delete
 from annotation.models import (
     Campaign,
     CampaignState,
+    Corpus,
     Dataset,
     DatasetImport,
     JobState,
     Membership,
+    MiningRun,
     Project,
     ProviderAccount,
     RatingImport,
@@ -31,10 +38,15 @@ from annotation.models import (
 )
 from annotation.projects.services.api_tokens import api_token_get_or_create, api_token_rotate
 from annotation.projects.services.projects import member_change, member_remove
+from annotation.recruitment.providers.base import Arrival
 from annotation.recruitment.services.accounts import account_remove
+from annotation.recruitment.services.arrivals import arrival_admit
+from annotation.recruitment.services.studies import recruitment_discard
 from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
+from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, uploaded_corpus
+from tests.annotation.worlds.recruited import make_recruitment
 from tests.races import race
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -187,3 +199,81 @@ def test_two_that_get_their_name_from_the_product_get_two_names(
     )
     assert (answer.status_code, answer.json()["slug"]) == (201, "humans-2")
     assert sorted(ReferenceSet.objects.values_list("slug", flat=True)) == ["humans", "humans-2"]
+
+
+def test_of_two_corpora_under_one_name_the_second_is_refused_at_its_name(project: Project) -> None:
+    first, second = race(lambda: uploaded_corpus(project), lambda: uploaded_corpus(project))
+    assert isinstance(second, AnnotationError)
+    assert (list(second.fields), "already; choose another name" in second.message) == (["name"], True)
+    assert list(Corpus.objects.all()) == [first]
+
+
+def test_a_corpus_is_deleted_or_searched_but_not_both(project: Project) -> None:
+    seeds = seeds_dataset(project)
+    corpus = indexed_corpus(project)
+    run, refused = race(lambda: asked_run(project, seeds, corpus), lambda: corpus_delete(corpus=corpus))
+    assert f"is used by mining run {run.pk}" in refused.message
+    run.delete()
+    _, refused = race(lambda: corpus_delete(corpus=corpus), lambda: asked_run(project, seeds, corpus))
+    assert "was deleted just now" in refused.message
+    assert not MiningRun.objects.exists()
+
+
+def test_two_imports_that_give_a_system_one_other_name_share_it(dataset: Dataset, manager: User) -> None:
+    def queued(name: str) -> RatingImport:
+        content = b"rater,item,system,quality\nann,item-0,Eve,4\nbob,item-0,Bo,2\n"
+        options = RatingOptions(aliases={"Eve": "Ada"})
+        return rating_import_create(
+            dataset=dataset, by=manager, name=name, filename="r.csv", content=content, options=options
+        )
+
+    one, two = queued("One"), queued("Two")
+    race(lambda: rating_import_execute(import_id=one.pk), lambda: rating_import_execute(import_id=two.pk))
+    assert [(job.state, job.error) for job in RatingImport.objects.all()] == [(JobState.DONE, "")] * 2
+    assert dataset.systems.filter(name="Eve").count() == 1
+
+
+def test_a_waiting_file_is_confirmed_or_discarded_but_not_both(dataset: Dataset, manager: User, client: Client) -> None:
+    def waiting() -> RatingImport:
+        content = b"rater,item,system,quality\nann,item-0,Ada,4\nbob,item-0,Bo,2\n"
+        return rating_import_create(
+            dataset=dataset, by=manager, name="Rated", filename="r.csv", content=content, draft=True
+        )
+
+    job = waiting()
+    page = f"/p/chit-chat/rating-imports/{job.pk}/"
+    confirmed, answer = race(
+        lambda: rating_import_confirm(job=job), lambda: client.post(f"{page}discard/", follow=True)
+    )
+    assert confirmed
+    assert "accepted: a file that is not confirmed" in answer.text
+    assert RatingImport.objects.get(pk=job.pk).state == JobState.QUEUED
+    job = waiting()
+    page = f"/p/chit-chat/rating-imports/{job.pk}/"
+    _, answer = race(lambda: rating_import_discard(job=job), lambda: client.post(f"{page}confirm/"))
+    assert answer.status_code in (404, 409)
+    assert "at the same moment" in answer.text
+    assert not RatingImport.objects.filter(pk=job.pk).exists()
+
+
+def test_a_recruitment_through_which_a_rater_just_came_is_not_discarded(dataset: Dataset) -> None:
+    recruitment = make_recruitment(make_campaign(dataset, admission="account"), None)
+    came = Arrival(rater="5f3c9e1a2b4d6f8091a2b3c4", session="64b0f1c2d3e4f5a6b7c8d9e0", study="")
+    admitted, refused = race(
+        lambda: arrival_admit(recruitment=recruitment, arrival=came),
+        lambda: recruitment_discard(recruitment=recruitment),
+    )
+    assert "Raters have come through it" in refused.message
+    assert admitted.submission.recruitment == recruitment
+
+
+def test_two_patches_of_different_fields_at_the_same_moment_are_both_kept(dataset: Dataset, api: APIClient) -> None:
+    read = api.get(f"{API}/datasets/{dataset.slug}/").json()
+    first, answer = race(
+        lambda: dataset_update(dataset=dataset, seen=read["version"], licence="CC BY 4.0"),
+        lambda: api.patch(
+            f"{API}/datasets/{dataset.slug}/", {"description": "Chats.", "version": read["version"]}, format="json"
+        ),
+    )
+    assert first.licence == "CC BY 4.0"
+    assert (answer.status_code, answer.json()["licence"], answer.json()["description"]) == (200, "CC BY 4.0", "Chats.")

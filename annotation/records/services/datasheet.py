@@ -153,10 +153,10 @@ def datasheet_update(
     stored = {key: before.get(key) for key in answers}
     changes = campaign.audit_entries.filter(verb="datasheet.update")
     overtaken_check(stored=stored, new=given, seen=seen, changes=changes, by=by)
-    for key, answer in given.items():
+    for key, value in given.items():
         sheet.answers.pop(key, None)
-        if answer:
-            sheet.answers[key] = answer
+        if value:
+            sheet.answers[key] = value
     changed = sorted(key for key in before.keys() | sheet.answers.keys() if before.get(key) != sheet.answers.get(key))
     if changed:
         sheet.updated_by, sheet.updated_at = by, Now()
