@@ -6,6 +6,7 @@ urlpatterns = [
     path("examples/<str:filename>", imports.example_file, name="import-example"),
     path("p/<slug:project_slug>/datasets/", datasets.dataset_list, name="dataset-list"),
     path("p/<slug:project_slug>/imports/new/", imports.dataset_import, name="dataset-import"),
+    path("p/<slug:project_slug>/imports/example/", imports.dataset_import_example, name="dataset-import-example"),
     path("p/<slug:project_slug>/imports/<int:pk>/", imports.dataset_import_detail, name="dataset-import-detail"),
     path("p/<slug:project_slug>/imports/<int:pk>/cancel/", imports.dataset_import_cancel, name="dataset-import-cancel"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/", datasets.dataset_detail, name="dataset-detail"),

@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, Max
 from django.urls import reverse
-from django.utils.timezone import localtime, now
+from django.utils.timezone import now
 
-from annotation.campaigns.selectors import unfilled
+from annotation.campaigns.selectors import Unfilled, unfilled
 from annotation.campaigns.services.readiness import launch_report
+from annotation.core.caching import cached
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, Project, Submission, SubmissionStatus
 from annotation.overview.registry import Finding, Need, Running, register
@@ -19,25 +22,45 @@ from annotation.quality.selectors.suspects import suspects
 
 AT_WORK = (CampaignState.RUNNING, CampaignState.PAUSED)
 MOST = 3  # campaigns that are looked at in detail, newest first
-CLOSE_TO_END = 24 * 3600  # seconds from which an end is written as a day
+SUSPECTS_SECONDS = 300  # they cost a second while raters are at work
 
 
-def at_work(project: Project) -> list[Campaign]:
-    return list(project.campaigns.filter(state__in=AT_WORK, imported=False).order_by("-launched_at")[:MOST])
+class AtWork(NamedTuple):
+    """A launched campaign that is not closed, with its slots and who could fill the rest."""
+
+    campaign: Campaign
+    at: datetime
+    url: str
+    done: int
+    planned: int
+    left: Unfilled | None
+
+
+def at_work(project: Project) -> list[AtWork]:
+    """Return the newest ones; read once for a page, whose sources share them."""
+    if "campaigns_at_work" not in project.__dict__:
+        campaigns = project.campaigns.filter(state__in=AT_WORK, imported=False).order_by("-launched_at")[:MOST]
+        project.__dict__["campaigns_at_work"] = list(map(_at_work, campaigns))
+    rows: list[AtWork] = project.__dict__["campaigns_at_work"]
+    return rows
+
+
+def _at_work(campaign: Campaign) -> AtWork:
+    slots = slot_counts(campaign)
+    left = max(slots.planned - slots.done, 0)
+    url = reverse("annotation:campaign-detail", args=[campaign.project.slug, campaign.pk])
+    at = campaign.launched_at or now()
+    return AtWork(campaign, at, url, slots.done, slots.planned, unfilled(campaign, left) if left else None)
 
 
 def running_campaigns(project: Project) -> Iterator[Running]:
-    for campaign in at_work(project):
-        slots = slot_counts(campaign)
-        rest = pace(campaign, slots.planned - slots.done)
-        url = reverse("annotation:campaign-detail", args=[project.slug, campaign.pk])
+    for campaign, at, url, done, planned, left in at_work(project):
+        rest = pace(campaign, planned - done)
         note = "paused" if campaign.state == CampaignState.PAUSED else "no ratings in the last hour"
         if rest:
             note = f"{rest.per_hour:,.0f} items per hour"
-            if rest.end and slots.done < slots.planned:
-                far = (rest.end - now()).total_seconds() > CLOSE_TO_END
-                note += f", done about {localtime(rest.end):{'%-d %B' if far else '%H:%M'}}"
-        yield Running(campaign.launched_at, campaign.name, url, slots.done, slots.planned, note)  # type: ignore[arg-type]
+        end = rest.end if rest and left and left.can_end else None
+        yield Running(at, campaign.name, url, done, planned, note, end)
 
 
 def drafts(project: Project) -> Iterator[Need]:
@@ -54,29 +77,30 @@ def drafts(project: Project) -> Iterator[Need]:
 
 def to_close(project: Project) -> Iterator[Need]:
     """Yield campaigns whose slots are all filled, or that no rater who joined can go on with."""
-    for campaign in at_work(project):
-        slots = slot_counts(campaign)
-        left = slots.planned - slots.done
-        url = reverse("annotation:campaign-detail", args=[project.slug, campaign.pk])
-        if slots.planned and left <= 0:
-            yield Need(campaign.launched_at, f"“{campaign.name}” is complete, but not closed.", "Close it", url)  # type: ignore[arg-type]
-        elif left > 0 and (stays := unfilled(campaign, left)) and stays.raters and stays.new:
-            text = f"“{campaign.name}” needs a new rater: {counted(stays.new, 'slot')} can be filled by no other."
-            yield Need(campaign.launched_at, text, "Invite one", url)  # type: ignore[arg-type]
+    for campaign, at, url, done, planned, left in at_work(project):
+        if planned and done >= planned:
+            yield Need(at, f"“{campaign.name}” is complete, but not closed.", "Close it", url)
+        elif left and left.raters and left.new:
+            text = f"“{campaign.name}” needs a new rater: {counted(left.new, 'slot')} can be filled by no other."
+            yield Need(at, text, "Invite one", url)
 
 
 def raters_to_decide(project: Project) -> Iterator[Need]:
     """Yield campaigns with raters who stand out. Large ones are left to their quality page, which takes a while."""
-    for campaign in at_work(project):
-        n = 0 if is_large(campaign) else len(suspects(campaign).reasons)
+    for campaign, at, *_ in at_work(project):
+        n = 0 if is_large(campaign) else _n_suspects(campaign)
         if n:
             stand = "stands" if n == 1 else "stand"
-            yield Need(
-                campaign.launched_at,  # type: ignore[arg-type]
-                f"{counted(n, 'rater')} of “{campaign.name}” {stand} out and may not have worked with care.",
-                "Decide",
-                reverse("annotation:campaign-quality", args=[project.slug, campaign.pk]),
-            )
+            text = f"{counted(n, 'rater')} of “{campaign.name}” {stand} out and may not have worked with care."
+            url = reverse("annotation:campaign-quality", args=[project.slug, campaign.pk])
+            yield Need(at, text, "Decide", url)
+
+
+def _n_suspects(campaign: Campaign) -> int:
+    """Return how many raters stand out, as of some minutes ago, but never before the last decision."""
+    decision = campaign.decisions.aggregate(last=Max("pk"))["last"]
+    key = f"front-suspects-{campaign.pk}-{decision}"
+    return cached(key, lambda: len(suspects(campaign).reasons), SUSPECTS_SECONDS)
 
 
 def submissions(project: Project) -> Iterator[Need]:

@@ -28,6 +28,7 @@ class Running:
     done: int
     total: int
     note: str = ""
+    end: datetime | None = None  # when it will be done at its pace
 
 
 @dataclass(frozen=True)

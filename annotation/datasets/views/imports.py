@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.core.access import get_in_project_or_404
+from annotation.core.errors import AnnotationError
 from annotation.core.exports import errors_response, table_response
 from annotation.core.job_views import cancel_view
 from annotation.core.uploads import takes_uploads
@@ -44,6 +46,22 @@ def dataset_import(request: MemberRequest) -> HttpResponseBase:
         return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
     context = {"project": request.project, "form": form, "examples": DATASET_EXAMPLES}
     return render(request, "annotation/datasets/dataset_import.html", context)
+
+
+@require_POST
+@project_view(Role.MANAGER)
+def dataset_import_example(request: MemberRequest) -> HttpResponseBase:
+    """Import the example, as if its file had been uploaded."""
+    file = EXAMPLES / "dataset.csv"
+    try:
+        job = dataset_import_create(
+            project=request.project, by=request.user, name="Example", filename=file.name, content=file.read_bytes()
+        )
+    except AnnotationError as error:
+        messages.error(request, str(error))
+        return redirect("annotation:project-detail", request.project.slug)
+    dataset_import_execute.delay_on_commit(job.pk)
+    return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
 
 
 def _dataset_import_or_404(project: Project, pk: int) -> DatasetImport:

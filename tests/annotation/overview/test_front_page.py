@@ -10,10 +10,23 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch
-from annotation.models import Campaign, DryRun, JobState, Project, ReferenceSet, Release, Target
+from annotation.datasets.services.imports import dataset_import_execute
+from annotation.models import (
+    Campaign,
+    DryRun,
+    JobState,
+    Project,
+    ReferenceSet,
+    Release,
+    Submission,
+    SubmissionStatus,
+    Target,
+)
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, JOBS
+from annotation.quality.selectors.suspects import Suspects
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
+from tests.annotation.worlds.recruited import make_recruitment
 
 pytestmark = pytest.mark.django_db
 MOST_QUERIES = 140  # with everything there is; those of further rows are none
@@ -103,12 +116,17 @@ def test_more_rows_make_no_more_queries(lab: Project, world, as_user) -> None:
 
 def test_an_empty_project_says_how_to_begin(as_user, project: Project, manager, viewer) -> None:
     manages, reads = page_of(as_user(manager), project), page_of(as_user(viewer), project)
-    for name in ("dataset-import", "corpus-create"):
+    for name in ("dataset-import", "dataset-import-example", "corpus-create"):
         address = reverse(f"annotation:{name}", args=[project.slug])
-        assert address in manages
-        assert address not in reads
-    assert reverse("annotation:import-example", args=["dataset.csv"]) in manages
+        assert f'"{address}"' in manages
+        assert f'"{address}"' not in reads
     assert "No data set has been imported." in reads
+
+    began = as_user(manager).post(reverse("annotation:dataset-import-example", args=[project.slug]))
+    assert "Import of “Example” queued" in heading(page_of(as_user(manager), project), "Under way")
+    dataset_import_execute(import_id=project.dataset_imports.get().pk)
+    page = as_user(manager).get(began.headers["Location"]).content.decode()
+    assert reverse("annotation:dataset-detail", args=[project.slug, "example"]) in page
 
 
 def test_the_page_leads_from_texts_to_weights(as_user, project: Project, manager) -> None:
@@ -162,3 +180,16 @@ def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project
         if target == Target.REFERENCES:
             form = as_user(manager).get(links[0][0].replace("&amp;", "&")).content.decode()
             assert re.search(rf'name="campaigns" value="{campaign.pk}"[^>]* checked', form)
+
+
+def test_submissions_and_raters_who_stand_out_wait_for_somebody(
+    as_user, project: Project, manager, monkeypatch
+) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    recruitment = make_recruitment(campaign, None, publish=False)
+    for number in range(2):
+        Submission.objects.create(recruitment=recruitment, external_id=f"s{number}", status=SubmissionStatus.AWAITING)
+    monkeypatch.setattr("annotation.overview.campaigns.suspects", lambda campaign: Suspects({1: ["too fast"]}))
+    needs = heading(page_of(as_user(manager), project), "Needs somebody")
+    assert "2 submissions to “Replies” wait for approval. Review" in needs
+    assert "1 rater of “Replies” stands out and may not have worked with care. Decide" in needs
