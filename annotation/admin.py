@@ -1,16 +1,14 @@
 """Read-only views of the tables for administrators. Changes go through the services, which keep the rules."""
 
-from collections.abc import Iterable
 from typing import Any
 
-import rest_framework.authtoken.admin  # noqa: F401 - registers what is unregistered below
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
-from rest_framework.authtoken.models import Token, TokenProxy
 
 from annotation.models import (
     Amendment,
+    ApiToken,
     AuditEntry,
     Campaign,
     CheckAnswer,
@@ -283,20 +281,14 @@ class ReleaseAdmin(ReadOnlyAdmin):
     list_filter = ("state", "method")
 
 
-@admin.register(User)
-class AccountAdmin(UserAdmin):  # type: ignore[type-arg] # as above
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return what is deleted with accounts; Django would name an API token by its key."""
-        deleted, *rest = super().get_deleted_objects(objs, request)
-        return _without(deleted, Token.objects.filter(user__in=objs).values_list("key", flat=True)), *rest
+admin.site.register(User, UserAdmin)
 
 
-def _without(entry: Any, keys: Iterable[str]) -> Any:
-    """Return a nested list of texts with those that hold a key replaced."""
-    if isinstance(entry, list):
-        return [_without(each, keys) for each in entry]
-    return "API token" if any(key in entry for key in keys) else entry
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyAdmin):
+    """No token can be read here: only hashes are stored. A new password ends an account's tokens."""
 
-
-# Its lists and its log would show keys, with which anyone acts as the account. A new password ends a token.
-admin.site.unregister(TokenProxy)
+    list_display = ("name", "ending", "user", "created_at", "expires_at", "last_used_at", "revoked_at")
+    list_select_related = ("user",)
+    search_fields = ("name", "user__username")
+    exclude = ("digest",)

@@ -17,9 +17,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import render
 from django.template.defaultfilters import filesizeformat
 from django.utils.http import parse_header_parameters, url_has_allowed_host_and_scheme
-from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.parsers import MultiPartParser
+
+from annotation.projects.api.authentication import HashedTokenAuthentication
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -128,7 +129,7 @@ def _content_length(request: HttpRequest) -> int:
 
 def _is_signed_in(request: HttpRequest) -> bool:
     try:
-        return request.user.is_authenticated or TokenAuthentication().authenticate(request) is not None  # type: ignore[arg-type] # it reads headers
+        return request.user.is_authenticated or HashedTokenAuthentication().authenticate(request) is not None  # type: ignore[arg-type] # it reads headers
     except AuthenticationFailed:
         return False
 

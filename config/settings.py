@@ -126,7 +126,6 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django_htmx",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "drf_spectacular_sidecar",
 ]
@@ -243,7 +242,7 @@ RATER_ARRIVALS_PER_MINUTE = env.int("RATER_ARRIVALS_PER_MINUTE", 30)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "annotation.projects.api.authentication.HashedTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

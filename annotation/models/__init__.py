@@ -3,6 +3,7 @@
 from annotation.campaigns.fields.choices import Admission as Admission
 from annotation.campaigns.fields.choices import CommentField as CommentField
 from annotation.campaigns.fields.choices import Target as Target
+from annotation.models.accounts import ApiToken as ApiToken
 from annotation.models.accounts import Membership as Membership
 from annotation.models.accounts import Project as Project
 from annotation.models.accounts import Role as Role

@@ -6,7 +6,7 @@ from typing import Any, Self
 from django.contrib.auth.models import AbstractUser
 from django.db import models, transaction
 from django.db.models.functions import Now
-from rest_framework.authtoken.models import Token
+from django.utils import timezone
 
 
 class User(AbstractUser):
@@ -14,13 +14,41 @@ class User(AbstractUser):
 
     @transaction.atomic
     def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
-        """Save the account. A new password, wherever it is set, ends the API token, as it ends the sessions."""
+        """Save the account. A new password, wherever it is set, ends the API tokens, as it ends the sessions."""
         stored = update_fields is None or "password" in update_fields
         # Django forgets the raw password when it only stores the old one under a newer algorithm.
         is_new = getattr(self, "_password", None) is not None or not self.has_usable_password()
         super().save(*args, update_fields=update_fields, **kwargs)
         if stored and is_new:
-            Token.objects.filter(user=self).delete()
+            self.api_tokens.live().update(revoked_at=Now())
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def live(self) -> Self:
+        """Return those that a program can use."""
+        not_over = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
+        return self.filter(not_over, revoked_at=None)
+
+
+class ApiToken(models.Model):
+    """What a program shows instead of a password. The token itself is not stored, only its hash."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=80, help_text="Which program or machine uses it.")
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    ending = models.CharField(max_length=4, editable=False, help_text="The last characters, to recognise it by.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+
+    def __str__(self) -> str:
+        return f"API token …{self.ending}"
 
 
 class Role(models.TextChoices):

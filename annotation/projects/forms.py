@@ -1,7 +1,9 @@
+from typing import Any
+
 from django import forms
 
 from annotation.core.forms import EditForm, RefusableForm
-from annotation.models import Project, Role
+from annotation.models import Project, Role, User
 
 
 class ProjectForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
@@ -27,3 +29,24 @@ class MemberForm(RefusableForm):
 
 class RoleForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices)
+
+
+class ApiTokenForm(RefusableForm):
+    name = forms.CharField(max_length=80, help_text="Which program or machine uses it, to know later what to revoke.")
+    days = forms.TypedChoiceField(
+        label="Works for",
+        coerce=int,
+        initial=90,
+        choices=[(30, "30 days"), (90, "90 days"), (365, "a year"), (0, "ever, until revoked")],
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_name(self) -> str:
+        """Refuse the name of another token: a form that is sent twice makes one."""
+        name: str = self.cleaned_data["name"]
+        if self.user.api_tokens.live().filter(name=name).exists():
+            raise forms.ValidationError("You have a token with this name; accepted: another name.")
+        return name

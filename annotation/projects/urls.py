@@ -3,9 +3,8 @@ from django.urls import path
 from annotation.projects.views import account, audit, projects
 
 urlpatterns = [
-    path("account/token/", account.account_token, name="account-token"),
-    path("account/token/rotate/", account.account_token_rotate, name="account-token-rotate"),
-    path("account/token/revoke/", account.account_token_revoke, name="account-token-revoke"),
+    path("account/tokens/", account.account_tokens, name="account-tokens"),
+    path("account/tokens/<int:pk>/revoke/", account.account_token_revoke, name="account-token-revoke"),
     path("projects/", projects.project_list, name="project-list"),
     path("projects/new/", projects.project_create, name="project-create"),
     path("p/<slug:project_slug>/edit/", projects.project_edit, name="project-edit"),

@@ -1,7 +1,6 @@
 import pytest
 from django.contrib import admin
 from django.urls import reverse
-from rest_framework.authtoken.models import Token
 
 from annotation.campaigns.services.rules import rules_register
 from annotation.models import (
@@ -19,6 +18,7 @@ from annotation.models import (
     Submission,
     User,
 )
+from annotation.projects.services.api_tokens import api_token_create
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
 from annotation.rating.services.ratings import ratings_submit
@@ -93,17 +93,18 @@ def test_what_the_project_wrote_down_about_itself_can_be_looked_at(
 
 
 def test_no_page_shows_an_api_token(as_user, superuser: User, manager: User) -> None:
-    key = Token.objects.create(user=manager).key
+    row, token = api_token_create(user=manager, name="Nightly import")
     client = as_user(superuser)
-    assert not [model for model in admin.site._registry if issubclass(model, Token)]
+    own = [reverse(f"admin:annotation_apitoken_{name}", args=[row.pk]) for name in ("change", "history")]
     user = ["admin:annotation_user_change", "admin:annotation_user_delete", "admin:annotation_user_history"]
-    pages = [reverse(name, args=[manager.pk]) for name in user]
-    pages += [reverse("admin:index"), reverse("admin:annotation_user_changelist")]
+    pages = own + [reverse(name, args=[manager.pk]) for name in user]
+    pages += [reverse(name) for name in ("admin:annotation_apitoken_changelist", "admin:index")]
     answers = [client.get(page) for page in pages]
     chosen = {"action": "delete_selected", "_selected_action": [manager.pk]}
     answers.append(client.post(reverse("admin:annotation_user_changelist"), chosen))
-    assert [(answer.status_code, key in answer.text) for answer in answers] == [(200, False)] * 6
-    assert "API token" in answers[1].text
+    for answer in answers:
+        assert (answer.status_code, token in answer.text, row.digest in answer.text) == (200, False, False)
+    assert "Nightly import" in answers[0].text
 
 
 def test_it_is_for_staff_alone(as_user, owner: User) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.campaigns.services.starting import campaign_start
@@ -19,6 +18,7 @@ from annotation.judgements.services.options import RatingOptions
 from annotation.judgements.services.preview import rating_import_confirm, rating_import_discard
 from annotation.mining.services.corpora import corpus_delete
 from annotation.models import (
+    ApiToken,
     Campaign,
     CampaignState,
     Corpus,
@@ -36,7 +36,7 @@ from annotation.models import (
     Role,
     User,
 )
-from annotation.projects.services.api_tokens import api_token_get_or_create, api_token_rotate
+from annotation.projects.services.api_tokens import MOST_LIVE, api_token_create
 from annotation.projects.services.projects import member_change, member_remove
 from annotation.recruitment.providers.base import Arrival
 from annotation.recruitment.services.accounts import account_remove
@@ -72,14 +72,15 @@ def dataset(project: Project) -> Dataset:
     return make_dataset(project, items=1)
 
 
-def test_of_two_new_tokens_the_later_one_works(manager: User, client: Client) -> None:
-    def rotate() -> int:
-        return client.post("/account/token/rotate/").status_code
+def test_two_requests_make_no_more_tokens_than_an_account_may_have(manager: User, client: Client) -> None:
+    for number in range(MOST_LIVE - 1):
+        ApiToken.objects.create(user=manager, name="Earlier", digest=str(number), ending="")
 
-    for earlier in (api_token_get_or_create, api_token_rotate):  # creates the first, replaces one
-        first, second = race(lambda earlier=earlier: earlier(user=manager).key, rotate)
-        assert second == 302
-        assert Token.objects.get(user=manager).key != first
+    def create() -> int:
+        return client.post("/account/tokens/", {"name": "Another", "days": 30}).status_code
+
+    race(lambda: api_token_create(user=manager, name="The last")[0].pk, create)
+    assert manager.api_tokens.live().count() == MOST_LIVE
 
 
 def test_what_another_request_has_just_deleted_is_refused_in_words(

@@ -8,7 +8,7 @@ from django.db import transaction
 from rest_framework.test import APIClient
 
 from annotation.models import User
-from annotation.projects.services.api_tokens import api_token_get_or_create
+from annotation.projects.services.api_tokens import api_token_create
 from tests.api.world import build_world
 from tests.snapshots import recalled_world
 
@@ -38,7 +38,7 @@ def api(db: None) -> Callable[[User | None], APIClient]:
     def client_of(user: User | None = None) -> APIClient:
         client = APIClient()
         if user is not None:
-            client.credentials(HTTP_AUTHORIZATION=f"Token {api_token_get_or_create(user=user).key}")
+            client.credentials(HTTP_AUTHORIZATION=f"Token {api_token_create(user=user, name='Tests')[1]}")
         return client
 
     return client_of

@@ -53,7 +53,7 @@ def test_signed_in_users_send_files_only_to_addresses_that_take_files(
 ) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE, settings.UPLOAD_MAX_BYTES = LARGE, LARGE
     client.force_login(manager)
-    assert send(client, "/account/token/rotate/", LARGE + 1).status_code == 413
+    assert send(client, "/account/tokens/", LARGE + 1).status_code == 413
     assert send(client, "/p/chit-chat/imports/new/", 2 * LARGE + 1).status_code == 413
     with pytest.raises(AssertionError, match="the body was read"):
         send(client, "/p/chit-chat/imports/new/", 2 * LARGE)

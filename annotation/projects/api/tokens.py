@@ -1,10 +1,13 @@
-"""The API token of an account: exchanged for username and password, and revoked."""
+"""API tokens for programs: made for username and password, and revoked."""
 
+from datetime import timedelta
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers, status
 from rest_framework.authtoken.serializers import AuthTokenSerializer
+from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import FormParser
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
@@ -13,15 +16,25 @@ from rest_framework.views import APIView
 
 from annotation.core.api import user_of
 from annotation.core.json_bodies import StrictJSONParser
-from annotation.projects.services.api_tokens import api_token_get_or_create, api_token_revoke
+from annotation.models import ApiToken
+from annotation.projects.services.api_tokens import api_token_create, api_token_revoke
+
+DEFAULT_DAYS = 30
 
 
 class CredentialsSerializer(AuthTokenSerializer):
     """DRF's own check, without its placeholders for a form."""
 
+    name = serializers.CharField(max_length=80, default="Made with a password", help_text="Which program uses it.")
+    expires_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text=f"Without it, in {DEFAULT_DAYS} days; null for never."
+    )
+
 
 class TokenSerializer(serializers.Serializer[Any]):
-    token = serializers.CharField(help_text="Send it as `Authorization: Token <token>`.")
+    token = serializers.CharField(help_text="Send it as `Authorization: Token <token>`. It is not shown again.")
+    name = serializers.CharField()
+    expires_at = serializers.DateTimeField(allow_null=True)
 
 
 class TokenView(APIView):
@@ -31,17 +44,31 @@ class TokenView(APIView):
         return [AllowAny() if self.request.method == "POST" else IsAuthenticated()]
 
     @extend_schema(
-        operation_id="token_create", request=CredentialsSerializer, responses={200: TokenSerializer}, auth=[]
+        operation_id="token_create",
+        request=CredentialsSerializer,
+        responses={200: TokenSerializer},
+        auth=[],
+        examples=[
+            OpenApiExample(
+                "A token for a notebook",
+                value={"username": "manager", "password": "assay-demo", "name": "My notebook"},
+                request_only=True,
+            ),
+        ],
     )
     def post(self, request: Request) -> ApiResponse:
-        """Exchange username and password for the account's token. Wrong passwords are limited."""
+        """Make a token for username and password. Wrong passwords are limited."""
         credentials = CredentialsSerializer(data=request.data, context={"request": request})
         credentials.is_valid(raise_exception=True)
-        token = api_token_get_or_create(user=credentials.validated_data["user"])
-        return ApiResponse({"token": token.key})
+        values = credentials.validated_data
+        expires_at = values.get("expires_at", timezone.now() + timedelta(days=DEFAULT_DAYS))
+        row, token = api_token_create(user=values["user"], name=values["name"], expires_at=expires_at)
+        return ApiResponse(TokenSerializer({"token": token, "name": row.name, "expires_at": row.expires_at}).data)
 
     @extend_schema(operation_id="token_revoke", responses={204: None})
     def delete(self, request: Request) -> ApiResponse:
-        """Revoke the account's token."""
-        api_token_revoke(user=user_of(request))
+        """Revoke the token that the request carries."""
+        if not isinstance(request.auth, ApiToken):
+            raise ValidationError("The request carries no token; accepted: “Authorization: Token …”.")
+        api_token_revoke(user=user_of(request), pk=request.auth.pk)
         return ApiResponse(status=status.HTTP_204_NO_CONTENT)

@@ -1,39 +1,57 @@
-"""The API token of the signed-in user."""
+"""The API tokens of the signed-in user."""
+
+from datetime import timedelta
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
-from rest_framework.authtoken.models import Token
+from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation.core.errors import AnnotationError
 from annotation.core.views import UserRequest
-from annotation.projects.services.api_tokens import api_token_revoke, api_token_rotate
+from annotation.projects.forms import ApiTokenForm
+from annotation.projects.services.api_tokens import api_token_create, api_token_revoke
 
 
 @never_cache
 @login_required
-@require_GET
-def account_token(request: UserRequest) -> HttpResponse:
-    token = Token.objects.filter(user=request.user).first()
+@require_http_methods(["GET", "POST"])
+def account_tokens(request: UserRequest) -> HttpResponse:
+    """List the tokens; make one, which only the answer shows: to store it for a redirect would be to keep it."""
+    form = ApiTokenForm(request.POST or None, user=request.user)
+    token = ""
+    if request.method == "POST" and form.is_valid():
+        days = form.cleaned_data["days"]
+        try:
+            _, token = api_token_create(
+                user=request.user,
+                name=form.cleaned_data["name"],
+                expires_at=timezone.now() + timedelta(days=days) if days else None,
+            )
+        except AnnotationError as error:
+            form.add_refusal(error)
+        else:
+            form = ApiTokenForm(user=request.user)
     url = request.build_absolute_uri(reverse("api:project-list"))
-    command = f"curl -H 'Authorization: Token {token.key}' {url}" if token else ""
-    return render(request, "annotation/projects/account_token.html", {"token": token, "command": command})
+    context = {
+        "form": form,
+        "token": token,
+        "command": f"curl -H 'Authorization: Token {token or 'YOUR-TOKEN'}' {url}",
+        "tokens": request.user.api_tokens.live(),
+        "ended": request.user.api_tokens.exclude(pk__in=request.user.api_tokens.live())[:10],
+    }
+    return render(request, "annotation/projects/account_tokens.html", context)
 
 
 @login_required
 @require_POST
-def account_token_rotate(request: UserRequest) -> HttpResponse:
-    api_token_rotate(user=request.user)
-    messages.success(request, "This is your new token. An earlier one no longer works.")
-    return redirect("annotation:account-token")
-
-
-@login_required
-@require_POST
-def account_token_revoke(request: UserRequest) -> HttpResponse:
-    api_token_revoke(user=request.user)
-    messages.success(request, "The token is revoked. Programs that use it are refused.")
-    return redirect("annotation:account-token")
+def account_token_revoke(request: UserRequest, pk: int) -> HttpResponse:
+    if api_token_revoke(user=request.user, pk=pk):
+        messages.success(request, "The token is revoked. Programs that use it are refused.")
+    else:
+        messages.info(request, "This token has ended already.")
+    return redirect("annotation:account-tokens")
