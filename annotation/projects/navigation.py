@@ -48,7 +48,7 @@ TASKS = (
         "Raters judge texts",
         (
             Entry("Campaigns", "annotation:campaign-list", ("annotation:campaign-", "annotation:rater-")),
-            Entry("Lists of responses", "annotation:response-list-list", ("annotation:response-list-",)),
+            Entry("Lists", "annotation:response-list-list", ("annotation:response-list-",)),
             Entry("Provider accounts", "annotation:provider-accounts", ("annotation:provider-account",), Role.MANAGER),
         ),
     ),
