@@ -9,22 +9,20 @@ from annotation.models import JobState, Project
 from annotation.overview.registry import Finding, JobKind, register
 from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.leaderboard import Leaderboard, board_runs, leaderboard, scored_by
-from metrics.selectors.leaderboard_words import summary
+from metrics.selectors.leaderboard_words import headline
 from metrics.selectors.system_ratings import stored_ratings
 
 BOARDS = 2  # data sets whose leaderboards are read, the one scored last first
-SENTENCES = 2  # of a leaderboard
 
 
 def leaderboard_findings(project: Project, most: int) -> Iterator[Finding]:
     """Yield what each leaderboard says of the best system."""
     for dataset in scored_by(project)[: min(BOARDS, most)]:
         board = leaderboard(dataset, board_runs(dataset), stored_ratings(dataset))
-        sentences = summary(board)
         newest = ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE).aggregate(at=Max("finished_at"))["at"]
-        if sentences:
+        if sentence := headline(board):
             url = reverse("metrics:run-list", args=[project.slug]) + f"?dataset={dataset.slug}"
-            yield Finding("Scores", newest, " ".join(sentences[:SENTENCES]), _sure(board), url)
+            yield Finding("Scores", newest, sentence, _sure(board), url)
 
 
 def _sure(board: Leaderboard) -> str:

@@ -22,19 +22,46 @@ def listed(names: Sequence[str], most: int = NAMED) -> str:
 
 def summary(board: Leaderboard) -> list[str]:
     """Return the sentences; none if there is nothing to compare."""
-    leading = [column for column in board.columns if column.leads]
-    metrics = [column for column in leading if not column.is_human]
-    if len(board.rows) < 2 or not metrics:
-        return []
-    return [*map(_of_raters, (column for column in leading if column.is_human)), *_of_metrics(metrics)]
+    raters, metrics = _leading(board)
+    return [*map(_of_raters, raters), *_of_metrics(metrics)] if metrics else []
+
+
+def headline(board: Leaderboard) -> str:
+    """Return one sentence of raters and one of all metrics together; nothing if there is nothing to compare."""
+    raters, metrics = _leading(board)
+    return " ".join([*map(_of_raters, raters[:1]), _majority(metrics)]) if metrics else ""
+
+
+def _leading(board: Leaderboard) -> tuple[list[Column], list[Column]]:
+    """Return the columns of raters and of metrics that say which system is best; none of a single system."""
+    leading = [column for column in board.columns if column.leads] if len(board.rows) > 1 else []
+    return [column for column in leading if column.is_human], [column for column in leading if not column.is_human]
+
+
+def _majority(metrics: Sequence[Column]) -> str:
+    """Return which system most metrics put first, and how many of them tell it from every other system."""
+    winner, agreeing = _by_winner(metrics)[0]
+    if len(metrics) == 1:
+        return " ".join(_of_metrics(metrics))
+    if len(agreeing) == 1:
+        return f"Each of {len(metrics)} metrics puts another system first."
+    every = "All" if len(agreeing) == len(metrics) else f"{len(agreeing)} of"
+    sure = sum(column.is_tested and not column.tied for column in agreeing)
+    tell = f"{sure or 'none'} of them {'tell' if sure > 1 else 'tells'}"
+    return f"{every} {len(metrics)} metrics put {winner} first; {tell} it from every other system."
+
+
+def _by_winner(metrics: Sequence[Column]) -> list[tuple[str, list[Column]]]:
+    """Return the best systems with the metrics that put them first, the system of most metrics first."""
+    by_winner: dict[str, list[Column]] = {}
+    for column in metrics:
+        by_winner.setdefault(listed(column.best), []).append(column)
+    return sorted(by_winner.items(), key=lambda each: -len(each[1]))
 
 
 def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
     """Say which metrics put which system first, those that agree together, and which cannot tell it from others."""
-    by_winner: dict[str, list[Column]] = {}
-    for column in metrics:
-        by_winner.setdefault(listed(column.best), []).append(column)
-    (winner, agreeing), *others = sorted(by_winner.items(), key=lambda each: -len(each[1]))
+    (winner, agreeing), *others = _by_winner(metrics)
     clauses = [f"{_they(agreeing, 'puts', 'put')} {winner} first"]
     if others:
         (second, its_metrics), *rest = others

@@ -8,7 +8,7 @@ from metrics.scoring.registry import get_metric
 from metrics.selectors import comparisons
 from metrics.selectors.comparisons import comparisons_of
 from metrics.selectors.leaderboard import Column, Leaderboard, Row, board_runs, leaderboard
-from metrics.selectors.leaderboard_words import summary
+from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.system_ratings import stored_ratings
 from metrics.services.runs import GroupOf, score_run_execute, score_runs_create
 from metrics.services.system_ratings import system_ratings_compute, system_ratings_request
@@ -190,3 +190,26 @@ def test_the_sentence_says_who_is_first_and_who_cannot_be_told_apart(columns: li
     board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
 
     assert summary(board) == sentences
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        (
+            [column("BLEU", "A"), column("chrF", "A", "B"), column("TER", "B"), column("AM", "A", tested=False)],
+            "3 of 4 metrics put A first; 1 of them tells it from every other system.",
+        ),
+        (
+            [column("BLEU", "A"), column("chrF", "A")],
+            "All 2 metrics put A first; 2 of them tell it from every other system.",
+        ),
+        ([column("BLEU", "A", "B")], "BLEU puts A first. BLEU cannot tell it from B."),
+        ([column("BLEU", "A"), column("TER", "B")], "Each of 2 metrics puts another system first."),
+    ],
+)
+def test_the_headline_counts_the_metrics_that_agree_and_those_that_are_sure(
+    columns: list[Column], sentence: str
+) -> None:
+    board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
+
+    assert headline(board) == sentence
