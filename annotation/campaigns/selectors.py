@@ -1,10 +1,10 @@
 """Reads of campaigns: their progress, their designs, their log of ratings, their raters."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
-from django.db.models import Avg, Count, F, Q, QuerySet, Sum
+from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Length
 
 from annotation.campaigns.fields.kinds import Field, Text
@@ -14,15 +14,18 @@ from annotation.core import sql
 from annotation.core.counting import count_of
 from annotation.core.numbers import counted
 from annotation.core.pages import newest_page
+from annotation.datasets.selectors.datasets import items_matching
 from annotation.models import (
     Campaign,
     CampaignState,
+    Dataset,
     Item,
     Presentation,
     PresentationOutcome,
     Project,
     Purpose,
     Rating,
+    Response,
     ResponseList,
     ResponseSource,
     SourceKind,
@@ -111,6 +114,24 @@ def design_texts(campaign: Campaign) -> list[tuple[Text, str]]:
 def is_read(field: Field) -> TypeGuard[Text]:
     """Whether raters read the value as a text of several lines."""
     return isinstance(field, Text) and field.step == WORDS and field.lines > 1
+
+
+def items_found(dataset: Dataset, search: str, *, size: int) -> list[Item]:
+    """Return the first items whose id, conversation or a response contains the text, with their responses."""
+    said = Response.objects.filter(item=OuterRef("pk"), text__icontains=search)
+    found = Item.objects.filter(
+        Q(pk__in=items_matching(dataset, search).values("pk")) | Q(Exists(said)), dataset=dataset
+    )
+    return list(found.order_by("position").prefetch_related("responses")[:size])
+
+
+def screen_of(dataset: Dataset, responses: Iterable[int]) -> dict[str, Any] | None:
+    """Return the prepared screen that shows these responses of one item, as yet without answers; None without any."""
+    rows = list(Response.objects.filter(item__dataset=dataset, pk__in=responses).select_related("item").order_by("pk"))
+    if not rows:
+        return None
+    texts = [{"text": row.text} for row in rows if row.item_id == rows[0].item_id]
+    return {"item": rows[0].item.external_id, "texts": texts}
 
 
 def campaigns_by_state(project: Project) -> dict[str, int]:

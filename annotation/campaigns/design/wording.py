@@ -108,8 +108,16 @@ place is good *here*.
 
 ## The scale
 
-It goes from **1, very poor**, to **6, very good**, and has no middle on purpose: decide whether a text is rather \
-poor (3) or rather good (4).
+| Points | Name | When |
+| --- | --- | --- |
+| **6** | Very good | Nothing could be better. |
+| **5** | Good | A small weakness. |
+| **4** | Rather good | More is right than wrong. |
+| **3** | Rather poor | More is wrong than right. |
+| **2** | Poor | Little is right. |
+| **1** | Very poor | Nothing is right. |
+
+## Good to keep in mind
 
 - Keep the three questions apart: a text may have 6 for one and 1 for another.
 - Which text stands on the left is drawn by lot and means nothing.
@@ -120,11 +128,15 @@ MAGNITUDES = f"""\
 You see **what was to be said**, a **standard text** that says it, and several other texts. The standard counts \
 as **100**. Give every other text a number that says how good it is *in comparison*.
 
-## How to choose a number
+## The scale
 
-- As good as the standard: **100**.
-- Twice as good: **200**. Half as good: **50**. A tenth as good: **10**.
-- Any number above 0 will do, also 80 or 112.5. There is no upper end.
+| Points | Name |
+| --- | --- |
+| **200** | Twice as good as the standard |
+| **100** | As good as the standard |
+| **50** | Half as good |
+
+Any number above 0 will do, also a fraction. There is no upper end.
 
 ## What to look at
 
@@ -140,12 +152,19 @@ person have written it?
 SLIDER = f"""\
 You see a conversation and **one reply**. Move the slider to say how far you agree that it is *a fitting reply*.
 
-- Far left, **0**: not at all. It has nothing to do with the conversation, or cannot be understood.
-- Far right, **100**: perfectly. You could not wish for a better reply.
-- Anything between is yours to decide. Trust your first feeling: the exact number matters less than that you use \
+## The scale
+
+| Points | Name | When |
+| --- | --- | --- |
+| **100** | Perfectly | Far right: you could not wish for a better reply. |
+| **0** | Not at all | Far left: it has nothing to do with the conversation, or cannot be understood. |
+
+Anything between is yours to decide. Trust your first feeling: the exact number matters less than that you use \
 the slider in the same way throughout.
 
 The slider has no position before you move it. You can also type a number, or use the arrow keys.
+
+## What to look at
 
 - Judge every screen by itself, also if a text reminds you of one before.
 - Small mistakes cost a little, a text that says the wrong thing costs a lot.

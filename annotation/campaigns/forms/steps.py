@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 from django import forms
 
+from annotation.campaigns.design.scale_words import follows, scale_section, told_points
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
 from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.forms.fields import form_field, words
 from annotation.campaigns.presentations import COMPARING
 from annotation.campaigns.services.criteria import MAX_CRITERIA
 from annotation.core.forms import RefusableForm, offer_choices, offer_rows
+from annotation.core.markdown import markdown
 from annotation.datasets.selectors.datasets import reference_choices, splits_of
 from annotation.models import Campaign, Dataset, System, Target
 
@@ -181,6 +183,20 @@ class ScreenStep(Step):
 class WordsStep(Step):
     step = WORDS
     title = "Words"
+    template = "annotation/campaigns/campaign_form_words.html"
+
+    @property
+    def scale_follows(self) -> bool:
+        return follows(self.campaign.instructions, list(self.campaign.criteria.all()))
+
+    @property
+    def scale_section(self) -> str:
+        """The description of the scale, as the button would write it into the instructions."""
+        return markdown(scale_section(self.campaign.instructions, list(self.campaign.criteria.all())))
+
+    @property
+    def describes_scale(self) -> bool:
+        return bool(told_points(self.campaign.instructions))
 
 
 class RatersStep(Step):

@@ -122,6 +122,11 @@ class Scale(ABC):
     def summary(self) -> str:
         """The scale in the table of a design."""
 
+    @property
+    def described(self) -> list[tuple[str, str]]:
+        """What a table in the instructions names: each answer and its name, the highest first."""
+        return [(self.sign(value), label) for value, label in sorted(self.points, reverse=True)]
+
     # --- Rating -------------------------------------------------------------------------------------------------------
 
     @property

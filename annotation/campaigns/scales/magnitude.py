@@ -46,6 +46,12 @@ class Magnitude(Scale):
         value = three_decimals(self.settings.standard_value or 0)
         return f"any number above 0; the text by “{self.settings.standard_source}” counts as {value}"
 
+    @property
+    def described(self) -> list[tuple[str, str]]:
+        value = self.settings.standard_value or 0
+        names = ((2, "Twice as good as the standard"), (1, "As good as the standard"), (0.5, "Half as good"))
+        return [(f"{value * times:g}", name) for times, name in names]
+
     def accepts(self, number: float) -> bool:
         return LEAST <= number <= MOST
 

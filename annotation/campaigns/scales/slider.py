@@ -51,6 +51,11 @@ class Slider(RangeScale):
         return f"slider, {self.settings.scale_min} to {self.settings.scale_max}, {step}"
 
     @property
+    def described(self) -> list[tuple[str, str]]:
+        low, high = self.ends_labels or ("", "")
+        return [(self.sign(self.settings.scale_max), high), (self.sign(self.settings.scale_min), low)]
+
+    @property
     def step(self) -> str:
         """The step attribute of its number field."""
         return f"{self.settings.step:g}" if self.settings.step else "any"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from annotation.campaigns.design.quality import PREPARED, DesignError, QualificationDesign, QualityDesign
+from annotation.campaigns.design.scale_words import follows
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.selectors import rated_sources, seconds_per_screen, standards_of
@@ -125,6 +126,8 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
         yield Remark("There is no consent text: raters are not asked whether they agree to take part.", "consent")
     if not draft.instructions.strip():
         yield Remark("There are no instructions: raters see the questions alone.", "instructions")
+    if not follows(draft.instructions, [criterion for criterion in draft.criteria if criterion.kind in SCALES]):
+        yield Remark("The instructions describe another scale than the one that raters see.", "instructions")
     if left := TO_FILL_IN.findall(draft.instructions):
         yield Remark(f"The instructions have square brackets to fill in: {', '.join(left[:4])}.", "instructions")
     if draft.ratings_per_unit == 1:

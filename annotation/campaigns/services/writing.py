@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from annotation.campaigns.design.scale_words import followed, rewritten
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.services.drafts import changed_fields, criteria_rows, draft_of, write_columns
 from annotation.campaigns.services.gate import campaign_alone
@@ -62,17 +63,30 @@ def campaign_change(
     """Change some fields of a draft, as one step of its design does.
 
     Mistakes below the paths in ``settle``, unless below those in ``leave``, are refused. Others stay until the launch.
+    Instructions that describe the scale follow when it changes.
     With ``seen``, the ``draft_version`` that the user saw, a change that another user saved since is not overwritten.
     """
     campaign = draft_locked(campaign)
     if seen is not None:
         _check_unchanged(campaign, seen, by)
-    draft = replace(draft_of(campaign), **changes)
+    before = draft_of(campaign)
+    draft = replace(before, **changes)
     problems = draft_problems(campaign.project, draft, campaign=campaign)
     settled = {path: texts for path, texts in problems.items() if _is_below(path, settle)}
     if refused := {path: texts for path, texts in settled.items() if not _is_below(path, leave)}:
         raise refusal(refused)
+    if "criteria" in changes and "instructions" not in changes:
+        draft = replace(draft, instructions=followed(draft.instructions, before.criteria, draft.criteria))
     return _replace(campaign, draft, by)
+
+
+@transaction.atomic
+def instructions_follow(*, campaign: Campaign, by: User | None = None) -> Campaign:
+    """Write the scale, as it is now, into the instructions."""
+    campaign = draft_locked(campaign)
+    draft = draft_of(campaign)
+    changes = {"instructions": rewritten(draft.instructions, draft.criteria)}
+    return campaign_change(campaign=campaign, changes=changes, settle=["instructions"], by=by)
 
 
 def draft_changes(campaign: Campaign) -> QuerySet[AuditEntry]:

@@ -14,23 +14,25 @@ from annotation.campaigns.design.quality import PREPARED, PreparedKind
 from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms import STEPS
 from annotation.campaigns.forms.screens import LinesForm, PreparedForm
-from annotation.campaigns.forms.steps import WhatStep
+from annotation.campaigns.forms.steps import ScreenStep, WhatStep
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.scales import fewest_responses
+from annotation.campaigns.selectors import items_found, screen_of
 from annotation.campaigns.services.readiness import launch_report
 from annotation.campaigns.services.screens import screen_mark, screen_remove, screen_save, screens_replace
-from annotation.campaigns.services.writing import campaign_change
+from annotation.campaigns.services.writing import campaign_change, instructions_follow
 from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import CONTENT_TYPES, file_response
 from annotation.core.numbers import counted
 from annotation.core.parameters import whole_numbers
 from annotation.core.uploads import takes_uploads
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.views import MemberRequest, object_view, perform
 from annotation.models import Campaign, CampaignState, Project, Role
 
 REVIEW = "review"
 ORDER = [*STEPS, REVIEW]
 IDS_OFFERED = 300
+ITEMS_FOUND = 10
 OVERTAKEN_SCREEN = (
     "Yours is not saved yet. Save again to add it as a new screen, or go back without saving and open the screen as it "
     "is now."
@@ -68,8 +70,10 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
     form = form_class(campaign, request.POST or None)
     seen = max(whole_numbers(request.POST, "version"), default=None)
     is_complete = form.is_valid()
-    if form.submit(campaign_change, campaign=campaign, seen=seen, by=request.user):
-        return _next_page(request, campaign, step)
+    if changed := form.submit(campaign_change, campaign=campaign, seen=seen, by=request.user):
+        if form_class is ScreenStep and changed.instructions != campaign.instructions:
+            messages.info(request, "The table of the scale in the instructions follows. Describe new points there.")
+        return _next_page(request, changed, step)
     # A form with mistakes was not compared with what others saved: the next attempt is.
     version = campaign.draft_version if seen is None or is_complete else seen
     context = {**_page(project, campaign, step), "form": form, "version": version}
@@ -79,6 +83,9 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
 def _next_page(request: MemberRequest, campaign: Campaign, step: str) -> HttpResponse:
     """Redirect to the step or the prepared screens that the pressed button names, else to the next step."""
     then = request.POST.get("then", "")
+    if then == "scale":
+        perform(request, instructions_follow, "The instructions describe the scale as it is now.", campaign=campaign)
+        return redirect("annotation:campaign-step", request.project.slug, campaign.pk, step)
     kind, _, page = then.partition("/")
     if kind in PREPARED and page in ("new", "lines"):
         return redirect(f"annotation:campaign-screen-{page}", request.project.slug, campaign.pk, kind)
@@ -143,7 +150,10 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
     if number > len(screens) and request.method == "GET":
         raise Http404(f"No screen {number}; there are {len(screens)}.")
     screen = screens[number - 1] if 1 <= number <= len(screens) else None
-    form = PreparedForm(campaign, kind, request.POST or None, screen=screen)
+    if request.htmx and "q" in request.GET:
+        return render(request, "annotation/campaigns/campaign_found_texts.html", _found_texts(request, campaign))
+    chosen = None if screen else screen_of(campaign.dataset, whole_numbers(request.GET, "response"))
+    form = PreparedForm(campaign, kind, request.POST or None, screen=screen or chosen)
     seen = request.POST.get("seen", "") if request.method == "POST" else screen_mark(screen) if screen else ""
 
     def save(screen: dict[str, Any]) -> int:
@@ -167,8 +177,17 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
         "seen": seen,
         "remove_url": f"{removal}?{urlencode({'seen': seen})}",
         "items": list(campaign.dataset.items.order_by("position")[:IDS_OFFERED]),
+        "chosen": chosen,
+        **_found_texts(request, campaign),
     }
     return render(request, "annotation/campaigns/campaign_form_prepared.html", context)
+
+
+def _found_texts(request: MemberRequest, campaign: Campaign) -> dict[str, Any]:
+    """Return the search for texts of the data set, and the items that it found; none before a search."""
+    search = request.GET.get("q", "").replace("\x00", "").strip()
+    found = items_found(campaign.dataset, search, size=ITEMS_FOUND) if "q" in request.GET else None
+    return {"search": search, "found": found, "is_single": campaign.presentation_kind.texts[1] == 1}
 
 
 @require_POST

@@ -10,9 +10,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.campaigns.design.scale_words import Point, told_points
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN
 from annotation.dry_runs.services.running import dry_run_create
-from annotation.models import Campaign, Criterion, Presentation, Project, User
+from annotation.models import Campaign, Criterion, Presentation, Project, Response, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 AsUser = Callable[[User], Client]
@@ -200,6 +201,26 @@ def test_a_mistake_is_shown_at_its_field_and_nothing_is_saved(manager: User, as_
     assert (draft.seed, draft.lease_seconds, draft.audit_entries.count()) == (20150726, 600, 1)
 
 
+def test_instructions_follow_the_scale_or_say_that_they_do_not(manager: User, as_user: AsUser, draft: Campaign) -> None:
+    client, words = as_user(manager), {"rater_language": "en", "consent": ""}
+    assert "Add a table of the scale" in page(client.get(url("step", draft, "words")))
+    client.post(url("step", draft, "words"), {**words, "instructions": "Read it.", "then": "scale"})
+    draft.refresh_from_db()
+    assert told_points(draft.instructions) == [Point(str(value), "") for value in (5, 4, 3, 2, 1)]
+
+    saved = page(client.post(url("step", draft, "screen"), screen_data(), follow=True))
+    assert "The table of the scale in the instructions follows." in saved
+    draft.refresh_from_db()
+    assert [point.value for point in told_points(draft.instructions)] == ["6", "5", "4", "3", "2", "1"]
+
+    own = draft.instructions.replace("| **6** |", "| **7** |")
+    written = client.post(url("step", draft, "words"), {**words, "instructions": own, "then": "words"}, follow=True)
+    assert "describe another scale" in page(written)
+    assert "The instructions describe another scale" in page(client.get(url("step", draft, "review")))
+    client.post(url("step", draft, "words"), {**words, "instructions": own, "then": "scale"})
+    assert "describe another scale" not in page(client.get(url("step", draft, "review")))
+
+
 def test_the_review_links_to_a_step_that_another_change_made_invalid(
     manager: User, as_user: AsUser, draft: Campaign
 ) -> None:
@@ -298,6 +319,22 @@ def test_prepared_items_are_added_changed_and_removed_one_by_one(
     client.post(url("step", draft, "quality"), quality_data(every=10, mix_gold=1))
     draft.refresh_from_db()
     assert (draft.quality["mix"], len(draft.quality["gold"])) == ({"gold": 1}, 1)
+
+
+def test_the_texts_of_a_prepared_item_are_found_in_the_data_set(
+    manager: User, as_user: AsUser, draft: Campaign, project: Project
+) -> None:
+    client, address = as_user(manager), url("screen-new", draft, "gold")
+    assert "Texts found" not in page(client.get(address))
+    by_response = page(client.get(address, {"q": "2 is what ADA"}, headers={"HX-Request": "true"}))
+    assert ("<html" in by_response, "item-2" in by_response, "item-1" in by_response) == (False, True, False)
+    assert "contains “zebra”" in page(client.get(address, {"q": "zebra"}))
+    ours = Response.objects.get(item__dataset=draft.dataset, text__startswith="Number 2 is what ob")
+    taken = client.get(address, {"response": ours.pk}).context["form"]
+    assert (taken["item"].value(), taken["text_0"].value()) == ("item-2", ours.text)
+    foreign = Response.objects.filter(item__dataset=make_dataset(project, name="other")).first()
+    assert foreign
+    assert client.get(address, {"response": foreign.pk}).context["chosen"] is None
 
 
 def address_to_remove(client: Client, draft: Campaign, kind: str, number: int) -> str:
