@@ -5,6 +5,7 @@ from rest_framework.routers import BaseRouter
 from annotation.campaigns.api import campaigns
 from annotation.campaigns.api import lists as api_lists
 from annotation.datasets.api import datasets, imports
+from annotation.demo import api as examples
 from annotation.judgements import api as judgements_api
 from annotation.mining import api as mining
 from annotation.projects.api import projects
@@ -23,6 +24,7 @@ REFERENCE_SET = f"{PROJECT}/reference-sets/<slug:reference_set_slug>"
 
 def register(router: BaseRouter) -> None:
     router.register("projects", projects.ProjectsViewSet, "project")
+    router.register("example-projects", examples.ExamplesViewSet, "example-project")
     router.register(f"{PROJECT}/members", projects.MembersViewSet, "member")
     router.register(f"{PROJECT}/datasets", datasets.DatasetsViewSet, "dataset")
     router.register(f"{DATASET}/items", browsing_api.ItemsViewSet, "item")

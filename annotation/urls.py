@@ -1,5 +1,6 @@
 from annotation.campaigns import urls as campaigns
 from annotation.datasets import urls as datasets
+from annotation.demo import urls as demo
 from annotation.dry_runs import urls as dry_runs
 from annotation.judgements import urls as judgements
 from annotation.mining import urls as mining
@@ -14,6 +15,7 @@ from annotation.seeds import urls as seeds
 
 app_name = "annotation"
 urlpatterns = [
+    *demo.urlpatterns,
     *projects.urlpatterns,
     *datasets.urlpatterns,
     *campaigns.urlpatterns,

@@ -116,13 +116,26 @@ def is_read(field: Field) -> TypeGuard[Text]:
     return isinstance(field, Text) and field.step == WORDS and field.lines > 1
 
 
-def items_found(dataset: Dataset, search: str, *, size: int) -> list[Item]:
-    """Return the first items whose id, conversation or a response contains the text, with their responses."""
+class FoundItem(NamedTuple):
+    item: Item
+    responses: list[Response]
+    n_more: int
+
+
+def items_found(dataset: Dataset, search: str, *, size: int, responses: int) -> list[FoundItem]:
+    """Return the first items whose id, conversation or a response contains the text.
+
+    Each has so many of its responses, those that contain the text first.
+    """
     said = Response.objects.filter(item=OuterRef("pk"), text__icontains=search)
     found = Item.objects.filter(
         Q(pk__in=items_matching(dataset, search).values("pk")) | Q(Exists(said)), dataset=dataset
     )
-    return list(found.order_by("position").prefetch_related("responses")[:size])
+    rows = []
+    for item in found.order_by("position").prefetch_related("responses")[:size]:
+        ranked = sorted(item.responses.all(), key=lambda response: search.lower() not in response.text.lower())
+        rows.append(FoundItem(item, ranked[:responses], len(ranked[responses:])))
+    return rows
 
 
 def screen_of(dataset: Dataset, responses: Iterable[int]) -> dict[str, Any] | None:

@@ -54,6 +54,7 @@ SELECTED = {"dataset": "seeds", "campaigns": ["Seeds, rated"], "threshold": 4, "
 # By the last words of an operation's address; of two that fit, the longer one.
 BODIES: dict[str, dict[str, Any]] = {
     "projects": {"name": "Newest lab", "description": "A lab."},
+    "example-projects": {"template": "blank"},
     "campaigns": DRAFT | {"ratings_per_unit": 2, "target": "outputs", "presentation": "single"},
     "amendments/add-items": {},
     "amendments/extend": {"ratings_per_unit": 9},

@@ -24,8 +24,8 @@ OPERATIONS = [
 READS = [operation for operation in OPERATIONS if operation.values[1] == "get"]
 WRITES = [operation for operation in OPERATIONS if operation.values[1] != "get"]
 LISTS = [operation for operation in READS if operation.values[0].callback.actions["get"] == "list"]
-# The list of projects is every user's own.
-BELONGS_TO_NO_PROJECT = {("project-list", "get"), ("project-list", "post")}
+# The list of projects is every user's own, and so is a new example.
+BELONGS_TO_NO_PROJECT = {("project-list", "get"), ("project-list", "post"), ("example-project-list", "post")}
 
 
 def address(route: URLPattern, world: World) -> str:

@@ -16,6 +16,16 @@ def test_the_creator_of_a_project_owns_it_and_can_change_it(manager: User, api: 
     assert changed == {**project, "description": "Rain.", "version": changed["version"]}
 
 
+def test_an_example_project_is_its_makers_own_and_its_draft_can_be_launched(manager: User, api: Api) -> None:
+    client = api(manager)
+    made = client.post("/api/v1/example-projects/", {"template": "rankme-pairs"}, format="json").json()
+    assert made["project"] == "example-is-the-output-faithful-to-the-meaning"
+    campaign = f"/api/v1/projects/{made['project']}/campaigns/{made['campaign']}/"
+    assert client.get(campaign).json()["state"] == "draft"
+    assert client.post(f"{campaign}launch/").json()["state"] == "running"
+    assert list(client.post("/api/v1/example-projects/", {"template": "x"}).json()["fields"]) == ["template"]
+
+
 def test_users_see_each_of_their_projects_once_with_their_role(world: World, api: Api) -> None:
     rows = api(world.people["viewer"]).get("/api/v1/projects/").json()["results"]
     assert [(row["slug"], row["role"]) for row in rows] == [("lab", "viewer"), ("third-lab", "viewer")]

@@ -50,6 +50,7 @@ class Template:
     name : the name of a campaign that is given none; raters see it, so it says nothing of the aim.
     summary, facts : what a rater does, in a sentence and in a few words each.
     standard_kinds : the kinds of source that may be its standard text.
+    example : the texts of its example project.
     """
 
     slug: str
@@ -60,6 +61,7 @@ class Template:
     design: Mapping[str, Any]
     paper: Paper | None = None
     standard_kinds: tuple[str, ...] = ()
+    example: str = "conversations"
 
     @property
     def picture(self) -> str:
@@ -69,10 +71,10 @@ class Template:
 
 def _template(slug: str, aim: str, name: str, summary: str, facts: tuple[str, ...], **design: Any) -> Template:
     """Return a template that asks for consent and rates outputs, unless ``design`` says otherwise."""
-    paper, standard_kinds = design.pop("paper"), design.pop("standard_kinds", ())
+    described = {key: design.pop(key) for key in ("paper", "standard_kinds", "example") if key in design}
     facts = (f"{design['ratings_per_unit']} raters each", *facts)
     design = {"target": "outputs", "consent": wording.CONSENT, **design}
-    return Template(slug, aim, name, summary, facts, design, paper, standard_kinds)
+    return Template(slug, aim, name, summary, facts, design, **described)
 
 
 def _points(name: str, question: str, labels: list[str]) -> dict[str, Any]:
@@ -129,6 +131,7 @@ TEMPLATES = (  # the commonest aims first
         "Raters see what was to be said and two texts that say it: is all of it there, does it read well, is it good?",
         ("6 points, no middle", "pairs, both rated", "three questions"),
         paper=NOVIKOVA,
+        example="meanings",
         presentation="pair",
         criteria=[
             _points("informativeness", "Does the text say all that was to be said, and nothing else?", wording.SIX),

@@ -32,7 +32,7 @@ from annotation.models import Campaign, CampaignState, Project, Role
 REVIEW = "review"
 ORDER = [*STEPS, REVIEW]
 IDS_OFFERED = 300
-ITEMS_FOUND = 10
+ITEMS_FOUND, RESPONSES_FOUND = 10, 6
 OVERTAKEN_SCREEN = (
     "Yours is not saved yet. Save again to add it as a new screen, or go back without saving and open the screen as it "
     "is now."
@@ -186,7 +186,11 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
 def _found_texts(request: MemberRequest, campaign: Campaign) -> dict[str, Any]:
     """Return the search for texts of the data set, and the items that it found; none before a search."""
     search = request.GET.get("q", "").replace("\x00", "").strip()
-    found = items_found(campaign.dataset, search, size=ITEMS_FOUND) if "q" in request.GET else None
+    found = (
+        items_found(campaign.dataset, search, size=ITEMS_FOUND, responses=RESPONSES_FOUND)
+        if "q" in request.GET
+        else None
+    )
     return {"search": search, "found": found, "is_single": campaign.presentation_kind.texts[1] == 1}
 
 
