@@ -33,7 +33,7 @@ class CheckKind(NamedTuple):
 CHECKS = {
     "gold": CheckKind("Gold: the answer is known", "texts with a known answer"),
     "attention": CheckKind("Attention checks", "attention checks"),
-    "repeat": CheckKind("Repeats of a rater's own units", "repeats of the rater's own earlier screens"),
+    "repeat": CheckKind("Repeats of a rater's own items", "repeats of the rater's own earlier screens"),
     "degraded": CheckKind("Texts made worse on purpose", "degraded texts"),
     "anchor": CheckKind("Texts by people, as high anchors", "human references as high anchors"),
 }
@@ -171,7 +171,7 @@ class QualityDesign(StoredDesign):
         anchors = reader.mapping(given.get("anchors", {}), "anchors", ("count", "low"))
         every = reader.whole(given.get("every", 0), "every", 0, 1000)
         if every == 1:
-            reader.refuse("every", "Found 1; accepted: 0 for no checks, or 2 to 1000 (one check in so many screens).")
+            reader.refuse("every", "Found 1; accepted: 0 for no checks, or 2 to 1000 (one check in so many items).")
         mix = reader.mapping(given.get("mix", {}), "mix", CHECKS)
         operations = reader.texts(degraded.get("operations", list(DEGRADATIONS)), "degraded.operations")
         unknown = [name for name in operations if name not in DEGRADATIONS]
@@ -208,9 +208,9 @@ class QualityDesign(StoredDesign):
 
     def facts(self) -> list[tuple[str, str]]:
         mix = ", ".join(f"{CHECKS[kind].label.lower()} ({n})" for kind, n in self.mix.items())
-        facts = [("Checks", f"one in every {self.every} screens: {mix}" if mix else "none")]
+        facts = [("Checks", f"one in every {self.every} items: {mix}" if mix else "none")]
         if "repeat" in self.mix:
-            facts.append(("Repeats", f"after {self.repeat_gap} screens"))
+            facts.append(("Repeats", f"after {self.repeat_gap} items"))
         if self.degraded_count:
             facts.append(("Degraded texts", f"{self.degraded_count}: {', '.join(self.degradations)}"))
         if self.anchor_count:
@@ -254,9 +254,9 @@ class QualificationDesign(StoredDesign):
 
     def facts(self) -> list[tuple[str, str]]:
         attempts = counted(self.attempts, "attempt")
-        test = f"{counted(len(self.test), 'screen')}, pass mark {100 * self.pass_mark:.0f}%, {attempts}"
+        test = f"{counted(len(self.test), 'item')}, pass mark {100 * self.pass_mark:.0f}%, {attempts}"
         return [
-            ("Training", counted(len(self.training), "screen")),
+            ("Training", counted(len(self.training), "item")),
             ("Qualification test", test if self.test else "none: all raters qualify"),
         ]
 

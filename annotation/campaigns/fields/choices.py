@@ -41,8 +41,8 @@ class CommentField(Words):
     """Whether a rater may, or must, comment."""
 
     OFF = "off", "None"
-    OPTIONAL = "optional", "Offered", "Offered on every screen"
-    REQUIRED = "required", "Required", "Required on every screen"
+    OPTIONAL = "optional", "Offered", "Offered with every item"
+    REQUIRED = "required", "Required", "Required with every item"
 
 
 class Admission(Words):

@@ -42,7 +42,7 @@ WHAT, SCREEN, WORDS, RATERS, QUALITY = "what", "screen", "words", "raters", "qua
 RATED: dict[str, Any] = {"step": WHAT, "selects": True}
 BESIDE: dict[str, Any] = {"step": SCREEN, "section": "Beside the questions"}
 PER_RATER: dict[str, Any] = {"step": RATERS, "section": "How much one rater does"}
-LEASE: dict[str, Any] = {"step": RATERS, "section": "Time for a screen", "low": 5, "high": MONTH}
+LEASE: dict[str, Any] = {"step": RATERS, "section": "Time for an item", "low": 5, "high": MONTH}
 PAYMENT: dict[str, Any] = {"step": RATERS, "section": "Payment"}
 
 
@@ -183,21 +183,21 @@ class CampaignDraft:
     ratings_per_unit: int = entry(
         Whole,
         5,
-        "Ratings of each unit",
-        "So many different raters see each screen.",
+        "Ratings of each item",
+        "So many different raters see it.",
         step=RATERS,
         low=1,
         high=MOST_RATINGS,
         stated=True,
     )
     min_units_per_rater: int = entry(
-        Whole, 0, "At least", "Who stops before so many screens gets no completion code.", **PER_RATER, low=0, high=MANY
+        Whole, 0, "At least", "Items. Who stops before gets no completion code.", **PER_RATER, low=0, high=MANY
     )
     max_units_per_rater: int | None = entry(
         Whole,
         None,
         "At most",
-        "Screens by one rater; empty means no limit.",
+        "Items by one rater; empty means no limit.",
         **PER_RATER,
         low=1,
         high=MANY,
@@ -206,19 +206,19 @@ class CampaignDraft:
     seconds_between_units: int = entry(
         Whole,
         0,
-        "Seconds between screens",
+        "Seconds between items",
         "From one handed out to the next; 0 asks for none.",
         **PER_RATER,
         low=0,
         high=DAY,
     )
     break_every_units: int = entry(
-        Whole, 0, "Suggest a break every", "Screens; 0 is never.", **PER_RATER, low=0, high=10_000
+        Whole, 0, "Suggest a break every", "Items; 0 is never.", **PER_RATER, low=0, high=10_000
     )
     lease_seconds: int = entry(
         Whole,
         600,
-        "Seconds for a screen",
+        "Seconds for an item",
         "Without an answer it then goes to another rater. A late answer is kept and paid all the same.",
         **LEASE,
     )
@@ -242,7 +242,7 @@ class CampaignDraft:
     payment_per_unit: Decimal = entry(
         Amount,
         Decimal(0),
-        "Payment for each screen",
+        "Payment for each item",
         "Checks among the work are paid like it.",
         **PAYMENT,
         path=("payment", "per_unit"),
@@ -294,7 +294,7 @@ class CampaignDraft:
         Object,
         {},
         "Checks",
-        "Checks mixed in, and the screens they show.",
+        "Checks mixed in, and the items they show.",
         step=QUALITY,
         design=QualityDesign,
         confidential=True,

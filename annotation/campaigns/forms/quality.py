@@ -20,7 +20,7 @@ class QualityStep(Step):
     template = "annotation/campaigns/campaign_form_quality.html"
 
     every = forms.IntegerField(
-        label="One check in every so many screens",
+        label="One check in every so many items",
         min_value=0,
         max_value=1000,
         help_text="At a position that raters cannot guess; 0 mixes none in. Checks are paid like work.",
@@ -29,7 +29,7 @@ class QualityStep(Step):
         label="Repeat after",
         min_value=1,
         max_value=1000,
-        help_text="So many screens lie between a unit and its repeat.",
+        help_text="So many other items lie between an item and its repeat.",
     )
     degraded_count = forms.IntegerField(label="Degraded texts", min_value=0, max_value=10_000, help_text="To be made.")
     degradations = forms.MultipleChoiceField(

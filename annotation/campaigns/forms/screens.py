@@ -122,7 +122,7 @@ class LinesForm(forms.Form):
     """All prepared screens of a kind: written, pasted or uploaded, one JSON object a line."""
 
     lines = forms.CharField(
-        label="Screens",
+        label="Items",
         required=False,
         max_length=DESIGN_BYTES,
         widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),

@@ -131,7 +131,7 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
     if left := TO_FILL_IN.findall(draft.instructions):
         yield Remark(f"The instructions have square brackets to fill in: {', '.join(left[:4])}.", "instructions")
     if draft.ratings_per_unit == 1:
-        yield Remark("With one rating of each unit, the agreement of raters cannot be measured.", "ratings_per_unit")
+        yield Remark("With one rating of each item, the agreement of raters cannot be measured.", "ratings_per_unit")
     yield from _hints_of_quality(draft, quality)
     if not draft.payment_per_unit:
         yield Remark(
@@ -149,11 +149,11 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
         )
     if draft.lease_seconds < 3 * report.seconds:
         yield Remark(
-            f"A screen takes some {report.seconds:.0f} s to answer; a lease of {draft.lease_seconds} s is short.",
+            f"An item takes some {report.seconds:.0f} s to answer; {draft.lease_seconds} s for it are short.",
             "lease_seconds",
         )
     if draft.comment == CommentField.REQUIRED:
-        yield Remark("A comment is required on every screen: it takes raters much longer than the ratings.", "comment")
+        yield Remark("A comment is required with every item: it takes raters much longer than the ratings.", "comment")
 
 
 def _hints_of_quality(draft: CampaignDraft, quality: QualityDesign) -> Iterator[Remark]:
@@ -162,12 +162,12 @@ def _hints_of_quality(draft: CampaignDraft, quality: QualityDesign) -> Iterator[
     most = draft.max_units_per_rater
     if "repeat" in quality.mix and most is not None and most <= quality.repeat_gap:
         yield Remark(
-            f"A unit is repeated after {quality.repeat_gap} screens, but a rater has at most {most}: none is repeated.",
+            f"An item is repeated after {quality.repeat_gap} others, but a rater has at most {most}: none is repeated.",
             "quality.repeat_gap",
         )
     for kind in (kind.key for kind in PREPARED.values() if kind.field == "quality"):
         if (screens := getattr(quality, kind)) and kind not in quality.mix:
-            yield Remark(f"{len(screens)} {kind} screens are prepared, but none are mixed in.", f"quality.mix.{kind}")
+            yield Remark(f"{len(screens)} {kind} items are prepared, but none are mixed in.", f"quality.mix.{kind}")
 
 
 def _quality(draft: CampaignDraft) -> QualityDesign:

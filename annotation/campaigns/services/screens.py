@@ -55,7 +55,7 @@ def screens_replace(
     campaign = draft_locked(campaign)
     if screen_mark(kind.screens(campaign)) != seen:
         raise Overtaken(
-            f"{_changer(campaign, kind, by)} changed these screens after you opened the page. Yours are not saved "
+            f"{_changer(campaign, kind, by)} changed these items after you opened the page. Yours are not saved "
             "yet. Save again to replace all of them, or reload the page to see that change."
         )
     return _store(campaign, kind, list(screens), kind.key, by)
@@ -64,7 +64,7 @@ def screens_replace(
 def _number_of(campaign: Campaign, kind: PreparedKind, screens: Sequence[Screen], seen: str, by: User | None) -> int:
     marks = [screen_mark(screen) for screen in screens]
     if seen not in marks:
-        raise Overtaken(f"{_changer(campaign, kind, by)} changed or removed this screen after you opened it.")
+        raise Overtaken(f"{_changer(campaign, kind, by)} changed or removed this item after you opened it.")
     return marks.index(seen) + 1
 
 

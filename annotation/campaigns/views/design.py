@@ -34,7 +34,7 @@ ORDER = [*STEPS, REVIEW]
 IDS_OFFERED = 300
 ITEMS_FOUND, RESPONSES_FOUND = 10, 6
 OVERTAKEN_SCREEN = (
-    "Yours is not saved yet. Save again to add it as a new screen, or go back without saving and open the screen as it "
+    "Yours is not saved yet. Save again to add it as a new item, or go back without saving and open the item as it "
     "is now."
 )
 
@@ -167,7 +167,7 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
     if stored := form.submit(save):
         if "another" not in request.POST:
             return _to_quality(request, campaign)
-        messages.success(request, f"Saved screen {stored}.")
+        messages.success(request, f"Saved item {stored}.")
         return redirect("annotation:campaign-screen-new", request.project.slug, campaign.pk, kind)
     removal = reverse("annotation:campaign-screen-remove", args=[request.project.slug, campaign.pk, kind, number])
     context = {
@@ -202,7 +202,7 @@ def campaign_screen_remove(request: MemberRequest, campaign: Campaign, kind: str
     try:
         screen_remove(campaign=campaign, kind=prepared, seen=seen, by=request.user)
     except Overtaken as error:
-        messages.error(request, f"{error.message} Nothing was deleted; the screens are listed below as they are now.")
+        messages.error(request, f"{error.message} Nothing was deleted; the items are listed below as they are now.")
     except AnnotationError as error:
         messages.error(request, error.message)
     return _to_quality(request, campaign)
@@ -228,7 +228,7 @@ def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str)
         if not problems:
             problems, seen = _lines_stored(request, campaign, prepared, form, seen), present
         if not problems:
-            messages.success(request, f"Saved {counted(len(form.screens), 'screen')}.")
+            messages.success(request, f"Saved {counted(len(form.screens), 'item')}.")
             return _to_quality(request, campaign)
     context = {
         **_kind_page(request.project, campaign, prepared),

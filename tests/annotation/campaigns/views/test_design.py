@@ -370,17 +370,17 @@ def test_prepared_items_that_another_manager_saved_meanwhile_are_neither_lost_no
     assert golds(draft) == ["Two!", "Three."]
 
     refused = theirs.post(second, gold("Two?", seen=seen))
-    assert "max-manager changed or removed this screen after you opened it. Yours is not saved yet." in page(refused)
-    assert "a new screen" in page(refused)
+    assert "max-manager changed or removed this item after you opened it. Yours is not saved yet." in page(refused)
+    assert "a new item" in page(refused)
     assert golds(draft) == ["Two!", "Three."]
     assert theirs.post(second, gold("Two?", seen=refused.context["seen"])).status_code == 302
     assert golds(draft) == ["Two!", "Three.", "Two?"]
 
     kept = mine.post(removal, follow=True)
-    assert "olga-owner changed or removed this screen after you opened it. Nothing was deleted" in page(kept)
+    assert "olga-owner changed or removed this item after you opened it. Nothing was deleted" in page(kept)
     line = json.dumps({"texts": [{"text": "Four.", "expected": {"relevance": [5, 5]}}]})
     overtaken = mine.post(url("screen-lines", draft, "gold"), {"lines": line, "seen": lines_seen})
-    assert "olga-owner changed these screens after you opened the page" in page(overtaken)
+    assert "olga-owner changed these items after you opened the page" in page(overtaken)
     assert golds(draft) == ["Two!", "Three.", "Two?"]
     again = {"lines": line, "seen": overtaken.context["seen"]}
     assert mine.post(url("screen-lines", draft, "gold"), again).status_code == 302
