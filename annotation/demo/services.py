@@ -63,7 +63,7 @@ def example_create(*, template: str, by: User) -> Campaign:
     project = project_create(
         by=by,
         name=f"Example: {chosen.aim}",
-        description=f"An example to try things out. {texts.description} Delete it whenever you like.",
+        description=f"An example to try things out. {texts.description}",
     )
     content, _ = read_dataset((FOLDER / texts.filename).read_bytes(), filename=texts.filename, file_format="jsonl")
     dataset = dataset_create(
