@@ -23,7 +23,9 @@ def test_an_example_project_is_its_makers_own_and_its_draft_can_be_launched(mana
     campaign = f"/api/v1/projects/{made['project']}/campaigns/{made['campaign']}/"
     assert client.get(campaign).json()["state"] == "draft"
     assert client.post(f"{campaign}launch/").json()["state"] == "running"
-    assert list(client.post("/api/v1/example-projects/", {"template": "x"}).json()["fields"]) == ["template"]
+    assert list(client.post("/api/v1/example-projects/", {"template": "x"}, format="json").json()["fields"]) == [
+        "template"
+    ]
 
 
 def test_users_see_each_of_their_projects_once_with_their_role(world: World, api: Api) -> None:
