@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, CampaignState, Rating
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
-from tests.browser.support import DESKTOP, PHONE, assert_no_barrier, sign_in
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -105,6 +105,17 @@ def test_a_campaign_is_cloned_given_a_gold_screen_launched_and_closed(live_serve
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/compare/?left={clone.pk}&right={clone.pk - 1}")
     expect(page.get_by_role("heading", name="fields differ")).to_be_visible()
     assert_no_barrier(page)
+
+
+def test_an_example_project_is_made_in_one_click(live_server, new_page, outsider):
+    page = new_page(**PHONE)
+    sign_in(page, live_server.url, outsider.username, "password")
+    page.goto(f"{live_server.url}/projects/")
+    page.get_by_role("link", name="Example projects").click()
+    assert_everyone_can_read(page)
+    page.get_by_role("button", name="Make the example: Is the output faithful to the meaning?").click()
+    expect(page.get_by_role("heading", name="Ready to be launched")).to_be_visible()
+    expect(page.get_by_role("button", name="Launch …")).to_be_visible()
 
 
 def test_the_steps_work_without_script(live_server, new_page, project, manager):
