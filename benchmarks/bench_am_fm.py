@@ -101,83 +101,78 @@ def run() -> list[dict[str, Any]]:
         am, fm = store.add(lsa), store.add(language_model)
         language_model.write_arpa(Path(folder) / "model.arpa")
         [oracle] = arpa.loadf(Path(folder) / "model.arpa")
-        pairs = segments.pairs
-        metric = AmFm(am_model=am, fm_model=fm, references="mean")
-        prepared = metric.preparation()(segments, store)
-        chosen = np.linspace(0, len(pairs) - 1, PLAIN_PAIRS).astype(int)
-        plain_seconds, plain = seconds(
-            lambda: [
-                plain_pair(
-                    segments.row_texts[pairs.row[at]],
-                    segments.reference_texts[pairs.reference[at]],
-                    counter,
-                    space,
-                    oracle,
-                )
-                for at in chosen
-            ]
+        plain_seconds = checked_plain_seconds(
+            segments, store, am, fm, lambda a, b: plain_pair(a, b, counter, space, oracle)
         )
-        values = metric.combined(prepared.cosines(am, 10), prepared.ratios(fm, 2))[chosen]
-        if np.abs(values - plain).max() > TOLERANCE:
-            raise ArithmeticError("scores differ from scikit-learn's and python-arpa's; no time is worth printing")
-        all_pairs = SYSTEMS * SEGMENTS * REFERENCES
-        plain_rate = PLAIN_PAIRS / plain_seconds
-        best = AmFm(am_model=am, fm_model=fm)
-        score_seconds, _ = seconds(lambda: scored(segments, store, [best]))
-        wide_seconds, _ = seconds(lambda: scored(segments, store, [Am(k=COMPONENTS, model=am)]))
-        sweep: list[Metric] = [Am(k=k, model=am) for k in SWEEP]
-        sweep_seconds, _ = seconds(lambda: scored(segments, store, sweep))
-        shares: list[Metric] = [AmFm(balance=at / 10, am_model=am, fm_model=fm) for at in range(11)]
-        shares_seconds, _ = seconds(lambda: scored(segments, store, shares))
+
+        def scoring(*metrics: Metric) -> float:
+            return seconds(lambda: scored(segments, store, list(metrics)))[0]
+
+        score_seconds = scoring(AmFm(am_model=am, fm_model=fm))
+        wide_seconds = scoring(Am(k=COMPONENTS, model=am))
+        sweep_seconds = scoring(*(Am(k=k, model=am) for k in SWEEP))
+        shares_seconds = scoring(*(AmFm(balance=at / 10, am_model=am, fm_model=fm) for at in range(11)))
     size = f"{SYSTEMS} systems x {SEGMENTS:,} segments x {REFERENCES} references"
+    all_plain = SYSTEMS * SEGMENTS * REFERENCES / (PLAIN_PAIRS / plain_seconds)
     return [
-        {
-            "name": f"LSA with {COMPONENTS} components from {SENTENCES:,} sentences",
-            "value": lsa_seconds,
-            "unit": "s",
-            "against": f"scikit-learn, CountVectorizer and TruncatedSVD (arpack): {sklearn_seconds:.1f} s",
-            "ratio": sklearn_seconds / lsa_seconds,
-            "target": "with the language model, under 30 s",
-        },
-        {
-            "name": f"Bigram model from {SENTENCES:,} sentences",
-            "value": lm_seconds,
-            "unit": "s",
-            "against": "",
-            "ratio": None,
-            "target": "with LSA, under 30 s",
-        },
-        {
-            "name": f"AM-FM, {size}, from text",
-            "value": score_seconds,
-            "unit": "s",
-            "against": f"pair by pair, scikit-learn and python-arpa: {all_pairs / plain_rate:,.0f} s, from a sample",
-            "ratio": all_pairs / plain_rate / score_seconds,
-            "target": "under 30 s",
-        },
-        {
-            "name": f"AM at {len(SWEEP)} dimensions up to {COMPONENTS}, the same texts",
-            "value": sweep_seconds,
-            "unit": "s",
-            "against": f"at {COMPONENTS} alone: {wide_seconds:.1f} s",
-            "ratio": sweep_seconds / wide_seconds,
-            "target": "at most 1.5 times",
-        },
-        {
-            "name": "AM-FM at 11 λ, the same texts",
-            "value": shares_seconds,
-            "unit": "s",
-            "against": f"at one: {score_seconds:.1f} s",
-            "ratio": shares_seconds / score_seconds,
-            "target": "at most 1.5 times",
-        },
+        row(
+            f"LSA with {COMPONENTS} components from {SENTENCES:,} sentences",
+            lsa_seconds,
+            f"scikit-learn, CountVectorizer and TruncatedSVD (arpack): {sklearn_seconds:.1f} s",
+            sklearn_seconds / lsa_seconds,
+            "with the language model, under 30 s",
+        ),
+        row(f"Bigram model from {SENTENCES:,} sentences", lm_seconds, "", None, "with LSA, under 30 s"),
+        row(
+            f"AM-FM, {size}, from text",
+            score_seconds,
+            f"pair by pair, scikit-learn and python-arpa: {all_plain:,.0f} s, from a sample",
+            all_plain / score_seconds,
+            "under 30 s",
+        ),
+        row(
+            f"AM at {len(SWEEP)} dimensions up to {COMPONENTS}, the same texts",
+            sweep_seconds,
+            f"at {COMPONENTS} alone: {wide_seconds:.1f} s",
+            sweep_seconds / wide_seconds,
+            "at most 1.5 times",
+        ),
+        row(
+            "AM-FM at 11 λ, the same texts",
+            shares_seconds,
+            f"at one: {score_seconds:.1f} s",
+            shares_seconds / score_seconds,
+            "at most 1.5 times",
+        ),
     ]
 
 
+def checked_plain_seconds(
+    segments: Segments, store: ModelStore, am: str, fm: str, plain: Callable[[str, str], float]
+) -> float:
+    """Return the time of scoring a sample pair by pair; refuse to time scores that differ."""
+    pairs = segments.pairs
+    metric = AmFm(am_model=am, fm_model=fm, references="mean")
+    prepared = metric.preparation()(segments, store)
+    chosen = np.linspace(0, len(pairs) - 1, PLAIN_PAIRS).astype(int)
+    texts = [(segments.row_texts[pairs.row[at]], segments.reference_texts[pairs.reference[at]]) for at in chosen]
+    taken, scores = seconds(lambda: [plain(*each) for each in texts])
+    values = metric.combined(prepared.cosines(am, 10), prepared.ratios(fm, 2))[chosen]
+    if np.abs(values - scores).max() > TOLERANCE:
+        raise ArithmeticError("scores differ from scikit-learn's and python-arpa's; no time is worth printing")
+    return taken
+
+
+def row(name: str, value: float, against: str, ratio: float | None, target: str) -> dict[str, Any]:
+    return {"name": name, "value": value, "unit": "s", "against": against, "ratio": ratio, "target": target}
+
+
 def main() -> None:
-    for row in run():
-        ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
-        print(f"| {row['name']} | {row['value']:.2f} {row['unit']} | {row['against']} | {ratio} | {row['target']} |")
+    for each in run():
+        ratio = "" if each["ratio"] is None else f"{each['ratio']:.2f}"
+        print(
+            f"| {each['name']} | {each['value']:.2f} {each['unit']} | {each['against']} | {ratio} | {each['target']} |"
+        )
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from annotation.models import Project, Release
+    from annotation.models import Dataset, Project, Release
 
 VOCABULARY_TEXT = (
     "i was about to text you and my two cousins got excited because they thought rain was coming so we play inside "
@@ -19,27 +19,56 @@ RARE = "zephyr"  # in every thousandth reference
 SPLITS = ("dev", "test")
 
 
+WEIGHT_COLUMNS = [
+    "release_id",
+    "item_id",
+    "item_position",
+    "response_id",
+    "is_original",
+    "weight",
+    "rating_mean",
+    "n_ratings",
+    "standard_error",
+    "low",
+    "high",
+    "rating_spread",
+    "histogram",
+]
+
+
 def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: int = 1) -> Release:
     """Create a finished release of ``n_items`` times ``per_item`` references: originals and mined ones."""
     from django.utils import timezone
 
-    from annotation.core.copying import allocate_ids, copy_rows
-    from annotation.models import (
-        Dataset,
-        Item,
-        JobState,
-        ReferenceSet,
-        Release,
-        ReleaseWeight,
-        Response,
-        ResponseSource,
-    )
+    from annotation.core.copying import copy_rows
+    from annotation.models import Dataset, JobState, ReferenceSet, Release, ReleaseWeight
     from annotation.models.releases import IMPORTED
 
     draw = random.Random(seed)
     n = n_items * per_item
-    dataset = Dataset.objects.create(project=project, name=f"{n} references", slug=f"references-{n}")
-    items, responses = allocate_ids(Item, n_items), allocate_ids(Response, n)
+    names = {"name": f"{n} references", "slug": f"references-{n}"}
+    dataset = Dataset.objects.create(project=project, **names)
+    items, responses = _written_texts(dataset, n_items, per_item, draw)
+    reference_set = ReferenceSet.objects.create(
+        project=project, dataset=dataset, **names, source_kinds=["seed", "mined"], original_kinds=["seed"]
+    )
+    release = Release.objects.create(
+        reference_set=reference_set, number=1, method=IMPORTED, signature="made up", content_hash="0" * 64
+    )
+    rows = list(_weights(draw, items, responses, per_item))
+    copy_rows(ReleaseWeight, WEIGHT_COLUMNS, ((release.pk, *row) for row in rows))
+    release.state, release.finished_at = JobState.DONE, timezone.now()
+    release.report = _report([row[4] for row in rows], per_item)
+    release.save()
+    return release
+
+
+def _written_texts(dataset: Dataset, n_items: int, per_item: int, draw: random.Random) -> tuple[list[int], list[int]]:
+    """Write items, references and their sources; return the ids of items and references."""
+    from annotation.core.copying import allocate_ids, copy_rows
+    from annotation.models import Item, Response, ResponseSource
+
+    items, responses = allocate_ids(Item, n_items), allocate_ids(Response, n_items * per_item)
     copy_rows(
         Item,
         ["id", "dataset_id", "external_id", "position", "context", "message", "meaning_representation", "split"],
@@ -75,41 +104,13 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
             for at, pk in enumerate(responses)
         ),
     )
-    reference_set = ReferenceSet.objects.create(
-        project=project,
-        dataset=dataset,
-        name=f"{n} references",
-        slug=f"references-{n}",
-        source_kinds=["seed", "mined"],
-        original_kinds=["seed"],
-    )
-    release = Release.objects.create(
-        reference_set=reference_set, number=1, method=IMPORTED, signature="made up", content_hash="0" * 64
-    )
-    rows = list(_weights(draw, items, responses, per_item))
-    copy_rows(
-        ReleaseWeight,
-        [
-            "release_id",
-            "item_id",
-            "item_position",
-            "response_id",
-            "is_original",
-            "weight",
-            "rating_mean",
-            "n_ratings",
-            "standard_error",
-            "low",
-            "high",
-            "rating_spread",
-            "histogram",
-        ],
-        ((release.pk, *row) for row in rows),
-    )
-    weights = [row[4] for row in rows]
+    return items, responses
+
+
+def _report(weights: list[float], per_item: int) -> dict[str, Any]:
+    n, n_items = len(weights), len(weights) // per_item
     best = [max(weights[at : at + per_item]) for at in range(0, n, per_item)]
-    release.state, release.finished_at = JobState.DONE, timezone.now()
-    release.report = {
+    return {
         "campaigns": [],
         "criteria": ["quality"],
         "scale": [1, 5],
@@ -145,17 +146,13 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
             "best_interval_spans_zero": 0,
         },
     }
-    release.save()
-    return release
 
 
 def random_text(draw: random.Random) -> str:
     return " ".join(draw.choices(WORDS, k=draw.randint(5, 14)))
 
 
-def _weights(
-    draw: random.Random, items: list[int], responses: list[int], per_item: int
-) -> Iterator[tuple[object, ...]]:
+def _weights(draw: random.Random, items: list[int], responses: list[int], per_item: int) -> Iterator[tuple[Any, ...]]:
     """Yield weights from four to six ratings of each reference, around its latent quality."""
     for at, pk in enumerate(responses):
         original = at % per_item == 0

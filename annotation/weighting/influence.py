@@ -129,7 +129,21 @@ def leave_one_rater_out(
     rater, response = np.divmod(pairs, max(table.n_responses, 1))
     without_rater = _without_mean if chosen.centre == "mean" else _without_median
     weights, without = without_rater(parts, response, pair_of)
-    k = table.n_raters
+    best_changed = _best_changed(weights, codes, size, rater, response, without, table.n_raters)
+    n_ratings = np.bincount(parts.table.rater, minlength=table.n_raters)
+    return _influence(n_ratings, rater, response, weights, without, best_changed)
+
+
+def _influence(
+    n_ratings: IntArray,
+    rater: IntArray,
+    response: IntArray,
+    weights: FloatArray,
+    without: FloatArray,
+    best_changed: IntArray,
+) -> Influence:
+    """Return what each rater changes; ``without`` is the weight of each pair's response without its rater."""
+    k = len(n_ratings)
     before, after = signs(weights)[response], signs(without)
     weighed = np.isfinite(without)
     change = np.where(weighed, weights[response] - without, 0.0)
@@ -137,10 +151,9 @@ def leave_one_rater_out(
     largest = np.zeros(k)
     np.maximum.at(largest, rater, np.abs(change))
     reversed_sign = weighed & (before * after < 0)
-    best_changed = _best_changed(weights, codes, size, rater, response, without, k)
     return Influence(
         weights=weights,
-        n_ratings=np.bincount(parts.table.rater, minlength=k),
+        n_ratings=n_ratings,
         n_responses=np.bincount(rater, minlength=k),
         mean_change=ratio(np.bincount(rater, np.abs(change), minlength=k), n_weighed),
         max_change=np.where(n_weighed > 0, largest, np.nan),

@@ -1,6 +1,7 @@
 """Drift: whether raters change with time, or along their sequence of screens."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,15 +99,7 @@ def drift(
     for name, column in (("rater", raters), ("position", positions)):
         aligned(name, column, values.shape, per="rating")
     check_confidence(confidence)
-    known = ~np.isnan(values) & ~np.isnan(positions)
-    values, positions = values[known], positions[known]
-    code = codes_of(raters[known])
-    n = np.bincount(code)
-    x, y = centred(positions, code, n), centred(values, code, n)
-    x[np.abs(x) < 1e-12 * np.abs(positions).max(initial=0.0)] = 0.0
-    moving = np.bincount(code, x**2) > 0
-    keep = moving[code] if len(code) else np.zeros(0, dtype=np.bool_)
-    x, y, code = x[keep], y[keep], codes_of(code[keep])
+    x, y, code = _within_raters(values, raters, positions)
     n_raters = int(code.max(initial=-1)) + 1
     if n_raters == 0:
         return DriftResult(0, 0, "no rater has ratings at two different positions")
@@ -127,6 +120,21 @@ def drift(
     half = float(student_quantile(freedom, confidence)) * error
     pvalue = float(2 * stdtr(freedom, -abs(slope / error)))
     return DriftResult(len(x), n_raters, "", slope, slope - half, slope + half, pvalue, error)
+
+
+def _within_raters(
+    values: FloatArray, raters: npt.NDArray[Any], positions: FloatArray
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return positions and values less their rater's mean, and the rater's code, of raters at several positions."""
+    known = ~np.isnan(values) & ~np.isnan(positions)
+    values, positions = values[known], positions[known]
+    code = codes_of(raters[known])
+    n = np.bincount(code)
+    x, y = centred(positions, code, n), centred(values, code, n)
+    x[np.abs(x) < 1e-12 * np.abs(positions).max(initial=0.0)] = 0.0
+    moving = np.bincount(code, x**2) > 0
+    keep = moving[code] if len(code) else np.zeros(0, dtype=np.bool_)
+    return x[keep], y[keep], codes_of(code[keep])
 
 
 def _shares(slopes: FloatArray, variance: FloatArray | None, squares: FloatArray) -> FloatArray:

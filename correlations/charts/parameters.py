@@ -65,20 +65,7 @@ def parameter_chart(
     >>> parameter_chart(axis, {"Pearson’s r": [0.1, 0.4, 0.5]}, title="Systems")["description"]
     'Systems. k from 1 to 5. Pearson’s r: 0.100 at 1, 0.500 at 5. In use: 2. Best: 5.'
     """
-    n = len(axis.values)
-    if n < 2 or len(axis.shown) != n:
-        raise ValueError(f"values are {list(axis.values)}: at least two, each with its name, are expected")
-    if axis.numeric and (np.diff(np.asarray(axis.values, dtype=np.float64)) <= 0).any():
-        raise ValueError(f"values are {list(axis.values)}: strictly increasing numbers are expected")
-    if not 0 < len(series) <= len(SHAPES):
-        raise ValueError(f"series holds {len(series)} coefficients: 1 to {len(SHAPES)} are expected")
-    values = {name: data.checked_correlations(name, each, n) for name, each in series.items()}
-    ends = {
-        name: tuple(
-            data.checked_correlations(f"interval of {name}", end, n) for end in (intervals or {}).get(name, _gaps(n))
-        )
-        for name in values
-    }
+    values, ends = _checked(axis, series, intervals or {})
     colours, x = palette(theme), _x(axis)
     colour, shape, dash = _channels(list(values), colours)
     domain = data.correlation_domain(
@@ -108,6 +95,25 @@ def parameter_chart(
         width=width,
         height=_HEIGHT,
     )
+
+
+def _checked(
+    axis: ParameterAxis, series: Mapping[str, ArrayLike], intervals: Mapping[str, tuple[ArrayLike, ArrayLike]]
+) -> tuple[dict[str, Floats], dict[str, tuple[Floats, ...]]]:
+    """Return each coefficient's values, and the ends of its intervals: NaN if it has none."""
+    n = len(axis.values)
+    if n < 2 or len(axis.shown) != n:
+        raise ValueError(f"values are {list(axis.values)}: at least two, each with its name, are expected")
+    if axis.numeric and (np.diff(np.asarray(axis.values, dtype=np.float64)) <= 0).any():
+        raise ValueError(f"values are {list(axis.values)}: strictly increasing numbers are expected")
+    if not 0 < len(series) <= len(SHAPES):
+        raise ValueError(f"series holds {len(series)} coefficients: 1 to {len(SHAPES)} are expected")
+    values = {name: data.checked_correlations(name, each, n) for name, each in series.items()}
+    ends = {
+        name: tuple(data.checked_correlations(f"interval of {name}", end, n) for end in intervals.get(name, _gaps(n)))
+        for name in values
+    }
+    return values, ends
 
 
 def _channels(names: Sequence[str], colours: Palette) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -72,35 +72,15 @@ def sweep_chart(
     >>> spec["description"]
     'Longer n-grams. Spearman’s ρ of 1 metrics at 4 points. BLEU: 0.200 at 1, 0.200 at 4.'
     """
-    if kind not in AXES:
-        raise ValueError(f"kind is {kind!r}: accepted are {', '.join(AXES)}")
-    axis, colours = AXES[kind], palette(theme)
-    points_at = data.checked("points", points)
-    if (np.diff(points_at) <= 0).any():
-        raise ValueError(f"points are {points_at.tolist()}: strictly increasing values are expected")
-    if axis.scale == "log" and points_at[0] <= 0:
-        raise ValueError(f"points[0] is {points_at[0]:g}: unit sizes start at 1")
-    if not series:
-        raise ValueError("series is empty: at least one metric is expected")
-    values = {
-        name: data.checked_correlations(f"series {name!r}", each, points_at.size) for name, each in series.items()
-    }
+    axis, points_at, values = _checked(points, series, kind)
     domain = data.correlation_domain(list(values.values()), room=0.08, least=0.01)
-
-    named = _named_series(values, in_colour)
-    names = [*named, *(name for name in values if name not in named)]
-    greys = len(names) - len(named)
-    shades = [*metric_colours(named, theme).values(), *[colours.muted] * greys]
-    shapes, dashes = [*SHAPES[: len(named)], *["circle"] * greys], [*DASHES[: len(named)], *[[1, 0]] * greys]
-    colour = alt.Color("metric:N", scale=alt.Scale(domain=names, range=shades), legend=None)
-    shape = alt.Shape("metric:N", scale=alt.Scale(domain=names, range=shapes), legend=None)
-    dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
+    named, muted = _named_series(values, in_colour), palette(theme).muted
+    colour, shape, dash = _channels(named, [name for name in values if name not in named], muted, theme)
     faint = alt.condition(alt.FieldOneOfPredicate(field="metric", oneOf=named), alt.value(1), alt.value(0.35))
     x = _x(axis, points_at)
     y = alt.Y("value:Q", title=coefficient, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=6, format=".2f"))
-
     base = alt.Chart(_points(points_at, values)).encode(x=x, color=colour)
-    drawn = data.zero_line(domain, colours.muted, y)
+    drawn = data.zero_line(domain, muted, y)
     tooltip = [
         alt.Tooltip("metric:N", title="Metric"),
         alt.Tooltip("point:Q", title=axis.title.capitalize(), format=axis.form),
@@ -121,6 +101,40 @@ def sweep_chart(
         description=_in_words(coefficient, points_at, values),
         width=width,
         height=_HEIGHT,
+    )
+
+
+def _checked(
+    points: ArrayLike, series: Mapping[str, ArrayLike], kind: Kind
+) -> tuple[SweepAxis, Floats, dict[str, Floats]]:
+    """Return the axis, the points on it and the coefficients of each metric."""
+    if kind not in AXES:
+        raise ValueError(f"kind is {kind!r}: accepted are {', '.join(AXES)}")
+    points_at = data.checked("points", points)
+    if (np.diff(points_at) <= 0).any():
+        raise ValueError(f"points are {points_at.tolist()}: strictly increasing values are expected")
+    if AXES[kind].scale == "log" and points_at[0] <= 0:
+        raise ValueError(f"points[0] is {points_at[0]:g}: unit sizes start at 1")
+    if not series:
+        raise ValueError("series is empty: at least one metric is expected")
+    values = {
+        name: data.checked_correlations(f"series {name!r}", each, points_at.size) for name, each in series.items()
+    }
+    return AXES[kind], points_at, values
+
+
+def _channels(
+    named: Sequence[str], others: Sequence[str], muted: str, theme: Theme
+) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
+    """Return colour, shape and dash of each metric: those that are named, and the others in grey."""
+
+    def scale(values: Iterable[Any], of_others: Any) -> alt.Scale:
+        return alt.Scale(domain=[*named, *others], range=[*values, *[of_others] * len(others)])
+
+    return (
+        alt.Color("metric:N", scale=scale(metric_colours(named, theme).values(), muted), legend=None),
+        alt.Shape("metric:N", scale=scale(SHAPES[: len(named)], "circle"), legend=None),
+        alt.StrokeDash("metric:N", scale=scale(DASHES[: len(named)], [1, 0]), legend=None),
     )
 
 

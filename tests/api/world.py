@@ -12,7 +12,17 @@ from annotation.datasets.services import imports
 from annotation.datasets.services.lists import response_list_create
 from annotation.judgements.services import imports as rating_imports
 from annotation.mining.services import corpora, runs
-from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
+from annotation.models import (
+    Campaign,
+    Dataset,
+    Membership,
+    MiningRun,
+    Project,
+    ReferenceSet,
+    Role,
+    SeedSelection,
+    User,
+)
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
 from annotation.references.releases.services.imports import ImportOptions, weights_import_create
@@ -20,11 +30,12 @@ from annotation.references.releases.services.releases import release_build, rele
 from annotation.references.sets.services import reference_set_create
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.seeds.services.selections import SelectionRules, seeds_select
-from correlations.models import ParameterStudy
+from correlations.models import ParameterStudy, Study
 from correlations.services.execution import study_execute
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from correlations.services.studies import study_create
+from metrics.models import ScoreRun
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.services.training import ModelRequest, model_train_on_dataset
 from metrics.subsets import Subset
@@ -180,13 +191,11 @@ def _models(project: Project, by: User) -> int:
     return int(model.pk)
 
 
-def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
-    """Return the users, and a value for every parameter of a URL."""
-    project = Project.objects.create(name="Lab", slug="lab")
+def _people(project: Project) -> dict[str, User]:
+    """Return the users by role; all of them may look at a third project."""
     other_project = Project.objects.create(name="Other lab", slug="other-lab")
-    owner = member(project, "olga", Role.OWNER)
     people = {
-        "owner": owner,
+        "owner": member(project, "olga", Role.OWNER),
         "manager": member(project, "max", Role.MANAGER),
         "viewer": member(project, "vera", Role.VIEWER),
         "outsider": member(other_project, "otto", Role.OWNER),
@@ -194,6 +203,48 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     second = Project.objects.create(name="Third lab", slug="third-lab")
     for user in people.values():
         Membership.objects.create(project=second, user=user, role=Role.VIEWER)
+    return people
+
+
+def _released(dataset: Dataset, references: Campaign, by: User) -> ReferenceSet:
+    """Release two reference sets by two methods each; return one."""
+    for name in ("Gold", "Silver"):
+        reference_set = reference_set_create(dataset=dataset, name=name, campaigns=[references], source_kinds=["human"])
+        for method in ("linear", "median"):
+            release = release_create(reference_set=reference_set, method=method, by=by)
+            release_build(release_id=release.pk)
+    return dataset.project.reference_sets.get(slug="gold")
+
+
+def _scored(gold: ReferenceSet, by: User) -> ScoreRun:
+    """Score by two metrics; return one run."""
+    for metric in ("bleu", "delta_bleu"):
+        run, _ = score_run_create(
+            project=gold.project,
+            release=gold.releases.get(number=1),
+            systems=list(gold.dataset.systems.all()),
+            metric=metric,
+            parameters={},
+            subset=Subset(),
+            by=by,
+        )
+        score_run_execute(run_id=run.pk)
+    return run
+
+
+def _studied(project: Project, by: User) -> Study:
+    """Compute two studies; return one."""
+    for seed in (1, 2):
+        study, _ = study_create(project=project, name=f"Study {seed}", specification={**STUDY, "seed": seed}, by=by)
+        study_execute(study_id=study.pk)
+    return study
+
+
+def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
+    """Return the users, and a value for every parameter of a URL."""
+    project = Project.objects.create(name="Lab", slug="lab")
+    people = _people(project)
+    owner = people["owner"]
     _dataset(project, owner, "Chats")
     _dataset(project, owner, "More chats")
     references = _ratings(project, owner, "References", True)
@@ -203,26 +254,8 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     live = campaign_launch(campaign=campaign_create(project=project, draft=draft))
     _watched(live, owner)
     run_of_mining = _mined(project, owner)
-    for name in ("Gold", "Silver"):
-        reference_set = reference_set_create(dataset=dataset, name=name, campaigns=[references], source_kinds=["human"])
-        for method in ("linear", "median"):
-            release = release_create(reference_set=reference_set, method=method, by=owner)
-            release_build(release_id=release.pk)
-    gold = project.reference_sets.get(slug="gold")
-    for metric in ("bleu", "delta_bleu"):
-        run, _ = score_run_create(
-            project=project,
-            release=gold.releases.get(number=1),
-            systems=list(dataset.systems.all()),
-            metric=metric,
-            parameters={},
-            subset=Subset(),
-            by=owner,
-        )
-        score_run_execute(run_id=run.pk)
-    for seed in (1, 2):
-        study, _ = study_create(project=project, name=f"Study {seed}", specification={**STUDY, "seed": seed}, by=owner)
-        study_execute(study_id=study.pk)
+    gold = _released(dataset, references, owner)
+    run, study = _scored(gold, owner), _studied(project, owner)
     parameter_studies = [_parameter_study(project, owner, seed) for seed in (1, 2)]
     selections = [_selected(project, owner, name) for name in ("Seeds", "More seeds")]
     item = dataset.items.get(external_id="i0")

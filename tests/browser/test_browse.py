@@ -49,8 +49,20 @@ def test_many_thousand_references_can_be_scrolled_searched_and_filtered(live_ser
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(address(live_server, large))
     assert total(page) == "32,000 references of 2,000 items"
+    scroll_down_and_back(page, expected)
+    use_keys(page, expected)
+    search(page)
+    drag_over_the_distribution(page)
+    page.goto(address(live_server, large, f"?at={expected[28_000]}"))
+    assert page.evaluate(IN_PAGE)[0] == expected[28_000]
+    page.get_by_role("link", name="Earlier items").click()
+    page.wait_for_url(re.compile("before="))
+    assert expected[27_999] in page.evaluate(IN_PAGE)
+    sort_by_width(page, large)
 
-    # While scrolling, the page always holds consecutive references of the release.
+
+def scroll_down_and_back(page, expected):
+    """While scrolling, the page always holds consecutive references of the release."""
     furthest, most_held = 0, 0
     for _ in range(400):
         ids = page.evaluate(IN_PAGE)
@@ -68,7 +80,9 @@ def test_many_thousand_references_can_be_scrolled_searched_and_filtered(live_ser
     page.wait_for_selector(f"#reference-{expected[0]}")
     assert page.evaluate(IN_PAGE)[:48] == expected[:48]
 
-    # Keys select references and items, open the conversation, and open the reference's page.
+
+def use_keys(page, expected):
+    """Keys select references and items, open the conversation, and open the reference's page."""
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("j")
@@ -91,7 +105,9 @@ def test_many_thousand_references_can_be_scrolled_searched_and_filtered(live_ser
     page.wait_for_selector(f"#reference-{expected[17]}")
     assert page.locator(f"#reference-{expected[17]}").bounding_box()["y"] < 800
 
-    # Search: a key focuses the field, matches are marked, a chip removes the filter.
+
+def search(page):
+    """A key focuses the field, matches are marked, a chip removes the filter."""
     page.keyboard.press("/")
     page.keyboard.type(RARE)
     page.keyboard.press("Enter")
@@ -101,7 +117,9 @@ def test_many_thousand_references_can_be_scrolled_searched_and_filtered(live_ser
     page.get_by_role("link", name=f"Remove the filter “{RARE}”").click()
     settle(page, "32,000 references")
 
-    # Dragging over the distribution filters, updates the fields, and adds to the history.
+
+def drag_over_the_distribution(page):
+    """It filters, updates the fields, and adds to the history."""
     plot = page.locator(".brush-plot svg").first.bounding_box()
     across = lambda weight: plot["x"] + plot["width"] * (weight + 1.025) / 2.05  # noqa: E731
     page.mouse.move(across(-0.9), plot["y"] + 30)
@@ -119,19 +137,16 @@ def test_many_thousand_references_can_be_scrolled_searched_and_filtered(live_ser
     settle(page, "More than 1,000 references")
     assert query_of(page) == {"low": "-0.9", "high": "-0.5"}
 
-    # By reference, far down: the next page is loaded there, too.
-    page.goto(address(live_server, large, f"?at={expected[28_000]}"))
-    assert page.evaluate(IN_PAGE)[0] == expected[28_000]
-    page.get_by_role("link", name="Earlier items").click()
-    page.wait_for_url(re.compile("before="))
-    assert expected[27_999] in page.evaluate(IN_PAGE)
+
+def sort_by_width(page, release):
+    """By reference, far down: the next page is loaded there, too."""
     page.get_by_role("link", name="By reference").click()
     page.get_by_label("Order").select_option("Widest interval first")
     page.wait_for_url(re.compile("sort=-width"))
     page.mouse.wheel(0, 4000)
     page.wait_for_function("() => document.querySelectorAll('[data-reference]').length >= 96")
-    widths = dict(large.weights.values_list("response_id", "high"))
-    lows = dict(large.weights.values_list("response_id", "low"))
+    widths = dict(release.weights.values_list("response_id", "high"))
+    lows = dict(release.weights.values_list("response_id", "low"))
     ids = page.evaluate(IN_PAGE)
     assert len(set(ids)) == len(ids)
     shown = [widths[pk] - lows[pk] for pk in ids]

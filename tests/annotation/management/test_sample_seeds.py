@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Corpus, Dataset, Project, User
-from tests.annotation.seeds.services.test_selections import make_corpus, triples
+from tests.annotation.seeds.services.test_sampling import make_corpus, triples
 
 
 @pytest.fixture

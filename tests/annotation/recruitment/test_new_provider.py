@@ -120,32 +120,44 @@ def campaign(project: Project) -> Campaign:
 def test_a_registered_provider_class_works_on_every_page(
     panel: type[Panel], campaign: Campaign, manager: User, as_user: AsUser
 ) -> None:
-    client, project = as_user(manager), campaign.project
-    campaign_args = [project.slug, campaign.pk]
+    client = as_user(manager)
+    account = connect(client, campaign, panel)
+    recruitment = recruit(client, campaign, panel, account)
+    submission = rate(campaign, panel, recruitment)
+    pay(client, campaign, panel, recruitment, submission)
+    assert "through Village Panel" in recruited(campaign_facts(campaign))
 
-    def page(name: str, *args: object) -> str:
-        return client.get(reverse(f"annotation:{name}", args=args)).content.decode()
 
-    # Connect an account.
-    accounts = page("provider-accounts", project.slug)
+def args_of(campaign: Campaign) -> list[object]:
+    return [campaign.project.slug, campaign.pk]
+
+
+def shown(client: Client, name: str, *args: object) -> str:
+    return client.get(reverse(f"annotation:{name}", args=args)).content.decode()
+
+
+def connect(client: Client, campaign: Campaign, panel: type[Panel]) -> ProviderAccount:
+    accounts = shown(client, "provider-accounts", campaign.project.slug)
     assert "Connect Village Panel" in accounts
     assert panel.connect_text in accounts
-    connect = reverse("annotation:provider-account-connect", args=[project.slug, "panel"])
-    form = client.get(connect).content.decode()
+    url = reverse("annotation:provider-account-connect", args=[campaign.project.slug, "panel"])
+    form = client.get(url).content.decode()
     assert panel.connect_notice in form
     assert "On the notice board." in form
-    assert client.post(connect, {"name": "Neighbours"}).context["form"].errors.keys() == {"password"}
-    connected = client.post(connect, {"name": "Neighbours", "password": "Oakham"}, follow=True).content.decode()
+    assert client.post(url, {"name": "Neighbours"}).context["form"].errors.keys() == {"password"}
+    connected = client.post(url, {"name": "Neighbours", "password": "Oakham"}, follow=True).content.decode()
     assert "The connection works: Village of Oakham." in connected
     account = ProviderAccount.objects.get()
     assert account.get_provider_display() == "Village Panel"
     assert "Oakham" not in account.secrets
+    return account
 
-    # Recruit.
-    recruitments = page("campaign-recruitments", *campaign_args)
+
+def recruit(client: Client, campaign: Campaign, panel: type[Panel], account: ProviderAccount) -> Recruitment:
+    recruitments = shown(client, "campaign-recruitments", *args_of(campaign))
     assert "Recruit at Village Panel" in recruitments
     assert panel.recruit_text in recruitments
-    create = reverse("annotation:campaign-recruitment-create", args=[*campaign_args, "panel"])
+    create = reverse("annotation:campaign-recruitment-create", args=[*args_of(campaign), "panel"])
     response = client.get(create)
     assert "Amounts are in EUR." in response.content.decode()
     assert "Where they live." in response.content.decode()
@@ -156,11 +168,14 @@ def test_a_registered_provider_class_works_on_every_page(
     drafted = client.post(create, {**data, "street": "Mill Lane"}, follow=True).content.decode()
     assert "The village has few neighbours." in drafted
     recruitment = Recruitment.objects.get()
-    act = reverse("annotation:campaign-recruitment-act", args=[*campaign_args, recruitment.pk, "publish"])
+    act = reverse("annotation:campaign-recruitment-act", args=[*args_of(campaign), recruitment.pk, "publish"])
     assert "Published at Village Panel." in client.post(act, follow=True).content.decode()
     assert panel.drafts["evening-1"].extra == {"street": "Mill Lane"}
+    return recruitment
 
-    # A rater arrives, rates and is sent back.
+
+def rate(campaign: Campaign, panel: type[Panel], recruitment: Recruitment) -> Submission:
+    """A rater arrives, rates and is sent back."""
     url = panel.drafts["evening-1"].entry_url.replace("NEIGHBOUR", "no7").replace("EVENING", "monday")
     query = dict(parse_qsl(urlsplit(url).query))
     rater = Client()
@@ -178,17 +193,19 @@ def test_a_registered_provider_class_works_on_every_page(
     assert "Finish at Village Panel" in rater.get(rates("finish")).content.decode()
     submission = Submission.objects.get()
     assert (submission.external_id, submission.outcome) == ("no7-monday", "completed")
+    return submission
 
-    # Its raters are followed and paid.
+
+def pay(
+    client: Client, campaign: Campaign, panel: type[Panel], recruitment: Recruitment, submission: Submission
+) -> None:
+    """Its raters are followed and paid."""
     panel.people["no7-monday"] = Listed(
         "no7-monday", "evening-1", "no7", ListedStatus.AWAITING, "waiting", code=submission.code
     )
-    act = reverse("annotation:campaign-recruitment-act", args=[*campaign_args, recruitment.pk, "refresh"])
+    act = reverse("annotation:campaign-recruitment-act", args=[*args_of(campaign), recruitment.pk, "refresh"])
     assert "Village Panel" in client.post(act, follow=True).content.decode()
-    review = reverse("annotation:campaign-recruitment-review", args=[*campaign_args, recruitment.pk])
+    review = reverse("annotation:campaign-recruitment-review", args=[*args_of(campaign), recruitment.pk])
     approved = client.post(review, {"submission": submission.pk, "act": "approve", "confirmed": 1}, follow=True)
     assert "1 of 1 approved." in approved.content.decode()
     assert "Be kind." not in approved.content.decode()
-
-    # Records name it.
-    assert "through Village Panel" in recruited(campaign_facts(campaign))

@@ -16,7 +16,7 @@ from annotation.models import Campaign, DatasetImport, Item, JobState, Project, 
 from annotation.seeds.services.rating_again import seeds_rate_again
 from annotation.seeds.services.selecting import seeds_select_execute
 from annotation.seeds.services.selections import SelectionRules, seeds_select
-from tests.annotation.seeds.services.test_selections import make_corpus, triples
+from tests.annotation.seeds.services.test_sampling import make_corpus, triples
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 AsUser = Callable[[User], Client]
