@@ -113,7 +113,7 @@ def usual_values(parameter: Parameter, limit: int | None = None) -> tuple[Any, .
     """Return values to try by default; ``limit`` is the maximum of a trained model.
 
     >>> from metrics.scoring.am_fm import AmFm
-    >>> k, balance = (each for each in AmFm.parameter_list() if each.name in ("k", "balance"))
+    >>> balance, k = (each for each in AmFm.parameter_list() if each.name in ("k", "balance"))
     >>> usual_values(k, 12)
     (1, 2, 3, 4, 5, 6, 8, 10, 12)
     >>> usual_values(balance)[:4]

@@ -12,7 +12,7 @@ from django.core.management import CommandError
 
 from annotation.core.jobs import job_requeue
 from annotation.management.base import AssayCommand, check_done, progress_bar, project_by_slug
-from correlations.selectors.tokenizers import study_warning
+from correlations.selectors.metrics import study_warning
 
 Flags = dict[str, dict[str, Any]]  # of the fields of a specification; "flag" names it if the field does not
 

@@ -3,12 +3,14 @@
 from typing import NamedTuple
 
 from annotation.models import Dataset, JobState, Project
+from correlations.models import ParameterStudy, Study
 from metrics.models import ScoreRun
 from metrics.scoring.external import SEGMENT, External
 from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.models import lacking_kind, trained_kinds
+from metrics.selectors.scripts import tokenizer_warning
 
 RUN = "run:"  # before the number of a run of imported scores, where metrics are chosen by name
 
@@ -53,3 +55,10 @@ def _missing(metric: type[Metric], kinds: set[str], *, pools: bool) -> str:
     if metric.pools and not pools:
         return "Its score is over all outputs as one pool, which no unit's sums can give."
     return ""
+
+
+def study_warning(study: Study | ParameterStudy) -> str:
+    """Return why the study's tokeniser does not split its texts; empty if it does."""
+    spec = study.specification
+    tokenize = spec.get("tokenize") or spec.get("metric", {}).get("parameters", {}).get("tokenize")
+    return tokenizer_warning(study.dataset, tokenize)

@@ -12,6 +12,7 @@ from scipy import special
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Bools, Floats
+from metrics.scoring.comparisons import holm_adjusted
 
 _PERMUTATION_BLOCK = 250  # permutations held in memory at once
 
@@ -203,9 +204,5 @@ def holm_correction(pvalues: ArrayLike, *, alpha: float = 0.05) -> HolmResult:
         raise ValueError(f"pvalues[{outside[0]}] is {values[outside[0]]!r}: a p-value lies in [0, 1]")
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is {alpha!r}: it must lie strictly between 0 and 1")
-    adjusted = np.full(values.shape, np.nan)
-    defined = np.flatnonzero(~np.isnan(values))
-    order = defined[np.argsort(values[defined], kind="stable")]
-    factors = np.arange(order.size, 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(factors * values[order]), 1.0)
+    adjusted = holm_adjusted(values)
     return HolmResult(adjusted, adjusted <= alpha)

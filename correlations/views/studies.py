@@ -15,7 +15,7 @@ from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
 from annotation.references.releases.selectors.releases import finished_releases
 from correlations.selectors.lists import AnyStudy, study_page
-from correlations.selectors.tokenizers import study_warning
+from correlations.selectors.metrics import study_warning
 from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
 from metrics.views.runs import chosen_release
 

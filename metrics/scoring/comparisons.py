@@ -267,7 +267,7 @@ def compare_by_permutation(scores: ArrayLike, *, seed: int = SEED) -> list[PairO
             pairs,
             means.tolist(),
             p_values.tolist(),
-            holm_adjusted(p_values.tolist()).tolist(),
+            holm_adjusted(p_values).tolist(),
             n_shared.tolist(),
             strict=True,
         )
@@ -403,7 +403,7 @@ def step_down_adjusted(
     return adjusted
 
 
-def holm_adjusted(p_values: Sequence[float]) -> Floats:
+def holm_adjusted(p_values: ArrayLike) -> Floats:
     """Return Holm's step-down p-values; an undefined one (NaN) stays so and is not counted as a comparison.
 
     Examples

@@ -1,12 +1,9 @@
 """Expected forms come from the Unicode Standard's own examples, named beside each."""
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core import normalisation
 from annotation.core.normalisation import RULES, normalise, text_key
 
 
@@ -35,9 +32,3 @@ def test_normalising_twice_changes_nothing(text: str, rule: str) -> None:
 def test_an_unknown_rule_is_refused_with_the_accepted_ones() -> None:
     with pytest.raises(ValueError, match="found 'lower'; accepted: exact, nfc-space, nfkc-casefold"):
         normalise("a", "lower")
-
-
-def test_the_examples_of_the_documentation_run() -> None:
-    failed, attempted = doctest.testmod(normalisation)
-    assert attempted >= 3
-    assert failed == 0

@@ -1,12 +1,9 @@
 """Coefficients are counted by hand: with a space at each end, a text has as many shingles as characters less two."""
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.hygiene import near
 from annotation.hygiene.near import nearest, resemblance, shingles
 
 
@@ -45,9 +42,3 @@ def test_the_nearest_is_the_first_of_the_most_alike_above_the_threshold() -> Non
     assert nearest(shingles("I missed it"), others, threshold=0.9) == (1, 1.0)
     assert nearest(shingles("I missed them"), others, threshold=0.9) is None
     assert nearest(shingles("anything"), [], threshold=0.1) is None
-
-
-def test_the_examples_of_the_documentation_run() -> None:
-    failed, attempted = doctest.testmod(near)
-    assert attempted >= 3
-    assert failed == 0

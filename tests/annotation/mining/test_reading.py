@@ -1,6 +1,5 @@
 """Reading triples from files written with the standard library, zstandard and pyarrow."""
 
-import doctest
 import gzip
 import io
 import json
@@ -19,7 +18,6 @@ from hypothesis import strategies as st
 from annotation.core import rows
 from annotation.core.errors import ImportRefused
 from annotation.hygiene.refusal import ParameterRefused
-from annotation.mining import opening
 from annotation.mining.opening import Shape, begin, recognise
 from annotation.mining.reading import Columns, ReadReport, read_triples
 from annotation.mining.triples import Triple
@@ -395,12 +393,6 @@ def test_whatever_the_triples_say_they_come_back_from_parquet() -> None:
         Triple(("a",) * 50, "é" * 999, "\ufeff"),
     ]
     assert read(as_parquet(triples), "parquet")[0] == triples
-
-
-def test_the_examples_of_the_documentation_run() -> None:
-    failed, attempted = doctest.testmod(opening)
-    assert attempted >= 2
-    assert failed == 0
 
 
 @pytest.mark.parametrize("name", ["a\0", "\ud800"])

@@ -1,4 +1,3 @@
-import doctest
 import json
 from dataclasses import replace
 
@@ -7,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.hygiene import steps as hygiene
-from annotation.hygiene import words
 from annotation.hygiene.refusal import ParameterRefused
 from annotation.hygiene.steps import Blocklist, Language, Length, MaskEmails, MaskHandles, MaskUrls
 from annotation.mining.index.reading import ALPHA, EPSILON
@@ -158,10 +156,3 @@ def test_a_refusal_names_the_parameter_what_was_found_and_what_is_accepted(
     assert caught.value.field == field
     assert message in caught.value.message
     assert "accepted: " in str(caught.value)
-
-
-@pytest.mark.parametrize("module", [hygiene, words])
-def test_the_examples_of_the_documentation_run(module: object) -> None:
-    failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
-    assert attempted >= 2 if module is words else attempted >= 1
-    assert failed == 0

@@ -1,13 +1,11 @@
 """Results are serialised and parsed strictly."""
 
 import copy
-import doctest
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import pytest
 
-from correlations.results import codec
 from correlations.results.codec import Result, ResultError, spread_by_short
 
 
@@ -69,8 +67,3 @@ def test_data_of_another_shape_is_refused_with_the_key(change: Any, message: str
     change(data)
     with pytest.raises(ResultError, match=message):
         Example.from_json(data)
-
-
-def test_examples_in_docstrings_run_as_printed() -> None:
-    result = doctest.testmod(codec)
-    assert (result.attempted > 0, result.failed) == (True, 0)

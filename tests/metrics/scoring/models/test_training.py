@@ -1,6 +1,3 @@
-import doctest
-import importlib
-
 import pytest
 
 from metrics.scoring.models.kinds import TRAINABLE
@@ -25,8 +22,3 @@ def test_it_refuses_unknown_kinds_and_options() -> None:
         train("neural", ["a"])
     with pytest.raises(ValueError, match="lsa: found option 'order'; accepted: components, tokenize"):
         train("lsa", ["a"], order=2)
-
-
-@pytest.mark.parametrize("name", ["ngrams.good_turing", "language_model", "lsa", "training"])
-def test_the_examples_of_the_docstrings_run(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"metrics.scoring.models.{name}")).failed == 0
