@@ -170,7 +170,7 @@ def outsider(db: None) -> User:
 
 @pytest.fixture
 def as_user() -> Callable[[User], Client]:
-    """A test client signed in as somebody."""
+    """A test client signed in as a user."""
 
     def client_of(user: User) -> Client:
         client = Client()

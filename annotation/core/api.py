@@ -13,7 +13,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
-from annotation.core.access import get_project_or_404
+from annotation.core.access import AnyModel, get_project_or_404
 from annotation.core.jobs import job_request_cancel, job_requeue
 from annotation.models import Dataset, Job, Project, Role, User
 
@@ -167,15 +167,17 @@ class JobViewSet(ReadViewSet):
         return self.answer(job)
 
 
-def one_named(rows: models.QuerySet[Any], name: str, *, field: str, by: str = "name") -> Any:
+def one_named(rows: models.QuerySet[AnyModel], name: str, *, field: str, by: str = "name") -> AnyModel:
     """Return the row with this name; refuse ``field`` if it is unknown."""
     return find_named(rows, [name], field=field, by=by)[0]
 
 
-def find_named(rows: models.QuerySet[Any], names: Iterable[str], *, field: str, by: str = "name") -> list[Any]:
+def find_named(
+    rows: models.QuerySet[AnyModel], names: Iterable[str], *, field: str, by: str = "name"
+) -> list[AnyModel]:
     """Return the rows with these names, in the order given; refuse ``field`` if a name is unknown."""
     names = list(names)
-    by_name: Mapping[str, Any] = {getattr(row, by): row for row in rows.filter(**{f"{by}__in": names})}
+    by_name: Mapping[str, AnyModel] = {getattr(row, by): row for row in rows.filter(**{f"{by}__in": names})}
     missing = [name for name in names if name not in by_name]
     if missing:
         accepted = ", ".join(map(str, rows.order_by(by).values_list(by, flat=True)[:50])) or "none yet"

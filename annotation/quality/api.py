@@ -14,7 +14,7 @@ from annotation.campaigns.api.campaigns import OfCampaign
 from annotation.campaigns.services.rules import rules_register
 from annotation.core.api import AnswerSerializer, ReadViewSet, Strict, UsernameField, one_named
 from annotation.core.numbers import finite_or_none
-from annotation.models import Amendment, Campaign, DecisionAction, QualityRules, Rater, RaterDecision
+from annotation.models import Amendment, Campaign, DecisionAction, QualityRules, Rater, RaterDecision, System
 from annotation.quality.selectors.amendments import amendments
 from annotation.quality.selectors.decisions import decisions
 from annotation.quality.selectors.monitoring.live import campaign_monitor
@@ -67,7 +67,7 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     def _amended(self, service: Callable[..., Amendment], **values: Any) -> ApiResponse:
         return self.answer(service(campaign=self.campaign, by=self.user, **values), CREATED)
 
-    def _system(self) -> Any:
+    def _system(self) -> System:
         name = self.validated(SystemSerializer)["system"]
         return one_named(self.campaign.dataset.systems.all(), name, field="system")
 

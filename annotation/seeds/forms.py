@@ -56,11 +56,11 @@ class SampleForm(HygieneForm):
         self.fields["n"].initial = min(PAPERS_CANDIDATES, most) or None
 
     @property
-    def main(self) -> list[Any]:
+    def main(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name not in self.hygiene_names]
 
     @property
-    def hygiene(self) -> list[Any]:
+    def hygiene(self) -> list[forms.BoundField]:
         return [self[name] for name in self.hygiene_names]
 
     @property
@@ -160,7 +160,7 @@ class SelectForm(RefusableForm):
         return filled
 
     @property
-    def numbers(self) -> list[Any]:
+    def numbers(self) -> list[forms.BoundField]:
         return [self[name] for name in ("threshold", *CRITERIA, "shares", "seed")]
 
     def arguments(self) -> dict[str, Any]:

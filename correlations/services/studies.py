@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.core.canonical import canonical_json
 from annotation.models import Campaign, Project, Release, System, User
@@ -28,6 +29,7 @@ from metrics.selectors.corpus import texts_digests
 from metrics.services.models import parameters_with_models
 
 AnySpecification = TypeVar("AnySpecification", bound=StudySpecification)
+AnyNamed = TypeVar("AnyNamed", Campaign, System)
 
 
 def study_create(
@@ -76,7 +78,7 @@ def study_systems(release: Release, names: Sequence[str]) -> list[System]:
     return _named("systems", System.objects.filter(dataset=release.reference_set.dataset_id), names)
 
 
-def _named(field: str, rows: Any, names: Sequence[str]) -> list[Any]:
+def _named(field: str, rows: QuerySet[AnyNamed], names: Sequence[str]) -> list[AnyNamed]:
     by_name = {row.name: row for row in rows}
     missing = [name for name in names if name not in by_name]
     if missing:

@@ -20,7 +20,7 @@ PART_LABELS = {MESSAGES: "Messages", CONTEXTS: "Contexts: the turns before the m
 OPTION = "option_"
 
 
-class _ModelForm(RefusableForm):
+class ModelForm(RefusableForm):
     """A model's name; ``source_values`` are the texts or the file that it is made from."""
 
     name = forms.CharField(label="Name", max_length=120, help_text="An existing name gets another version.")
@@ -55,7 +55,7 @@ class _ModelForm(RefusableForm):
         return {"filename": file.name, "content": file.read()}
 
 
-class _TrainingForm(_ModelForm):
+class _TrainingForm(ModelForm):
     """The kind decides which options there are."""
 
     keep_apart = forms.BooleanField(
@@ -131,7 +131,7 @@ class UploadTrainingForm(_TrainingForm):
         self.order_fields(self.field_order)
 
 
-class ModelUploadForm(_ModelForm):
+class ModelUploadForm(ModelForm):
     """A model that another program made."""
 
     def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from metrics.selectors.leaderboard import Column, Leaderboard
 
 NAMED = 3  # of systems in a list
+CLAUSES = 2  # about systems that cannot be told apart
 
 
 def listed(names: Sequence[str], most: int = NAMED) -> str:
@@ -73,11 +74,12 @@ def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
         if column.tied:
             best = "it" if not others else listed(column.best)
             alike.setdefault((best, listed(column.tied)), []).append(column)
-    if alike:
-        yield (
-            "; ".join(f"{_labels(columns)} cannot tell {best} from {tied}" for (best, tied), columns in alike.items())
-            + "."
-        )
+    if len(alike) > CLAUSES:
+        unsure = [column for column in metrics if column.tied]
+        yield f"{_labels(unsure)} cannot tell their best system from others, which the table marks."
+    elif alike:
+        clauses = [f"{_labels(columns)} cannot tell {best} from {tied}" for (best, tied), columns in alike.items()]
+        yield f"{'; '.join(clauses)}."
     if untested := [column for column in metrics if not column.is_tested]:
         yield f"Differences by {_labels(untested)} are not tested."
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
 
 from annotation.allocation.seeds import derive_seed
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
@@ -25,6 +24,7 @@ from annotation.models import (
     Campaign,
     Corpus,
     Dataset,
+    Job,
     JobState,
     Membership,
     Presentation,
@@ -255,6 +255,6 @@ def _score(release: Release, by: User) -> list[ScoreRun]:
     return runs
 
 
-def _check_done(job: Any, problem: str) -> None:
+def _check_done(job: Job, problem: str) -> None:
     if job.state != JobState.DONE:
         raise AnnotationError(f"{problem}: {job.error or job.get_state_display().lower()}")

@@ -1,5 +1,6 @@
 """Pages that explain ΔBLEU: an item's hypotheses against its references, and the matches of one reference."""
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,7 +110,9 @@ def _item_url(address: tuple[str, str, int], pk: int | None, reading: Reading) -
     return f"{reverse('metrics:release-item', args=[*address, pk])}?{reading.query()}" if pk else ""
 
 
-def _table(file_format: str, filename: str, columns: Any, rows: Any) -> HttpResponseBase:
+def _table(
+    file_format: str, filename: str, columns: Collection[str], rows: Iterable[Sequence[object]]
+) -> HttpResponseBase:
     return table_response(format=file_format, filename=filename, columns=columns, rows=rows, types=matches.MATCH_TYPES)
 
 

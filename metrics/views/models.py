@@ -20,7 +20,7 @@ from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.models import JobState, Project, Role
 from metrics import charts_models, tasks
-from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
+from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelForm, ModelUploadForm, UploadTrainingForm
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS, Kind
 from metrics.selectors import models as selectors
@@ -70,7 +70,7 @@ class Origin:
 
     value: str
     label: str
-    form: Callable[..., Any]
+    form: type[ModelForm]
     create: Callable[..., TrainedModel]
     source: dict[str, Any] = field(default_factory=dict)  # the data set or corpus
 

@@ -99,7 +99,7 @@ def test_a_deactivated_account_gets_no_token(manager: User, api: Api) -> None:
     assert api().post(TOKEN, RIGHT, format="json").status_code == 400
 
 
-def test_a_new_password_ends_every_token_whoever_sets_it(manager: User, api: Api, client) -> None:
+def test_a_new_password_set_by_anyone_ends_every_token(manager: User, api: Api, client) -> None:
     client.force_login(manager)
     fields = {"old_password": "password", "new_password1": "green-kettle-9", "new_password2": "green-kettle-9"}
     program, other = api(manager), api(manager)

@@ -9,7 +9,7 @@ from rest_framework import serializers, status
 from rest_framework.authtoken.serializers import AuthTokenSerializer
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import FormParser
-from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 from rest_framework.views import APIView
@@ -40,7 +40,7 @@ class TokenSerializer(serializers.Serializer[Any]):
 class TokenView(APIView):
     parser_classes = (FormParser, StrictJSONParser)
 
-    def get_permissions(self) -> list[Any]:
+    def get_permissions(self) -> list[BasePermission]:
         return [AllowAny() if self.request.method == "POST" else IsAuthenticated()]
 
     @extend_schema(

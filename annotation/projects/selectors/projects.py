@@ -1,8 +1,6 @@
 """Reads for the list of projects."""
 
-from typing import Any
-
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.models import Campaign, Dataset, Membership, Rater, User
@@ -15,6 +13,6 @@ def memberships_of(user: User) -> QuerySet[Membership]:
     return memberships.annotate(**counts).order_by("project__name", "pk")
 
 
-def _count(model: Any) -> Coalesce:
-    rows = model.objects.filter(project=OuterRef("project_id")).order_by().values("project")
+def _count(model: type[Model]) -> Coalesce:
+    rows = model._default_manager.filter(project=OuterRef("project_id")).order_by().values("project")
     return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)

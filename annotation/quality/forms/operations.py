@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 
 from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.core.forms import RefusableForm, offer_rows
@@ -36,12 +37,12 @@ class SystemForm(OperationForm):
         super().__init__(campaign, *args, **kwargs)
         offer_rows(self, "system", self.offered(campaign))
 
-    def offered(self, campaign: Campaign) -> Any:
+    def offered(self, campaign: Campaign) -> QuerySet[System]:
         return rated_systems(campaign).exclude(name__in=stopped_systems(campaign))
 
 
 class StoppedSystemForm(SystemForm):
-    def offered(self, campaign: Campaign) -> Any:
+    def offered(self, campaign: Campaign) -> QuerySet[System]:
         return rated_systems(campaign).filter(name__in=stopped_systems(campaign))
 
 

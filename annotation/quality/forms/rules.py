@@ -36,7 +36,7 @@ class RuleForm(forms.Form):
         return self.kind.title
 
     @property
-    def rule_fields(self) -> list[Any]:
+    def rule_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name != "remove"]
 
     def clean(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class IdentifiersField(forms.CharField):
         return tuple(dict.fromkeys(part for part in parts if part))
 
 
-def _field(name: str, hint: Any, *, label: str) -> forms.Field:
+def _field(name: str, hint: type, *, label: str) -> forms.Field:
     if name == "action":
         return forms.ChoiceField(label=label, choices=[(action, ACTION_LABELS[action]) for action in ACTIONS])
     if hint is int:

@@ -1,5 +1,6 @@
 """Previews of the rater's screen for the managers of a campaign."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +18,7 @@ from annotation.core.errors import AnnotationError
 from annotation.core.markdown import markdown
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Campaign, CampaignState, Item, Role
+from annotation.models import Campaign, CampaignState, Criterion, Item, Role
 from annotation.rating.languages import SOURCE
 from annotation.rating.selectors.screens import keys_of, preview_screen
 
@@ -76,7 +77,7 @@ def _example(request: HttpRequest) -> int:
     return max(number or 1, 1)
 
 
-def _preview(request: MemberRequest, campaign: Campaign, criteria: Any, number: int) -> HttpResponse:
+def _preview(request: MemberRequest, campaign: Campaign, criteria: Sequence[Criterion], number: int) -> HttpResponse:
     items = Item.objects.filter(pk__in=rated_sources(campaign).order_by().values("item")).order_by("position")
     n_items = items[:EXAMPLES].count()
     number = min(number, max(n_items, 1))

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from annotation.core import sql
 from annotation.models import (
@@ -147,7 +147,7 @@ def _recruited(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _answered_work(campaign: Campaign) -> Any:
+def _answered_work(campaign: Campaign) -> QuerySet[Presentation]:
     """Return work with answers, also if they came late or their slots were given to others."""
     outcomes = [*ANSWERED, PresentationOutcome.IMPORTED]
     return Presentation.objects.filter(campaign=campaign, purpose="work", outcome__in=outcomes)

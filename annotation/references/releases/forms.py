@@ -226,11 +226,11 @@ class ReleaseForm(RefusableForm):
         self.fields["with_registered"].help_text = escape(f"Applied to the ratings of this release: {listed}.")
 
     @property
-    def advanced(self) -> list[Any]:
+    def advanced(self) -> list[forms.BoundField]:
         return [self[_parameter_field(key, name)] for key, scheme in SCHEMES.items() for name in scheme.defaults]
 
     @property
-    def rule_fields(self) -> list[Any]:
+    def rule_fields(self) -> list[forms.BoundField]:
         names = ["exclude_raters", "exclude_ratings", "min_seconds", "min_ratings"]
         if self.n_excluded:
             names.insert(0, "with_excluded")

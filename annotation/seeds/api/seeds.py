@@ -22,7 +22,7 @@ from annotation.seeds.selectors import MemberNow, means_now, selections_of
 from annotation.seeds.services.rating_again import seeds_rate_again
 from annotation.seeds.services.sampling import seeds_sample
 from annotation.seeds.services.selecting import seeds_select_create
-from annotation.seeds.services.selections import SelectionRules, seeds_preview, seeds_unselect
+from annotation.seeds.services.selections import SeedPreview, SelectionRules, seeds_preview, seeds_unselect
 from annotation.seeds.tasks import seeds_select_execute
 
 # --- Requests and answers ---------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class SeedPreviewSerializer(serializers.Serializer[Any]):
     kept_at = serializers.SerializerMethodField(help_text="Pairs of a threshold and the number of seeds it would keep.")
 
     @extend_schema_field(serializers.ListField(child=serializers.ListField(child=serializers.FloatField())))
-    def get_kept_at(self, preview: Any) -> list[list[float]]:
+    def get_kept_at(self, preview: SeedPreview) -> list[list[float]]:
         return [[float(level), n] for level, n in preview.levels]
 
 

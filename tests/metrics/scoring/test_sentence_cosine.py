@@ -41,7 +41,7 @@ def test_it_is_the_best_cosine_over_a_subset_or_their_mean(metric):
     assert mean[0, 0] == pytest.approx((plain("abba", "abc") + plain("abba", "bad")) / 2, abs=1e-6)
 
 
-def test_texts_are_encoded_once_whatever_subsets_are_asked_for(monkeypatch, tmp_path):
+def test_texts_are_encoded_once_for_all_subsets(monkeypatch, tmp_path):
     encoded = install(monkeypatch)
     metric = SentenceCosine(model=str(model_folder(tmp_path / "model")))
     mean = SentenceCosine(model=metric.model, over_references="mean")

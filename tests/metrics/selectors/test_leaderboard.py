@@ -184,6 +184,13 @@ def column(label: str, best: str, *tied: str, tested: bool = True) -> Column:
             [column(name, "B") for name in ("a", "b", "c", "d", "e")],
             ["a, b, c and 2 more put B first."],
         ),
+        (
+            [column("a", "B", "C"), column("b", "C", "B"), column("c", "B", "D")],
+            [
+                "a and c put B first; b puts C first.",
+                "a, b and c cannot tell their best system from others, which the table marks.",
+            ],
+        ),
     ],
 )
 def test_the_sentence_says_who_is_first_and_who_cannot_be_told_apart(columns: list[Column], sentences) -> None:

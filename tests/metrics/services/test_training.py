@@ -76,7 +76,7 @@ def test_it_says_how_many_outputs_and_references_it_has_seen(world: World) -> No
     assert (row["references"], row["references_of"]) == (len(human & references), len(references))
 
 
-def test_judged_texts_are_left_out_unless_asked_for(world: World) -> None:
+def test_judged_texts_are_left_out_unless_requested(world: World) -> None:
     model = trained_model(world, keep_apart=True)
 
     assert model.report["texts"] == 1

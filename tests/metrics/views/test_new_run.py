@@ -136,7 +136,7 @@ def test_systems_that_gave_references_or_repeat_another_are_named_and_left_out(w
     assert set(form.initial["systems"]) == {system.pk for system in world.hypotheses}
 
 
-def test_only_the_chosen_metrics_parameters_are_asked_for(world: World, manager, as_user) -> None:
+def test_only_the_chosen_metrics_parameters_are_shown(world: World, manager, as_user) -> None:
     form = as_user(manager).get(new_url(world.project), {"metric": "chrf"}).context["form"]
 
     parameters = {parameter.name for parameter in METRICS["chrf"].parameter_list()}

@@ -115,7 +115,7 @@ def test_a_mistake_is_reported_at_its_field(world: World, manager, as_user, chan
     assert not ScoreRun.objects.exists()
 
 
-def test_an_archive_makes_a_run_of_each_file_whose_directions_are_asked_for(world: World, manager, as_user) -> None:
+def test_an_archive_makes_a_run_of_each_file_whose_directions_are_requested(world: World, manager, as_user) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("metric-scores/x/COMET-refA.sys.score", "Echo\t0.5\n")

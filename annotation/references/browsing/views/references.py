@@ -1,5 +1,6 @@
 """Browse the references of a release: by item, by reference, and as a table for print."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -162,7 +163,7 @@ def _marked(text: str, page: ReferencePage) -> tuple[dict[int, Any], dict[int, A
     return marked_responses(text, responses), marked_messages(text, list(items.values()))
 
 
-def mined_from(weight: ReleaseWeight) -> Any:
+def mined_from(weight: ReleaseWeight) -> ResponseSource | None:
     """Return the first source from another conversation, or None."""
     sources = weight.response.sources.all()
     return next((source for source in sources if source.source_message or source.source_context), None)
@@ -175,7 +176,7 @@ class Bar:
     percent: int  # of the tallest
 
 
-def _bars(labels: Any, histogram: list[int] | None) -> list[Bar]:
+def _bars(labels: Sequence[str], histogram: list[int] | None) -> list[Bar]:
     """Return the bars of a weight's histogram; imported weights have none."""
     if not histogram or len(labels) != len(histogram):
         return []

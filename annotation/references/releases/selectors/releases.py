@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, When
@@ -95,7 +95,7 @@ def same_content(release: Release) -> Release | None:
     return _alike(release.reference_set_id, release.content_hash, release.number).first()
 
 
-def _alike(reference_set: Any, content_hash: Any, number: Any) -> QuerySet[Release]:
+def _alike(reference_set: int | OuterRef, content_hash: str | OuterRef, number: int | OuterRef) -> QuerySet[Release]:
     """Return the earlier finished releases of a set with a content hash, first the earliest."""
     earlier = Release.objects.filter(reference_set=reference_set, number__lt=number, state=JobState.DONE)
     return earlier.filter(content_hash=content_hash).exclude(content_hash="").order_by("number")

@@ -42,7 +42,7 @@ CHANGES = {
 }
 
 
-def _count(mask: str) -> Any:
+def _count(mask: str) -> property:
     """Return a property that counts the references or items in a mask of ``Movement``."""
     return property(lambda comparison: int(getattr(comparison.moved, mask).sum()))
 

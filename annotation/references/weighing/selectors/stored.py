@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db.models import Max
+from django.db.models import Manager, Max, QuerySet
 
 from annotation.core.caching import cached
 from annotation.core.canonical import canonical_json
@@ -81,6 +81,6 @@ def figures_key(release: Release, part: FiguresPart) -> str:
     return hashlib.sha256(canonical_json(follows_from)).hexdigest()
 
 
-def _newest(rows: Any, field: str) -> int | None:
+def _newest(rows: QuerySet[Any] | Manager[Any], field: str) -> int | None:
     newest: int | None = rows.order_by().aggregate(newest=Max(field))["newest"]
     return newest
