@@ -9,6 +9,8 @@ import numpy as np
 
 from benchmarks.bench_overlap import corpus
 from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
+from metrics.scoring.aggregates import MeanAggregate
+from metrics.scoring.comparisons import compare_systems
 from metrics.scoring.metric import MetricStatistics, Workspace
 from metrics.scoring.registry import get_metric
 from metrics.scoring.resampling import bootstrap_replicates, paired_difference, percentile_interval
@@ -17,6 +19,7 @@ from metrics.scoring.segments import Segments
 METRICS = ("bleu", "chrf", "cider")
 SIZES = (50, 100, 400)
 SYSTEMS = 5
+MANY = 12
 TRIALS = 200
 
 
@@ -64,6 +67,14 @@ def null(rng: np.random.Generator, *, metric: str, n: int) -> Hits:
     return rejected([paired_difference(scores[0], scores[1], *replicates.T).p_value])
 
 
+def apart(rng: np.random.Generator, *, n: int) -> Hits:
+    """Compare twelve equal systems, which share the difficulty of each segment: whether any two are told apart."""
+    scores = rng.normal(size=n) + rng.normal(size=(MANY, n))
+    packed = np.stack([scores, np.ones_like(scores)], axis=-1)
+    replicates = bootstrap_replicates([packed], n, MeanAggregate(), replicates=1000, seed=int(rng.integers(2**31)))
+    return rejected([min(pair.adjusted for pair in compare_systems(scores.mean(axis=1), replicates, n_segments=n))])
+
+
 CASES = (
     Case(
         "Score of a system",
@@ -101,6 +112,13 @@ CASES = (
             for metric in METRICS
             for n in SIZES
         ),
+        "p-value",
+    ),
+    Case(
+        "Any of 66 pairs of equal systems, p corrected",
+        "metrics.scoring.comparisons.compare_systems",
+        (),
+        tuple(Setting(f"{MANY} systems, {n} segments", partial(apart, n=n), 500) for n in SIZES),
         "p-value",
     ),
 )

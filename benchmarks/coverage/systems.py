@@ -8,8 +8,9 @@ import numpy as np
 
 from annotation.weighting.systems import system_means
 from annotation.weighting.table import RatingTable
-from benchmarks.coverage.case import Case, Hits, Setting, held
+from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
 from benchmarks.coverage.worlds import Floats, qualities, raters
+from metrics.scoring.comparisons import compare_by_permutation
 
 OFFSETS = np.array([-0.5, 0.0, 0.4])  # of the systems
 POPULATION = 400_000
@@ -38,6 +39,14 @@ def trial(rng: np.random.Generator, *, n_items: int, n_raters: int, k: int) -> H
     return held(means.low, truth(), means.high)
 
 
+def equal(rng: np.random.Generator, *, n_items: int) -> Hits:
+    """Compare two systems that are equally good, by three raters' ratings of each item."""
+    people, quality = raters(10, rng), qualities(n_items, rng)
+    rater = np.tile(np.arange(3), (2, n_items, 1))
+    values = people.answers(np.broadcast_to(quality[:, None], rater.shape), rater, rng)
+    return rejected([pair.p_value for pair in compare_by_permutation(values.mean(axis=2))])
+
+
 CASES = (
     Case(
         "Mean rating of a system",
@@ -51,5 +60,12 @@ CASES = (
             )
             for n_items, n_raters, k in ((50, 5, 5), (50, 30, 3), (300, 10, 3), (300, 30, 3))
         ),
+    ),
+    Case(
+        "Difference of two systems' mean ratings, p",
+        "metrics.scoring.comparisons.compare_by_permutation",
+        ("PairOfSystems.p_value",),
+        tuple(Setting(f"{n_items} items, 3 raters", partial(equal, n_items=n_items), 500) for n_items in (20, 100)),
+        "p-value",
     ),
 )
