@@ -114,8 +114,8 @@ def usual_values(parameter: Parameter, limit: int | None = None) -> tuple[Any, .
 
     >>> from metrics.scoring.am_fm import AmFm
     >>> balance, k = (each for each in AmFm.parameter_list() if each.name in ("k", "balance"))
-    >>> usual_values(k, 12)
-    (1, 2, 3, 4, 5, 6, 8, 10, 12)
+    >>> usual_values(k, 15)
+    (1, 2, 3, 4, 5, 6, 8, 10, 12, 15)
     >>> usual_values(balance)[:4]
     (0.0, 0.1, 0.2, 0.3)
     """
