@@ -53,6 +53,12 @@ class Column:
         return self.ratings is not None
 
     @property
+    def summary(self) -> str:
+        """Return what the metric measures, in a sentence; '' for a metric that is no longer known, and for ratings."""
+        metric = run_metric(self.run) if self.run else None
+        return metric.summary if metric else ""
+
+    @property
     def leads(self) -> bool:
         """Return whether the column says which system is best."""
         return self.judges_quality and bool(self.best)

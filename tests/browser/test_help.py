@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Project, User
-from tests.browser.support import PHONE, assert_everyone_can_read, sign_in
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,3 +48,28 @@ def test_help_is_in_reach_of_every_page(
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Alpha (Krippendorff)").click()
     expect(page).to_have_url(re.compile("#alpha-krippendorff$"))
+
+
+def test_headers_explain_themselves_on_focus_on_hover_and_as_a_list_on_a_phone(
+    project: Project, viewer: User, live_server, new_page: Callable[..., Page]
+) -> None:
+    make_campaign(make_dataset(project, items=1))
+    page = new_page(**DESKTOP)
+    sign_in(page, live_server.url, viewer.username, "password")
+    page.goto(f"{live_server.url}/p/{project.slug}/campaigns/")
+    header, note = page.get_by_role("button", name="Units"), page.get_by_role("tooltip")
+    before = header.bounding_box()
+    header.focus()
+    expect(note).to_contain_text("The items that raters see.")
+    expect(header).to_have_accessible_description(re.compile("The items that raters see."))
+    assert header.bounding_box() == before
+    assert_no_barrier(page)
+    page.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+    page.get_by_role("button", name="Rated").hover()
+    expect(note).to_contain_text("How many slots are filled")
+
+    page.set_viewport_size(PHONE["viewport"])
+    page.get_by_text("What the columns mean").click()
+    expect(page.get_by_text("The items that raters see.")).to_be_visible()
+    assert_everyone_can_read(page)
