@@ -4,6 +4,7 @@ from typing import Any
 
 import structlog
 from celery import Celery
+from celery.app.amqp import AMQP
 from celery.signals import (
     after_task_publish,
     beat_embedded_init,
@@ -15,12 +16,25 @@ from celery.signals import (
     worker_ready,
     worker_shutting_down,
 )
+from kombu import Connection
 
 from config.liveness import Liveness, turning_step
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("assay")
+
+class PromptConnection(Connection):  # type: ignore[misc] # kombu has no types
+    """A connection to the queue that is tried again every two seconds. By default the pauses grow up to 30."""
+
+    def ensure_connection(self, *args: Any, **options: Any) -> Any:
+        return super().ensure_connection(*args, **{"interval_start": 1, "interval_max": 2, **options})
+
+
+class PromptAMQP(AMQP):  # type: ignore[misc] # Celery has no types
+    Connection = PromptConnection
+
+
+app = Celery("assay", amqp=PromptAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

@@ -2,14 +2,14 @@
 
 import subprocess
 import sys
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 from celery import bootsteps
 from celery.worker.loops import synloop
 
 from config import liveness
-from config.celery import app
+from config.celery import PromptConnection, app
 from config.liveness import Liveness, turning_step
 from tests.config.test_supervision import Clock
 from tests.conftest import ROOT
@@ -88,3 +88,24 @@ def test_each_turn_of_celerys_loop_is_reported() -> None:
     synloop(consumer, connection, Mock(), blueprint, None, Mock(prev=1, value=1), 0, Mock())
     assert reported == 2 * ["turn", "its own operations", "end of turn"]
     assert "Turning" in {step.__name__ for step in app.steps["consumer"]}
+
+
+def test_a_queue_that_was_away_is_tried_again_every_two_seconds() -> None:
+    pauses: list[float] = []
+
+    connection = app.connection_for_read()
+    assert isinstance(connection, PromptConnection)
+
+    def note(error: Exception, interval: float) -> None:
+        pauses.append(interval)
+        if len(pauses) == 4:
+            raise KeyboardInterrupt
+
+    away = connection.recoverable_connection_errors[0]()
+    with (
+        patch.object(PromptConnection, "_establish_connection", side_effect=away),
+        patch("kombu.utils.functional.sleep"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        connection.ensure_connection(note)
+    assert max(pauses) <= 2
