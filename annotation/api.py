@@ -26,6 +26,7 @@ def register(router: BaseRouter) -> None:
     router.register("projects", projects.ProjectsViewSet, "project")
     router.register("example-projects", examples.ExamplesViewSet, "example-project")
     router.register(f"{PROJECT}/members", projects.MembersViewSet, "member")
+    router.register(f"{PROJECT}/invitations", projects.InvitationsViewSet, "invitation")
     router.register(f"{PROJECT}/datasets", datasets.DatasetsViewSet, "dataset")
     router.register(f"{DATASET}/items", browsing_api.ItemsViewSet, "item")
     router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")

@@ -266,6 +266,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "annotation.models.JobState",
         "CampaignState": "annotation.models.CampaignState",
         "FileFormat": "annotation.core.rows.FORMATS.items",
+        "DatasetFileFormat": "annotation.models.datasets.DATASET_FORMATS",
         "RatingFileFormat": "annotation.judgements.services.options.RATING_FORMATS.items",
         "ModelKind": "metrics.scoring.models.kinds.KINDS.keys",
     },

@@ -23,7 +23,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:campaign-rater-decide annotation:campaign-recruitment-act "
         "annotation:campaign-recruitment-places annotation:campaign-recruitment-review annotation:campaign-resume "
         "annotation:campaign-screen-remove annotation:corpus-cancel annotation:corpus-delete "
-        "annotation:corpus-retry annotation:dataset-import-cancel annotation:dataset-import-example "
+        "annotation:corpus-retry annotation:dataset-import-ask annotation:dataset-import-cancel "
+        "annotation:dataset-import-discard annotation:dataset-import-example annotation:dataset-import-map "
         "annotation:mining-run-cancel "
         "annotation:mining-run-delete annotation:mining-run-near annotation:mining-run-rate "
         "annotation:mining-run-retry annotation:mining-run-store annotation:provider-account-messages "
@@ -36,7 +37,10 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:parameter-study-retry correlations:study-cancel correlations:study-retry metrics:model-cancel "
         "metrics:model-delete metrics:model-retry metrics:run-cancel metrics:run-retry "
     ),
-    (None, Role.OWNER): ("annotation:project-members-change annotation:project-members-remove "),
+    (None, Role.OWNER): (
+        "annotation:invitation-create annotation:invitation-revoke annotation:project-members-change "
+        "annotation:project-members-remove "
+    ),
     (Role.MANAGER, None): ("annotation:campaign-edit annotation:provider-accounts "),
     (Role.MANAGER, Role.MANAGER): (
         "annotation:campaign-clone annotation:campaign-create annotation:campaign-import "

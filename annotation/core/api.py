@@ -61,11 +61,12 @@ class ProjectViewSet(viewsets.GenericViewSet[Any]):
     project: Project
     ordering: ClassVar[str] = "pk"
     lookup_value_converter: ClassVar[str] = "int"
+    read_role: ClassVar[Role] = Role.VIEWER
     write_role: ClassVar[Role] = Role.MANAGER
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        role = Role.VIEWER if request.method in SAFE_METHODS else self.write_role
+        role = self.read_role if request.method in SAFE_METHODS else self.write_role
         self.project = get_project_or_404(user_of(request), kwargs["project_slug"], role=role)
 
     def validated(self, serializer_class: type[serializers.BaseSerializer[Any]], data: Any = None) -> dict[str, Any]:

@@ -71,8 +71,8 @@ class Claim:
     def fail(self, message: str, **fields: Any) -> None:
         self._end(JobState.FAILED, error=message, **fields)
 
-    def cancelled(self) -> None:
-        self._end(JobState.CANCELLED)
+    def cancelled(self, **fields: Any) -> None:
+        self._end(JobState.CANCELLED, **fields)
 
     def _end(self, state: JobState, **fields: Any) -> None:
         self._update(state=state, finished_at=Now(), **CLEARED, **fields)

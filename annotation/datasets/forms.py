@@ -1,6 +1,6 @@
 """Forms to upload and edit data sets; the base of other uploads."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -9,9 +9,15 @@ from annotation.core.forms import EditForm, RefusableForm
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.core.rows import ENDINGS, FORMATS, format_of
 from annotation.core.uploads import upload_limit
+from annotation.datasets.mapping.meanings import IGNORE, MEANINGS, OUTPUT
+from annotation.datasets.mapping.proposing import system_of
+from annotation.datasets.mapping.rules import parts_of
+from annotation.datasets.services.content import LENGTHS
 from annotation.datasets.services.datasets import DESCRIBED
 from annotation.datasets.services.files import TURN_SEPARATOR
+from annotation.datasets.services.records import DATASET_ENDINGS
 from annotation.models import Dataset
+from annotation.models.datasets import DATASET_FORMATS
 
 FORMAT_CHOICES = [("", "As its name says"), *FORMATS.items()]
 
@@ -37,6 +43,16 @@ class UploadForm(RefusableForm):
 
 
 class DatasetUploadForm(UploadForm):
+    endings: ClassVar[Mapping[str, str]] = DATASET_ENDINGS
+    file = forms.FileField(
+        label="File",
+        help_text="JSON Lines, CSV or TSV in UTF-8, or Parquet. Fields of any names: you then choose what each means.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.csv,.tsv,.tab,.txt,.parquet"}),
+        validators=[upload_limit()],
+    )
+    file_format = forms.ChoiceField(
+        label="Format", choices=[("", "As its name says"), *DATASET_FORMATS], required=False
+    )
     name = forms.CharField(label="Name of the data set", max_length=120)
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     language = forms.CharField(max_length=20, initial="en", help_text="BCP 47 tag, for example en or pt-BR.")
@@ -64,6 +80,48 @@ class DatasetUploadForm(UploadForm):
         data = dict(self.cleaned_data)
         file = data.pop("file")
         return {"filename": file.name, "content": file.read(), **data}
+
+
+MEANING_CHOICES = [(key, meaning.label) for key, meaning in MEANINGS.items()]
+
+
+class MappingForm(forms.Form):
+    """A choice of the meaning for each field of a file, and the name of the system for outputs."""
+
+    def __init__(
+        self, data: Mapping[str, Any] | None, *, fields: Sequence[Mapping[str, Any]], mapping: Mapping[str, str]
+    ) -> None:
+        super().__init__(data)
+        self.file_fields = fields
+        for number, field in enumerate(fields):
+            key, system = parts_of(mapping.get(field["name"], IGNORE))
+            about = {"aria-label": f"Meaning of {field['name']}", "class": "form-select"}
+            choice = forms.ChoiceField(choices=MEANING_CHOICES, initial=key, widget=forms.Select(attrs=about))
+            self.fields[f"meaning-{number}"] = choice
+            about = {
+                "aria-label": f"System of {field['name']}",
+                "class": "form-control",
+                "placeholder": "Name of the system",
+            }
+            system = system or system_of(field["name"])
+            name = forms.CharField(required=False, max_length=LENGTHS["system"], initial=system)
+            name.widget.attrs.update(about)
+            self.fields[f"system-{number}"] = name
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the mapping; an output names its system, by default after its field."""
+        mapping = {}
+        for number, field in enumerate(self.file_fields):
+            key, system = self.cleaned_data[f"meaning-{number}"], self.cleaned_data[f"system-{number}"]
+            mapping[field["name"]] = f"{key}:{system}" if key == OUTPUT and system else key
+        return {"mapping": mapping}
+
+    def rows(self) -> list[tuple[Mapping[str, Any], forms.BoundField, forms.BoundField]]:
+        """Return each field of the file with its two inputs."""
+        return [
+            (field, self[f"meaning-{number}"], self[f"system-{number}"])
+            for number, field in enumerate(self.file_fields)
+        ]
 
 
 class DatasetEditForm(EditForm, forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs

@@ -9,6 +9,9 @@ urlpatterns = [
     path("p/<slug:project_slug>/imports/example/", imports.dataset_import_example, name="dataset-import-example"),
     path("p/<slug:project_slug>/imports/<int:pk>/", imports.dataset_import_detail, name="dataset-import-detail"),
     path("p/<slug:project_slug>/imports/<int:pk>/cancel/", imports.dataset_import_cancel, name="dataset-import-cancel"),
+    path("p/<slug:project_slug>/imports/<int:pk>/map/", imports.dataset_import_map, name="dataset-import-map"),
+    path("p/<slug:project_slug>/imports/<int:pk>/ask/", imports.dataset_import_ask_again, name="dataset-import-ask"),
+    path("p/<slug:project_slug>/imports/<int:pk>/discard/", imports.dataset_import_drop, name="dataset-import-discard"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/", datasets.dataset_detail, name="dataset-detail"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/edit/", datasets.dataset_edit, name="dataset-edit"),
     path(

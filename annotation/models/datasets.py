@@ -164,6 +164,9 @@ class ResponseList(models.Model):
         return self.name
 
 
+DATASET_FORMATS = [("jsonl", "JSON Lines"), ("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet")]
+
+
 class DatasetImport(Job):
     """An uploaded file that becomes a data set: whole, or not at all."""
 
@@ -173,7 +176,7 @@ class DatasetImport(Job):
     )
     name = models.CharField(max_length=120, help_text="Name of the data set to create.")
     filename = models.CharField(max_length=255)
-    file_format = models.CharField(max_length=10, choices=[("jsonl", "JSON Lines"), ("csv", "CSV"), ("tsv", "TSV")])
+    file_format = models.CharField(max_length=10, choices=DATASET_FORMATS)
     content = models.BinaryField(help_text="In the database, so that any worker on any host can read it.")
     options = models.JSONField(default=dict, blank=True)
     report = models.JSONField(default=dict, blank=True, help_text="What was found, in numbers; or every bad row.")

@@ -4,6 +4,8 @@ from django import forms
 
 from annotation.core.forms import EditForm, RefusableForm
 from annotation.models import Project, Role, User
+from annotation.projects.roles import roles_sentence
+from annotation.projects.services.invitations import MOST_DAYS, MOST_USES
 
 
 class ProjectForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
@@ -20,11 +22,18 @@ class ProjectEditForm(EditForm, ProjectForm):
 
 class MemberForm(RefusableForm):
     username = forms.CharField(max_length=150, help_text="The username of an account on this server.")
-    role = forms.ChoiceField(
-        choices=Role.choices,
-        initial=Role.VIEWER,
-        help_text="Viewers read. Managers also import, launch and compute. Owners also manage members.",
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER, help_text=roles_sentence())
+
+
+class InvitationForm(RefusableForm):
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER, help_text=roles_sentence())
+    most_uses = forms.IntegerField(
+        label="For how many people", min_value=1, max_value=MOST_USES, initial=1, help_text="Each joins once."
     )
+    days = forms.IntegerField(label="Works for, in days", min_value=1, max_value=MOST_DAYS, initial=7)
+
+    def arguments(self) -> dict[str, Any]:
+        return self.cleaned_data | {"role": Role(self.cleaned_data["role"])}
 
 
 class RoleForm(forms.Form):

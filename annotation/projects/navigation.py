@@ -92,7 +92,7 @@ TASKS = (
         "Members",
         "Who may do what",
         (
-            Entry("Members", "annotation:project-members", ("annotation:project-members",)),
+            Entry("Members", "annotation:project-members", ("annotation:project-members", "annotation:invitation-")),
             Entry("Audit log", "annotation:project-audit", ("annotation:project-audit",)),
             Entry("Settings", "annotation:project-edit", ("annotation:project-edit",), Role.OWNER),
         ),

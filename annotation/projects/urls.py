@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.projects.views import account, audit, projects
+from annotation.projects.views import account, audit, invitations, projects
 
 urlpatterns = [
     path("account/tokens/", account.account_tokens, name="account-tokens"),
@@ -11,6 +11,9 @@ urlpatterns = [
     path("p/<slug:project_slug>/members/", projects.project_members, name="project-members"),
     path("p/<slug:project_slug>/members/<int:pk>/", projects.member_change, name="project-members-change"),
     path("p/<slug:project_slug>/members/<int:pk>/remove/", projects.member_remove, name="project-members-remove"),
+    path("p/<slug:project_slug>/invitations/", invitations.invitation_create, name="invitation-create"),
+    path("p/<slug:project_slug>/invitations/<int:pk>/revoke/", invitations.invitation_revoke, name="invitation-revoke"),
+    path("join/<str:token>/", invitations.invitation, name="invitation"),
     path("p/<slug:project_slug>/audit/", audit.project_audit, name="project-audit"),
     path("p/<slug:project_slug>/campaigns/<int:pk>/audit/", audit.campaign_audit, name="campaign-audit"),
 ]

@@ -32,7 +32,7 @@ PAGES = (
         words=("item", "response", "rating", "slot", "rater"),
     ),
     Page(
-        ["annotation:project-members"],
+        ["annotation:project-members", "annotation:invitation-"],
         "Owners change members and settings, managers change everything else, viewers read.",
         "architecture#the-nouns",
     ),

@@ -54,6 +54,53 @@ def test_bad_items_are_reported_by_line_and_nothing_is_stored(imports: str, mana
     assert not Dataset.objects.exists()
 
 
+def test_a_file_with_other_names_is_imported_with_the_proposed_mapping(imports: str, manager: User, api: Api) -> None:
+    client = api(manager)
+    lines = jsonl([{"question": "Tea?", "answers": ["Yes"], "t5_output": "No", "url": "x.org"}])
+    file = SimpleUploadedFile("qa.jsonl", lines)
+    looked = client.post(f"{imports}look/", {"file": file}, format="multipart").json()
+    assert looked["needs_mapping"] is True
+    assert looked["mapping"] == {
+        "question": "message",
+        "answers": "references",
+        "t5_output": "output:t5",
+        "url": "ignore",
+    }
+    assert looked["fields"][0] | {"kind": ""} == {
+        "name": "question",
+        "kind": "",
+        "samples": ["Tea?"],
+        "meaning": "message",
+    }
+    job = client.post(
+        imports,
+        {"name": "QA", "file": SimpleUploadedFile("qa.jsonl", lines), "mapping": json.dumps(looked["mapping"])},
+        format="multipart",
+    ).json()
+    dataset_import_execute(import_id=job["id"])
+    answer = client.get(job["url"]).json()
+    assert (answer["state"], answer["options"]["mapping"]) == ("done", looked["mapping"])
+    assert Dataset.objects.get(slug="qa").systems.get().name == "t5"
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ({"question": "mesage"}, "(did you mean message?)"),
+        ({"question": ["message"]}, "Not a valid string."),
+        (["question"], "Expected a dictionary"),
+        ({"question": "ignore"}, "Nothing would be imported"),
+    ],
+)
+def test_a_mapping_that_cannot_be_imported_is_refused_at_its_field(
+    imports: str, manager: User, api: Api, mapping: object, message: str
+) -> None:
+    body = {"name": "Chats", "items": [{"question": "Tea?"}], "mapping": mapping}
+    answer = api(manager).post(imports, body, format="json")
+    assert answer.status_code == 400
+    assert message in json.dumps({name: text for name, text in answer.json()["fields"].items() if "mapping" in name})
+
+
 def test_a_file_above_the_limit_is_refused(imports: str, manager: User, api: Api, settings) -> None:
     settings.UPLOAD_MAX_BYTES = 10
     answer = api(manager).post(

@@ -58,3 +58,18 @@ def test_a_username_that_cannot_be_stored_is_refused(world: World, api: Api) -> 
 def test_a_manager_cannot_remove_members(world: World, api: Api) -> None:
     answer = api(world.people["manager"]).delete("/api/v1/projects/lab/members/vera/")
     assert answer.status_code == 403
+
+
+def test_an_owner_makes_lists_and_revokes_invitations(world: World, api: Api) -> None:
+    client, where = api(world.people["owner"]), "/api/v1/projects/lab/invitations/"
+    made = client.post(where, {"role": "viewer", "most_uses": 2}, format="json")
+    assert made.status_code == 201
+    token = made.json()["link"].rstrip("/").rsplit("/", 1)[1]
+    listed = client.get(made["Location"])
+    assert token not in listed.content.decode()
+    assert (listed.json()["closed"], listed.json()["most_uses"], listed.json()["uses"]) == ("", 2, [])
+    assert client.delete(made["Location"]).status_code == 204
+    assert client.get(made["Location"]).json()["closed"] == "was revoked"
+    assert client.post(where, {"role": "king"}, format="json").status_code == 400
+    assert client.post(where, {"role": "viewer", "days": 0}, format="json").status_code == 400
+    assert api(world.people["manager"]).post(where, {"role": "viewer"}, format="json").status_code == 403

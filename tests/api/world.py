@@ -23,6 +23,7 @@ from annotation.models import (
     SeedSelection,
     User,
 )
+from annotation.projects.services.invitations import invitation_create
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
 from annotation.references.releases.services.imports import ImportOptions, weights_import_create
@@ -269,8 +270,11 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         )
         for name in ("Unsure", "Tied")
     ]
+    for role in (Role.VIEWER, Role.MANAGER):
+        invitation, _ = invitation_create(project=project, by=owner, role=role)
     return people, {
         "project_slug": project.slug,
+        "invitation_pk": invitation.pk,
         "username": "vera",
         "dataset_slug": dataset.slug,
         "item_pk": item.pk,

@@ -8,19 +8,26 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, user_of
+from annotation.core.errors import ImportRefused
 from annotation.core.json_bodies import StrictJSONParser
 from annotation.core.normalisation import DEFAULT_RULE, RULES
-from annotation.core.rows import FORMATS
+from annotation.core.problems import Problems, storable_json
+from annotation.core.rows import FORMATS, json_document
 from annotation.core.uploads import in_bytes, upload_limit
+from annotation.datasets.mapping.meanings import MEANINGS
 from annotation.datasets.services.datasets import DESCRIBED
-from annotation.datasets.services.imports import dataset_import_create
+from annotation.datasets.services.imports import dataset_import_create, resolve_format
+from annotation.datasets.services.looking import has_own_names, look_at
+from annotation.datasets.services.records import DATASET_ENDINGS
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import Dataset, DatasetImport
+from annotation.models.datasets import DATASET_FORMATS
 
 
 class Upload(NamedTuple):
@@ -43,7 +50,28 @@ class FileSerializer(Strict):
     )
 
 
+class MappingField(serializers.DictField):
+    """An object of fields and meanings; in multipart, its JSON text."""
+
+    child = serializers.CharField()
+
+    def get_value(self, dictionary: Any) -> Any:
+        value = dictionary.get(self.field_name, serializers.empty)
+        if not isinstance(value, str):
+            return value
+        problems = Problems("mapping")
+        try:
+            return json_document(value, problems)
+        except ImportRefused:
+            return value
+
+
 class DatasetImportRequestSerializer(Strict, serializers.ModelSerializer[Any]):
+    mapping = MappingField(
+        required=False,
+        help_text="What the file's fields mean, if they do not have Assay's names: "
+        f"field → one of {', '.join(MEANINGS)}; output:NAME is the output of system NAME, “*” all fields not named.",
+    )
     normalisation = serializers.ChoiceField(
         choices=list(RULES),
         default=DEFAULT_RULE,
@@ -52,16 +80,29 @@ class DatasetImportRequestSerializer(Strict, serializers.ModelSerializer[Any]):
 
     class Meta:
         model = Dataset
-        fields: tuple[str, ...] = (*DESCRIBED, "normalisation")
+        fields: tuple[str, ...] = (*DESCRIBED, "normalisation", "mapping")
 
 
 class DatasetFileSerializer(FileSerializer, DatasetImportRequestSerializer):
+    file = serializers.FileField(
+        help_text="JSON Lines, CSV or TSV in UTF-8, or Parquet.", validators=[upload_limit(write=in_bytes)]
+    )
+    file_format = serializers.ChoiceField(
+        choices=DATASET_FORMATS, required=False, help_text="Needed if the file's name does not end in one."
+    )
     turn_separator = serializers.CharField(
         required=False, max_length=20, help_text="Separates the turns of a context in CSV and TSV."
     )
 
     class Meta(DatasetImportRequestSerializer.Meta):
         fields = (*DatasetImportRequestSerializer.Meta.fields, "turn_separator", "file", "file_format")
+
+
+class LookRequestSerializer(FileSerializer):
+    file = serializers.FileField(
+        help_text="JSON Lines, CSV or TSV in UTF-8, or Parquet.", validators=[upload_limit(write=in_bytes)]
+    )
+    file_format = serializers.ChoiceField(choices=DATASET_FORMATS, required=False)
 
 
 class DatasetItemsSerializer(DatasetImportRequestSerializer):
@@ -109,6 +150,21 @@ class ReportSerializer(serializers.Serializer[Any]):
 IMPORT_FIELDS = ("id", *JOB_FIELDS, "name", "filename", "file_format", "options", "dataset", "report")
 
 
+class FileFieldSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    kind = serializers.CharField(help_text="Of its values: text, number, texts, objects, object, nothing or other.")
+    samples = serializers.ListField(child=serializers.CharField(), help_text="The first values, shortened.")
+    meaning = serializers.CharField(help_text="The proposed one.")
+
+
+class LookSerializer(serializers.Serializer[Any]):
+    """The fields of a file and a proposed mapping. Only the beginning of a large file is read; nothing is stored."""
+
+    needs_mapping = serializers.BooleanField(help_text="Whether the fields do not have Assay's names.")
+    mapping = serializers.DictField(child=serializers.CharField(), help_text="The proposal; send it with the import.")
+    fields = FileFieldSerializer(many=True)  # type: ignore[assignment] # a field of the answer
+
+
 class DatasetImportSerializer(JobSerializer):
     dataset: serializers.SlugRelatedField[Dataset] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True, help_text="Set when done."
@@ -139,6 +195,20 @@ class DatasetImportsViewSet(ImportsViewSet):
 
     def get_queryset(self) -> QuerySet[DatasetImport]:
         return self.project.dataset_imports.select_related("dataset", "requested_by").defer("content")
+
+    @extend_schema(request={"multipart/form-data": LookRequestSerializer}, responses={200: LookSerializer})
+    @action(detail=False, methods=["post"])
+    def look(self, request: Request, **_: Any) -> ApiResponse:
+        """Show the fields of a file with a proposed mapping. Nothing is stored."""
+        upload = uploaded(self.validated(LookRequestSerializer))
+        file_format = resolve_format(upload.filename, upload.file_format, endings=DATASET_ENDINGS)
+        look = look_at(upload.content, filename=upload.filename, file_format=file_format, beginning=True)
+        answer = {
+            "needs_mapping": not has_own_names(upload.content, file_format),
+            "mapping": look.mapping,
+            "fields": [{**field, "meaning": look.mapping[field["name"]]} for field in look.fields],
+        }
+        return ApiResponse(LookSerializer(storable_json(answer)).data)
 
     @extend_schema(
         request={"multipart/form-data": DatasetFileSerializer, "application/json": DatasetItemsSerializer},

@@ -128,4 +128,5 @@ MEANINGS = {
         ),
     )
 }
+OTHERS = "*"  # in a mapping: all fields that it does not name
 SYNONYMS = {key: meaning.names for key, meaning in MEANINGS.items()}

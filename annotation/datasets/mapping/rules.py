@@ -3,7 +3,9 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
+from annotation.core.file_limits import NAME_CHARACTERS
 from annotation.core.near_names import did_you_mean
+from annotation.core.problems import shortened, storable
 from annotation.datasets.mapping.meanings import (
     CONTEXT,
     DIALOGUE,
@@ -12,8 +14,8 @@ from annotation.datasets.mapping.meanings import (
     MEANINGS,
     MESSAGE,
     OF_RESPONSE,
+    OTHERS,
     OUTPUT,
-    REPRESENTATION,
     RESPONSE,
     SYNONYMS,
     SYSTEM,
@@ -23,6 +25,7 @@ from annotation.datasets.mapping.proposing import system_of
 MOST_FIELDS = 200  # a person looks at each
 SYSTEM_CHARACTERS = 120
 NAMED = 20
+SHOWN_CHARACTERS = 40
 
 
 def parts_of(meaning: str) -> tuple[str, str]:
@@ -49,6 +52,14 @@ def checked_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
         if key not in MEANINGS or (system and key != OUTPUT):
             hint = did_you_mean(key, MEANINGS, SYNONYMS)
             raise ValueError(f"{name}: found {meaning!r}; accepted: one of {', '.join(MEANINGS)}{hint}.")
+        if len(name) > NAME_CHARACTERS or storable(name) != name:
+            found, accepted = (
+                shortened(name, SHOWN_CHARACTERS),
+                f"up to {NAME_CHARACTERS:,} characters that can be stored",
+            )
+            raise ValueError(f"Name of a field: found {found!r}; accepted: {accepted}.")
+        if name == OTHERS and key != IGNORE:
+            raise ValueError(f"{OTHERS} (all other fields): found {meaning!r}; accepted: {IGNORE}.")
         if key == OUTPUT:
             system = system or system_of(name)
             _check_system(name, system, systems)
@@ -87,9 +98,3 @@ def _check_together(fields: Mapping[str, list[str]]) -> None:
         raise ValueError(
             f"Found {fields[DIALOGUE][0]} as the whole conversation and {other[0]} as a part; accepted: one of the two."
         )
-
-
-def has_prompt(mapping: Mapping[str, str]) -> bool:
-    """Return whether items get something to answer."""
-    keys = {parts_of(meaning)[0] for meaning in mapping.values()}
-    return bool(keys & {MESSAGE, DIALOGUE, REPRESENTATION, CONTEXT})

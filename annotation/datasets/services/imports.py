@@ -14,7 +14,10 @@ from annotation.core.races import refused_if_taken
 from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.datasets.services.content import DatasetContent
 from annotation.datasets.services.datasets import DETAILS
+from annotation.datasets.services.drafts import ALWAYS, ASK, AT_NEED, given_mapping, wait_for_mapping
 from annotation.datasets.services.files import TURN_SEPARATOR, read_dataset
+from annotation.datasets.services.looking import has_own_names
+from annotation.datasets.services.records import DATASET_ENDINGS
 from annotation.datasets.services.store import store_dataset
 from annotation.models import Dataset, DatasetImport, Project, User
 
@@ -55,21 +58,33 @@ def dataset_import_create(
     filename: str,
     content: bytes,
     file_format: str | None = None,
+    mapping: Mapping[str, str] | None = None,
+    ask: bool = False,
     **options: str,
 ) -> DatasetImport:
-    """Queue a file for ``dataset_import_execute``; ``options`` are the rule, the turn separator and ``DETAILS``."""
+    """Queue a file for ``dataset_import_execute``; ``options`` are the rule, the turn separator and ``DETAILS``.
+
+    ``mapping`` says what its fields mean. With ``ask``, a file without Assay's names waits for one: see ``drafts``.
+    """
     dataset_slug(project, name)
     normalisation = options.get("normalisation", DEFAULT_RULE)
     if normalisation not in RULES:
         raise AnnotationError.at("normalisation", f"Rule: found {normalisation!r}; accepted: {', '.join(RULES)}.")
-    reading = {"normalisation": normalisation, "turn_separator": options.get("turn_separator", TURN_SEPARATOR)}
+    reading: dict[str, Any] = {
+        "normalisation": normalisation,
+        "turn_separator": options.get("turn_separator", TURN_SEPARATOR),
+    }
+    if mapping:
+        reading["mapping"] = given_mapping(mapping)
+    elif ask:
+        reading[ASK] = AT_NEED
     return DatasetImport.objects.create(
         project=project,
         requested_by=by,
         name=name,
         filename=filename[:255],
         content=content,
-        file_format=resolve_format(filename, file_format),
+        file_format=resolve_format(filename, file_format, endings=DATASET_ENDINGS),
         options=reading | {name: options[name] for name in DETAILS if options.get(name)},
     )
 
@@ -93,8 +108,12 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
         if source := next((name for name in CONTENT_SOURCES if name in job.options), None):
             read, other_counts = CONTENT_SOURCES[source](job.options[source], beat)
         else:
+            content = bytes(job.content)
+            if _asks(job, content):
+                wait_for_mapping(job, claim, content, beat)
+                return
             file = {"filename": job.filename, "file_format": job.file_format, "turn_separator": separator}
-            read, oddities = read_dataset(bytes(job.content), **file, beat=beat)
+            read, oddities = read_dataset(content, **file, mapping=job.options.get("mapping"), beat=beat)
             other_counts = oddities.counts()
         claim.progress(1, STEPS, f"Storing {len(read.items)} items")
         with transaction.atomic():
@@ -110,6 +129,12 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
             claim.finish(dataset=dataset, report={"counts": counts}, progress_total=STEPS)
 
     run_and_report_row_errors(claim, work)
+
+
+def _asks(job: DatasetImport, content: bytes) -> bool:
+    """Return whether a person must say what the fields mean before anything is imported."""
+    ask = job.options.get(ASK)
+    return ask == ALWAYS or (ask == AT_NEED and not has_own_names(content, job.file_format))
 
 
 def run_and_report_row_errors(claim: Claim, work: Callable[[], None]) -> None:

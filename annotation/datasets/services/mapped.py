@@ -12,6 +12,7 @@ from annotation.datasets.mapping.meanings import (
     MESSAGE,
     OF_RESPONSE,
     ORIGINAL,
+    OTHERS,
     OUTPUT,
     OUTPUTS,
     REFERENCES,
@@ -54,7 +55,7 @@ class MappedReader:
     def read(self, records: Iterable[tuple[int, Record]]) -> DatasetContent:
         for number, (line, record) in enumerate(records, start=1):
             for name in record:
-                if name not in self.known:
+                if name not in self.known and OTHERS not in self.known:
                     self.unknown(line, name)
             item = self._item(line, number, record)
             if item is not None:

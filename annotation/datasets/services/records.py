@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from annotation.core.file_limits import UNPACKED_BYTES, WORKER, Allowance, TooLarge
+from annotation.core.file_limits import COLUMNS, NAME_CHARACTERS, UNPACKED_BYTES, WORKER, Allowance, TooLarge, check
 from annotation.core.parquet_reading import ParquetRefused, column_values, parquet_batches
 from annotation.core.problems import Problems
 from annotation.core.progress import Beat
-from annotation.core.rows import ENDINGS, FORMATS, Oddities, beating, check_header, read_jsonl, read_table, square
+from annotation.core.rows import ENDINGS, Oddities, beating, check_header, read_jsonl, read_table, square
 
 PARQUET = "parquet"
-DATASET_FORMATS = {**FORMATS, PARQUET: "Parquet"}
 DATASET_ENDINGS = {**ENDINGS, ".parquet": PARQUET}
 
 Records = Iterator[tuple[int, Mapping[str, Any]]]
@@ -44,6 +43,8 @@ def _parquet_records(content: bytes, problems: Problems, beat: Beat) -> Records:
             columns, batches = parquet_batches(file, None, beat=beat, allowance=Allowance(UNPACKED_BYTES))
             with closing(batches):
                 names = [column.name for column in columns]
+                check("columns", len(names), COLUMNS)
+                check("name of a column", max(map(len, names), default=0), NAME_CHARACTERS, " characters")
                 for name in {name for name in names if names.count(name) > 1}:
                     problems.add(None, name, f"{names.count(name)} columns of this name", "each column once")
                 problems.refuse()

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+from annotation.datasets.mapping.meanings import MEANINGS
+from annotation.datasets.mapping.rules import parts_of
+
 WORDS = {
     "items": "Items",
     "systems": "Systems",
@@ -55,6 +58,15 @@ WORDS = {
     "quote_cells": "Cells with quote characters that are text, not quoting",
 }
 ALWAYS = {"items", "systems", "outputs", "references", "responses", "judgements", "ratings", "raters"}
+
+
+def meanings_of(mapping: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return each field of a file and its meaning in words."""
+    parts = {name: parts_of(meaning) for name, meaning in mapping.items()}
+    return [
+        (name, f"{MEANINGS[key].label}: {system}" if system else MEANINGS[key].label)
+        for name, (key, system) in parts.items()
+    ]
 
 
 def report_rows(counts: Mapping[str, int]) -> list[tuple[str, int]]:

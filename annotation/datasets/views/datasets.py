@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
@@ -37,7 +37,8 @@ def dataset_list(request: MemberRequest) -> HttpResponseBase:
     datasets: QuerySet[Any] = selectors.datasets_of(project)
     if file_format := request.GET.get("format"):
         return objects_response(file_format, f"{project.slug}-datasets", datasets, COLUMNS)
-    unfinished = project.dataset_imports.exclude(state=JobState.DONE).defer("content", "report")[:10]
+    unfinished = project.dataset_imports.exclude(state=JobState.DONE).defer("content", "report")
+    unfinished = unfinished.annotate(is_draft=Q(state=JobState.CANCELLED, report__has_key="look"))[:10]
     context = {"project": project, "datasets": datasets, "imports": unfinished}
     return render(request, "annotation/datasets/dataset_list.html", context)
 

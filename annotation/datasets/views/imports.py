@@ -9,17 +9,27 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from annotation.core.access import get_in_project_or_404
+from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import errors_response, table_response
 from annotation.core.job_views import cancel_view
 from annotation.core.uploads import takes_uploads
-from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.datasets.forms import DatasetUploadForm
+from annotation.core.views import MemberRequest, object_view, perform, project_view
+from annotation.datasets.forms import DatasetUploadForm, MappingForm
+from annotation.datasets.mapping.meanings import IGNORE, MEANINGS
+from annotation.datasets.services.drafts import (
+    dataset_import_ask,
+    dataset_import_confirm,
+    dataset_import_discard,
+    given_mapping,
+    is_draft,
+)
+from annotation.datasets.services.files import TURN_SEPARATOR
 from annotation.datasets.services.imports import dataset_import_create
-from annotation.datasets.services.report import report_rows
+from annotation.datasets.services.looking import preview_items
+from annotation.datasets.services.report import meanings_of, report_rows
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import DatasetImport, JobState, Project, RatingImport, Role, WeightsImport
 
@@ -41,7 +51,7 @@ def example_file(request: HttpRequest, filename: str) -> FileResponse:
 @takes_uploads
 def dataset_import(request: MemberRequest) -> HttpResponseBase:
     form = DatasetUploadForm(request.POST or None, request.FILES or None)
-    if job := form.submit(dataset_import_create, project=request.project, by=request.user):
+    if job := form.submit(dataset_import_create, project=request.project, by=request.user, ask=True):
         dataset_import_execute.delay_on_commit(job.pk)
         return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
     context = {"project": request.project, "form": form, "examples": DATASET_EXAMPLES}
@@ -72,11 +82,91 @@ def _dataset_import_or_404(project: Project, pk: int) -> DatasetImport:
 @object_view(_dataset_import_or_404, Role.VIEWER)
 def dataset_import_detail(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
     made = reverse("annotation:dataset-detail", args=[request.project.slug, job.dataset.slug]) if job.dataset else ""
+    if is_draft(job):
+        if request.htmx:
+            return HttpResponseClientRefresh()
+        look = job.report["look"]
+        return mapping_page(request, job, MappingForm(None, fields=look["fields"], mapping=look["mapping"]))
     again = reverse("annotation:dataset-import", args=[request.project.slug])
-    return import_page(request, job, kind="dataset", made_url=made, made_label="Open the data set", again_url=again)
+    may_map = job.state == JobState.FAILED and "errors" in job.report and may_manage(request.project)
+    context: dict[str, Any] = {
+        "made_label": "Open the data set",
+        "again_url": again,
+        "map_url": reverse("annotation:dataset-import-ask", args=[request.project.slug, job.pk]) if may_map else "",
+        "meanings": meanings_of(job.options.get("mapping", {})),
+    }
+    return import_page(request, job, kind="dataset", made_url=made, **context)
 
 
 dataset_import_cancel = cancel_view(_dataset_import_or_404, "annotation:dataset-import-detail")
+
+
+# --- What the fields of a file mean -----------------------------------------------------------------------------------
+
+
+def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) -> HttpResponseBase:
+    """Show the fields with their proposed or chosen meanings, and the first items as they would be imported."""
+    look = job.report["look"]
+    mapping, preview, refusal = look["mapping"], None, ""
+    if form.is_bound:
+        mapping = form.arguments()["mapping"] if form.is_valid() else {}
+    try:
+        mapping = given_mapping(mapping)
+        separator = job.options.get("turn_separator", TURN_SEPARATOR)
+        preview = preview_items(look["rows"], mapping, filename=job.filename, turn_separator=separator)
+    except AnnotationError as error:
+        refusal = error.message
+    context = {
+        "project": request.project,
+        "job": job,
+        "look": look,
+        "form": form,
+        "preview": preview,
+        "refusal": refusal,
+        "meanings": MEANINGS.values(),
+        "left_out": [name for name, meaning in mapping.items() if meaning == IGNORE],
+        "more": preview.total - len(preview.errors) if preview else 0,
+        "may_manage": may_manage(request.project),
+    }
+    page = "dataset_mapping_preview" if request.htmx else "dataset_mapping"
+    return render(request, f"annotation/datasets/{page}.html", context)
+
+
+@require_POST
+@object_view(_dataset_import_or_404, Role.MANAGER)
+def dataset_import_map(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
+    """Import the file with the chosen meanings, or show what they would give; a second confirmation changes nothing."""
+    if is_draft(job):
+        look = job.report["look"]
+        form = MappingForm(request.POST, fields=look["fields"], mapping=look["mapping"])
+        if request.htmx or "look" in request.POST or not form.is_valid():
+            return mapping_page(request, job, form)
+        try:
+            confirmed = dataset_import_confirm(job=job, **form.arguments())
+        except AnnotationError:
+            return mapping_page(request, job, form)  # which says why
+        if confirmed:
+            dataset_import_execute.delay_on_commit(job.pk)
+    return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
+
+
+@require_POST
+@object_view(_dataset_import_or_404, Role.MANAGER)
+def dataset_import_ask_again(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
+    """Look at a refused file again, to choose what its fields mean."""
+    if dataset_import_ask(job=job):
+        dataset_import_execute.delay_on_commit(job.pk)
+    return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
+
+
+@require_POST
+@object_view(_dataset_import_or_404, Role.MANAGER)
+def dataset_import_drop(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
+    if perform(
+        request, lambda by: dataset_import_discard(job=job), f"{job.filename} was discarded; nothing was imported."
+    ):
+        return redirect("annotation:dataset-list", request.project.slug)
+    return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
 
 
 # --- The page of a job ------------------------------------------------------------------------------------------------

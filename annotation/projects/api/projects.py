@@ -8,12 +8,14 @@ from rest_framework import serializers, status
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
+from rest_framework.reverse import reverse
 from rest_framework.viewsets import GenericViewSet
 
 from annotation.core.access import get_project_or_404
-from annotation.core.api import AnswerSerializer, ReadViewSet, Strict, user_of
-from annotation.models import Membership, Project, Role
+from annotation.core.api import AnswerSerializer, ReadViewSet, Strict, UsernameField, user_of
+from annotation.models import Invitation, InvitationUse, Membership, Project, Role
 from annotation.projects.api.versions import EditSerializer, VersionField
+from annotation.projects.services import invitations
 from annotation.projects.services import projects as services
 
 
@@ -116,4 +118,73 @@ class MembersViewSet(ReadViewSet):
     def destroy(self, request: Request, **_: Any) -> ApiResponse:
         """Remove a member. The last owner cannot be removed."""
         services.member_remove(membership=self.get_object())
+        return ApiResponse(status=status.HTTP_204_NO_CONTENT)
+
+
+class InvitationUseSerializer(AnswerSerializer):
+    username = serializers.CharField(source="user.username")
+
+    class Meta:
+        model = InvitationUse
+        fields = ("username", "used_at")
+
+
+class InvitationSerializer(AnswerSerializer):
+    created_by = UsernameField()
+    uses = InvitationUseSerializer(many=True, read_only=True)
+    closed = serializers.SerializerMethodField(help_text="Why it can no longer be used; empty if it can be.")
+
+    class Meta:
+        model = Invitation
+        fields = ("id", "role", "most_uses", "expires_at", "revoked_at", "created_by", "created_at", "closed", "uses")
+
+    def get_closed(self, invitation: Invitation) -> str:
+        return invitations.why_closed(invitation)
+
+
+class InvitationLinkSerializer(InvitationSerializer):
+    link = serializers.URLField(help_text="Shown only now: no more than its hash is stored.")
+
+    class Meta(InvitationSerializer.Meta):
+        fields = (*InvitationSerializer.Meta.fields, "link")  # type: ignore[assignment] # one more
+
+
+class InvitationRequestSerializer(Strict, serializers.ModelSerializer[Any]):
+    most_uses = serializers.IntegerField(default=1, min_value=1, max_value=invitations.MOST_USES)
+    days = serializers.IntegerField(
+        default=7, min_value=1, max_value=invitations.MOST_DAYS, help_text="How long the link works."
+    )
+
+    class Meta:
+        model = Invitation
+        fields = ("role", "most_uses", "days")
+
+
+class InvitationsViewSet(ReadViewSet):
+    """Invitations by link. Only owners can list, make and revoke them."""
+
+    queryset = Invitation.objects.all()
+    serializer_class = InvitationSerializer
+    ordering = "-pk"
+    read_role = Role.OWNER
+    write_role = Role.OWNER
+    lookup_url_kwarg = "invitation_pk"
+
+    def get_queryset(self) -> QuerySet[Invitation]:
+        return self.project.invitations.select_related("created_by").prefetch_related("uses__user")
+
+    @extend_schema(request=InvitationRequestSerializer, responses={201: InvitationLinkSerializer})
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Make a link by which people with an account join. The answer shows it once."""
+        data = self.validated(InvitationRequestSerializer)
+        data["role"] = Role(data["role"])
+        made, token = invitations.invitation_create(project=self.project, by=user_of(request), **data)
+        made.link = reverse("annotation:invitation", args=[token], request=request)  # type: ignore[attr-defined]
+        answer = InvitationLinkSerializer(made, context=self.get_serializer_context()).data
+        return ApiResponse(answer, status=status.HTTP_201_CREATED, headers={"Location": self.url_of(made)})
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, **_: Any) -> ApiResponse:
+        """Revoke an invitation. Who has joined stays a member."""
+        invitations.invitation_revoke(invitation=self.get_object(), by=user_of(request))
         return ApiResponse(status=status.HTTP_204_NO_CONTENT)

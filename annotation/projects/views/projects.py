@@ -14,10 +14,13 @@ from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, UserRequest, object_view, project_view
 from annotation.models import Membership, Project, Role
-from annotation.projects.forms import MemberForm, ProjectEditForm, ProjectForm, RoleForm
+from annotation.projects.forms import InvitationForm, MemberForm, ProjectEditForm, ProjectForm, RoleForm
+from annotation.projects.roles import roles_sentence
 from annotation.projects.selectors import projects as selectors
+from annotation.projects.selectors.invitations import invitations_of
 from annotation.projects.services import projects as services
 from annotation.projects.services.editing import columns_of, version_of
+from annotation.projects.services.invitations import why_closed
 
 
 @login_required
@@ -72,8 +75,30 @@ def project_members(request: MemberRequest) -> HttpResponseBase:
         else:
             messages.success(request, f"{member.user} is now {member.get_role_display().lower()} of this project.")
             return redirect("annotation:project-members", project.slug)
-    members = [(member, f"remove-{member.pk}", f"Remove {member.user}?") for member in memberships]
-    context = {"project": project, "members": members, "form": form, "roles": Role.choices}
+    return members_page(request, form=form)
+
+
+def members_page(
+    request: MemberRequest,
+    *,
+    form: MemberForm | None = None,
+    invitation_form: InvitationForm | None = None,
+    new_link: str = "",
+) -> HttpResponse:
+    """Show the members and, to owners, the invitations; ``new_link`` is shown this once."""
+    project = request.project
+    memberships = project.memberships.select_related("user").order_by("user__username")
+    is_owner = request.membership.role == Role.OWNER
+    context = {
+        "project": project,
+        "members": [(member, f"remove-{member.pk}", f"Remove {member.user}?") for member in memberships],
+        "form": form or MemberForm(),
+        "roles": Role.choices,
+        "roles_sentence": roles_sentence(),
+        "invitation_form": invitation_form or InvitationForm(),
+        "invitations": [(row, why_closed(row)) for row in invitations_of(project)] if is_owner else [],
+        "new_link": new_link,
+    }
     return render(request, "annotation/projects/project_members.html", context)
 
 

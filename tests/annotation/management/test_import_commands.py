@@ -34,6 +34,20 @@ def test_the_report_can_be_json(project_options: tuple[str, ...]) -> None:
     assert (out["state"], out["dataset"], out["counts"]["references"]) == ("done", "small", 7)
 
 
+def test_a_file_with_other_names_is_looked_at_and_mapped(project_options: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "qa.csv"
+    path.write_text("question,answer,system_t5,url\nTea?,Yes,No,x.org\n")
+    looked = run("import_dataset", path, "--look", *project_options)
+    assert "--map question=message  # Tea?" in looked
+    assert "--map system_t5=output:t5  # No" in looked
+    assert not Dataset.objects.exists()
+    mapped = ("--map", "question=message", "--map", "answer=references", "--map", "system_t5=output:T5")
+    with pytest.raises(CommandError, match="field url: found a field without a meaning"):
+        run("import_dataset", path, "--name", "QA", *mapped, *project_options)
+    run("import_dataset", path, "--name", "QA", *mapped, "--map", "*=ignore", *project_options)
+    assert Dataset.objects.get().systems.get().name == "T5"
+
+
 def test_every_bad_row_is_in_the_message(project_options: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_text('{"id": "1"}\n{"id": "1"}\n{"idd": "2"}\n')

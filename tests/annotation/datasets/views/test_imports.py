@@ -219,3 +219,98 @@ def test_the_examples_can_be_downloaded(client) -> None:
     for name in (*DATASET_EXAMPLES, *RATING_EXAMPLES):
         assert client.get(url("import-example", name)).getvalue() == (EXAMPLES / name).read_bytes()
     assert client.get(url("import-example", "README.md")).status_code == 404
+
+
+# --- What the fields of a file mean -----------------------------------------------------------------------------------
+
+DIALOGUES = (
+    b'{"dialogue": ["Hi", "Tea?"], "references": ["No"], "model_a": "Sure", "model_b": "Never", "url": "x.org/1"}\n'
+    b'{"dialogue": ["Bye"], "references": [], "model_a": "Ciao", "model_b": "Bye", "url": "x.org/2"}\n'
+)
+MEANINGS = ("dialogue", "references", "output", "output", "ignore")
+
+
+def waiting(client, project: Project, content: bytes = DIALOGUES, **fields: object) -> DatasetImport:
+    upload(client, project, content, **fields)
+    job = DatasetImport.objects.latest("pk")
+    dataset_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def chosen(*meanings: str, systems: dict[int, str] | None = None) -> dict[str, str]:
+    named = {f"system-{number}": name for number, name in (systems or {}).items()}
+    return {f"meaning-{number}": meaning for number, meaning in enumerate(meanings)} | named
+
+
+def test_other_names_wait_for_a_persons_choice_and_nothing_is_imported_before(
+    as_user, project: Project, manager: User, viewer: User, queued
+) -> None:
+    client = as_user(manager)
+    job = waiting(client, project)
+    page, choose = url("dataset-import-detail", project.slug, job.pk), url("dataset-import-map", project.slug, job.pk)
+    assert client.get(page, headers=HTMX).headers["HX-Refresh"] == "true"
+    shown = client.get(page).content.decode()
+    assert all(text in shown for text in ("What the fields mean", "Output of model_a", "Left out: <code>url</code>"))
+    assert "Waits for you" in client.get(url("dataset-list", project.slug)).content.decode()
+    assert "Import as “" not in as_user(viewer).get(page).content.decode()
+    assert as_user(viewer).post(choose, chosen(*MEANINGS)).status_code == 403
+
+    client = as_user(manager)
+    looked = client.post(choose, chosen(*MEANINGS, systems={2: "GPT"}) | {"look": "1"}).content.decode()
+    assert "Output of GPT" in looked
+    refused = client.post(choose, chosen("dialogue", "dialogue", "output", "output", "ignore")).content.decode()
+    assert "accepted: one field with the meaning dialogue" in refused
+    assert not Dataset.objects.exists()
+
+    for _ in range(2):  # a double click is one import
+        assert client.post(choose, chosen(*MEANINGS, systems={2: "GPT"})).headers["Location"] == page
+    assert queued == [("dataset_import_execute", job.pk)] * 2
+    dataset_import_execute(import_id=job.pk)
+    dataset = Dataset.objects.get()
+    assert sorted(dataset.systems.values_list("name", flat=True)) == ["GPT", "model_b"]
+    assert [(item.external_id, item.context, item.message) for item in dataset.items.all()] == [
+        ("1", ["Hi"], "Tea?"),
+        ("2", [], "Bye"),
+    ]
+    assert "Output of a system: GPT" in client.get(page).content.decode()
+
+    again = waiting(client, project, name="More")
+    assert again.report["look"]["mapping"]["model_a"] == "output:GPT"
+    assert (
+        "its choices are proposed again"
+        in client.get(url("dataset-import-detail", project.slug, again.pk)).content.decode()
+    )
+
+
+def test_a_refused_file_can_be_given_meanings_or_be_discarded(as_user, project, manager, outsider, queued) -> None:
+    client = as_user(manager)
+    job = waiting(client, project, b'{"id": "1", "message": "Hi"}\n{"id": "2", "mesage": "Ho"}\n')
+    page, ask, discard = (url(f"dataset-import-{name}", project.slug, job.pk) for name in ("detail", "ask", "discard"))
+    shown = client.get(page).content.decode()
+    assert "(did you mean message?)" in shown
+    assert "Choose what each field means" in shown
+    client.post(ask)
+    dataset_import_execute(import_id=job.pk)
+    assert "What the fields mean" in client.get(page).content.decode()
+
+    assert as_user(outsider).post(discard).status_code == 404
+    client = as_user(manager)
+    assert "nothing was imported" in client.post(discard, follow=True).content.decode()
+    assert not DatasetImport.objects.exists()
+
+
+def test_errors_of_a_mapped_file_name_the_persons_field_and_the_meanings_can_be_changed(
+    as_user, project, manager, queued
+) -> None:
+    client = as_user(manager)
+    job = waiting(client, project, DIALOGUES + b'{"dialogue": ["Hm"], "model_a": 7}\n')
+    client.post(url("dataset-import-map", project.slug, job.pk), chosen(*MEANINGS))
+    dataset_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert [(row["line"], row["field"]) for row in job.report["errors"]] == [(3, "model_a")]
+    assert not Dataset.objects.exists()
+    client.post(url("dataset-import-ask", project.slug, job.pk))
+    dataset_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert job.report["look"]["mapping"]["model_a"] == "output:model_a"
