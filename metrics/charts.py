@@ -8,11 +8,11 @@ from annotation.core.charts import Spec, Theme, palette, themed
 MIN_HEIGHT, LEGEND = 84, 62  # pixels; on the page the neighbouring chart has a legend below it
 
 
-def segment_distribution(histogram: Sequence[dict[str, Any]], *, theme: Theme = "light") -> Spec:
-    """Draw the share of each system's segments per bin of segment score: a row per system, darker for more."""
+def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, theme: Theme = "light") -> Spec:
+    """Draw the share of each system's segments per bin of segment score: a row per system, more colour for more."""
     systems = len({entry["system"] for entry in histogram})
     step = histogram[0]["high"] - histogram[0]["low"] if histogram else 0.05
-    shades = [palette(theme).accent_soft, palette(theme).accent]
+    shades = [palette(theme).surface, colour]
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": "Share of segments by segment score, for each system",

@@ -267,7 +267,7 @@ def _result_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         ]
     for row in result["certainty"]:
         name = row["criterion"]
-        rows.append((f"Half-width of weights: {name}", _two(row["half_width"])))
+        rows.append((f"Margin of error of weights: {name}", _two(row["half_width"])))
         rows.append((f"… without excluded raters: {name}", _two(row["half_width_kept"])))
         rows.append((f"Rank correlation with true quality: {name}", _signed(row["recovery"])))
     return rows

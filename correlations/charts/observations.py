@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from annotation.core.charts import Palette, Spec, Theme, Width, finish, palette
 from correlations.charts.data import checked, inline, layers, records, signed, tooltips
+from metrics.scoring.colours import metric_colour
 
 
 def observation_scatter(
@@ -68,7 +69,7 @@ def observation_scatter(
     agree = int((x * y > 0).sum())
     left_out = f"; {(~defined).sum()} undefined units left out" if not defined.all() else ""
     return finish(
-        layers(*_drawn(records(data), reach, metric_name, tooltip, palette(theme))),
+        layers(*_drawn(records(data), reach, metric_name, tooltip, palette(theme), metric_colour(metric_name, theme))),
         theme,
         title=f"{metric_name} against human ratings",
         subtitle=[line for line in (subtitle, f"Shaded: metric and raters prefer the same system{left_out}") if line],
@@ -79,7 +80,12 @@ def observation_scatter(
 
 
 def _drawn(
-    data: alt.InlineData, reach: tuple[float, ...], metric_name: str, tooltip: list[alt.Tooltip], colours: Palette
+    data: alt.InlineData,
+    reach: tuple[float, ...],
+    metric_name: str,
+    tooltip: list[alt.Tooltip],
+    colours: Palette,
+    colour: str,
 ) -> list[alt.Chart]:
     right, top = reach
     x_scale, y_scale = (alt.Scale(domain=[-end, end], nice=False) for end in reach)
@@ -90,7 +96,7 @@ def _drawn(
     x_axis = alt.X("human:Q", title="difference of mean ratings", scale=x_scale, axis=x_ticks)
     y_ticks = alt.Axis(tickCount=6, format="~g")
     y_axis = alt.Y("metric:Q", title=f"difference of {metric_name}", scale=y_scale, axis=y_ticks)
-    points = alt.Chart(data).mark_circle(size=44, color=colours.positive, opacity=0.6)
+    points = alt.Chart(data).mark_circle(size=44, color=colour, opacity=0.6)
     return [
         quadrants.encode(x=alt.X("x:Q", scale=x_scale), x2="x2:Q", y=alt.Y("y:Q", scale=y_scale), y2="y2:Q"),
         zero.encode(x=alt.X("zero:Q", scale=x_scale)),

@@ -109,6 +109,11 @@ def estimates(result: StudyResult, row: StudyRow) -> list[tuple[Coefficient, Row
     return [(entry, row.coefficients[entry.key]) for entry in result.entries]
 
 
+def n_significant(result: StudyResult) -> int:
+    """Count the comparisons of two metrics that differ significantly, after the correction."""
+    return sum(entry.p_holm is not None and entry.p_holm < SIGNIFICANT for entry in result.comparisons)
+
+
 def comparisons_worth_showing(result: StudyResult) -> list[tuple[Comparison, float | None, float | None]]:
     """Return comparisons with both coefficients: all if few, else those with the best metric of each references."""
     lead = result.lead.key

@@ -44,6 +44,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "best": reports.best_row(result),
         "few_units": reports.few_units(result),
         "comparisons": reports.comparisons_worth_showing(result),
+        "n_different": reports.n_significant(result),
         "any_negated": any(row.negated for row in result.rows),
         "any_without_references": any(row.subset == NO_REFERENCES for row in result.rows),
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,

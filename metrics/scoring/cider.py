@@ -333,7 +333,7 @@ class Cider(Metric):
         hint="cider_d: counts clipped, length penalised, the CIDEr of most tables; cider: the plain cosine.",
     )
     sigma: float = real(
-        6.0, low=0.1, high=1000, label="Width of the length penalty, words", key="sigma", hint="Read by cider_d alone."
+        6.0, low=0.1, high=1000, label="Width of the length penalty, words", key="sigma", hint="Only cider_d uses it."
     )
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
     lowercase: bool = flag(False, label="Lowercase first", key="lc")

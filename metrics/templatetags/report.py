@@ -2,8 +2,11 @@
 
 from django import template
 from django.template.defaultfilters import floatformat
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from metrics.models import ScoreRun
+from metrics.scoring.colours import metric_colour
 from metrics.selectors.runs import metric_label
 from metrics.subsets import Subset
 
@@ -38,6 +41,13 @@ def negated(value: float | None) -> float | None:
 def number(value: float | None, decimals: int | str = -1) -> str:
     """Format as ``floatformat``, with a minus sign instead of a hyphen."""
     return floatformat(value, decimals).replace("-", MINUS)
+
+
+@register.filter
+def metric_dot(label: str) -> SafeString:
+    """Return a dot in the metric's colour, which is the same on every page and in every chart."""
+    light, dark = (metric_colour(label, theme) for theme in ("light", "dark"))
+    return format_html('<i class="metric-dot" style="--light: {}; --dark: {}"></i>', light, dark)
 
 
 @register.filter

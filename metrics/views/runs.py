@@ -351,7 +351,9 @@ def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
 @require_GET
 @object_view(finished_run_or_404, Role.VIEWER)
 def run_figure(request: MemberRequest, run: ScoreRun, file_format: str = "json") -> HttpResponse:
-    specification = charts.segment_distribution(_histogram(run), theme=chart_theme(request))
+    theme = chart_theme(request)
+    colour = metric_colour(selectors.metric_label(run), theme)
+    specification = charts.segment_distribution(_histogram(run), colour=colour, theme=theme)
     return chart_response(specification, file_format, f"{request.project.slug}-run-{run.number}-segments")
 
 

@@ -70,9 +70,10 @@
   }
 
   const drawAll = (root = document) => {
-    for (const element of root.querySelectorAll("[data-chart]")) draw(element);
+    for (const element of root.querySelectorAll("[data-chart]")) if (element.clientWidth) draw(element); // a folded one has no width yet
   };
 
+  document.addEventListener("toggle", (event) => event.target.open && drawAll(event.target), true);
   document.addEventListener("assay:theme", () => drawAll());
   document.addEventListener("htmx:load", (event) => drawAll(event.detail.elt.parentElement || document));
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => drawAll());

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const typing = (target) => target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName);
-  const rowsOf = (table) => Array.from(table.tBodies).flatMap((body) => Array.from(body.rows));
+  const rowsOf = (table) => Array.from(table.tBodies).flatMap((body) => Array.from(body.rows)).filter((row) => row.offsetParent);
 
   function currentRow() {
     return document.activeElement?.closest("table[data-keyboard-rows] tbody tr") ?? null;

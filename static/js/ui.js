@@ -85,6 +85,12 @@
     showCurrentEntries();
   });
   document.addEventListener("htmx:load", (event) => localiseTimes(event.detail.elt));
+  // A part of a page that renews itself leaves open what its reader opened.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!event.detail.shouldSwap) return;
+    const open = [...event.detail.target.querySelectorAll("details[id][open]")].map((details) => details.id);
+    if (open.length) document.addEventListener("htmx:afterSwap", () => open.forEach((id) => document.getElementById(id)?.setAttribute("open", "")), { once: true });
+  });
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
     say(status === 403 ? "Your session may have ended. Reload the page and sign in." : `The server answered with an error (${status}).`);

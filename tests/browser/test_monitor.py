@@ -68,7 +68,7 @@ def test_a_manager_writes_rules_sees_what_they_change_and_applies_them(
     page.get_by_role("link", name="Preview the effects").click()
     page.get_by_label("of excluded raters for others").check()
     assert_everyone_can_read(page)
-    page.get_by_role("button", name="Apply 1 result").click()
+    page.get_by_role("button", name="Exclude 1 rater").click()
     page.get_by_text("1 excluded, 0 flagged.").wait_for()
     decision = RaterDecision.objects.get()
     assert decision.rater.pseudonym.startswith("bob")

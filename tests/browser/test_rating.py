@@ -159,10 +159,10 @@ def test_a_second_tab_says_that_the_screen_was_answered_and_loses_nothing(
         second_tab.keyboard.press(key)
     for key in ("5", "5", "Enter"):
         first_tab.keyboard.press(key)
-    expect(second_tab.get_by_text("You have just answered this screen in another tab.")).to_be_visible()
+    expect(second_tab.get_by_text("You have just answered this item in another tab.")).to_be_visible()
     assert chosen(second_tab) == ["1", "2"]
     second_tab.keyboard.press("Enter")
-    expect(second_tab.get_by_role("alert")).to_contain_text("You have already answered this screen")
+    expect(second_tab.get_by_role("alert")).to_contain_text("You have already answered this item")
     expect(second_tab.get_by_role("alert")).to_be_focused()
     assert_no_barrier(second_tab)
     assert chosen(second_tab) == ["1", "2"]

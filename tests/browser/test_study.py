@@ -54,7 +54,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     assert len(rows) == 9
     assert f"{float(rows[0]['rho']):.3f}" == shown
 
-    page.get_by_label("Download The table as a chart").click()
+    page.get_by_label("Download Correlation with the raters, by metric").click()
     with page.expect_download() as file:
         page.get_by_role("link", name="SVG picture").locator("visible=true").click()
     assert file.value.path().read_text().startswith("<svg")

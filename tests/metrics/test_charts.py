@@ -22,7 +22,7 @@ def test_vega_lite_has_nothing_to_warn_of(capfd: pytest.CaptureFixture[str]) -> 
     for spec in (
         system_scores([WITH], title="BLEU", colour="#1666aa"),
         system_scores([WITHOUT], title="x", colour="#123456"),
-        segment_distribution(shares),
+        segment_distribution(shares, colour="#1666aa"),
     ):
         vl_convert.vegalite_to_svg(spec | {"width": 300}, show_warnings=True)
     assert "WARN" not in capfd.readouterr().err

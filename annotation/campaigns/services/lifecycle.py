@@ -36,7 +36,7 @@ def campaign_launch(*, campaign: Campaign, by: User | None = None) -> Campaign:
     units = len(plan.units)
     audit_record(
         verb="campaign.launch",
-        summary=f"Launched “{campaign.name}”: {units:,} units, {campaign.ratings_per_unit} ratings of each.",
+        summary=f"Launched “{campaign.name}”: {units:,} items, {campaign.ratings_per_unit} ratings of each.",
         campaign=campaign,
         by=by,
         data={"units": units, "slots": units * campaign.ratings_per_unit, "design_hash": campaign.design_hash},

@@ -18,6 +18,7 @@ from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.campaigns.services.launch import slots_add, too_few_responses, units_hash, units_plan, units_store
 from annotation.core import sql
 from annotation.core.errors import AnnotationError
+from annotation.core.numbers import counted
 from annotation.models import Amendment, AmendmentKind, Campaign, System, Unit, UnitResponse, User
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.amendments import Marking, marking, rated_systems, stopped_systems, unfilled_slots
@@ -34,14 +35,14 @@ def campaign_extend(*, campaign: Campaign, ratings_per_unit: int, by: User | Non
     campaign.save(update_fields=["ratings_per_unit"])
     added = slots_add(campaign, first_number=before)
     data = {"ratings_per_unit": [before, ratings_per_unit], "places": added}
-    summary = f"Ratings of each unit raised from {before} to {ratings_per_unit}: {added:,} more slots"
+    summary = f"Ratings of each item raised from {before} to {ratings_per_unit}: {added:,} more slots"
     return _amended(campaign, AmendmentKind.EXTEND, data, summary, by)
 
 
 def extension_check(campaign: Campaign, ratings_per_unit: int) -> None:
     before = campaign.ratings_per_unit
     if before >= MOST_RATINGS:
-        raise AnnotationError.at("ratings_per_unit", f"Each unit already has {before} slots, the maximum.")
+        raise AnnotationError.at("ratings_per_unit", f"Each item already has {before} slots, the maximum.")
     if isinstance(ratings_per_unit, bool) or not before < ratings_per_unit <= MOST_RATINGS:
         message = f"Found {ratings_per_unit}; accepted: {before + 1} to {MOST_RATINGS}. Slots are never removed."
         raise AnnotationError.at("ratings_per_unit", message)
@@ -72,7 +73,7 @@ def _mark_system(campaign: Campaign, system: System, units: list[int], *, stoppe
     _mark(units, stopped=stopped)
     data = {"system": system.name, "units": len(units), "places": unfilled_slots(campaign, units)}
     done, effect = ("stopped", "no longer handed out") if stopped else ("resumed", "handed out again")
-    summary = f"{system.name} {done}: {len(units):,} units with {data['places']:,} slots are {effect}"
+    summary = f"{system.name} {done}: {counted(len(units), 'item')} with {data['places']:,} slots are {effect}"
     kind = AmendmentKind.STOP_SYSTEM if stopped else AmendmentKind.RESUME_SYSTEM
     return _amended(campaign, kind, data, summary, by)
 
@@ -159,7 +160,8 @@ def items_add(*, campaign: Campaign, item_limit: int | None = None, by: User | N
         "item_limit": [before, campaign.item_limit],
         "units_hash": units_hash(units),
     }
-    summary = f"{addition.n_new_items:,} items added: {len(units):,} units with {data['places']:,} slots"
+    added = counted(addition.n_new_items, "conversation")
+    summary = f"{added} added: {counted(len(units), 'item')} with {data['places']:,} slots"
     return _amended(campaign, AmendmentKind.ADD_ITEMS, data, summary, by)
 
 
@@ -219,7 +221,7 @@ def _check_limit(campaign: Campaign, item_limit: int) -> None:
 
 def nothing_to_add(campaign: Campaign, addition: Addition) -> str:
     of = campaign.dataset if campaign.response_list is None else campaign.response_list
-    reasons = [f"There is nothing to add: the campaign already has every unit of {of.name!r}."]
+    reasons = [f"There is nothing to add: the campaign already has every item of {of.name!r}."]
     if addition.n_lists_left:
         reasons.append(
             f"The lists of {addition.n_lists_left:,} items would now show other texts; they stay as they are so that "

@@ -102,6 +102,7 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
         "state_links": [(name, STATES[name]) for name in STATES if name in (*LINKED_STATES, state)],
         "counts": stage_counts(campaign),
         "page": page,
+        "previous_page": page - 1,
         "next_page": page + 1 if len(rows) > page * PAGE else None,
         "has_chart": has_chart,
         "suspects": suspected,

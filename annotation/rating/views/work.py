@@ -283,7 +283,7 @@ def rater_return(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     if "stop" in request.POST:
         return go(request, f"{address(campaign, 'finish')}?stopped=1")
     if skipped:
-        messages.info(request, _("Skipped. A skipped screen does not count; you can rate it at the end."))
+        messages.info(request, _("Skipped. A skipped item does not count; you can rate it at the end."))
     return go(request, address(campaign, "work"))
 
 

@@ -83,22 +83,31 @@ class Sheet:
 
     @property
     def n_answered(self) -> int:
-        return sum(entry.is_answered for entry in self.entries)
+        return _answered(self.entries)
 
     @property
     def n_from_record(self) -> int:
         return sum(entry.is_final for entry in self.entries)
 
     @property
-    def sections(self) -> list[tuple[str, str, list[Entry]]]:
-        """Return (anchor, title, entries); section 4 once per criterion."""
+    def sections(self) -> list[tuple[str, str, list[Entry], int]]:
+        """Return (anchor, title, entries, number of those answered); section 4 once per criterion."""
         sections: dict[tuple[str, str], list[Entry]] = {}
         for entry in self.entries:
             sections.setdefault((entry.question.section, entry.criterion), []).append(entry)
         return [
-            (f"{number}-{name}" if name else number, f"{SECTIONS[number]}{f': {name}' if name else ''}", entries)
+            (
+                f"{number}-{name}" if name else number,
+                f"{SECTIONS[number]}{f': {name}' if name else ''}",
+                entries,
+                _answered(entries),
+            )
             for (number, name), entries in sections.items()
         ]
+
+
+def _answered(entries: list[Entry]) -> int:
+    return sum(entry.is_answered for entry in entries)
 
 
 def sheet_of(facts: Facts) -> Sheet:
@@ -190,7 +199,7 @@ def sheet_markdown(sheet: Sheet) -> str:
         f"written by Assay {settings.VERSION} from the campaign's record."
     )
     lines = [f"# Human evaluation datasheet: {plain(one_line(campaign.name))}", "", about]
-    for _, title, entries in sheet.sections:
+    for _, title, entries, _ in sheet.sections:
         lines += ["", f"## {entries[0].question.section}. {title}"]
         for entry in entries:
             lines += ["", f"**{entry.question.number} {entry.question.asks}**", "", *_answer_lines(entry)]

@@ -125,7 +125,7 @@ def _agreements(facts: Facts) -> list[Sentence]:
 
 def _agreement(facts: CriterionFacts) -> str:
     spread = f" (standard deviation {wording.number(facts.sd)})" if math.isfinite(facts.sd) else ""
-    again = "" if facts.repeated.n == 0 else f" Of raters with themselves: {wording.consistency(facts)}."
+    again = "" if facts.repeated.n == 0 else f" Within raters, {wording.consistency(facts)}."
     agreement = f"{wording.agreement(facts)}{facts.criterion.scale.agreement_note}"
     return (
         f"For {facts.criterion.name}, {count(facts.n_ratings, 'rating')} count, with a mean of "
@@ -140,7 +140,7 @@ def _versions(facts: Facts) -> list[Sentence]:
         return [Sentence(f"{software}; the campaign is a draft, its design not yet frozen.", "design")]
     frozen = (
         f"{software}; the design was frozen at launch on {campaign.launched_at:%-d %B %Y} (SHA-256 "
-        f"{campaign.design_hash}), all random choices follow from the random seed {campaign.seed}."
+        f"{campaign.design_hash}); all random choices follow from the random seed {campaign.seed}."
     )
     if not facts.amendments:
         return [Sentence(frozen, "design"), Sentence("It was not amended afterwards.", "audit")]

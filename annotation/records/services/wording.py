@@ -132,7 +132,7 @@ def consistency(facts: CriterionFacts) -> str:
     if facts.repeated.n == 0:
         return "not assessed: no screen was answered twice by one rater"
     return (
-        f"{share(facts.repeated)} of the repeated answers are exactly the first ones; their mean absolute difference "
+        f"{share(facts.repeated)} repeated answers equal the first ones; the mean absolute difference "
         f"is {number(facts.repeat_difference)}"
     )
 

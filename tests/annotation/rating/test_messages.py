@@ -60,7 +60,6 @@ def test_a_browsers_language_is_matched_to_the_nearest_translation(code: str, ex
 def test_arabic_has_all_its_plural_forms() -> None:
     with translation.override("ar"):
         forms = {
-            translation.ngettext("You have rated one screen.", "You have rated %(n)s screens.", n)
-            for n in (1, 2, 3, 11)
+            translation.ngettext("You have rated one item.", "You have rated %(n)s items.", n) for n in (1, 2, 3, 11)
         }
     assert len(forms) == 4

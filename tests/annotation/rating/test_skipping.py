@@ -82,8 +82,8 @@ def test_rating_one_and_skipping_eleven_earns_no_code_until_enough_are_rated(cam
     assert skip_rest(client, campaign) == 11
     page = client.get(url("finish", campaign)).content.decode()
     assert CODE not in page
-    assert "You skipped 11 screens, which do not count." in page
-    assert "7 more screens, and there is a completion code for you." in page
+    assert "You skipped 11 items, which do not count." in page
+    assert "7 more items, and there is a completion code for you." in page
     assert client.get(url("skipped", campaign)).status_code == 405
     client.post(url("skipped", campaign))
     for n in range(7):
@@ -98,8 +98,8 @@ def test_a_skip_is_answered_by_what_it_means(campaign: Campaign) -> None:
     shown = work(client, campaign)
     assert shown is not None
     client.post(url("return", campaign), {"token": str(shown.token)})
-    assert "A skipped screen does not count" in client.get(url("work", campaign)).content.decode()
-    assert "Skipped screens do not count" in client.get(url("instructions", campaign)).content.decode()
+    assert "A skipped item does not count" in client.get(url("work", campaign)).content.decode()
+    assert "Skipped items do not count" in client.get(url("instructions", campaign)).content.decode()
     assert Client().post(url("skipped", campaign)).status_code == 404
 
 

@@ -315,7 +315,7 @@ def test_items_cannot_be_added_to_a_list_but_a_limit_can_be_raised(
     limited = campaign_launch(campaign=limited_draft)
     items_add(campaign=limited, item_limit=2)
     assert limited.units.count() == 3
-    with pytest.raises(AnnotationError, match="already has every unit of 'Unsure'"):
+    with pytest.raises(AnnotationError, match="already has every item of 'Unsure'"):
         items_add(campaign=limited, item_limit=5)
     campaign_extend(campaign=limited, ratings_per_unit=7)
     assert limited.slots.count() == 21

@@ -307,7 +307,7 @@ def test_feedback_names_a_preference_by_the_letters_on_screen(project: Project) 
 def test_without_script_feedback_and_result_follow_a_redirect(project: Project) -> None:
     campaign = rating_screens.qualified(project)
     client = joined(campaign)
-    assert "Training: one screen." in client.get(url("instructions", campaign)).content.decode()
+    assert "Training: one item." in client.get(url("instructions", campaign)).content.decode()
     client.get(url("work", campaign))
     trained = latest()
     response = answer(client, campaign, part=False, **{"r0-relevance": 1})
@@ -365,7 +365,7 @@ def test_stopping_returns_the_item_and_the_rater_can_go_on_later(campaign: Campa
 def test_the_code_is_shown_after_the_minimum_number_of_items(project: Project) -> None:
     campaign = make_campaign(make_dataset(project), min_units_per_rater=2, completion_code="THANKS-42")
     client = joined(campaign)
-    for n, expected in enumerate(["2 more screens, and", "One more screen, and", "THANKS-42"]):
+    for n, expected in enumerate(["2 more items, and", "One more item, and", "THANKS-42"]):
         page = client.get(f"{url('finish', campaign)}?stopped=1").content.decode()
         assert expected in page
         assert ("THANKS-42" in page) == (n == 2)

@@ -155,7 +155,7 @@ def test_an_answer_from_a_second_tab_is_shown_and_changes_the_first_one_only_if_
     second = client.post(url("submit", campaign), {**data, "r0-relevance": "1"})
     assert second.status_code == 409
     shown = second.content.decode()
-    assert "You have already answered this screen" in shown
+    assert "You have already answered this item" in shown
     assert 'value="1" checked' in shown
     assert 'name="first"' not in shown
     assert list(Rating.objects.values_list("value", flat=True)) == [4.0]
