@@ -19,6 +19,7 @@ PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "h
 SERIOUS = frozenset({"serious", "critical"})
 EVERY_IMPACT = SERIOUS | {"minor", "moderate"}
 THEME = "matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'"
+TALLEST = 6_000  # pixels of a page on a phone: some eight screens
 FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 # Rules of other impacts are disabled: they take half of the time.
 RUN_AXE = """([root, impacts]) => axe.run(root || document, {
@@ -99,6 +100,8 @@ class ConsoleErrors:
 def assert_everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS) -> None:
     """Assert that the page is accessible and does not scroll sideways, on a light desktop and on a dark phone.
 
+    On the phone it must not be too long, either.
+
     Afterwards the page has its previous size and colours.
     """
     previous_size, previous_theme = page.viewport_size, page.evaluate(THEME)
@@ -109,6 +112,8 @@ def assert_everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS) -
         expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
         assert_no_barrier(page, impacts=impacts)
         page.wait_for_function(FITS, timeout=5_000)
+    height = page.evaluate("document.documentElement.scrollHeight")
+    assert height <= TALLEST, f"{page.url} takes {height} pixels on a phone: what comes first, and what can be folded?"
     page.set_viewport_size(previous_size)
     page.emulate_media(color_scheme=previous_theme)
 

@@ -40,7 +40,9 @@ def test_a_parameter_study_from_the_form_to_the_figures(live_server, worker, wor
     page.get_by_role("button", name="Start the study").click()
 
     expect(page.get_by_role("heading", name="Does recall matter?")).to_be_visible()
-    expect(page.get_by_role("heading", name="Without one system")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="All values of")).to_be_visible(timeout=60_000)
+    page.get_by_role("heading", name="All values of").click()
+    expect(page.get_by_role("heading", name="Without one system")).to_be_visible()
     expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
     expect(page.locator("[data-chart] svg").first).to_be_visible()
     assert_everyone_can_read(page)

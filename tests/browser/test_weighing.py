@@ -23,6 +23,8 @@ def test_the_pages_are_accessible_and_draw_their_charts(base, live_server, page_
     sign_in(page, live_server.url, "max-manager", "password")
     for path, n_charts in (("attention/", 0), ("sensitivity/", 4), ("raters/", 1), ("circularity/", 0)):
         page.goto(base + path)
+        for folded in page.locator("details.fold > summary").all():
+            folded.click()
         for chart in page.locator("[data-chart]").all():
             chart.locator("svg").first.wait_for()
         assert page.locator("[data-chart] svg.marks").count() == n_charts, path
