@@ -25,7 +25,7 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         help_text="The rating of an output is the mean over these campaigns' judgements and their criteria.",
     )
     criteria = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: the mean of all."
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="If none is ticked, the mean of all."
     )
     systems = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
 
@@ -58,7 +58,7 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         if len(set(scales.values())) > 1:
             self.fields[
                 "criteria"
-            ].help_text = "None ticked: the mean of all. Where scales differ, the ends of each become −1 and +1 first."
+            ].help_text = "If none is ticked, the mean of all. Where scales differ, the ends of each become −1 and +1 first."
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
