@@ -56,9 +56,8 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         scales = {name: " or ".join(scale_groups(same)) for name, same in by_name.items()}
         offer_choices(self, "criteria", [(name, f"{name} ({scale})") for name, scale in scales.items()])
         if len(set(scales.values())) > 1:
-            self.fields[
-                "criteria"
-            ].help_text = "If none is ticked, the mean of all. Where scales differ, the ends of each become −1 and +1 first."
+            field = self.fields["criteria"]
+            field.help_text = f"{field.help_text} Where scales differ, the ends of each become −1 and +1 first."
 
     @property
     def main_fields(self) -> list[forms.BoundField]:

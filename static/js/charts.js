@@ -70,7 +70,7 @@
   }
 
   const drawAll = (root = document) => {
-    for (const element of root.querySelectorAll("[data-chart]")) if (element.clientWidth) draw(element); // a folded one has no width yet
+    for (const element of root.querySelectorAll("[data-chart]")) if (element.checkVisibility()) draw(element); // a folded one once it is opened
   };
 
   document.addEventListener("toggle", (event) => event.target.open && drawAll(event.target), true);
