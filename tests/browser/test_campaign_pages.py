@@ -12,7 +12,7 @@ from annotation.quality.services.rules import rules_apply
 from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import answer, join, make_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed
-from tests.browser.support import PHONE, assert_everyone_can_read, sign_in
+from tests.browser.support import PHONE, TALLEST, assert_everyone_can_read, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -89,4 +89,4 @@ def test_every_page_of_a_campaign_is_accessible(live_server, new_page, owner, ca
     sign_in(page, live_server.url, owner.username, "password")
     for address in addresses(campaign):
         page.goto(f"{live_server.url}{address}")
-        assert_everyone_can_read(page)
+        assert_everyone_can_read(page, tallest=TALLEST)

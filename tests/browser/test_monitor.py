@@ -6,7 +6,7 @@ from tests.annotation.worlds.campaigns import answer, join
 from tests.annotation.worlds.campaigns import make_dataset as make_live_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
-from tests.browser.support import assert_everyone_can_read, assert_no_barrier, sign_in
+from tests.browser.support import TALLEST, assert_everyone_can_read, assert_no_barrier, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,26 +55,26 @@ def test_a_manager_writes_rules_sees_what_they_change_and_applies_them(
     home = f"{live_server.url}/p/chit-chat/campaigns/{checked.pk}"
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{home}/quality/")
-    assert_everyone_can_read(page)
+    assert_everyone_can_read(page, tallest=TALLEST)
     page.get_by_role("link", name="Add rules").click()
     page.get_by_label("Another rule").select_option(label="Gold answered wrongly too often")
     page.get_by_role("button", name="Add").click()
     page.get_by_label("After so many answers").fill("1")
     page.get_by_role("button", name="Preview the effects").last.click()
     page.get_by_role("heading", name="Effects if applied now").wait_for()
-    assert_everyone_can_read(page)
+    assert_everyone_can_read(page, tallest=TALLEST)
     page.get_by_role("button", name="Register version 1").click()
     page.get_by_text("Version 1 of the rules is registered.").wait_for()
     page.get_by_role("link", name="Preview the effects").click()
     page.get_by_label("of excluded raters for others").check()
-    assert_everyone_can_read(page)
+    assert_everyone_can_read(page, tallest=TALLEST)
     page.get_by_role("button", name="Exclude 1 rater").click()
     page.get_by_text("1 excluded, 0 flagged.").wait_for()
     decision = RaterDecision.objects.get()
     assert decision.rater.pseudonym.startswith("bob")
     page.get_by_role("link", name="Check again").click()
     page.get_by_text("Same result.").wait_for()
-    assert_everyone_can_read(page)
+    assert_everyone_can_read(page, tallest=TALLEST)
 
 
 def test_raters_are_compared_opened_and_decided_about(live_server, page_desktop, project, manager, checked):

@@ -8,7 +8,7 @@ from django.urls import reverse
 from metrics.models import ScoreRun
 from metrics.services.runs import score_run_execute
 from metrics.services.system_ratings import system_ratings_compute, system_ratings_request
-from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, TALLEST, assert_everyone_can_read, sign_in
 from tests.metrics.runs import finished_run
 from tests.metrics.world import World, make_world
 
@@ -59,7 +59,7 @@ def test_the_pages_are_accessible(live_server, new_page, world, manager):
         ("run-segment", (*run_args, echo, world.items[3].pk)),
     ):
         page.goto(live_server.url + reverse(f"metrics:{name}", args=args) + "".join(query))
-        assert_everyone_can_read(page)
+        assert_everyone_can_read(page, tallest=TALLEST)
 
 
 ROW = """row => {

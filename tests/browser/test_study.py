@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Membership, Project, Role, User
-from tests.browser.support import DESKTOP, assert_everyone_can_read, assert_no_barrier, sign_in
+from tests.browser.support import DESKTOP, TALLEST, assert_everyone_can_read, assert_no_barrier, sign_in
 from tests.metrics.world import make_world
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
@@ -43,7 +43,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     expect(page.get_by_role("heading", name="Correlation with human ratings")).to_be_visible(timeout=60_000)
     expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
     expect(page.locator("#figure-forest svg").first).to_be_visible()
-    assert_everyone_can_read(page)
+    assert_everyone_can_read(page, tallest=TALLEST)
 
     table = page.get_by_role("region", name="Correlation with human ratings")
     shown = table.get_by_role("row").nth(2).get_by_role("cell").nth(1).inner_text()

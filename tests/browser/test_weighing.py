@@ -5,7 +5,7 @@ import pytest
 from annotation.models import Campaign
 from tests.annotation.worlds.rated import make_campaign, rate
 from tests.annotation.worlds.weighed import make_release
-from tests.browser.support import assert_everyone_can_read, assert_no_barrier, sign_in
+from tests.browser.support import TALLEST, assert_everyone_can_read, assert_no_barrier, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,7 +28,7 @@ def test_the_pages_are_accessible_and_draw_their_charts(base, live_server, page_
         for chart in page.locator("[data-chart]").all():
             chart.locator("svg").first.wait_for()
         assert page.locator("[data-chart] svg.marks").count() == n_charts, path
-        assert_everyone_can_read(page)
+        assert_everyone_can_read(page, tallest=TALLEST)
 
 
 def test_ticked_references_can_be_rated_again_by_keyboard(base, live_server, page_desktop, project):
