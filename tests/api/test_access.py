@@ -85,7 +85,7 @@ def test_a_longer_page_takes_no_more_queries(route: URLPattern, method: str, wor
         everything = client.get(where).json()
     assert len(first["results"]) == 1
     assert len(everything["results"]) > 1
-    assert len(full_queries) <= len(short) <= 12
+    assert len(full_queries) <= len(short) <= 13  # one of them notes the use of the token
 
 
 @pytest.mark.parametrize(("route", "method"), LISTS)

@@ -153,9 +153,8 @@ def test_an_equal_study_is_returned_without_enqueueing_it_again(
 def test_the_table_of_a_study_names_its_score_runs(world: World, api: Api) -> None:
     client, where = api(world.people["viewer"]), f"{HERE}/studies/{world.names['study_pk']}/"
     table = client.get(f"{where}table/").json()
-    assert {row["run"] for row in table} == set(client.get(where).json()["score_runs"])
-    for row in table:
-        assert client.get(f"{HERE}/score-runs/{row['run']}/").json()["signature"] == row["signature"]
+    runs = [client.get(f"{HERE}/score-runs/{pk}/").json() for pk in client.get(where).json()["score_runs"]]
+    assert {(row["run"], row["signature"]) for row in table} == {(run["number"], run["signature"]) for run in runs}
     assert [row["rho"]["value"] for row in client.get(f"{where}result/").json()["rows"]] == [
         row["rho"]["value"] for row in table
     ]

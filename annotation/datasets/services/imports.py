@@ -33,7 +33,8 @@ def resolve_format(filename: str, file_format: str | None, *, endings: Mapping[s
         given = file_format or filename
         *most, last = [ending for ending in endings if ending not in OTHER_ENDINGS]
         raise AnnotationError.at(
-            "file_format", f"Format: found {given!r}; accepted: {', '.join(most)} or {last}, or a format named."
+            "file_format",
+            f"Format: found {given!r}; accepted: {', '.join(most)} or {last}. For another ending, choose the format.",
         )
     return resolved
 

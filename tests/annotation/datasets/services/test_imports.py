@@ -124,7 +124,7 @@ def test_a_name_that_is_taken_is_refused_before_and_after_the_queue(job: Dataset
 
 
 def test_a_file_name_without_a_known_format_is_refused(project: Project) -> None:
-    with pytest.raises(AnnotationError, match=r"found 'd\.xlsx'; accepted: \.jsonl, \.csv or \.tsv"):
+    with pytest.raises(AnnotationError, match=r"found 'd\.xlsx'; accepted: \.jsonl, \.csv, \.tsv or \.parquet"):
         dataset_import_create(project=project, by=None, name="X", filename="d.xlsx", content=ITEMS)
 
 

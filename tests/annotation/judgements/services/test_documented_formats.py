@@ -10,7 +10,7 @@ from annotation.models import SourceKind
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "data-formats.md").read_text()
-BLOCKS = re.findall(r"```(?:json)?\n(.*?)```", PAGE, re.DOTALL)
+BLOCKS = [text for kind, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE) if kind != "sh"]
 
 
 def test_its_main_examples_are_read() -> None:
