@@ -1,7 +1,7 @@
 """Pages in a real Chromium. A test fails at its end if the console showed an error that it did not allow."""
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, theme_context
 
@@ -18,6 +18,7 @@ def chromium():
         # Playwright's synchronous API keeps an event loop in this thread, which Django takes for asynchronous code.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         with sync_playwright() as playwright:
+            expect.set_options(timeout=30_000)  # a busy machine draws charts slowly
             browser = launch_chromium(playwright)
             yield browser
             browser.close()

@@ -112,7 +112,7 @@ def assert_everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS, t
         page.emulate_media(color_scheme=theme)
         expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
         assert_no_barrier(page, impacts=impacts)
-        page.wait_for_function(FITS, timeout=5_000)
+        page.wait_for_function(FITS)
     height = page.evaluate("document.documentElement.scrollHeight")
     assert height <= tallest, f"{page.url} takes {height} pixels on a phone: what comes first, and what can be folded?"
     page.set_viewport_size(previous_size)
