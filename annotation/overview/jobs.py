@@ -1,4 +1,4 @@
-"""Jobs of a project, of every kind that is registered: under way, and failed ones that nobody repeated."""
+"""Jobs of a project, of every kind that is registered: under way, and failed ones that were not repeated."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple

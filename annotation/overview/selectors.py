@@ -19,7 +19,7 @@ from annotation.overview.registry import FINDINGS, NEEDS, Finding, Need, Running
 from annotation.overview.steps import Counts, NextStep, next_step
 
 FINDINGS_SHOWN, ALL_FINDINGS = 5, 40
-SHOWN = 5  # of what is running and of what needs somebody
+SHOWN = 5  # of what is running and of what is to do
 
 
 class Dated(Protocol):

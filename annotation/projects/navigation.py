@@ -75,7 +75,7 @@ TASKS = (
         "Score",
         "Metrics judge systems",
         (
-            Entry("Score runs", "metrics:run-list", ("metrics:run-",)),
+            Entry("Scores", "metrics:run-list", ("metrics:run-",)),
             Entry("Playground", "metrics:playground", ("metrics:playground",)),
             Entry("Models", "metrics:model-list", ("metrics:model-",)),
         ),

@@ -189,14 +189,14 @@ FIELD = (
     Term(
         "Segment",
         "An item as a metric sees it: one text of a system beside the references of that item.",
-        "Score runs, studies",
+        "Scores, studies",
         "runs#one-segment",
     ),
     Term(
         "Signature",
         "Everything that a score depends on, in one line: metric, parameters, version, references. It lets "
         "another person get the same number.",
-        "Score runs, studies",
+        "Scores, studies",
         "scoring#the-request",
     ),
     Term(

@@ -21,10 +21,10 @@ class Point(NamedTuple):
     when: str = ""
 
 
-def told_points(instructions: str) -> list[Point]:
+def described_points(instructions: str) -> list[Point]:
     """Return the points that the section describes; none without one, or if it has no table.
 
-    >>> told_points("Rate it.\\n\\n## The scale\\n\\n| **2** | Yes |\\n| **1** | No |\\n")
+    >>> described_points("Rate it.\\n\\n## The scale\\n\\n| **2** | Yes |\\n| **1** | No |\\n")
     [Point(value='2', name='Yes', when=''), Point(value='1', name='No', when='')]
     """
     section = SECTION.search(instructions)
@@ -34,14 +34,14 @@ def told_points(instructions: str) -> list[Point]:
 
 def follows(instructions: str, criteria: Sequence[HasScale]) -> bool:
     """Return whether the instructions describe the criteria's scales, or no scale at all."""
-    told = [point[:2] for point in told_points(instructions)]
-    return not told or told == [point[:2] for _, points in _tables(criteria) for point in points]
+    described = [point[:2] for point in described_points(instructions)]
+    return not described or described == [point[:2] for _, points in _tables(criteria) for point in points]
 
 
 def followed(instructions: str, before: Sequence[HasScale], after: Sequence[HasScale]) -> str:
     """Return the instructions with the new scale if they described the old one; what was written otherwise stays."""
-    told = told_points(instructions) and follows(instructions, before)
-    return rewritten(instructions, after) if told else instructions
+    described_before = described_points(instructions) and follows(instructions, before)
+    return rewritten(instructions, after) if described_before else instructions
 
 
 def rewritten(instructions: str, criteria: Sequence[HasScale]) -> str:
@@ -55,7 +55,7 @@ def rewritten(instructions: str, criteria: Sequence[HasScale]) -> str:
 
 def scale_section(instructions: str, criteria: Sequence[HasScale]) -> str:
     """Return the section as it would be written now, with the rest of what stands in it; empty without either."""
-    whens = {point.name.casefold(): point.when for point in told_points(instructions) if point.name}
+    whens = {point.name.casefold(): point.when for point in described_points(instructions) if point.name}
     tables = list(_tables(criteria))
     written = [HEADING]
     for question, points in tables:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from annotation.campaigns.design.scale_words import follows, scale_section, told_points
+from annotation.campaigns.design.scale_words import described_points, follows, scale_section
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
 from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.forms.fields import form_field, words
@@ -196,7 +196,7 @@ class WordsStep(Step):
 
     @property
     def describes_scale(self) -> bool:
-        return bool(told_points(self.campaign.instructions))
+        return bool(described_points(self.campaign.instructions))
 
 
 class RatersStep(Step):

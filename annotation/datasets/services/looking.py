@@ -68,7 +68,7 @@ class Look:
 
 
 def first_names(content: bytes, file_format: str) -> list[str] | None:
-    """Return the names in the header or the first record of text; None if it cannot be told."""
+    """Return the names in the header or the first record of text; None if it is unclear where they are."""
     text = content[:PAGE_BYTES].removeprefix(UTF8_MARK).decode(errors="replace")
     try:
         if file_format == "jsonl":

@@ -54,21 +54,21 @@ def invitation_revoke(request: MemberRequest, invitation: Invitation) -> HttpRes
 @require_http_methods(["GET", "POST"])
 def invitation(request: UserRequest, token: str) -> HttpResponse:
     """Show an invitation; a POST joins the project."""
-    found = services.invitation_by_token(token=token, address=client_address(request))
-    if found is None:
+    invitation = services.invitation_by_token(token=token, address=client_address(request))
+    if invitation is None:
         raise Http404("No such invitation.")
-    member = Membership.objects.filter(project=found.project, user=request.user).first()
+    member = Membership.objects.filter(project=invitation.project, user=request.user).first()
     if request.method == "POST":
         try:
-            membership = services.invitation_accept(invitation=found, user=request.user)
+            membership = services.invitation_accept(invitation=invitation, user=request.user)
         except AnnotationError:
-            pass  # it has been closed meanwhile: the page says why
+            invitation.refresh_from_db()  # closed since it was read: the page says why
         else:
             if member is None:
                 messages.success(
                     request, f"Welcome: you are now {membership.get_role_display().lower()} of this project."
                 )
-            return redirect("annotation:project-detail", found.project.slug)
-    closed = "" if member else services.why_closed(found)
-    context = {"invitation": found, "member": member, "closed": closed, "rights": rights_of(found.role)}
+            return redirect("annotation:project-detail", invitation.project.slug)
+    closed = "" if member else services.why_closed(invitation)
+    context = {"invitation": invitation, "member": member, "closed": closed, "rights": rights_of(invitation.role)}
     return render(request, "annotation/projects/invitation.html", context, status=410 if closed else 200)

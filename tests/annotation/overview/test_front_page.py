@@ -1,4 +1,4 @@
-"""The front page of a project: findings, what runs, what needs somebody, and the next step."""
+"""The front page of a project: findings, what runs, what is to do, and the next step."""
 
 import re
 from collections import Counter
@@ -97,7 +97,7 @@ def test_the_page_of_a_project_with_everything(lab: Project, world, as_user) -> 
     read = page_of(viewer, lab)
     assert heading(read, "Findings") == heading(page, "Findings")
     assert "Next step" not in read
-    assert "Needs somebody" not in read
+    assert "To do" not in read
 
 
 def test_more_rows_make_no_more_queries(lab: Project, world, as_user) -> None:
@@ -139,7 +139,7 @@ def test_the_page_leads_from_texts_to_weights(as_user, project: Project, manager
     assert step().endswith("Design a campaign")
     campaign = make_campaign(dataset, launch=False, ratings_per_unit=1, max_units_per_rater=1, target=Target.REFERENCES)
     assert step().endswith("Review and launch")
-    needs = heading(page_of(client, project), "Needs somebody")
+    needs = heading(page_of(client, project), "To do")
     assert f"“{campaign.name}” is ready to be launched" in needs or f"“{campaign.name}” cannot be launched yet" in needs
 
     campaign = campaign_launch(campaign=campaign)
@@ -148,15 +148,15 @@ def test_the_page_leads_from_texts_to_weights(as_user, project: Project, manager
     rate_next(campaign, rater)
     page = page_of(client, project)
     assert "1 of 2" in heading(page, "Running")
-    assert "needs a new rater: 1 slot can be filled by no other." in heading(page, "Needs somebody")
+    assert "needs a new rater: 1 slot can be filled by no other." in heading(page, "To do")
     rate_next(campaign, join(campaign))
     page = page_of(client, project)
-    assert f"“{campaign.name}” is complete, but not closed. Close it" in heading(page, "Needs somebody")
+    assert f"“{campaign.name}” is complete, but not closed. Close it" in heading(page, "To do")
     assert step().endswith("See how far it is")
 
     campaign_close(campaign=Campaign.objects.get(pk=campaign.pk))
     page = page_of(client, project)
-    assert "no weights are built from its ratings. Build weights" in heading(page, "Needs somebody")
+    assert "no weights are built from its ratings. Build weights" in heading(page, "To do")
     assert heading(page, "Next step").endswith("Build weights")
 
 
@@ -190,6 +190,6 @@ def test_submissions_and_raters_who_stand_out_wait_for_somebody(
     for number in range(2):
         Submission.objects.create(recruitment=recruitment, external_id=f"s{number}", status=SubmissionStatus.AWAITING)
     monkeypatch.setattr("annotation.overview.campaigns.suspects", lambda campaign: Suspects({1: ["too fast"]}))
-    needs = heading(page_of(as_user(manager), project), "Needs somebody")
+    needs = heading(page_of(as_user(manager), project), "To do")
     assert "2 submissions to “Replies” wait for approval. Review" in needs
     assert "1 rater of “Replies” stands out and may not have worked with care. Decide" in needs

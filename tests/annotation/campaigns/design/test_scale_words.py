@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.campaigns.design.scale_words import Point, followed, follows, rewritten, told_points
+from annotation.campaigns.design.scale_words import Point, described_points, followed, follows, rewritten
 from annotation.campaigns.design.templates import TEMPLATES, Template
 from annotation.campaigns.fields.table import CriterionDraft
 
@@ -29,13 +29,13 @@ Use all of it.
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.slug)
 def test_the_instructions_of_a_template_describe_its_scale(template: Template) -> None:
     criteria = [CriterionDraft(**criterion) for criterion in template.design["criteria"]]
-    assert told_points(template.design["instructions"])
+    assert described_points(template.design["instructions"])
     assert follows(template.design["instructions"], criteria)
 
 
 def test_a_table_follows_and_each_name_keeps_its_description() -> None:
     text = followed(WRITTEN, [THREE], [FOUR])
-    assert told_points(text) == [
+    assert described_points(text) == [
         Point("4", "Good", "It fits."),
         Point("3", "Fair", "It could be said."),
         Point("2", "Poor"),
@@ -59,16 +59,16 @@ def test_instructions_without_a_table_say_nothing_of_the_scale_until_one_is_adde
     assert follows(plain, [THREE])
     assert followed(plain, [THREE], [FOUR]) == plain
     text = rewritten(plain, [THREE])
-    assert [point.name for point in told_points(text)] == ["Good", "Fair", "Bad"]
+    assert [point.name for point in described_points(text)] == ["Good", "Fair", "Bad"]
     assert text.startswith("Read it.\n\n## The scale\n")
     assert text.endswith("## Good to know\n\n- There are checks.\n")
-    assert told_points(rewritten("", [THREE]))
+    assert described_points(rewritten("", [THREE]))
 
 
 def test_different_scales_have_a_table_each_under_their_questions() -> None:
     slider = CriterionDraft("fit", "How well does it fit?", "slider", 0, 100, labels=("Not", "Fully"))
     text = rewritten(WRITTEN, [THREE, slider])
-    assert [point.value for point in told_points(text)] == ["3", "2", "1", "100", "0"]
+    assert [point.value for point in described_points(text)] == ["3", "2", "1", "100", "0"]
     assert text.index("**How good is it?**") < text.index("**How well does it fit?**") < text.index("Use all of it.")
     assert rewritten(text, [THREE, slider]) == text
     assert rewritten(text, [THREE]) == WRITTEN

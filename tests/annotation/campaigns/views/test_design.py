@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.design.scale_words import Point, told_points
+from annotation.campaigns.design.scale_words import Point, described_points
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN
 from annotation.dry_runs.services.running import dry_run_create
 from annotation.models import Campaign, Criterion, Presentation, Project, Response, User
@@ -206,12 +206,12 @@ def test_instructions_follow_the_scale_or_say_that_they_do_not(manager: User, as
     assert "Add a table of the scale" in page(client.get(url("step", draft, "words")))
     client.post(url("step", draft, "words"), {**words, "instructions": "Read it.", "then": "scale"})
     draft.refresh_from_db()
-    assert told_points(draft.instructions) == [Point(str(value), "") for value in (5, 4, 3, 2, 1)]
+    assert described_points(draft.instructions) == [Point(str(value), "") for value in (5, 4, 3, 2, 1)]
 
     saved = page(client.post(url("step", draft, "screen"), screen_data(), follow=True))
     assert "The table of the scale in the instructions follows." in saved
     draft.refresh_from_db()
-    assert [point.value for point in told_points(draft.instructions)] == ["6", "5", "4", "3", "2", "1"]
+    assert [point.value for point in described_points(draft.instructions)] == ["6", "5", "4", "3", "2", "1"]
 
     own = draft.instructions.replace("| **6** |", "| **7** |")
     written = client.post(url("step", draft, "words"), {**words, "instructions": own, "then": "words"}, follow=True)

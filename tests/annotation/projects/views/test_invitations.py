@@ -5,6 +5,7 @@ import re
 from django.urls import reverse
 
 from annotation.models import Invitation, Membership, Project, Role, User
+from annotation.projects.services import invitations as services
 
 
 def url(name: str, *args: object) -> str:
@@ -56,6 +57,18 @@ def test_a_revoked_link_says_so_and_an_unknown_one_is_not_found(as_user, project
     answer = as_user(outsider).get(link)
     assert (answer.status_code, "This invitation was revoked" in answer.content.decode()) == (410, True)
     assert as_user(outsider).get(url("invitation", "guess")).status_code == 404
+
+
+def test_a_link_that_is_revoked_while_one_accepts_says_so(as_user, project, owner, outsider, monkeypatch) -> None:
+    link = link_of(as_user(owner), project)
+    read_before = Invitation.objects.get()
+    as_user(owner).post(url("invitation-revoke", project.slug, read_before.pk))
+    monkeypatch.setattr(services, "invitation_by_token", lambda **_: read_before)
+
+    answer = as_user(outsider).post(link)
+
+    assert (answer.status_code, "This invitation was revoked" in answer.content.decode()) == (410, True)
+    assert not Membership.objects.filter(project=project, user=outsider).exists()
 
 
 def test_only_owners_see_and_make_links(as_user, project: Project, owner: User, manager: User) -> None:
