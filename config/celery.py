@@ -39,7 +39,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 HEARTBEAT = "annotation.tasks.heartbeat"
-STILL_SECONDS = 60  # twice the longest pause between two tries to reach a queue that was away
+STILL_SECONDS = 60  # far above the two seconds between two tries to reach a queue that was away
 liveness = Liveness(STILL_SECONDS)
 app.steps["consumer"].add(turning_step(liveness.turn))
 

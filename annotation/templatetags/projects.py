@@ -8,8 +8,10 @@ from django.urls import reverse
 
 from annotation.models import Role
 from annotation.projects.navigation import TASKS
+from annotation.projects.roles import roles_sentence
 
 register = template.Library()
+register.simple_tag(roles_sentence)
 
 
 @register.inclusion_tag("annotation/projects/project_nav.html", takes_context=True)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from annotation.projects.roles import roles_sentence
 from config.help.glossary import TERMS, Term
 
 
@@ -33,7 +34,7 @@ PAGES = (
     ),
     Page(
         ["annotation:project-members", "annotation:invitation-"],
-        "Owners change members and settings, managers change everything else, viewers read.",
+        roles_sentence(),
         "architecture#the-nouns",
     ),
     Page(
