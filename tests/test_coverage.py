@@ -12,7 +12,13 @@ from benchmarks import coverage
 from benchmarks.__main__ import SECTIONS, table
 from benchmarks.coverage.case import held, rejected
 
-PACKAGES = ("annotation.weighting", "annotation.dry_runs.simulation", "correlations.stats", "metrics.scoring")
+PACKAGES = (
+    "annotation.ranking",
+    "annotation.weighting",
+    "annotation.dry_runs.simulation",
+    "correlations.stats",
+    "metrics.scoring",
+)
 INTERVAL = re.compile(r"(^|_)(low|p_?values?|interval|half_widths?|standard_error)$")
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from annotation.ranking.standardised import standardised
 from annotation.weighting.aggregation import Contributions, weigh
-from annotation.weighting.groups import centred
 from annotation.weighting.result import WeightResult
 from annotation.weighting.scheme import Scheme, SchemeParameter, WeighedResponse, two_decimals
 from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale, scale_is_open
@@ -63,20 +63,11 @@ def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: f
     """Return each rating as its clipped z-score over ``clip``, without raters that have no spread."""
     if not scale_is_open(low, high):
         check_scale(table, low, high)
-    n = np.bincount(table.rater, minlength=table.n_raters)
-    deviation = centred(table.value, table.rater, n)
-    squares = np.bincount(table.rater, deviation**2, minlength=table.n_raters)
-    # A constant rater's mean may be off by a rounding: compare values, not the sum of squares, with zero.
-    lowest = np.full(table.n_raters, np.inf)
-    highest = np.full(table.n_raters, -np.inf)
-    np.minimum.at(lowest, table.rater, table.value)
-    np.maximum.at(highest, table.rater, table.value)
-    keep = (highest > lowest)[table.rater]
-    spread = np.sqrt(squares / np.maximum(n - 1, 1))
-    z = deviation[keep] / spread[table.rater[keep]]
+    z = standardised(table.rater, table.value)
+    keep = ~np.isnan(z)
     counted = table.select(keep)
     unusable = "every rater of this response gave one value throughout"
-    return Contributions(counted, np.clip(z, -clip, clip), np.ones(len(counted)), clip, unusable)
+    return Contributions(counted, np.clip(z[keep], -clip, clip), np.ones(len(counted)), clip, unusable)
 
 
 def check_ends(low: float, high: float, *, scheme: str) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from annotation.ranking.holm import holm_adjusted
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Bools, Floats
-from metrics.scoring.comparisons import holm_adjusted
 
 _PERMUTATION_BLOCK = 250  # permutations held in memory at once
 

@@ -1,6 +1,6 @@
 """Which systems can be told apart: all pairs, corrected for their number.
 
-Scores of a metric are compared by the paired bootstrap, mean ratings by the paired permutation test.
+Scores of a metric are compared by the paired bootstrap; for mean ratings see ``annotation.ranking``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr
 
+from annotation.ranking.ranks import rank_ranges
 from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.resampling import (
     BLOCK,
@@ -27,9 +28,6 @@ from metrics.scoring.resampling import (
 )
 
 LEVEL = 0.05
-PERMUTATIONS = 9_999
-PERMUTATIONS_PER_PAIR = 40  # at least: a pair's smallest p by Holm is then half of LEVEL
-MOST_PERMUTATIONS = 100_000  # enough for 5,000 pairs, those of 100 systems
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class PairOfSystems:
     difference : float
         Score of the first less that of the second; negative if lower is better.
     low, high : float
-        95% interval of the difference; NaN where undefined, and from a permutation test.
+        95% interval of the difference; NaN where undefined.
     p_value : float
         Two-sided, of this pair alone; NaN where undefined.
     adjusted : float
@@ -198,82 +196,6 @@ def compare_on_shared_segments(
     ]
 
 
-def compare_by_permutation(scores: ArrayLike, *, seed: int = SEED) -> list[PairOfSystems]:
-    """Compare all pairs of T systems by their mean ratings, each pair on the items that both have, higher is better.
-
-    The p-value of a pair is that of the paired permutation test over items: if its systems are equally good, each
-    item's two mean ratings may be swapped. Holm's correction over all pairs. There are `PERMUTATIONS`, or
-    `PERMUTATIONS_PER_PAIR` for each pair if those are more, up to `MOST_PERMUTATIONS`: Holm multiplies the smallest
-    p by the number of pairs.
-
-    Parameters
-    ----------
-    scores : (T, S) float
-        Mean ratings of items; NaN if there is none. An item without any is ignored.
-    seed : int
-        Not negative.
-
-    Returns
-    -------
-    list of T (T - 1) / 2 PairOfSystems
-        The better system on the shared items comes first, of equal ones the earlier. Undefined, with the reason, if
-        they share no item.
-
-    Raises
-    ------
-    ValueError
-        Scores of another shape, or none at all.
-
-    References
-    ----------
-    Noreen, Computer-Intensive Methods for Testing Hypotheses, 1989, section 2.1 (the test); Phipson and Smyth,
-    Permutation P-values Should Never Be Zero, 2010 (the order of the data counts as one); Holm, A Simple Sequentially
-    Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979.
-
-    Examples
-    --------
-    >>> better = np.arange(20) % 5
-    >>> pair, = compare_by_permutation([better - 1.0, better])
-    >>> pair.first, pair.difference, pair.p_value
-    (1, 1.0, 0.0001)
-    """
-    values = _of_segments(scores)
-    pairs, left, right = _all_pairs(len(values))
-    differences = values[left] - values[right]  # (P, S)
-    shared = np.isfinite(differences)
-    differences[~shared] = 0.0
-    n_shared, totals = shared.sum(axis=1), differences.sum(axis=1)
-    reached = np.abs(totals) - 1e-9 * np.abs(differences).sum(axis=1)  # sums of equal terms differ by rounding
-    n = min(max(PERMUTATIONS, PERMUTATIONS_PER_PAIR * len(pairs)), MOST_PERMUTATIONS)
-    rng, beyond = np.random.default_rng(seed), np.zeros(len(pairs), dtype=np.int64)
-    for start in range(0, n, BLOCK):
-        signs = 1.0 - 2.0 * rng.integers(0, 2, size=(min(BLOCK, n - start), values.shape[1]), dtype=np.int8)
-        beyond += (np.abs(signs @ differences.T) >= reached).sum(axis=0)
-    p_values = np.where(n_shared > 0, (beyond + 1) / (n + 1), math.nan)
-    with np.errstate(invalid="ignore"):
-        means = totals / n_shared
-    return [
-        PairOfSystems(
-            *(pair[::-1] if mean < 0 else pair),
-            abs(mean),
-            math.nan,
-            math.nan,
-            p_value,
-            adjusted,
-            "" if items else "no item has a rating of both",
-            items,
-        )
-        for pair, mean, p_value, adjusted, items in zip(
-            pairs,
-            means.tolist(),
-            p_values.tolist(),
-            holm_adjusted(p_values).tolist(),
-            n_shared.tolist(),
-            strict=True,
-        )
-    ]
-
-
 def _of_segments(scores: ArrayLike) -> Floats:
     """Return scores (T, S) without the segments that no system has a score of."""
     values = np.asarray(scores, dtype=np.float64)
@@ -314,12 +236,11 @@ def place_ranges(n_systems: int, pairs: Sequence[PairOfSystems]) -> list[tuple[i
     >>> place_ranges(3, [pair, *tie])
     [(1, 2), (2, 3), (1, 3)]
     """
-    better, worse = [0] * n_systems, [0] * n_systems
+    p_values, better = np.full((n_systems, n_systems), math.nan), np.zeros((n_systems, n_systems), dtype=bool)
     for pair in pairs:
-        if pair.differs:
-            better[pair.second] += 1
-            worse[pair.first] += 1
-    return [(1 + above, n_systems - below) for above, below in zip(better, worse, strict=True)]
+        p_values[pair.first, pair.second] = pair.adjusted
+        better[pair.first, pair.second] = True
+    return [(first, last) for first, last in rank_ranges(p_values, better, alpha=LEVEL).tolist()]
 
 
 def p_of_best(scores: ArrayLike, pairs: Sequence[PairOfSystems], *, higher_is_better: bool = True) -> Floats:
@@ -400,21 +321,4 @@ def step_down_adjusted(
         beyond = np.broadcast_to(largest >= z[k], draws.shape).sum()
         adjusted[k] = (beyond + 1) / (draws.size + 1)
     adjusted[order[::-1]] = np.maximum.accumulate(adjusted[order[::-1]])
-    return adjusted
-
-
-def holm_adjusted(p_values: ArrayLike) -> Floats:
-    """Return Holm's step-down p-values; an undefined one (NaN) stays so and is not counted as a comparison.
-
-    Examples
-    --------
-    >>> holm_adjusted([0.01, 0.04, 0.03, math.nan]).round(3).tolist()
-    [0.03, 0.06, 0.06, nan]
-    """
-    values = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(values.shape, math.nan)
-    defined = np.flatnonzero(~np.isnan(values))
-    order = defined[np.argsort(values[defined], kind="stable")]
-    steps = np.arange(order.size, 0, -1) * values[order]
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted

@@ -15,13 +15,12 @@ from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import Campaign, Dataset, JobState, Participation, Rating, ResponseSource
 from annotation.models.jobs import FINISHED_STATES
 from annotation.quality.selectors.decisions import excluded_rater_ids
+from annotation.ranking import rank_ranges, system_means
 from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
-from annotation.weighting.systems import system_means
-from annotation.weighting.table import RatingTable
 from metrics.models import SystemRatings
-from metrics.scoring.comparisons import compare_by_permutation, p_of_best, place_ranges
+from metrics.scoring.resampling import SEED
 
-FORMAT = 2  # of the stored content; part of the key
+FORMAT = 3  # of the stored content; part of the key
 LEAST_SYSTEMS = 2
 
 
@@ -131,14 +130,17 @@ def _of_campaign(table: JudgementTable, outputs: np.ndarray[Any, np.dtype[np.int
     raters, rater = np.unique(table.rater_id[judgement], return_inverse=True)
     raters_known = not by_stand_ins(raters).any()
     means = system_means(
-        RatingTable(item, rater, table.value[judgement]),
         system,
+        item,
+        rater if raters_known else None,
+        table.value[judgement],
+        rng=np.random.default_rng(SEED),
         n_systems=systems.size,
-        resample_raters=raters_known,
+        ends=(table.low, table.high),
     )
-    pairs = compare_by_permutation(means.of_items)
-    places = place_ranges(systems.size, pairs)
-    p_values = p_of_best(means.mean, pairs)
+    differences = means.differences
+    places = rank_ranges(differences.adjusted, differences.better).tolist()
+    p_values = differences.adjusted[int(np.argmax(means.mean))]  # NaN of the best itself
     return {
         "judgements": int(np.count_nonzero(shared)),
         "raters": int(raters.size),
@@ -150,7 +152,7 @@ def _of_campaign(table: JudgementTable, outputs: np.ndarray[Any, np.dtype[np.int
                 "mean": float(means.mean[index]),
                 "low": finite_or_none(means.low[index]),
                 "high": finite_or_none(means.high[index]),
-                "items": int(np.isfinite(means.of_items[index]).sum()),
+                "items": int(means.items[index]),
                 "first_place": places[index][0],
                 "last_place": places[index][1],
                 "p_best": finite_or_none(p_values[index]),

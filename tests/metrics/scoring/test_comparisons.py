@@ -1,18 +1,16 @@
-"""All pairs of systems; Holm's correction against statsmodels, the permutation test against scipy."""
+"""All pairs of systems."""
 
 import numpy as np
 import pytest
-from scipy.stats import norm, permutation_test
+from scipy.stats import norm
 from scipy.stats import t as student_t
-from statsmodels.stats.multitest import multipletests
 
+from annotation.ranking.holm import holm_adjusted
 from metrics.scoring.aggregates import MeanAggregate
 from metrics.scoring.comparisons import (
     best_first,
-    compare_by_permutation,
     compare_on_shared_segments,
     compare_systems,
-    holm_adjusted,
     place_ranges,
 )
 from metrics.scoring.metric import mean_packed
@@ -30,20 +28,6 @@ def replicates() -> np.ndarray:
     """Four systems whose resampled scores move together; two of them are a hair apart."""
     rng = np.random.default_rng(3)
     return 0.05 * rng.normal(size=(400, 1)) + [[0.5, 0.3, 0.502, 0.1]] + 0.01 * rng.normal(size=(400, 4))
-
-
-def test_holms_p_values_are_statsmodels() -> None:
-    p_values = np.random.default_rng(1).uniform(0, 0.3, size=40)
-
-    assert holm_adjusted(p_values.tolist()) == pytest.approx(multipletests(p_values, method="holm")[1])
-
-
-def test_an_undefined_test_is_no_comparison() -> None:
-    adjusted = holm_adjusted([0.02, np.nan, 0.04])
-
-    assert adjusted[[0, 2]] == pytest.approx(multipletests([0.02, 0.04], method="holm")[1])
-    assert np.isnan(adjusted[1])
-    assert holm_adjusted([]).size == 0
 
 
 def test_each_pair_is_tested_as_it_is_alone_and_the_better_comes_first(replicates) -> None:
@@ -126,50 +110,6 @@ def test_a_system_without_a_score_is_last_and_its_pairs_say_why(replicates) -> N
 def test_replicates_of_other_systems_are_refused(replicates) -> None:
     with pytest.raises(ValueError, match=r"replicates: found shape \(400, 4\); accepted: \(B, 3\)"):
         compare_systems([1, 2, 3], replicates, n_segments=500)
-
-
-# Mean ratings ---------------------------------------------------------------------------------------------------------
-
-
-def rated_systems() -> np.ndarray:
-    """Return mean ratings of 40 items: the first system better than the second by less than one point."""
-    rng = np.random.default_rng(2)
-    return rng.integers(1, 6, size=(3, 40)) + np.array([[0.6], [0.0], [0.0]])
-
-
-def test_a_pair_of_mean_ratings_is_tested_as_scipy_does_it_alone() -> None:
-    ratings = rated_systems()
-    pairs = compare_by_permutation(ratings)
-    for pair in pairs:
-        of_pair = ratings[pair.first], ratings[pair.second]
-        expected = permutation_test(
-            of_pair, lambda a, b, axis: np.mean(a - b, axis=axis), permutation_type="samples", n_resamples=9999, rng=1
-        )
-        assert pair.difference == pytest.approx(expected.statistic)
-        assert pair.p_value == pytest.approx(expected.pvalue, abs=0.02)
-        assert pair.segments == 40
-    corrected = multipletests([pair.p_value for pair in pairs], method="holm")[1]
-    assert [pair.adjusted for pair in pairs] == pytest.approx(corrected)
-
-
-def test_few_items_have_the_p_of_all_swaps() -> None:
-    """Five items, all better by the same: 2 of 32 swaps give a difference as large."""
-    (pair,) = compare_by_permutation([[2.0] * 5, [1.0] * 5])
-    assert pair.p_value == pytest.approx(2 / 32, abs=0.008)
-
-
-def test_mean_ratings_are_compared_on_the_items_of_both() -> None:
-    ratings = rated_systems()
-    ratings[2, ratings[0] < 3] = np.nan  # rated where the first is good
-    pairs = {frozenset((pair.first, pair.second)): pair for pair in compare_by_permutation(ratings)}
-    shared = ratings[2] == ratings[2]
-
-    pair = pairs[frozenset((0, 2))]
-    assert (pair.segments, pair.first) == (shared.sum(), 0)
-    assert pair.difference == pytest.approx((ratings[0] - ratings[2])[shared].mean())
-    (apart,) = compare_by_permutation([[2.0, np.nan], [np.nan, 3.0]])
-    assert (apart.reason, apart.segments) == ("no item has a rating of both", 0)
-    assert np.isnan([apart.p_value, apart.adjusted]).all()
 
 
 # Systems that lack scores of different segments ----------------------------------------------------------------------
