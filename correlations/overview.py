@@ -7,11 +7,13 @@ from django.urls import reverse
 
 from annotation.core.numbers import counted
 from annotation.models import JobState, Project
-from annotation.overview.registry import Finding, JobKind, register
+from annotation.overview.registry import Finding, JobKind, NextStep, register
 from correlations.models import ParameterStudy, Study
 from correlations.results.study import StudyResult
 from correlations.selectors.parameter_reports import SweepReport
-from correlations.selectors.reports import BestRow, best_row
+from correlations.selectors.reports import BestRow, best_row, few_units
+
+STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
 
 
 def study_findings(project: Project, most: int) -> Iterator[Finding]:
@@ -44,6 +46,21 @@ def _sure(result: StudyResult, best: BestRow) -> str:
     return "Differs significantly from the others" if result.comparisons else "Compared with no other metric"
 
 
+def study_setback(project: Project) -> NextStep | None:
+    """Return what to do if no study allows a conclusion."""
+    done = project.studies.filter(state=JobState.DONE).order_by("-finished_at").only("name", "result", "finished_at")
+    studies = [(study, study.read_result()) for study in done[:STUDIES_READ]]
+    if not studies or any(best_row(result) for _, result in studies):
+        return None
+    study, result = studies[0]
+    why = few_units(result) or "no metric's correlation with the raters is defined"
+    text = (
+        f"The study “{study.name}” allows no conclusion: {why}. "
+        "Rate more items or systems, or start a study with smaller units."
+    )
+    return NextStep(text, "Open the study", reverse("correlations:study-detail", args=[project.slug, study.pk]))
+
+
 def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
     """Yield where the first parameter of each parameter study is best."""
     done = project.parameter_studies.filter(state=JobState.DONE).order_by("-finished_at")
@@ -66,6 +83,7 @@ def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
 
 register(
     findings=[study_findings, parameter_findings],
+    setbacks=[study_setback],
     jobs=[
         JobKind(Study, "Study “{name}”", "name", "correlations:study-detail"),
         JobKind(ParameterStudy, "Study “{name}”", "name", "correlations:parameter-study-detail"),

@@ -35,6 +35,10 @@ class AtWork(NamedTuple):
     planned: int
     left: Unfilled | None
 
+    @property
+    def is_complete(self) -> bool:
+        return self.planned > 0 and self.done >= self.planned
+
 
 def at_work(project: Project) -> list[AtWork]:
     """Return the newest ones; read once for a page, whose sources share them."""
@@ -77,12 +81,14 @@ def drafts(project: Project) -> Iterator[Need]:
 
 def to_close(project: Project) -> Iterator[Need]:
     """Yield campaigns whose slots are all filled, or that no rater who joined can go on with."""
-    for campaign, at, url, done, planned, left in at_work(project):
-        if planned and done >= planned:
-            yield Need(at, f"“{campaign.name}” is complete, but not closed.", "Close it", url)
+    for row in at_work(project):
+        campaign, left = row.campaign, row.left
+        if row.is_complete:
+            text = f"“{campaign.name}” has all its ratings, but is not closed: anyone with its link can still join."
+            yield Need(row.at, text, "Open the campaign to close it", row.url)
         elif left and left.raters and left.new:
             text = f"“{campaign.name}” needs a new rater: {counted(left.new, 'slot')} can be filled by no other."
-            yield Need(at, text, "Invite one", url)
+            yield Need(row.at, text, "Invite one", row.url)
 
 
 def raters_to_decide(project: Project) -> Iterator[Need]:

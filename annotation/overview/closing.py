@@ -1,20 +1,60 @@
-"""What a closed campaign's page offers next, by what was rated."""
+"""What to do with a campaign's ratings once everything planned is rated, or it is closed, by what was rated."""
 
+from collections.abc import Callable
+from typing import NamedTuple
 from urllib.parse import urlencode
 
+from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
 
-from annotation.models import Campaign, CampaignState, JobState, Release, Target
-from annotation.overview.steps import NextStep
+from annotation.campaigns.selectors import slots_unfilled
+from annotation.core.caching import cached
+from annotation.models import Campaign, CampaignState, JobState, Release, Response, ResponseSource, SourceKind
+from annotation.overview.registry import NextStep
+
+RATED_SECONDS = 24 * 3600  # what a launched campaign rates hardly changes
 
 
-def after_closing(campaign: Campaign) -> list[NextStep]:
-    """Return what to do with a closed campaign's ratings, the most fitting first; nothing before it is closed."""
-    if campaign.state != CampaignState.CLOSED:
+class Rated(NamedTuple):
+    """How many of the responses that a campaign rates can be references, and how many are only systems' outputs."""
+
+    references: int
+    outputs: int
+
+    @property
+    def mostly_outputs(self) -> bool:
+        return self.outputs > self.references
+
+
+def rated_by(campaign: Campaign) -> Rated:
+    """Count what a launched campaign rates by where the texts come from, whatever its target is called."""
+
+    def count() -> Rated:
+        elsewhere = ResponseSource.objects.filter(response=OuterRef("pk")).exclude(kind=SourceKind.SYSTEM)
+        rated = Response.objects.filter(unit_responses__unit__campaign=campaign).distinct().order_by()
+        counts = rated.annotate(is_reference=Exists(elsewhere)).aggregate(
+            all=Count("pk"), references=Count("pk", filter=Q(is_reference=True))
+        )
+        return Rated(counts["references"], counts["all"] - counts["references"])
+
+    return cached(f"rated-by-{campaign.pk}-{campaign.design_hash}", count, RATED_SECONDS)
+
+
+def is_all_rated(campaign: Campaign) -> bool:
+    """Return whether an open campaign has every rating that was planned."""
+    is_open = campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
+    return is_open and campaign.units.exists() and not slots_unfilled(campaign)
+
+
+def ways_on(campaign: Campaign) -> list[NextStep]:
+    """Return what to do with the ratings, the most fitting first; nothing while planned ratings are missing."""
+    if campaign.state != CampaignState.CLOSED and not is_all_rated(campaign):
         return []
-    rates_outputs = not campaign.imported and campaign.target in (Target.OUTPUTS, Target.CHOSEN)
-    score, results = _score(campaign), _results(campaign)
-    return [score, results] if rates_outputs else [_weights(campaign), score, results]
+    rated = rated_by(campaign)
+    ways: list[Callable[[Campaign], NextStep]] = [_score, _study, _results]
+    if rated.references:
+        ways.insert(len(ways) if rated.mostly_outputs else 0, _weights)
+    return [way(campaign) for way in ways]
 
 
 def weights_url(campaign: Campaign) -> str:
@@ -41,6 +81,19 @@ def _score(campaign: Campaign) -> NextStep:
     return NextStep(
         text, "Score the systems", f"{reverse('metrics:run-create', args=[campaign.project.slug])}?{urlencode(query)}"
     )
+
+
+def _study(campaign: Campaign) -> NextStep:
+    """Return the way to a study with the newest weights of the data set, or to weights where it has none."""
+    slug, question = campaign.project.slug, "Which metric agrees with the raters?"
+    done = Release.objects.filter(reference_set__dataset=campaign.dataset_id, state=JobState.DONE, deprecated_at=None)
+    if release := done.order_by("-finished_at").first():
+        text = f"{question} A study compares each metric with the ratings of the systems' outputs."
+        return NextStep(
+            text, "Start a study", f"{reverse('correlations:study-create', args=[slug])}?release={release.pk}"
+        )
+    text = f"{question} A study tells, once the data set has references with weights: built here, or imported."
+    return NextStep(text, "References and weights", reverse("annotation:reference-set-list", args=[slug]))
 
 
 def _results(campaign: Campaign) -> NextStep:

@@ -61,6 +61,10 @@ class JobRow(NamedTuple):
     second: str
 
     @property
+    def model_name(self) -> str:
+        return str(JOBS[self.kind].model._meta.model_name)
+
+    @property
     def label(self) -> str:
         return JOBS[self.kind].label.format(name=self.name, first=self.first, second=self.second)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from annotation.models import Job, Project
 
@@ -41,6 +42,14 @@ class Need:
     url: str
 
 
+class NextStep(NamedTuple):
+    """What to do next: a sentence, and the button that leads there."""
+
+    text: str
+    action: str
+    url: str
+
+
 @dataclass(frozen=True)
 class JobKind:
     """A job with a page. ``label`` may name the fields ``name``, ``first`` and ``second``: the field that ``name``
@@ -56,15 +65,22 @@ class JobKind:
 
 FindingSource = Callable[[Project, int], Iterable[Finding]]  # the newest ones, at most so many
 NeedSource = Callable[[Project], Iterable[Need]]
+Setback = Callable[[Project], NextStep | None]  # what to do about a result that allows no conclusion
 
 FINDINGS: list[FindingSource] = []
 NEEDS: list[NeedSource] = []
 JOBS: list[JobKind] = []
+SETBACKS: list[Setback] = []
 
 
 def register(
-    *, findings: Iterable[FindingSource] = (), needs: Iterable[NeedSource] = (), jobs: Iterable[JobKind] = ()
+    *,
+    findings: Iterable[FindingSource] = (),
+    needs: Iterable[NeedSource] = (),
+    jobs: Iterable[JobKind] = (),
+    setbacks: Iterable[Setback] = (),
 ) -> None:
     FINDINGS.extend(findings)
     NEEDS.extend(needs)
     JOBS.extend(jobs)
+    SETBACKS.extend(setbacks)

@@ -13,13 +13,16 @@ from annotation import models
 from annotation.core.access import may_manage
 from annotation.core.numbers import card
 from annotation.models import CampaignState, JobState, Project, Purpose, Target
-from annotation.overview.campaigns import running_campaigns
+from annotation.overview.campaigns import at_work, running_campaigns
+from annotation.overview.closing import rated_by
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
-from annotation.overview.registry import FINDINGS, NEEDS, Finding, Need, Running
-from annotation.overview.steps import Counts, NextStep, next_step
+from annotation.overview.registry import FINDINGS, NEEDS, Finding, Need, NextStep, Running
+from annotation.overview.steps import Counts, next_step
 
 FINDINGS_SHOWN, ALL_FINDINGS = 5, 40
-SHOWN = 5  # of what is running and of what is to do
+SHOWN = 5  # of what is running and of what is to do, before the rest is folded away
+FOLDED = 30
+MIXED = 20  # campaigns whose texts are counted to tell what they rate, newest first
 
 
 class Dated(Protocol):
@@ -32,14 +35,19 @@ AnyDated = TypeVar("AnyDated", bound=Dated)
 
 @dataclass(frozen=True)
 class Newest(Generic[AnyDated]):
-    """The newest of something, and how many there are."""
+    """The newest of something, how many there are, and further ones that the page folds away."""
 
     shown: list[AnyDated]
     total: int
+    folded: list[AnyDated]
 
     @property
     def more(self) -> int:
         return self.total - len(self.shown)
+
+    @property
+    def not_listed(self) -> int:
+        return self.more - len(self.folded)
 
 
 @dataclass(frozen=True)
@@ -63,13 +71,14 @@ def front_page(project: Project, *, all_findings: bool = False) -> FrontPage:
         needs=_newest([*needs, *(failed_jobs(project, jobs) if manages else [])], SHOWN),
         counts=counts,
         cards=_cards(counts),
-        step=next_step(project, counts) if manages else None,
+        step=next_step(project, counts, jobs) if manages else None,
     )
 
 
 def _newest(rows: Iterable[AnyDated], most: int) -> Newest[AnyDated]:
     every = list(rows)
-    return Newest(nlargest(most, every, key=attrgetter("at")), len(every))
+    newest = nlargest(most + FOLDED, every, key=attrgetter("at"))
+    return Newest(newest[:most], len(every), newest[most:])
 
 
 def counts_of(project: Project) -> Counts:
@@ -81,14 +90,14 @@ def counts_of(project: Project) -> Counts:
         n=Count("pk"),
         open=Count("pk", filter=Q(state__in=[CampaignState.RUNNING, CampaignState.PAUSED])),
         over=Count("pk", filter=Q(state=CampaignState.CLOSED)),
-        of_references=Count("pk", filter=Q(imported=True) | Q(target__in=[Target.REFERENCES, Target.LISTED])),
     )
     return Counts(
         datasets=project.datasets.count(),
         campaigns=states["n"],
         open=states["open"],
+        complete=sum(row.is_complete for row in at_work(project)),
         closed=states["over"],
-        of_references=states["of_references"],
+        of_references=_of_references(project),
         judgements=models.Presentation.objects.filter(
             campaign__project=project,
             purpose=Purpose.WORK,
@@ -98,6 +107,14 @@ def counts_of(project: Project) -> Counts:
         runs=anything.score_runs.filter(done).count(),
         studies=anything.studies.filter(done).count(),
     )
+
+
+def _of_references(project: Project) -> int:
+    """Count the campaigns whose ratings can become weights: those that rate mostly references."""
+    others = project.campaigns.exclude(target=Target.REFERENCES).exclude(state=CampaignState.DRAFT)
+    mixed = others.filter(Q(imported=True) | Q(target=Target.LISTED)).order_by("-pk")[:MIXED]
+    plain = project.campaigns.filter(target=Target.REFERENCES).exclude(state=CampaignState.DRAFT).count()
+    return plain + sum(not rated_by(campaign).mostly_outputs for campaign in mixed)
 
 
 def _cards(counts: Counts) -> list[dict[str, str]]:

@@ -1,18 +1,24 @@
-"""The way from texts to trust, and the first step of a project that has no result yet."""
+"""The way from texts to trust: the first step of a project that has no result yet, or the job that computes it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.urls import reverse
 
-from annotation.models import CampaignState, Project
+from annotation.models import CampaignState, JobState, Project
+from annotation.overview.jobs import JobRow
+from annotation.overview.registry import SETBACKS, NextStep
+
+AT_WORK = (CampaignState.RUNNING, CampaignState.PAUSED)
+LOOK = "See how far it is"
 
 
 class Counts(NamedTuple):
     datasets: int
     campaigns: int
     open: int
+    complete: int  # open ones with all planned ratings
     closed: int  # imported ones are closed, too
     of_references: int  # campaigns whose ratings can become weights
     judgements: int
@@ -21,21 +27,20 @@ class Counts(NamedTuple):
     studies: int
 
 
-class NextStep(NamedTuple):
-    text: str
-    action: str
-    url: str
-
-
 @dataclass(frozen=True)
 class Step:
-    """A step: when it is due, a sentence, a button, and the view that it leads to; ``state`` names the campaign's."""
+    """A step: when it is due, a sentence, a button, and the view that it leads to; ``state`` names the campaign's.
+
+    While a job of the model named ``job`` is under way, ``meanwhile`` says what follows it, and the button leads to it.
+    """
 
     is_due: Callable[[Counts], bool]
     text: str
     action: str
     url_name: str
     state: CampaignState | None = None
+    job: str = ""
+    meanwhile: str = ""
 
 
 STEPS = (
@@ -50,6 +55,8 @@ STEPS = (
         "Design a campaign: what raters see, and what they are asked.",
         "Design a campaign",
         "annotation:campaign-create",
+        job="ratingimport",
+        meanwhile="Then weights can be built and systems scored.",
     ),
     Step(
         lambda n: not n.open and not n.closed,
@@ -66,8 +73,8 @@ STEPS = (
         CampaignState.RUNNING,
     ),
     Step(
-        lambda n: not n.closed and not n.releases and bool(n.open),
-        "Close the campaign once enough is rated. Its page says when that is.",
+        lambda n: not n.closed and not n.complete and not n.releases and bool(n.open),
+        "Let the raters finish. The campaign's page says how many ratings are missing and how sure the weights are.",
         "See how far it is",
         "annotation:campaign-detail",
         CampaignState.RUNNING,
@@ -77,34 +84,55 @@ STEPS = (
         "Build weights: the ratings of each reference become a number from −1 to +1.",
         "Build weights",
         "annotation:reference-set-create",
+        job="release",
+        meanwhile="Then score the systems with metrics that read the weights.",
     ),
     Step(
         lambda n: not n.runs,
         "Score the systems with metrics, which read the weights where there are any.",
         "Score the systems",
         "metrics:run-create",
+        job="scorerun",
+        meanwhile="Then ask how far the metrics can be trusted, in a study.",
     ),
     Step(
         lambda n: not n.studies and bool(n.releases),
         "Ask how far the metrics can be trusted: compare them with the raters.",
         "Start a study",
         "correlations:study-create",
+        job="study",
+        meanwhile="It tells how far the metrics can be trusted.",
     ),
-    Step(
-        lambda n: True,
-        "Every step has a result. More ratings make the intervals narrower.",
-        "Design another campaign",
-        "annotation:campaign-create",
-    ),
+)
+LAST = Step(
+    lambda n: True,
+    "Every step has a result. More ratings make the intervals narrower.",
+    "Design another campaign",
+    "annotation:campaign-create",
 )
 
 
-def next_step(project: Project, counts: Counts) -> NextStep:
-    """Return the first step that is due."""
-    step = next(step for step in STEPS if step.is_due(counts))
+def next_step(project: Project, counts: Counts, jobs: Iterable[JobRow] = ()) -> NextStep:
+    """Return the first step that is due, or the job that takes it; then what a result lacks."""
+    step = next((step for step in STEPS if step.is_due(counts)), None)
+    if step:
+        return _under_way(project, step, jobs) or _step(project, step)
+    lacking = (setback(project) for setback in SETBACKS)
+    return next(filter(None, lacking), None) or _step(project, LAST)
+
+
+def _under_way(project: Project, step: Step, jobs: Iterable[JobRow]) -> NextStep | None:
+    job = next((job for job in jobs if job.model_name == step.job and job.state != JobState.FAILED), None)
+    if job is None:
+        return None
+    state = "is waiting for the jobs before it" if job.state == JobState.QUEUED else "is being computed"
+    return NextStep(f"{job.label} {state}. {step.meanwhile}", LOOK, job.url(project))
+
+
+def _step(project: Project, step: Step) -> NextStep:
     arguments: list[object] = [project.slug]
     if step.state:
-        states = [step.state] if step.state == CampaignState.DRAFT else [CampaignState.RUNNING, CampaignState.PAUSED]
+        states = [step.state] if step.state == CampaignState.DRAFT else AT_WORK
         arguments.append(project.campaigns.filter(state__in=states).order_by("-pk").values_list("pk", flat=True)[0])
         if step.state == CampaignState.DRAFT:
             arguments.append("review")

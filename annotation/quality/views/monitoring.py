@@ -20,7 +20,7 @@ from annotation.core.numbers import card, counted
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, Role
 from annotation.quality import charts
-from annotation.quality.selectors.monitoring.certainty import TARGETS
+from annotation.quality.selectors.monitoring.certainty import TARGETS, Enough, Target
 from annotation.quality.selectors.monitoring.live import Monitor, campaign_monitor, campaign_statistics
 from annotation.quality.selectors.monitoring.statistics import Statistics
 from annotation.quality.selectors.monitoring.tables import TABLES
@@ -85,6 +85,10 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
     """Return the monitor as a page, as a fragment, or the part that polls; 204 if ``seen`` names its version."""
     monitor = campaign_monitor(campaign)
     target = _target(request)
+    enough = [
+        (certainty, next((goal for goal in certainty.targets if goal.half_width == target), None))
+        for certainty in (monitor.figures.enough if monitor.figures else [])
+    ]
     context = {
         "project": request.project,
         "campaign": campaign,
@@ -96,10 +100,8 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         "charts": _shown_charts(monitor.figures),
         "target": target,
         "targets": TARGETS,
-        "enough": [
-            (certainty, next((goal for goal in certainty.targets if goal.half_width == target), None))
-            for certainty in (monitor.figures.enough if monitor.figures else [])
-        ],
+        "enough": enough,
+        "enough_text": _enough_text(monitor, *enough[0]) if enough else "",
     }
     if not request.htmx:
         return render(request, "annotation/quality/campaign_monitor_page.html", context)
@@ -139,7 +141,7 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
     """Return the monitor's numbers as statistic cards: label, value, hint and link."""
     n, cards = monitor.figures, []
     if n:
-        plan = f"{n.n_fewer:,} still need ratings" if n.n_fewer else "none needs more ratings"
+        plan = f"{n.n_fewer:,} still need ratings" if n.n_fewer else "all have their planned ratings"
         if n.n_more:
             plan += f", {n.n_more:,} have more than planned"
         activity = f"{monitor.raters_active:,} active now, {counted(monitor.slots_leased, 'open item')}"
@@ -158,6 +160,24 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
         hint = f"{counted(monitor.pace.screens, 'item')} in the last hour"
         cards.append(card("Items per hour", floatformat(monitor.pace.per_hour, "0g"), hint))
     return cards
+
+
+def _enough_text(monitor: Monitor, certainty: Enough, goal: Target | None) -> str:
+    """Say in words whether planned ratings are missing, and what further ones would bring; of the first row alone."""
+    if certainty.reason or goal is None or monitor.figures is None:
+        return ""
+    margin = f"±{certainty.half_width:.2f}"
+    if monitor.campaign.imported:
+        now = f"The ratings give weights a margin of error of {margin} on average."
+    elif monitor.figures.n_fewer:
+        now = (
+            f"So far the margin of error is {margin} on average, ±{certainty.at_k:.2f} once all planned ratings are in."
+        )
+    else:
+        now = f"All planned ratings are in. They give weights a margin of error of {margin} on average."
+    if not goal.more:
+        return f"{now} That is enough for ±{goal.half_width:.2f}."
+    return f"{now} To bring each weight to ±{goal.half_width:.2f} takes {counted(goal.more, 'rating')} more."
 
 
 def _statistics_or_404(campaign: Campaign) -> Statistics:

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.campaigns.selectors import slots_unfilled
 from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch
 from annotation.datasets.services.imports import dataset_import_execute
 from annotation.models import (
@@ -22,6 +23,7 @@ from annotation.models import (
     SubmissionStatus,
     Target,
 )
+from annotation.overview.closing import rated_by, ways_on
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, JOBS
 from annotation.quality.selectors.suspects import Suspects
@@ -151,20 +153,58 @@ def test_the_page_leads_from_texts_to_weights(as_user, project: Project, manager
     assert "needs a new rater: 1 slot can be filled by no other." in heading(page, "To do")
     rate_next(campaign, join(campaign))
     page = page_of(client, project)
-    assert f"“{campaign.name}” is complete, but not closed. Close it" in heading(page, "To do")
-    assert step().endswith("See how far it is")
+    assert f"“{campaign.name}” has all its ratings, but is not closed" in heading(page, "To do")
+    assert step().endswith("Build weights")
 
     campaign_close(campaign=Campaign.objects.get(pk=campaign.pk))
     page = page_of(client, project)
     assert "no weights are built from its ratings. Build weights" in heading(page, "To do")
     assert heading(page, "Next step").endswith("Build weights")
 
+    reference_set = ReferenceSet.objects.create(project=project, dataset=dataset, name="Of us", slug="of-us")
+    Release.objects.create(reference_set=reference_set, number=1)
+    assert step().startswith("Weights Of us v1 is waiting for the jobs before it. Then score the systems")
+    assert step().endswith("See how far it is")
+
+
+def test_a_campaign_with_all_ratings_offers_the_same_steps_before_it_is_closed(
+    as_user, project: Project, manager
+) -> None:
+    campaign = make_campaign(
+        make_dataset(project, items=1), ratings_per_unit=1, max_units_per_rater=1, target=Target.REFERENCES
+    )
+    address = reverse("annotation:campaign-detail", args=[project.slug, campaign.pk])
+    assert "What next?" not in as_user(manager).get(address).content.decode()
+    while slots_unfilled(campaign):
+        rate_next(campaign, join(campaign))
+    page = as_user(manager).get(address).content.decode()
+    assert "Everything planned is rated. What next?" in page
+    assert "Closing only ends the rating" in page
+    open_ways = ways_on(campaign)
+    campaign_close(campaign=campaign)
+    assert ways_on(Campaign.objects.get(pk=campaign.pk)) == open_ways
+
+
+def test_ratings_that_were_imported_lead_on_by_what_was_rated(project: Project) -> None:
+    """An import is always of chosen systems or of references; the texts tell which of both it mostly rated."""
+    dataset = make_dataset(project, items=1)
+    for target, first in ((Target.OUTPUTS, "Score the systems"), (Target.REFERENCES, "Build weights")):
+        campaign = make_campaign(dataset, name=f"Rate {target}", target=target)
+        Campaign.objects.filter(pk=campaign.pk).update(
+            imported=True, target=Target.CHOSEN, state="closed", closed_at=timezone.now()
+        )
+        campaign.refresh_from_db()
+        assert ways_on(campaign)[0].action == first
+        rated = rated_by(campaign)
+        assert sum(rated) == campaign.units.count()
+        assert rated.mostly_outputs == (target == Target.OUTPUTS)
+
 
 def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project, manager, viewer) -> None:
     dataset = make_dataset(project, items=1)
     offers = {
-        Target.REFERENCES: ["Build weights", "Score the systems", "Results"],
-        Target.OUTPUTS: ["Score the systems", "Results"],
+        Target.REFERENCES: ["Build weights", "Score the systems", "References and weights", "Results"],
+        Target.OUTPUTS: ["Score the systems", "References and weights", "Results"],
     }
     for target, expected in offers.items():
         campaign = make_campaign(dataset, name=f"Rate {target}", target=target)
