@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 LIKENESS = 0.8  # of the letters of both names: "mesage" for "message", not "rating" for "rater"
 SHORTEST = 4  # shorter names differ from too many others by a letter
+LONGEST = 100  # characters; to compare two names of a thousand takes milliseconds
 COMPARED = 200  # names; a table of thousands of columns is not searched for slips
 
 Synonyms = Mapping[str, Iterable[str]]
@@ -47,7 +48,7 @@ def nearest(name: str, known: Iterable[str], synonyms: Synonyms | None = None) -
     for form in (written, written.removesuffix("s"), written + "s"):
         if form in names:
             return names[form]
-    if len(written) < SHORTEST or len(names) > COMPARED:
+    if not SHORTEST <= len(written) <= LONGEST or len(names) > COMPARED:
         return None
     like = difflib.get_close_matches(written, [other for other in names if len(other) >= SHORTEST], 1, LIKENESS)
     return names[like[0]] if like else None

@@ -1,7 +1,7 @@
 """The row errors of a file, the first hundred in full."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from annotation.core.errors import ImportRefused
@@ -87,7 +87,8 @@ class Problems:
         self.rows: list[dict[str, Any]] = []
         self.total = 0
 
-    def add(self, line: int | None, field: str, found: object, accepted: str) -> None:
+    def add(self, line: int | None, field: str, found: object, accepted: str | Callable[[], str]) -> None:
+        """Add an error; ``accepted`` is a function if its words take time to find: most errors are only counted."""
         self.total += 1
         if len(self.rows) < IN_FULL:
             self.rows.append(
@@ -96,7 +97,7 @@ class Problems:
                     "line": line,
                     "field": shortened(field, FIELD_CHARACTERS),
                     "found": shown(found),
-                    "accepted": shortened(accepted, ACCEPTED_CHARACTERS),
+                    "accepted": shortened(accepted if isinstance(accepted, str) else accepted(), ACCEPTED_CHARACTERS),
                 }
             )
 

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from annotation.core import file_limits
@@ -255,7 +256,8 @@ def check_header(
         if name in names:
             problems.add(table.header_line, f"column {position}", name, "each column once")
         elif known is not None and name not in known:
-            problems.add(table.header_line, f"column {position}", name, unknown_name(name, known, synonyms))
+            accepted = partial(unknown_name, name, known, synonyms)
+            problems.add(table.header_line, f"column {position}", name, accepted)
         names.add(name)
     spare = [name for name in table.header if name not in required]
     for name in required:

@@ -1,9 +1,24 @@
 """Invitations to a project by link."""
 
+from typing import Self
+
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.functional import cached_property
 
-from annotation.models.accounts import SURVIVES_USER, Project, Role, User
+from annotation.models.accounts import SURVIVES_USER, Membership, Project, Role, User
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    def running(self) -> Self:
+        """Return those that are neither revoked nor expired; all may have been used."""
+        return self.filter(revoked_at=None, expires_at__gt=Now())
+
+    def with_standing(self) -> Self:
+        """Read ``is_by_owner`` of all rows with the query."""
+        owners = Membership.objects.filter(role=Role.OWNER, user__is_active=True)
+        of_maker = owners.filter(project=models.OuterRef("project"), user=models.OuterRef("created_by"))
+        return self.annotate(is_by_owner=models.Exists(of_maker))
 
 
 class Invitation(models.Model):
@@ -18,6 +33,8 @@ class Invitation(models.Model):
     created_by = models.ForeignKey(User, null=True, **SURVIVES_USER)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
+    objects = InvitationQuerySet.as_manager()
+
     class Meta:
         ordering = ("-id",)
         constraints = [
@@ -27,6 +44,11 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_role_display()}, to {self.project}"
+
+    @cached_property
+    def is_by_owner(self) -> bool:
+        """Return whether who made it is still an owner, with an active account: else it admits nobody."""
+        return type(self).objects.with_standing().values_list("is_by_owner", flat=True).get(pk=self.pk)
 
 
 class InvitationUse(models.Model):

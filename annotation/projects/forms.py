@@ -36,8 +36,12 @@ class InvitationForm(RefusableForm):
         return self.cleaned_data | {"role": Role(self.cleaned_data["role"])}
 
 
-class RoleForm(forms.Form):
+class RoleForm(EditForm):
     role = forms.ChoiceField(choices=Role.choices)
+
+    def arguments(self) -> dict[str, Any]:
+        values = super().arguments()
+        return values | {"role": Role(values["role"])}
 
 
 class ApiTokenForm(RefusableForm):

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from html import unescape
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from config.help.documents import Document, document, names
 from config.help.glossary import TERMS
 
 MOST = 20
+WORDS = 20
 AROUND = 90  # characters shown on each side of the first word found
 
 
@@ -22,18 +24,24 @@ class Found(NamedTuple):
     excerpt: str
 
 
-class _Section(NamedTuple):
+@dataclass(frozen=True)
+class _Section:
     title: str
     url: str
     text: str
 
+    @cached_property
+    def searched(self) -> str:
+        return f"{self.title} {self.text}".lower()
+
 
 def search(query: str) -> list[Found]:
-    """Return the sections that hold every word of the query; those that name one in their title come first."""
-    words = query.lower().split()
-    hits = [
-        section for section in _sections() if all(word in f"{section.title} {section.text}".lower() for word in words)
-    ]
+    """Return the sections that hold every word of the query; those that name one in their title come first.
+
+    Of a longer query the first ``WORDS`` different words count: anyone may search, and each word costs time.
+    """
+    words = list(dict.fromkeys(query.lower().split()))[:WORDS]
+    hits = [section for section in _sections() if all(word in section.searched for word in words)]
     hits.sort(key=lambda section: -sum(word in section.title.lower() for word in words))
     return [Found(section.title, section.url, _excerpt(section.text, words)) for section in hits[:MOST]]
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
@@ -134,9 +135,12 @@ class _Grid:
         row = self.row.get(name)
         if row is None and name not in self._unknown:
             self._unknown.add(name)
-            hint = did_you_mean(name, [*self.known.systems, *self.other_columns], OTHER_NAMES)
-            self.problems.add(line, field_name, name, f"a system of the data set: {_listed(self.known.systems)}{hint}")
+            self.problems.add(line, field_name, name, partial(self._known_systems, name))
         return row
+
+    def _known_systems(self, name: str) -> str:
+        hint = did_you_mean(name, [*self.known.systems, *self.other_columns], OTHER_NAMES)
+        return f"a system of the data set: {_listed(self.known.systems)}{hint}"
 
     def item(self, line: int, name: str) -> int | None:
         column = self.column.get(name)

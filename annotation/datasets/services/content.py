@@ -38,6 +38,7 @@ class ItemDraft:
     split: str = ""
     sources: list[SourceDraft] = field(default_factory=list)
     outputs: dict[str, int] = field(default_factory=dict)  # system name: line
+    n_references: int = 0  # among the sources
 
 
 @dataclass
@@ -66,6 +67,7 @@ class DatasetContent:
             self.empty_references += empty
             if not empty:
                 item.sources.append(source)
+                item.n_references += 1
             return
         first = item.outputs.get(source.system)
         if first is not None:

@@ -1,6 +1,7 @@
 """Read the formats of a data set file, documented in docs/data-formats.md, into one content."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from annotation.core.problems import Problems
@@ -83,9 +84,8 @@ class _JsonReader:
     def _refuse_unknown(self, value: Mapping[str, Any], known: Sequence[str], line: int, prefix: str) -> None:
         for name in value:
             if name not in known:
-                self.problems.add(
-                    line, prefix + name, "an unknown field", unknown_name(name, known, SYNONYMS, among="only")
-                )
+                accepted = partial(unknown_name, name, known, SYNONYMS, among="only")
+                self.problems.add(line, prefix + name, "an unknown field", accepted)
 
     def _add_outputs(self, outputs: Any, item: ItemDraft) -> None:
         problems, line = self.problems, item.line
@@ -193,7 +193,7 @@ class _TableReader:
             self.problems.add(line, "kind", kind, f"one of {', '.join(kinds)}; for an output, name the system")
         score, rank = self._number(row, line, "score"), self._number(row, line, "rank", whole=True)
         if rank is None and system is None:
-            rank = 1 + sum(source.system is None for source in item.sources)
+            rank = 1 + item.n_references
         return SourceDraft(
             line=line,
             text=row.get("text", ""),

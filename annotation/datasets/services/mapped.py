@@ -64,7 +64,9 @@ class MappedReader:
         return self.content
 
     def unknown(self, line: int, name: str) -> None:
-        accepted = f"a field of the mapping: {listed(self.mapping)}{did_you_mean(name, self.mapping)}"
+        def accepted() -> str:
+            return f"a field of the mapping: {listed(self.mapping)}{did_you_mean(name, self.mapping)}"
+
         self.problems.add(line, name, "a field without a meaning", accepted)
 
     def _value(self, record: Record, key: str) -> Any:
@@ -179,7 +181,7 @@ class MappedReader:
         return str(value) if value else DEFAULT_REFERENCE_KIND
 
     def _add_reference(self, item: ItemDraft, line: int, text: str, name: str, kind: str) -> None:
-        source = SourceDraft(line, text, kind, rank=_next_rank(item))
+        source = SourceDraft(line, text, kind, rank=1 + item.n_references)
         self.content.add_source(item, source, self.problems, name=name)
 
     def _add_output(self, item: ItemDraft, line: int, value: Any, name: str, system: str) -> None:
@@ -221,7 +223,7 @@ class MappedReader:
             text=self._text(value, line, name),
             kind=kind,
             system=system or None,
-            rank=_next_rank(item) if rank is None and not system else None if rank is None else int(rank),
+            rank=1 + item.n_references if rank is None and not system else None if rank is None else int(rank),
             score=self._number(about["score"], line, "score"),
             source_context=self._turns(about["source_context"], line, self.by_key.get("source_context", "")),
             source_message=self._text(about["source_message"], line, self.by_key.get("source_message", "")),
@@ -236,10 +238,6 @@ class MappedReader:
             accepted = "a whole number from 0" if whole else "a number"
             self.problems.add(line, self.by_key[key], value, accepted)
         return number
-
-
-def _next_rank(item: ItemDraft) -> int:
-    return 1 + sum(source.system is None for source in item.sources)
 
 
 def _is_by_assistant(value: Any) -> bool:

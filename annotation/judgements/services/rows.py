@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from annotation.core.near_names import nearest
 from annotation.core.problems import Problems, listed
@@ -98,7 +99,8 @@ def jsonl_rows(
             value[theirs["time"]] = value.pop(SENT)
         for name in value:
             if name not in known:
-                problems.add(line, name, "an unknown field", unknown_name(name, list(known), OTHER_NAMES, among="only"))
+                accepted = partial(unknown_name, name, list(known), OTHER_NAMES, among="only")
+                problems.add(line, name, "an unknown field", accepted)
         ratings = value.get("ratings")
         if not isinstance(ratings, dict) or not ratings:
             problems.add(line, "ratings", ratings, 'an object, such as {"relevance": 4}')

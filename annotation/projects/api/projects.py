@@ -74,17 +74,18 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project
 
 class MemberSerializer(Strict, serializers.ModelSerializer[Any]):
     username = serializers.CharField(source="user.username", max_length=150)
+    version = VersionField(services.CHANGED)
 
     class Meta:
         model = Membership
-        fields = ("username", "role", "created_at")
+        fields = ("username", "role", "version", "created_at")
         read_only_fields = ("created_at",)
 
 
-class RoleSerializer(Strict, serializers.ModelSerializer[Any]):
+class RoleSerializer(EditSerializer):
     class Meta:
         model = Membership
-        fields = ("role",)
+        fields = ("role", "version")
 
 
 class MembersViewSet(ReadViewSet):
@@ -104,20 +105,24 @@ class MembersViewSet(ReadViewSet):
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Add a user of this server."""
         data = self.validated(MemberSerializer)
-        member = services.member_add(project=self.project, username=data["user"]["username"], role=Role(data["role"]))
+        member = services.member_add(
+            project=self.project, username=data["user"]["username"], role=Role(data["role"]), by=user_of(request)
+        )
         return ApiResponse(self.get_serializer(member).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=RoleSerializer)
     def partial_update(self, request: Request, **_: Any) -> ApiResponse:
         """Change a member's role. The last owner cannot be changed."""
         member = self.get_object()
-        role = Role(self.validated(RoleSerializer)["role"])
-        return ApiResponse(self.get_serializer(services.member_change(membership=member, role=role)).data)
+        data = self.validated(RoleSerializer)
+        data["role"] = Role(data["role"])
+        changed = services.member_change(membership=member, by=user_of(request), **data)
+        return ApiResponse(self.get_serializer(changed).data)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, **_: Any) -> ApiResponse:
         """Remove a member. The last owner cannot be removed."""
-        services.member_remove(membership=self.get_object())
+        services.member_remove(membership=self.get_object(), by=user_of(request))
         return ApiResponse(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -171,7 +176,7 @@ class InvitationsViewSet(ReadViewSet):
     lookup_url_kwarg = "invitation_pk"
 
     def get_queryset(self) -> QuerySet[Invitation]:
-        return self.project.invitations.select_related("created_by").prefetch_related("uses__user")
+        return self.project.invitations.with_standing().select_related("created_by").prefetch_related("uses__user")
 
     @extend_schema(request=InvitationRequestSerializer, responses={201: InvitationLinkSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:

@@ -5,13 +5,13 @@ import secrets
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.core.errors import AnnotationError
 from annotation.core.limits import Limit, limit_count, limit_uncount
 from annotation.models import Invitation, InvitationUse, Membership, Project, Role, User
 from annotation.projects.services.audit import audit_record
+from annotation.projects.services.projects import owner_check
 
 TOKEN_BYTES = 32
 MOST_USES, MOST_DAYS = 100, 90
@@ -31,8 +31,8 @@ def invitation_create(
     for name, found, most in (("days", days, MOST_DAYS), ("most_uses", most_uses, MOST_USES)):
         if not 1 <= found <= most:
             raise AnnotationError.at(name, f"Found {found}; accepted: 1 to {most}.")
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if project.invitations.filter(revoked_at=None, expires_at__gt=Now()).count() >= MOST_OPEN:
+    owner_check(project=project, by=by)
+    if project.invitations.running().count() >= MOST_OPEN:
         raise AnnotationError(f"Found {MOST_OPEN} invitations that can be used; accepted: fewer. Revoke some first.")
     token = secrets.token_urlsafe(TOKEN_BYTES)
     invitation = Invitation.objects.create(
@@ -57,6 +57,7 @@ def invitation_create(
 @transaction.atomic
 def invitation_revoke(*, invitation: Invitation, by: User) -> Invitation:
     """End an invitation; who has joined stays. A second call changes nothing."""
+    owner_check(project=invitation.project, by=by)
     fresh = _locked(invitation.pk)
     if fresh.revoked_at is None:
         fresh.revoked_at = timezone.now()
@@ -80,25 +81,30 @@ def invitation_by_token(*, token: str, address: str) -> Invitation | None:
     return invitation
 
 
-def why_closed(invitation: Invitation) -> str:
-    """Return why an invitation cannot be used any more; an empty text if it can be."""
+def why_closed(invitation: Invitation, user: User | None = None) -> str:
+    """Return why an invitation cannot be used any more, or not by this user; an empty text if it can be."""
     if invitation.revoked_at is not None:
         return "was revoked"
     if invitation.expires_at <= timezone.now():
         return "has expired"
+    if not invitation.is_by_owner:
+        return "was made by someone who is no longer an owner of the project"
     if invitation.uses.count() >= invitation.most_uses:
         return "has been used" if invitation.most_uses == 1 else "has been used by as many people as it was made for"
+    if user is not None and invitation.uses.filter(user=user).exists():
+        return "admits each person once, and you were a member before"
     return ""
 
 
 @transaction.atomic
 def invitation_accept(*, invitation: Invitation, user: User) -> Membership:
-    """Make the user a member. A member stays as is; the invitation is not used then."""
+    """Make the user a member. A member stays as is; the invitation is not used then. Each link admits a person once."""
+    Project.objects.select_for_update(no_key=True).get(pk=invitation.project_id)  # who else changes its members waits
     fresh = _locked(invitation.pk)
     known = Membership.objects.filter(project=fresh.project, user=user).first()
     if known is not None:
         return known
-    if reason := why_closed(fresh):
+    if reason := why_closed(fresh, user):
         raise AnnotationError(f"This invitation {reason}.")
     membership = Membership.objects.create(project=fresh.project, user=user, role=fresh.role)
     InvitationUse.objects.create(invitation=fresh, user=user)

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.core.access import get_in_project_or_404
 from annotation.core.errors import AnnotationError
 from annotation.core.limits import client_address
-from annotation.core.views import MemberRequest, UserRequest, object_view, perform, project_view
+from annotation.core.problems import listed
+from annotation.core.views import MemberRequest, UserRequest, object_view, project_view
 from annotation.models import Invitation, Membership, Project, Role
 from annotation.projects.forms import InvitationForm
 from annotation.projects.roles import rights_of
@@ -40,12 +41,15 @@ def _invitation_or_404(project: Project, pk: int) -> Invitation:
 @require_POST
 @object_view(_invitation_or_404, Role.OWNER)
 def invitation_revoke(request: MemberRequest, invitation: Invitation) -> HttpResponse:
-    perform(
-        request,
-        services.invitation_revoke,
-        "The invitation is revoked: its link no longer works.",
-        invitation=invitation,
-    )
+    """End an invitation and say who joined by it: perhaps a moment ago, after the page was shown."""
+    try:
+        services.invitation_revoke(invitation=invitation, by=request.user)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+    else:
+        joined = [use.user.get_username() for use in invitation.uses.select_related("user")]
+        people = f" Joined by it before: {listed(joined)}." if joined else ""
+        messages.success(request, f"The invitation is revoked: its link no longer works.{people}")
     return redirect("annotation:project-members", request.project.slug)
 
 
@@ -69,6 +73,6 @@ def invitation(request: UserRequest, token: str) -> HttpResponse:
                     request, f"Welcome: you are now {membership.get_role_display().lower()} of this project."
                 )
             return redirect("annotation:project-detail", invitation.project.slug)
-    closed = "" if member else services.why_closed(invitation)
+    closed = "" if member else services.why_closed(invitation, request.user)
     context = {"invitation": invitation, "member": member, "closed": closed, "rights": rights_of(invitation.role)}
     return render(request, "annotation/projects/invitation.html", context, status=410 if closed else 200)

@@ -5,15 +5,14 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
-from django.http import HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.core.access import get_in_project_or_404
-from annotation.core.errors import AnnotationError
+from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import table_response
-from annotation.core.views import MemberRequest, UserRequest, object_view, project_view
-from annotation.models import Membership, Project, Role
+from annotation.core.views import MemberRequest, UserRequest, project_view
+from annotation.models import Membership, Role
 from annotation.projects.forms import InvitationForm, MemberForm, ProjectEditForm, ProjectForm, RoleForm
 from annotation.projects.roles import roles_sentence
 from annotation.projects.selectors import projects as selectors
@@ -69,7 +68,8 @@ def project_members(request: MemberRequest) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         try:
             role = Role(form.cleaned_data["role"])
-            member = services.member_add(project=project, username=form.cleaned_data["username"], role=role)
+            username = form.cleaned_data["username"]
+            member = services.member_add(project=project, username=username, role=role, by=request.user)
         except AnnotationError as error:
             form.add_refusal(error)
         else:
@@ -91,7 +91,10 @@ def members_page(
     is_owner = request.membership.role == Role.OWNER
     context = {
         "project": project,
-        "members": [(member, f"remove-{member.pk}", f"Remove {member.user}?") for member in memberships],
+        "members": [
+            (member, f"remove-{member.pk}", f"Remove {member.user}?", version_of(columns_of(member, services.CHANGED)))
+            for member in memberships
+        ],
         "form": form or MemberForm(),
         "roles": Role.choices,
         "roles_sentence": roles_sentence(),
@@ -102,33 +105,46 @@ def members_page(
     return render(request, "annotation/projects/project_members.html", context)
 
 
-def _membership_or_404(project: Project, pk: int) -> Membership:
-    return get_in_project_or_404(Membership.objects.select_related("user"), project, pk=pk)
+def _membership(request: MemberRequest, pk: int) -> Membership:
+    """Return a membership of the project; refuse one that another owner removed after the page was shown."""
+    memberships = Membership.objects.select_related("user", "project")
+    membership = memberships.filter(project=request.project, pk=pk).first()
+    if membership is not None:
+        return membership
+    if removed := services.removed_meanwhile(request.project, pk, request.user):
+        raise Overtaken(removed)
+    raise Http404("No such member of this project.")
 
 
-@require_POST
-@object_view(_membership_or_404, Role.OWNER)
-def member_change(request: MemberRequest, membership: Membership) -> HttpResponse:
-    form = RoleForm(request.POST)
-    try:
-        if not form.is_valid():
-            raise AnnotationError("Role: " + " ".join(map(str, form.errors["role"])))
-        services.member_change(membership=membership, role=Role(form.cleaned_data["role"]))
-    except AnnotationError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"{membership.user} is now {membership.get_role_display().lower()}.")
+def _say_refusal(request: MemberRequest, error: AnnotationError) -> HttpResponse:
+    texts = [text for texts in error.fields.values() for text in texts]
+    messages.error(request, " ".join([error.message, *texts]))
     return redirect("annotation:project-members", request.project.slug)
 
 
 @require_POST
-@object_view(_membership_or_404, Role.OWNER)
-def member_remove(request: MemberRequest, membership: Membership) -> HttpResponse:
+@project_view(Role.OWNER)
+def member_change(request: MemberRequest, pk: int) -> HttpResponse:
+    form = RoleForm(request.POST)
     try:
-        services.member_remove(membership=membership)
+        membership = _membership(request, pk)
+        if not form.is_valid():
+            raise AnnotationError(" ".join(f"{name}: {text}" for name, texts in form.errors.items() for text in texts))
+        changed = services.member_change(membership=membership, by=request.user, **form.arguments())
     except AnnotationError as error:
-        messages.error(request, error.message)
-        return redirect("annotation:project-members", request.project.slug)
+        return _say_refusal(request, error)
+    messages.success(request, f"{changed.user} is now {changed.get_role_display().lower()}.")
+    return redirect("annotation:project-members", request.project.slug)
+
+
+@require_POST
+@project_view(Role.OWNER)
+def member_remove(request: MemberRequest, pk: int) -> HttpResponse:
+    try:
+        membership = _membership(request, pk)
+        services.member_remove(membership=membership, by=request.user, seen=request.POST.get("version", ""))
+    except AnnotationError as error:
+        return _say_refusal(request, error)
     if membership.user_id == request.user.pk:
         messages.success(request, f"You left {request.project.name}.")
         return redirect("annotation:project-list")

@@ -45,3 +45,9 @@ def test_a_table_of_thousands_of_columns_is_not_searched_for_slips() -> None:
     names = [f"rater {number}" for number in range(300)]
     assert nearest("ratter 7", names) is None
     assert nearest("Rater_7", names) == "rater 7"
+
+
+def test_names_of_a_kilobyte_are_not_searched_for_slips() -> None:
+    assert nearest("a" * 99 + "b", ["a" * 100]) == "a" * 100
+    assert nearest("a" * 999 + "b", ["a" * 1000]) is None
+    assert nearest("A" * 1000, ["a" * 1000]) == "a" * 1000

@@ -109,3 +109,11 @@ def test_the_first_hundred_problems_are_kept_in_full_and_all_are_counted() -> No
     with pytest.raises(ImportRefused, match=r"a\.csv, line 0, field id: found nothing.* 249 more") as refusal:
         problems.refuse()
     assert (len(refusal.value.rows), refusal.value.total) == (100, 250)
+
+
+def test_words_that_take_time_are_found_only_for_errors_that_are_kept() -> None:
+    asked: list[int] = []
+    problems = Problems("a.csv")
+    for line in range(250):
+        problems.add(line, "id", "", lambda line=line: f"an id {asked.append(line) or ''}")
+    assert (problems.total, len(problems.rows), len(asked)) == (250, 100, 100)

@@ -89,3 +89,9 @@ def test_search_finds_sections_and_terms_by_all_their_words() -> None:
     assert found[0].title == "Slot (glossary)"
     assert any(each.url == "/help/docs/methods/#ratings-to-weights" for each in search("zscore clipped standardised"))
     assert search("zebra quagga") == []
+
+
+def test_a_query_of_thousands_of_words_costs_no_more_than_one_of_a_few() -> None:
+    few = list("abcdefghiklmnoprstuy")
+    assert search(" ".join(few * 200)) == search(" ".join(few))
+    assert search(" ".join([*few, "quagga"])) == search(" ".join(few)), "only the first words count"

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
 from annotation.core import file_limits
@@ -129,7 +130,8 @@ def _check_release(file: WeightsFile, line: int, record: Mapping[str, object]) -
 def _check_fields(line: int, record: Mapping[str, object], names: Sequence[str], problems: Problems) -> bool:
     unknown = [name for name in record if name not in names]
     if unknown:
-        problems.add(line, unknown[0], "a field of this name", unknown_name(unknown[0], names, among="only"))
+        accepted = partial(unknown_name, unknown[0], names, among="only")
+        problems.add(line, unknown[0], "a field of this name", accepted)
     return not unknown
 
 

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotation.core.errors import ImportRefused
+from annotation.datasets.services import mapped
 from annotation.datasets.services.content import DatasetContent, ItemDraft
 from annotation.datasets.services.files import read_dataset
 
@@ -118,3 +119,12 @@ def test_parquet_with_assays_names_needs_no_mapping() -> None:
     records = [{"id": "1", "message": "Hi", "references": [{"text": "Ho", "kind": "seed"}]}]
     content, _ = read_dataset(parquet(records), filename="d.parquet", file_format="parquet")
     assert sources(content.items["1"]) == [(None, "seed", "Ho")]
+
+
+def test_fields_without_a_meaning_are_compared_with_the_mapping_only_while_errors_are_kept(monkeypatch) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr(mapped, "did_you_mean", lambda name, known: str(compared.append(name) or ""))
+    records = [{"q": "Hi", **{f"field {n}": 1 for n in range(20)}} for _ in range(50)]
+    with pytest.raises(ImportRefused) as refused:
+        read(jsonl(records), {"q": "message"})
+    assert (refused.value.total, len(refused.value.rows), len(compared)) == (1000, 100, 100)

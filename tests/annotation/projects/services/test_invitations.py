@@ -8,6 +8,8 @@ from django.utils import timezone
 from annotation.core.errors import AnnotationError, LimitReached
 from annotation.models import AuditEntry, Invitation, InvitationUse, Membership, Project, Role, User
 from annotation.projects.roles import ROLES, rights_of, roles_sentence
+from annotation.projects.selectors import invitations as selectors
+from annotation.projects.selectors.invitations import invitations_of
 from annotation.projects.services import invitations as services
 from annotation.projects.services.invitations import (
     invitation_accept,
@@ -16,6 +18,7 @@ from annotation.projects.services.invitations import (
     invitation_revoke,
     why_closed,
 )
+from annotation.projects.services.projects import member_change, member_remove
 
 
 @pytest.fixture
@@ -102,3 +105,42 @@ def test_every_role_is_explained_and_a_higher_one_may_more() -> None:
     assert roles_sentence().startswith("Viewers read everything and download. Managers also import data,")
     assert rights_of(Role.VIEWER) == "read everything and download"
     assert len(rights_of(Role.VIEWER)) < len(rights_of(Role.MANAGER)) < len(rights_of(Role.OWNER))
+
+
+def test_a_removed_member_does_not_come_back_by_the_same_link(project: Project, owner: User, outsider: User) -> None:
+    invitation, _ = invitation_create(project=project, by=owner, role=Role.VIEWER, most_uses=5)
+    member_remove(membership=invitation_accept(invitation=invitation, user=outsider), by=owner)
+    with pytest.raises(AnnotationError, match="admits each person once, and you were a member before"):
+        invitation_accept(invitation=invitation, user=outsider)
+    assert why_closed(invitation) == "", "others still join"
+
+
+@pytest.mark.parametrize("end", ["removed", "demoted", "deactivated"])
+def test_a_link_of_someone_who_is_no_longer_an_owner_admits_nobody(
+    project: Project, owner: User, outsider: User, end: str
+) -> None:
+    former = User.objects.create_user("former")
+    member = Membership.objects.create(project=project, user=former, role=Role.OWNER)
+    _, token = invitation_create(project=project, by=former, role=Role.OWNER)
+    if end == "removed":
+        member_remove(membership=member, by=owner)
+    elif end == "demoted":
+        member_change(membership=member, role=Role.MANAGER, by=owner)
+    else:
+        User.objects.filter(pk=former.pk).update(is_active=False)
+    for user in (former, outsider) if end == "removed" else (outsider,):
+        with pytest.raises(AnnotationError, match="no longer an owner"):
+            invitation_accept(invitation=invitation_by_token(token=token, address="192.0.2.1"), user=user)
+    assert [why_closed(row) for row in invitations_of(project)] == [
+        "was made by someone who is no longer an owner of the project"
+    ]
+
+
+def test_no_link_that_works_is_hidden_by_newer_ones(project: Project, owner: User, monkeypatch) -> None:
+    monkeypatch.setattr(selectors, "LISTED", 3)
+    hidden, _ = invitation_create(project=project, by=owner, role=Role.OWNER)
+    for _ in range(4):
+        newer, _ = invitation_create(project=project, by=owner, role=Role.VIEWER)
+        invitation_revoke(invitation=newer, by=owner)
+    assert invitations_of(project)[0] == hidden
+    assert len(invitations_of(project)) == 3

@@ -59,6 +59,14 @@ def test_a_revoked_link_says_so_and_an_unknown_one_is_not_found(as_user, project
     assert as_user(outsider).get(url("invitation", "guess")).status_code == 404
 
 
+def test_who_joined_after_the_page_was_shown_is_named_when_a_link_is_revoked(as_user, project, owner, outsider) -> None:
+    link = link_of(as_user(owner), project, most_uses=5)
+    revoke = url("invitation-revoke", project.slug, Invitation.objects.get().pk)
+    as_user(outsider).post(link)
+    page = as_user(owner).post(revoke, follow=True).content.decode()
+    assert f"Joined by it before: {outsider.username}." in page
+
+
 def test_a_link_that_is_revoked_while_one_accepts_says_so(as_user, project, owner, outsider, monkeypatch) -> None:
     link = link_of(as_user(owner), project)
     read_before = Invitation.objects.get()
