@@ -1,5 +1,6 @@
 import os
 import threading
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -28,6 +29,16 @@ class PromptConnection(Connection):  # type: ignore[misc] # kombu has no types
 
     def ensure_connection(self, *args: Any, **options: Any) -> Any:
         return super().ensure_connection(*args, **{"interval_start": 1, "interval_max": 2, **options})
+
+    def _establish_connection(self) -> Any:
+        """Begin each try with a new client: one that failed waits longer each time before it connects again."""
+        try:
+            return super()._establish_connection()
+        except self.recoverable_connection_errors:
+            with suppress(Exception):  # it has no connection, which transports of other brokers may miss
+                self.transport.close_connection(None)
+            self._do_close_transport()
+            raise
 
 
 class PromptAMQP(AMQP):  # type: ignore[misc] # Celery has no types

@@ -6,6 +6,7 @@ Any other error of the database is an error of the program.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -21,6 +22,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.parsers import MultiPartParser
 
 from annotation.projects.api.authentication import HashedTokenAuthentication
+from config.checks import refuse_demo_in_production
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -73,6 +75,29 @@ class Application(WSGIHandler):
             environ = environ | {"CONTENT_TYPE": "", "CONTENT_LENGTH": "", HEADER_PROBLEM: problem}
         answer: Iterable[bytes] = super().__call__(environ, start_response)
         return answer
+
+
+class GuardedApplication(Application):
+    """Refuses to serve in production with settings or accounts of the demo.
+
+    If the database is away when a process starts, its first request that finds it there is checked instead: gunicorn
+    ends all processes of web if one of them cannot start.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_checked = False
+        self.check()
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        if not self.is_checked:
+            self.check()
+        return super().__call__(environ, start_response)
+
+    def check(self) -> None:
+        with suppress(OperationalError):
+            refuse_demo_in_production()
+            self.is_checked = True
 
 
 def header_problem(environ: dict[str, Any]) -> str:

@@ -5,9 +5,6 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup(set_prefix=False)
 
-from config.checks import refuse_demo_in_production  # noqa: E402 - needs the apps
-from config.incoming import Application  # noqa: E402 - likewise
+from config.incoming import GuardedApplication  # noqa: E402 - needs the apps
 
-application = Application()
-
-refuse_demo_in_production()
+application = GuardedApplication()

@@ -1,11 +1,14 @@
 """Production refuses settings and accounts of a demo."""
 
+from wsgiref.util import setup_testing_defaults
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError
 from pytest_django import Settings
 
 from annotation.models import User
-from config import checks
+from config import checks, incoming
 
 
 @pytest.mark.parametrize("key", ["short", "development-only-and-refused-in-production-0123456789"])
@@ -32,3 +35,33 @@ def test_debug_may_use_the_development_secret(settings: Settings) -> None:
     settings.DEBUG = True
     settings.SECRET_KEY = "short"
     assert checks.production_secrets() == []
+
+
+def test_a_process_of_web_that_starts_without_the_database_checks_later(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """gunicorn ends all of web if one process cannot start."""
+    outcomes: list[type[Exception] | None] = [OperationalError, OperationalError, ImproperlyConfigured, None]
+    asked: list[object] = []
+
+    def check() -> None:
+        asked.append(outcome := outcomes[len(asked)])
+        if outcome:
+            raise outcome
+
+    monkeypatch.setattr(incoming, "refuse_demo_in_production", check)
+    application = incoming.GuardedApplication()
+
+    def status() -> str:
+        environ: dict[str, object] = {"PATH_INFO": "/healthz"}
+        setup_testing_defaults(environ)
+        started: list[str] = []
+        application(environ, lambda status, headers: started.append(status))
+        return started[0][:3]
+
+    assert status() == "503", "it says that the scheduler and the workers are missing"
+    with pytest.raises(ImproperlyConfigured):
+        status()
+    for _ in range(2):
+        assert status() == "503"
+    assert len(asked) == 4, "once it was answered, it is not asked again"

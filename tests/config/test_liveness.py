@@ -7,6 +7,7 @@ from unittest.mock import Mock, patch
 import pytest
 from celery import bootsteps
 from celery.worker.loops import synloop
+from psycopg import OperationalError
 
 from config import liveness
 from config.celery import PromptConnection, app
@@ -109,3 +110,24 @@ def test_a_queue_that_was_away_is_tried_again_every_two_seconds() -> None:
     ):
         connection.ensure_connection(note)
     assert max(pauses) <= 2
+
+
+def test_each_try_to_reach_the_queue_begins_with_a_new_client() -> None:
+    """A client that failed waits twice as long each time before it connects again: up to a minute and more."""
+    clients: list[Mock] = []
+
+    def client_of(transport: object) -> Mock:
+        if len(clients) == 3:
+            raise KeyboardInterrupt
+        client = Mock()
+        client.list_queues.side_effect = OperationalError("the database system is starting up")
+        clients.append(client)
+        return client
+
+    with (
+        patch("kombu.transport.pgmq.Transport._create_pgmq_client", client_of),
+        patch("kombu.utils.functional.sleep"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        app.connection_for_read().ensure_connection()
+    assert [client.close.call_count for client in clients] == [1, 1, 1]
