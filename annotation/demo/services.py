@@ -9,6 +9,7 @@ from django.db import transaction
 from annotation.campaigns.design.templates import ALL_TEMPLATES
 from annotation.campaigns.services.starting import campaign_start
 from annotation.core.errors import AnnotationError
+from annotation.core.problems import shown
 from annotation.datasets.services.files import read_dataset
 from annotation.datasets.services.imports import dataset_create
 from annotation.demo.load import ATTRIBUTION, LICENCE
@@ -57,7 +58,7 @@ EXAMPLES = {template.slug: template for template in ALL_TEMPLATES}
 def example_create(*, template: str, by: User) -> Campaign:
     """Create a project of the user's own with the texts and the draft of an aim. Return the draft."""
     if template not in EXAMPLES:
-        raise AnnotationError.at("template", f"Found {template!r}; accepted: {', '.join(EXAMPLES)}.")
+        raise AnnotationError.at("template", f"Found {shown(template)!r}; accepted: {', '.join(EXAMPLES)}.")
     chosen = EXAMPLES[template]
     texts = TEXTS[chosen.example]
     project = project_create(

@@ -48,7 +48,8 @@ class Invitation(models.Model):
     @cached_property
     def is_by_owner(self) -> bool:
         """Return whether who made it is still an owner, with an active account: else it admits nobody."""
-        return type(self).objects.with_standing().values_list("is_by_owner", flat=True).get(pk=self.pk)
+        fresh = Invitation.objects.with_standing().get(pk=self.pk)
+        return fresh.is_by_owner
 
 
 class InvitationUse(models.Model):

@@ -27,7 +27,7 @@ from annotation.datasets.mapping.values import BETWEEN, TEXT_PARTS
 # Words by which columns of systems are known, before or after the system's name: "output_gpt4", "gpt4-prediction".
 OUTPUT_WORDS = ("output", "prediction", "pred", "hypothesis", "hyp", "generated", "generation", "candidate")
 SYSTEM_WORDS = ("system", "sys", "model")
-NUMBERED = re.compile(r"(.*?)[\W_]*(\d+|(?<=[\W_])[a-z])$", re.IGNORECASE)
+SEPARATOR = re.compile(r"[\W_]")
 WORDS = re.compile(r"[^\W_]+")
 SHORTEST_NAME = 2  # a shorter rest, as the b of "system_b", names no system by itself
 
@@ -70,10 +70,21 @@ def _likely(field: Field) -> str:
         near = nearest(name, fitting, SYNONYMS)
         if near is not None:
             return near
-        numbered = NUMBERED.match(name)
-        if numbered and nearest(numbered[1], [REFERENCES], SYNONYMS) and field.kind in MEANINGS[REFERENCES].kinds:
+        series = _series_of(name)
+        if series and nearest(series, [REFERENCES], SYNONYMS) and field.kind in MEANINGS[REFERENCES].kinds:
             return REFERENCES
     return IGNORE
+
+
+def _series_of(name: str) -> str:
+    """Return what a name has before its number or last letter: ``ref`` for ``ref_2`` and ``ref b``; '' if it has none.
+
+    A regular expression for it takes time with the square of the name's length.
+    """
+    if name[-1:].isdecimal():
+        return name.rstrip("0123456789")
+    is_letter = name[-1:].isascii() and name[-1:].isalpha()
+    return name[:-1] if is_letter and SEPARATOR.match(name[-2:-1]) else ""
 
 
 def _names(name: str) -> Iterable[str]:

@@ -51,7 +51,8 @@ def checked_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
         key, system = parts_of(meaning)
         if key not in MEANINGS or (system and key != OUTPUT):
             hint = did_you_mean(key, MEANINGS, SYNONYMS)
-            raise ValueError(f"{name}: found {meaning!r}; accepted: one of {', '.join(MEANINGS)}{hint}.")
+            found = shortened(meaning, SHOWN_CHARACTERS)
+            raise ValueError(f"{name}: found {found!r}; accepted: one of {', '.join(MEANINGS)}{hint}.")
         if len(name) > NAME_CHARACTERS or storable(name) != name:
             found, accepted = (
                 shortened(name, SHOWN_CHARACTERS),

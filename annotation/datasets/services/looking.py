@@ -26,7 +26,7 @@ SAMPLES = 3
 ROWS = 20  # kept for the preview
 ROWS_CHARACTERS = 200_000
 ITEMS = 3  # shown of the preview
-VALUE_CHARACTERS, PARTS = 400, 12
+VALUE_CHARACTERS, PARTS, LEVELS = 400, 12, 20
 PAGE_ROWS = 1000  # of Parquet, which is not cut at a line
 
 
@@ -126,16 +126,16 @@ def look_at(content: bytes, *, filename: str, file_format: str, beat: Beat = noo
     return Look(fields, rows, n_rows, mapping)
 
 
-def _bounded(value: Any) -> Any:
-    """Return a value as it can be kept in a report: long texts and lists are cut."""
+def _bounded(value: Any, levels: int = LEVELS) -> Any:
+    """Return a value as it can be kept in a report: long texts and lists are cut, deep ones become texts."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
         return shortened(value, VALUE_CHARACTERS)
-    if isinstance(value, Mapping):
-        return {str(name): _bounded(part) for name, part in islice(value.items(), MOST_FIELDS)}
-    if isinstance(value, list):
-        return [_bounded(part) for part in value[:PARTS]]
+    if isinstance(value, Mapping) and levels:
+        return {str(name): _bounded(part, levels - 1) for name, part in islice(value.items(), MOST_FIELDS)}
+    if isinstance(value, list) and levels:
+        return [_bounded(part, levels - 1) for part in value[:PARTS]]
     return shown(value)
 
 

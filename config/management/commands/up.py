@@ -35,6 +35,7 @@ from config.demo import demo_banner
 from config.embedded_postgres import port_is_free
 from config.forks import CAN_FORK, fork, run_command
 from config.health import problems
+from config.static_files import collect_changed
 from config.supervision import STUCK_SECONDS, Database, Part, Process, Watch
 
 STOP_SECONDS = 20
@@ -154,7 +155,7 @@ class Command(BaseCommand):
         self.stdout.write("Database ...", ending=" ")
         call_command("migrate", interactive=False, verbosity=0)
         if not settings.DEBUG:
-            call_command("collectstatic", interactive=False, verbosity=0)
+            collect_changed()
         self.stdout.write("ready.")
         if settings.DEMO:
             call_command("load_demo")

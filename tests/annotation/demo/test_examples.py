@@ -30,8 +30,10 @@ def test_the_example_of_each_aim_can_be_launched(template: str, outsider: User) 
 
 
 def test_an_unknown_aim_makes_nothing(outsider: User) -> None:
-    with pytest.raises(AnnotationError, match="accepted: delta-bleu-systems"):
-        example_create(template="x", by=outsider)
+    for template in ("x", "x" * 1_000_000):
+        with pytest.raises(AnnotationError, match="accepted: delta-bleu-systems") as refused:
+            example_create(template=template, by=outsider)
+        assert len(refused.value.message) < 2000
     assert not Project.objects.filter(name__startswith="Example").exists()
 
 
