@@ -48,8 +48,7 @@ class Invitation(models.Model):
     @cached_property
     def is_by_owner(self) -> bool:
         """Return whether who made it is still an owner, with an active account: else it admits nobody."""
-        fresh = Invitation.objects.with_standing().get(pk=self.pk)
-        return fresh.is_by_owner
+        return bool(Invitation.objects.with_standing().get(pk=self.pk).is_by_owner)
 
 
 class InvitationUse(models.Model):

@@ -18,8 +18,8 @@ from tests.conftest import ROOT
 # The second expression never lets go of the interpreter, so that no other thread can run.
 STILL = """
 import sys, threading, re
-from config.liveness import Liveness
-liveness = Liveness(1)
+from config import liveness as module; module.LOOK_SECONDS = 0.1
+liveness = module.Liveness(1)
 liveness.turn()
 threading.Thread(target=liveness.watch, daemon=True).start()
 threading.Event().wait() if sys.argv[1] == "waits" else re.match("(a+)+$", "a" * 60 + "b")
