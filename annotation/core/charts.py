@@ -17,11 +17,13 @@ import vl_convert
 Theme = Literal["light", "dark"]
 Width = int | Literal["container"]
 Spec = dict[str, Any]
+Rows = Sequence[Mapping[str, Any]]
 
 STYLESHEET = Path(__file__).resolve().parents[2] / "static" / "css" / "assay.css"
 THEMES: tuple[Theme, ...] = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 HEIGHT = 220
+TICKS = 6  # on an axis of numbers, at most about
 FILE_WIDTH = 720  # of the plot, if the specification has its page's width
 FILE_PADDING = 12
 PNG_SCALE = 2
@@ -97,7 +99,38 @@ def finish(
 
 def themed(spec: Mapping[str, Any], theme: Theme) -> Spec:
     """Return the specification with the look of a theme."""
-    return {**spec, "config": _config(palette(theme), spec.get("width")), "usermeta": {"theme": theme}}
+    looks = {"config": _config(palette(theme), spec.get("width")), "usermeta": {"theme": theme}}
+    return {**_with_whole_ticks(spec, [], spec.get("datasets", {})), **looks}
+
+
+def _with_whole_ticks(part: Mapping[str, Any], rows: Rows, datasets: Mapping[str, Rows]) -> Spec:
+    """Return a view, or a part of it, with no more ticks than whole numbers on axes that are written without decimals.
+
+    Vega draws 0, 0.5, 1, 1.5 and 2, labelled 0, 1, 1, 2 and 2, even if ``tickMinStep`` is 1.
+    """
+    data = part.get("data") or {}
+    rows = data.get("values") or datasets.get(str(data.get("name")), rows)
+    changed = dict(part)
+    if "layer" in part:
+        changed["layer"] = [_with_whole_ticks(layer, rows, datasets) for layer in part["layer"]]
+    if "encoding" in part:
+        changed["encoding"] = {
+            channel: _whole(encoding, rows) if channel in ("x", "y") else encoding
+            for channel, encoding in part["encoding"].items()
+        }
+    return changed
+
+
+def _whole(encoding: Mapping[str, Any], rows: Rows) -> Mapping[str, Any]:
+    axis = encoding.get("axis") or {}
+    if encoding.get("type") != "quantitative" or not str(axis.get("format", "")).endswith("d"):
+        return encoding
+    values = [row[encoding["field"]] for row in rows if row.get(encoding.get("field")) is not None]
+    if not values:
+        return encoding
+    ends = values if (encoding.get("scale") or {}).get("zero") is False else [0, *values]
+    ticks = max(1, min(TICKS, round(max(ends) - min(ends))))
+    return {**encoding, "axis": {**axis, "tickMinStep": 1, "tickCount": ticks}}
 
 
 def _config(colours: Palette, width: object) -> Spec:
@@ -130,7 +163,7 @@ def _config(colours: Palette, width: object) -> Spec:
             "titlePadding": 10,
             "labelSeparation": 10,
         },
-        "axisQuantitative": {"tickCount": 6},
+        "axisQuantitative": {"tickCount": TICKS},
         "legend": {
             **words,
             "labelColor": colours.ink,
