@@ -112,8 +112,8 @@ def _warnings(release: Release) -> list[str]:
         warnings.append(f"> **Deprecated on {day}.** {_plain_line(release.deprecation_reason)}")
     if release.is_imported:
         warnings.append(
-            "> **These weights were imported.** Their judgements are not stored: there are no histograms, and "
-            "intervals and numbers of judgements only if the file had them."
+            "> **These weights were imported.** Their judgements are not stored: there are no histograms of ratings, "
+            "and intervals and numbers of judgements only if the file had them."
         )
     return warnings
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, F
+from django.db.models import Count, Exists, F, OuterRef
 
 from annotation.core.numbers import finite_or_none
 from annotation.judgements.stand_ins import by_stand_ins
-from annotation.models import Campaign, Criterion, Release, ResponseSource, SeedSelection
+from annotation.models import Campaign, Criterion, Rating, Release, ReleaseWeight, ResponseSource, SeedSelection
 from annotation.rating.selectors.ratings import JudgementTable
 from annotation.recruitment.providers import PROVIDERS
 from annotation.references.releases.selectors.releases import release_campaigns
@@ -39,6 +39,35 @@ class Agreement:
     icc_k_high: float | None = None
     k: float | None = None
     icc_reason: str = ""
+
+
+@dataclass(frozen=True)
+class Lack:
+    """How few of a data set's items have a weighted reference in a release."""
+
+    weighted: int
+    references: int
+    items_weighted: int
+    items: int
+    rated_outputs: int  # distinct texts that the campaigns rated instead; 0 if fewer than weighted references
+
+
+def weights_lacking(release: Release) -> Lack | None:
+    """Return what lacks if fewer than half of the items have a weighted reference; None if not."""
+    references, items = release.report["references"], release.report["items"]
+    if 2 * items["with_weight"] >= items["all"]:
+        return None
+    outputs = ResponseSource.objects.filter(response=OuterRef("response"), system__isnull=False)
+    rated = Rating.objects.filter(Exists(outputs), campaign__in=release_campaigns(release))
+    weighted = ReleaseWeight.objects.filter(release=release, response=OuterRef("response"))
+    n_outputs = rated.exclude(Exists(weighted)).values("response").distinct().count()
+    return Lack(
+        references["weighted"],
+        references["all"],
+        items["with_weight"],
+        items["all"],
+        n_outputs if n_outputs > references["weighted"] else 0,
+    )
 
 
 def release_agreement(release: Release) -> Agreement:

@@ -19,6 +19,7 @@ from annotation.references.releases.selectors.facts import (
     release_agreement,
     source_counts_of,
     split_counts,
+    weights_lacking,
 )
 from annotation.references.releases.selectors.releases import latest_release, same_content
 from annotation.references.releases.services.releases import release_deprecate as deprecate_release
@@ -63,6 +64,8 @@ def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
                 "csv_url": reverse("annotation:release-download", args=[*args, "csv"]),
                 "json_url": reverse("annotation:release-download", args=[*args, "json"]),
             },
+            "lack": weights_lacking(release),
+            "has_systems": release.reference_set.dataset.systems.exists(),
             "files": list(FILES.values()),
             "twin": same_content(release),
             "agreement": release_agreement(release),

@@ -312,6 +312,32 @@ def test_a_release_by_z_scores_notes_that_histograms_hold_more_judgements_than_c
     assert "intervals include 0" in by_mean
 
 
+def test_a_release_is_scored_with_and_says_if_outputs_were_rated_rather_than_references(
+    dataset, manager, viewer, as_user
+):
+    campaign = make_campaign(dataset)
+    for number in range(3):
+        item = make_item(dataset, f"i{number}")
+        reference = make_response(item, f"Good {number}", "human")
+        for rater in ("ann", "bob"):
+            rate(campaign, rater, make_response(item, f"Said {number}", f"S-{rater}"), 3)
+            if not number:
+                rate(campaign, rater, reference, 4)
+    rare = build(reference_set_create(dataset=dataset, name="Rare", campaigns=[campaign], source_kinds=["human"]))
+
+    of_manager, of_viewer = (
+        as_user(user).get(page("release-detail", "rare", 1)).content.decode() for user in (manager, viewer)
+    )
+
+    assert "<strong>Only 1 of 3 references has a weight</strong>" in of_manager
+    assert "Raters rated 3" in of_manager
+    assert "Rate the references</a>" in of_manager
+    assert f'btn-primary" href="{reverse("metrics:run-create", args=["chit-chat"])}?release={rare.pk}"' in of_manager
+    assert "Rate the references" not in of_viewer
+    assert "Score with these weights" not in of_viewer
+    assert 'btn-primary" href="#downloads"' in of_viewer
+
+
 def test_only_a_manager_cancels_a_queued_import(dataset, manager, viewer, outsider, as_user):
     job = weights_import_create(
         dataset=dataset,
@@ -350,4 +376,8 @@ def test_every_page_of_imported_weights_opens(reference_set, dataset, manager, a
     assert client.get(page("response-detail", response.pk)).status_code == 200
     item = dataset.items.get(external_id="i0")
     assert client.get(page("item-detail", "replies", item.pk)).status_code == 200
+    first = client.get(page("release-detail", "theirs", 1)).content.decode()
+    assert "Only 1 of 4 items" in first
+    assert "Rate more references" in first
+    assert "no reference has a histogram of its ratings" in first
     assert "Raters cannot be compared" in client.get(page("release-compare", "theirs", 1)).content.decode()
