@@ -82,7 +82,7 @@ def dataset_facts(dataset: Dataset) -> DatasetFacts:
         responses=Response.objects.filter(item__dataset=dataset).count(),
         outputs=kinds.get(SourceKind.SYSTEM, 0),
         distinct_outputs=sources.filter(kind=SourceKind.SYSTEM).values("response").distinct().count(),
-        references=sum(kinds.values()) - kinds.get(SourceKind.SYSTEM, 0),
+        references=sources.exclude(kind=SourceKind.SYSTEM).values("response").distinct().count(),
         kinds=[(kind.label, kinds[kind]) for kind in SourceKind if kind in kinds],
         systems=[
             SystemRow(system, row["n"], row["shared"])

@@ -5,9 +5,10 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.datasets.selectors.datasets import item_page
+from annotation.datasets.selectors.datasets import dataset_facts, item_page
 from annotation.models import Dataset, Item, JobState, Project, ReferenceSet, Release, ReleaseWeight, User
 from tests.annotation.worlds.datasets import example_dataset, example_ratings
+from tests.annotation.worlds.rated import make_dataset, make_item, make_response
 
 
 def url(name: str, *args: object) -> str:
@@ -141,3 +142,15 @@ def test_an_unknown_table_or_format_is_404(as_user, project: Project, dataset: D
     for table, kind in [("secrets", "csv"), ("items", "xlsx")]:
         address = url("dataset-download", project.slug, dataset.slug, table, kind)
         assert as_user(viewer).get(address).status_code == 404
+
+
+def test_a_reference_of_two_sources_is_counted_once_as_in_reference_sets(project):
+    dataset = make_dataset(project, "twice")
+    item = make_item(dataset, "i0")
+    make_response(item, "Yes.", "human", "mined")
+    make_response(item, "No.", "human", "A system")
+
+    facts = dataset_facts(dataset)
+
+    assert (facts.references, facts.outputs) == (2, 1)
+    assert dict(facts.kinds)["Mined"] == 1
