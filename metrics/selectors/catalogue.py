@@ -135,9 +135,12 @@ def default_parameters(metric: type[Metric], tokenize: str, *, plain: bool = Fal
 
 
 def usual_metrics(entries: Iterable[Entry]) -> list[str]:
-    """Return the metrics to compute unless others are chosen: fast ones of overlap with references, without a model."""
-    return [
-        entry.name
-        for entry in entries
-        if entry.metric.group == USUAL_GROUP and not (entry.missing or entry.metric.slow or entry.metric.needs_sources)
-    ]
+    """Return the metrics to compute unless others are chosen: those that read weights, and fast ones of overlap.
+
+    Metrics that need weights are offered for a release alone, whose weights are why it was chosen.
+    """
+    return [entry.name for entry in entries if not (entry.missing or entry.metric.slow) and _is_usual(entry.metric)]
+
+
+def _is_usual(metric: type[Metric]) -> bool:
+    return metric().needs_weights or (metric.group == USUAL_GROUP and not metric.needs_sources)

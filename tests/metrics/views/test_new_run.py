@@ -42,6 +42,7 @@ def test_metrics_are_offered_by_groups_with_what_is_missing(world: World, manage
 
     offered = [entry for entries in page.context["groups"].values() for entry in entries]
     assert {entry.name for entry in offered} == set(METRICS) - {"external"}
+    assert page.context["form"].chosen == {"delta_bleu", "bleu", "sbleu", "chrf", "ter", "rouge_l", "cider"}
     content = page.content.decode()
     assert f'href="?metric=bleu&amp;texts=release-{world.release.pk}"' in content
     assert 'href="?metric=am&amp;' not in content
@@ -187,7 +188,9 @@ def test_an_unavailable_metric_says_what_is_missing(world: World, manager, as_us
 def test_without_any_reference_metrics_of_the_outputs_alone_are_left(world: World, manager, as_user) -> None:
     page = as_user(manager).get(new_url(world.project), {"dataset": world.dataset.pk})
 
-    choices = dict(page.context["form"].fields["metrics"].choices)
+    form = page.context["form"]
+    choices = dict(form.fields["metrics"].choices)
+    assert form.chosen == set()
     assert "length" in choices
     assert "bleu" not in choices
     assert "These texts have no references yet." in page.content.decode()
