@@ -3,6 +3,7 @@
 Nothing is tested here. Each run stores which systems it cannot tell from its best one; so do the mean ratings.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,9 +18,9 @@ from metrics.scoring.comparisons import LEVEL
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
 from metrics.selectors.models import model_names_of
+from metrics.selectors.run_items import ItemSet, item_set, references_name, with_item_counts
 from metrics.selectors.runs import metric_label, parameter_summary, reads_references, run_metric
 from metrics.selectors.system_ratings import LEAST_SYSTEMS, CampaignRatings
-from metrics.subsets import Subset
 
 MOST_RUNS = 500  # of a data set, newest first, from which the columns are chosen
 MOST_COMPARED = 8
@@ -35,7 +36,9 @@ class Column:
     judges_quality: bool
     run: ScoreRun | None = None
     ratings: CampaignRatings | None = None
-    references: str = ""
+    references: str = ""  # the release, or the data set's own; empty if it reads none
+    items: ItemSet = field(default_factory=ItemSet)
+    name: str = ""  # the label, with what tells it from another column of the same label and items
     parameters: str = ""
     date: datetime | None = None
     is_tested: bool = False  # whether each system was compared with the best one
@@ -47,6 +50,10 @@ class Column:
     is_sorted: bool = False
     aria_sort: str = "none"
     sort_query: str = ""  # of the address that sorts by it, or turns the order round
+    begins_block: bool = False  # of columns with the same references
+
+    def __post_init__(self) -> None:
+        self.name = self.name or self.label
 
     @property
     def is_human(self) -> bool:
@@ -103,7 +110,13 @@ class Leaderboard:
     @property
     def untested(self) -> list[str]:
         """Return the metrics whose best system is marked without a test."""
-        return [column.label for column in self.columns if column.judges_quality and not column.is_tested]
+        untested = [column for column in self.columns if column.judges_quality and not column.is_tested]
+        return list(dict.fromkeys(column.label for column in untested))
+
+    @property
+    def has_several_item_sets(self) -> bool:
+        """Return whether two runs scored different items, so that their numbers cannot be compared."""
+        return len({column.items for column in self.columns if column.run}) > 1
 
     @property
     def runs(self) -> list[Column]:
@@ -130,33 +143,44 @@ def scored_by(project: Project) -> list[Dataset]:
 
 
 def board_runs(dataset: Dataset) -> list[ScoreRun]:
-    """Return one finished run of each metric.
+    """Return one finished run of each metric and kind of references: the data set's own, and each release's.
 
-    One that someone requested counts before one of a study, then the one of more systems, then the newer one.
+    One that someone requested counts before one of a study, then the one of more systems, then the newer one. A metric
+    that reads no references has one run, the one of most items.
     """
     runs = _with_counts(ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE).order_by("-number")[:MOST_RUNS])
-    chosen: dict[str, ScoreRun] = {}
+    chosen: dict[tuple[str, bool, int | None], ScoreRun] = {}
     for run in runs:
-        label = metric_label(run)
-        if label not in chosen or _claim(run) > _claim(chosen[label]):
-            chosen[label] = run
+        reads = reads_references(run)
+        key = (metric_label(run), reads, run.release_id if reads else None)
+        if key not in chosen or _claim(run) > _claim(chosen[key]):
+            chosen[key] = run
     return sorted(chosen.values(), key=_column_order)
 
 
 def _with_counts(runs: QuerySet[ScoreRun]) -> list[ScoreRun]:
     described = runs.select_related("group", "dataset", "release__reference_set")
-    return list(described.annotate(n_systems=Count("scores")).defer("report", "release__report"))
+    counted = with_item_counts(described.annotate(n_systems=Count("scores")))
+    return list(counted.defer("report", "release__report"))
 
 
-def _claim(run: ScoreRun) -> tuple[bool, int, int]:
-    return run.group.origin != RunOrigin.STUDY, run.n_systems, run.number  # type: ignore[attr-defined] # annotated
+def _claim(run: ScoreRun) -> tuple[bool, int, int, int]:
+    items = 0 if reads_references(run) else item_set(run).scored
+    return run.group.origin != RunOrigin.STUDY, run.n_systems, items, run.number  # type: ignore[attr-defined] # annotated
 
 
-def _column_order(run: ScoreRun) -> tuple[bool, int, int, str]:
-    """Return the place of a column: metrics that judge quality first, in the order of groups and of the registry."""
+def _column_order(run: ScoreRun) -> tuple[bool, bool, bool, int, int, int, str]:
+    """Return the place of a column: metrics that judge quality first, by references, then in the registry's order.
+
+    The data set's own references come first, then the newest release; metrics without references last.
+    """
     metric, groups, names = run_metric(run), list(GROUPS), list(METRICS)
+    reads = reads_references(run)
     return (
         metric is not None and not metric.judges_quality,
+        not reads,
+        reads and run.release_id is not None,
+        -(run.release_id or 0) if reads else 0,
         groups.index(metric.group) if metric else len(groups),
         names.index(run.metric) if run.metric in METRICS else len(names),
         metric_label(run),
@@ -192,6 +216,7 @@ def leaderboard(
     columns = [_human_column(each, several=len(shown) > 1) for each in shown]
     names = model_names_of(runs)
     columns += [_run_column(run, names) for run in runs]
+    _tell_apart(columns)
     cells: dict[str, dict[int, Cell]] = {}
     for column in columns:
         cells[column.key] = _with_standing(column, _cells(column, scores), systems)
@@ -210,27 +235,40 @@ def leaderboard(
 
 def _human_column(ratings: CampaignRatings, *, several: bool) -> Column:
     label = f"Raters: {ratings.name}" if several else "Raters"
-    return Column(f"h{ratings.campaign}", label, True, True, ratings=ratings, digits=2)
+    items = ItemSet(ratings.items, 0, f"rated in {ratings.name}")
+    return Column(f"h{ratings.campaign}", label, True, True, ratings=ratings, items=items, digits=2)
 
 
 def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
     metric, label = run_metric(run), metric_label(run)
-    references = ""
-    if reads_references(run):
-        subset = Subset.from_mapping(run.subset).label
-        references = f"{subset} of {run.release}" if run.release else f"{subset} of the data set’s own"
     return Column(
         f"r{run.number}",
         label,
         metric is None or metric.higher_is_better,
         metric is None or metric.judges_quality,
         run=run,
-        references=references,
+        references=references_name(run) if reads_references(run) else "",
+        items=item_set(run),
         parameters=parameter_summary(run, names),
         date=run.finished_at,
         light=metric_colour(label, "light"),
         dark=metric_colour(label, "dark"),
     )
+
+
+def _tell_apart(columns: Sequence[Column]) -> None:
+    """Name columns of one metric over the same items by references, else by run; note where other references begin."""
+    same = Counter((column.label, column.items) for column in columns)
+    alike = Counter((column.label, column.items, column.references) for column in columns)
+    for before, column in zip([None, *columns], columns, strict=False):
+        column.begins_block = before is not None and (before.is_human, before.references) != (
+            column.is_human,
+            column.references,
+        )
+        if column.run is not None and same[column.label, column.items] > 1:
+            is_alike = alike[column.label, column.items, column.references] > 1
+            told_by = f"run {column.run.number}" if is_alike else column.references or "no references"
+            column.name = f"{column.label} ({told_by})"
 
 
 def _cells(column: Column, scores: Mapping[int, Mapping[int, SystemScore]]) -> dict[int, Cell]:
@@ -324,7 +362,10 @@ def _ordered(
 
 # --- Download ---------------------------------------------------------------------------------------------------------
 
-BOARD_COLUMNS = ("system", "column", "run", "score", "low", "high", "standing", "p_best_corrected", "undefined_reason")
+BOARD_COLUMNS = (
+    *("system", "column", "run", "references", "items_scored", "items"),
+    *("score", "low", "high", "standing", "p_best_corrected", "undefined_reason"),
+)
 BOARD_TYPES = dict.fromkeys(("score", "low", "high", "p_best_corrected"), "number")
 
 
@@ -336,6 +377,9 @@ def board_rows(board: Leaderboard) -> Iterable[tuple[Any, ...]]:
                 row.system.name,
                 column.label,
                 number,
+                column.references,
+                column.items.scored or None,
+                column.items.total or None,
                 cell.score,
                 cell.low,
                 cell.high,

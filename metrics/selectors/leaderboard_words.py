@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from annotation.core.numbers import counted
 from metrics.selectors.leaderboard import Column, Leaderboard
+from metrics.selectors.run_items import ItemSet
 
 NAMED = 3  # of systems in a list
 CLAUSES = 2  # about systems that cannot be told apart
+ITEM_SETS = 3  # of which the best systems are named
 
 
 def listed(names: Sequence[str], most: int = NAMED) -> str:
@@ -22,15 +25,44 @@ def listed(names: Sequence[str], most: int = NAMED) -> str:
 
 
 def summary(board: Leaderboard) -> list[str]:
-    """Return the sentences; none if there is nothing to compare."""
+    """Return the sentences, apart for metrics over different items; none if there is nothing to compare."""
     raters, metrics = _leading(board)
-    return [*map(_of_raters, raters), *_of_metrics(metrics)] if metrics else []
+    if not metrics:
+        return []
+    sets = _by_items(metrics)
+    if len(sets) == 1:
+        return [*map(_of_raters, raters), *_of_metrics(metrics)]
+    sentences = [_of_raters(column, with_items=True) for column in raters]
+    for of_set in sets[:ITEM_SETS]:
+        first, *rest = _of_metrics(of_set)
+        sentences += [f"Over {of_set[0].items.words}: {first}", *rest]
+    if left := sum(map(len, sets[ITEM_SETS:])):
+        sentences.append(f"{counted(left, 'more metric')} over other items: see the table.")
+    return [*sentences, "Scores over different items are not compared with each other."]
 
 
 def headline(board: Leaderboard) -> str:
-    """Return one sentence of raters and one of all metrics together; nothing if there is nothing to compare."""
+    """Return one sentence of raters and one of all metrics over the same items; nothing if there is nothing to compare.
+
+    If metrics are over different items, it is about the items of most metrics.
+    """
     raters, metrics = _leading(board)
-    return " ".join([*map(_of_raters, raters[:1]), _majority(metrics)]) if metrics else ""
+    if not metrics:
+        return ""
+    sets = _by_items(metrics)
+    most = max(sets, key=len)
+    verdict, is_one_of_several = _majority(most), len(sets) > 1
+    if is_one_of_several:
+        verdict = f"Over {most[0].items.words}: {verdict.replace('All ', 'all ', 1).replace('Each ', 'each ', 1)}"
+    return " ".join([*(_of_raters(column, with_items=is_one_of_several) for column in raters[:1]), verdict])
+
+
+def _by_items(metrics: Sequence[Column]) -> list[list[Column]]:
+    """Return the metrics that are over the same items together, those over most items first."""
+    sets: dict[ItemSet, list[Column]] = {}
+    for column in metrics:
+        sets.setdefault(column.items, []).append(column)
+    return sorted(sets.values(), key=lambda columns: -columns[0].items.scored)
 
 
 def _leading(board: Leaderboard) -> tuple[list[Column], list[Column]]:
@@ -84,15 +116,16 @@ def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
         yield f"Differences by {_labels(untested)} are not tested."
 
 
-def _of_raters(column: Column) -> str:
+def _of_raters(column: Column, *, with_items: bool = False) -> str:
     who = column.label if column.ratings is None or column.label == "Raters" else f"Raters of “{column.ratings.name}”"
     best = listed(column.best)
     but = f", but {best} cannot be told from {listed(column.tied)} by their ratings" if column.tied else ""
-    return f"{who} put {best} first{but}."
+    on = f" on {counted(column.ratings.items, 'item')}" if with_items and column.ratings else ""
+    return f"{who} put {best} first{on}{but}."
 
 
 def _labels(columns: Sequence[Column]) -> str:
-    return listed([column.label for column in columns], NAMED + 1)
+    return listed([column.name for column in columns], NAMED + 1)
 
 
 def _they(columns: Sequence[Column], singular: str, plural: str) -> str:

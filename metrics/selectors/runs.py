@@ -71,6 +71,11 @@ class Group:
         return self.runs if self.is_open or self.is_single else []
 
     @property
+    def n_comparable(self) -> int:
+        """Return how many of them can be ticked."""
+        return sum(run.state == JobState.DONE for run in self.shown)
+
+    @property
     def first(self) -> int:
         return min(run.number for run in self.runs)
 
@@ -98,11 +103,17 @@ def n_waiting(project: Project) -> int:
 
 
 def group_page(
-    project: Project, *, before: int | None = None, group: RunGroup | None = None, metric: str = "", state: str = ""
+    project: Project,
+    *,
+    before: int | None = None,
+    group: RunGroup | None = None,
+    each_run: bool = False,
+    metric: str = "",
+    state: str = "",
 ) -> tuple[list[Group], int | None]:
     """Return a page of groups, newest first, with their runs of a metric or in a state; the id to continue from.
 
-    With ``group`` the page has that one alone, run by run.
+    With ``group`` the page has that one alone, run by run; with ``each_run`` every group is open.
     """
     filters = {name: value for name, value in (("metric", metric), ("state", state)) if value}
     runs = ScoreRun.objects.filter(project=project, **filters)
@@ -117,7 +128,9 @@ def group_page(
     by_group: dict[int, list[ScoreRun]] = {}
     for run in of_page:
         by_group.setdefault(run.group_id, []).append(run)
-    return [Group(each, by_group[each.pk], group is not None) for each in page if each.pk in by_group], older
+    return [
+        Group(each, by_group[each.pk], each_run or group is not None) for each in page if each.pk in by_group
+    ], older
 
 
 def run_kinds(project: Project) -> tuple[dict[str, str], list[str]]:

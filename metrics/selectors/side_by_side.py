@@ -17,6 +17,12 @@ class Agreement:
     same: int
     pairs: int
 
+    @property
+    def differing_items(self) -> str:
+        """Return which items each run is over; empty if they are the same."""
+        first, second = self.first.items, self.second.items
+        return "" if first == second else f"{first.label} against {second.label}"
+
 
 def agreements(columns: Sequence[Column], board: Leaderboard) -> list[Agreement]:
     """Return, for the first run and each other one, on how many pairs of systems they agree about the better one."""
@@ -60,7 +66,7 @@ def settings_of(columns: Sequence[Column]) -> list[Setting]:
     rows: dict[str, list[str]] = {
         "Metric": [column.label for column in columns],
         "References": [column.references or "none" for column in columns],
-        "Items": ["with a positive weight" if run.subset.get("items") == "positive" else "all" for run in runs],
+        "Items": [_items(column) for column in columns],
         "Systems": [f"{run.n_systems:,}" for run in runs],  # type: ignore[attr-defined] # annotated
     }
     taken: dict[str, list[str]] = {}
@@ -71,3 +77,8 @@ def settings_of(columns: Sequence[Column]) -> list[Setting]:
             taken.setdefault(parameter.label, ["–"] * len(runs))[index] = str(parameter.written(value))
     rows |= taken
     return [Setting(name, values, len(set(values)) > 1) for name, values in rows.items()]
+
+
+def _items(column: Column) -> str:
+    is_positive = column.run is not None and column.run.subset.get("items") == "positive"
+    return f"{column.items.label}, with a positive weight" if is_positive else column.items.label

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Max, OuterRef, Subquery
+from django.db.models import Exists, Max, OuterRef, Subquery
 
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
@@ -81,8 +81,11 @@ def stored_ratings(dataset: Dataset) -> list[CampaignRatings]:
 
 
 def is_rating(dataset: Dataset) -> bool:
-    """Return whether mean ratings of the data set are being computed."""
-    return SystemRatings.objects.filter(dataset=dataset).exclude(state__in=FINISHED_STATES).exists()
+    """Return whether mean ratings of the data set are being computed; not if no output of a system was ever rated."""
+    if not SystemRatings.objects.filter(dataset=dataset).exclude(state__in=FINISHED_STATES).exists():
+        return False
+    outputs = ResponseSource.objects.filter(response=OuterRef("response"), system__dataset=dataset)
+    return Rating.objects.filter(Exists(outputs), campaign__dataset=dataset).exists()
 
 
 def compute_ratings(dataset: Dataset) -> dict[str, Any]:

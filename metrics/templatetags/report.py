@@ -5,9 +5,10 @@ from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from metrics.models import ScoreRun
+from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.colours import metric_colour
 from metrics.selectors.runs import metric_label
+from metrics.selectors.zeros import zero_reason
 from metrics.subsets import Subset
 
 register = template.Library()
@@ -85,6 +86,11 @@ def short_id(external_id: str) -> str:
 def references(subset_label: str) -> str:
     """Return the full name of a subset: forms and commands call the single reference "original"."""
     return "single (the original)" if subset_label == "single" else subset_label
+
+
+@register.filter
+def why_zero(score: SystemScore, run: ScoreRun) -> str:
+    return zero_reason(score, run)
 
 
 @register.filter

@@ -32,6 +32,7 @@ from metrics.selectors import runs as selectors
 from metrics.selectors.comparisons import comparisons_of, why_no_intervals
 from metrics.selectors.models import finished_models, model_names_of, model_parameters, models_of_run
 from metrics.selectors.reference_scores import is_bleu
+from metrics.selectors.run_items import item_set_of_report, references_name
 from metrics.selectors.scripts import run_warning
 from metrics.services.runs import score_run_create, score_runs_request
 from metrics.subsets import Subset
@@ -76,10 +77,15 @@ def run_list(request: MemberRequest) -> HttpResponse:
         filters |= {"group": str(group.pk)}
     elif "group" in request.GET:
         raise Http404("No such group of runs in this project.")
+    each_run = request.GET.get("each") == "1"
+    if each_run:
+        filters |= {"each": "1"}
     groups: list[selectors.Group] = []
     older = None
     if known:
-        groups, older = selectors.group_page(project, before=before, group=group, **_run_filters(filters))
+        groups, older = selectors.group_page(
+            project, before=before, group=group, each_run=each_run, **_run_filters(filters)
+        )
     names = model_names_of([run for each in groups for run in each.runs])
     context = {
         "project": project,
@@ -89,6 +95,9 @@ def run_list(request: MemberRequest) -> HttpResponse:
         "groups": [(each, [described(run, names) for run in each.shown]) for each in groups],
         "older_url": f"?{urlencode(filters | {'before': older})}#runs" if older else "",
         "newest_url": "" if before is None else f"?{urlencode(filters)}#runs",
+        "n_comparable": sum(each.n_comparable for each in groups),
+        "each_run": each_run,
+        "each_url": f"?{urlencode(filters | {'each': 1})}#runs" if any(not each.shown for each in groups) else "",
         "may_create": may_manage(project),
         "metrics": metrics,
         "states": [(state, JobState(state).label) for state in states],
@@ -99,7 +108,7 @@ def run_list(request: MemberRequest) -> HttpResponse:
 
 
 def _run_filters(filters: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in filters.items() if name != "group"}
+    return {name: value for name, value in filters.items() if name in ("metric", "state")}
 
 
 def _filters(request: HttpRequest) -> dict[str, str]:
@@ -294,6 +303,8 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
     if run.state == JobState.DONE:
         context |= {
             "scores": list(selectors.system_scores(run)),
+            "items": item_set_of_report(run),
+            "references_name": references_name(run),
             "comparisons": comparisons_of(run),
             "self_references": selectors.self_references(run),
             "models": models_of_run(run),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from annotation.models import Project
+from annotation.models import Item, Project, Response, ResponseSource, SourceKind
 from metrics.models import RunOrigin, ScoreRun, SystemRatings
 from metrics.scoring.comparisons import LEVEL
 from metrics.scoring.registry import get_metric
@@ -9,10 +9,12 @@ from metrics.selectors import comparisons
 from metrics.selectors.comparisons import comparisons_of
 from metrics.selectors.leaderboard import Column, Leaderboard, Row, board_runs, leaderboard
 from metrics.selectors.leaderboard_words import headline, summary
-from metrics.selectors.system_ratings import stored_ratings
-from metrics.services.runs import GroupOf, score_run_execute, score_runs_create
+from metrics.selectors.run_items import ItemSet, item_set_of_report
+from metrics.selectors.system_ratings import is_rating, stored_ratings
+from metrics.services.runs import GroupOf, score_run_create, score_run_execute, score_runs_create
 from metrics.services.system_ratings import system_ratings_compute, system_ratings_request
 from metrics.subsets import Subset
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.metrics.runs import finished_run
 from tests.metrics.world import HYPOTHESES, World, make_world
 
@@ -101,6 +103,46 @@ def test_a_run_that_was_requested_counts_before_one_of_a_study(small: World) -> 
     assert board_runs(small.dataset) == [again]
 
 
+def plain_reference(item: Item, text: str) -> None:
+    response = Response.objects.create(item=item, text=text, text_key=text)
+    ResponseSource.objects.create(response=response, item=item, kind=SourceKind.HUMAN)
+
+
+def test_a_metric_has_a_column_for_each_kind_of_references_with_its_items(small: World) -> None:
+    for item, name in ((small.items[0], "human reply"), (small.items[1], "another reply")):
+        plain_reference(item, name)
+    own, _ = score_run_create(
+        project=small.project,
+        dataset=small.dataset,
+        systems=small.hypotheses,
+        metric="bleu",
+        parameters={},
+        by=None,
+    )
+    score_run_execute(run_id=own.pk)
+    weighted, delta = finished_run(small, "bleu"), finished_run(small, "delta_bleu")
+    length = finished_run(small, "length")
+
+    board = leaderboard(small.dataset, board_runs(small.dataset))
+
+    heads = [(column.label, column.references, column.items.label) for column in board.columns]
+    assert heads[0] == ("BLEU", "own references", "2 of 5 items")
+    assert set(heads[1:3]) == {
+        ("ΔBLEU", str(small.release), "4 of 5 items"),
+        ("BLEU", str(small.release), "all 5 items"),
+    }
+    assert heads[3:] == [("Length", "", "all 5 items")]
+    assert [column.begins_block for column in board.columns] == [False, True, False, True]
+    assert board.has_several_item_sets
+    for run in (weighted, delta, length):
+        assert next(c for c in board.columns if c.run == run).items == item_set_of_report(run)
+    sentences = summary(board)
+    assert sentences[0].startswith("Over all 5 items: BLEU puts ")
+    assert any(each.startswith(f"Over 4 of 5 items ({small.release}): ΔBLEU puts ") for each in sentences)
+    assert any(each.startswith("Over 2 of 5 items (own references): BLEU puts ") for each in sentences)
+    assert sentences[-1] == "Scores over different items are not compared with each other."
+
+
 # --- Raters -----------------------------------------------------------------------------------------------------------
 
 
@@ -142,6 +184,18 @@ def test_mean_ratings_are_computed_once_until_ratings_change(world: World) -> No
     assert stored_ratings(world.dataset)  # the earlier ones are shown meanwhile
     system_ratings_compute(ratings_id=waiting.pk)
     assert not SystemRatings.objects.filter(pk=first.pk).exists()
+
+
+def test_mean_ratings_are_said_to_be_computed_only_if_an_output_was_rated(project: Project) -> None:
+    dataset = make_dataset(project)
+    item = make_item(dataset, "i0")
+    rate(make_campaign(dataset), "ann", make_response(item, "Yes.", "human"), 4)
+    assert system_ratings_request(dataset=dataset) is not None
+    assert not is_rating(dataset)
+
+    make_response(item, "Yes.", "A system")
+
+    assert is_rating(dataset)
 
 
 # --- In a sentence ----------------------------------------------------------------------------------------------------
@@ -197,6 +251,28 @@ def test_the_sentence_says_who_is_first_and_who_cannot_be_told_apart(columns: li
     board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
 
     assert summary(board) == sentences
+
+
+def over(n: int, label: str, best: str, *tied: str) -> Column:
+    made = column(label, best, *tied)
+    made.items = ItemSet(n, 40, "" if n == 40 else "Chat v1")
+    return made
+
+
+def test_metrics_over_different_items_are_not_counted_together() -> None:
+    columns = [over(40, "BLEU", "A"), over(40, "chrF", "A", "B"), over(12, "BLEU", "B"), over(11, "ΔBLEU", "A")]
+    board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
+
+    assert summary(board) == [
+        "Over all 40 items: BLEU and chrF put A first.",
+        "chrF cannot tell it from B.",
+        "Over 12 of 40 items (Chat v1): BLEU puts B first.",
+        "Over 11 of 40 items (Chat v1): ΔBLEU puts A first.",
+        "Scores over different items are not compared with each other.",
+    ]
+    assert headline(board) == (
+        "Over all 40 items: all 2 metrics put A first; 1 of them tells it from every other system."
+    )
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,8 @@ def test_the_page_shows_each_score_and_what_was_left_out(world: World, run: Scor
 
     for score in run.scores.all():
         assert f"{score.score:.4f}" in page
-    assert "no reference of positive weight" in page
+    assert page.index("Over <strong>39 of 40 items</strong>") < page.index("Scores of systems")
+    assert page.count("no reference of positive weight") == 2  # beside the result, and in the list of what was left out
     assert run.signature.replace(">", "&gt;") in page
 
 
@@ -379,13 +380,19 @@ def test_the_leaderboard_stands_above_the_runs_and_is_sorted_without_script(
 
     assert page.index("Leaderboard: systems by metrics") < page.index(">All runs<")
     assert f"sort=r{run.number}" in page
-    assert "put Echo first" in page
+    assert "puts Echo first" in page
+    assert "39 of 40 items" in page
+    assert "all 40 items" in page
     board = worst_first.context["board"]
     scores = [row.cells[board.columns.index(next(c for c in board.columns if c.is_sorted))].score for row in board.rows]
     assert scores == sorted(scores)
     assert 'aria-sort="ascending"' in worst_first.content.decode()
     table = body(client.get(reverse("metrics:run-leaderboard-download", args=[world.project.slug, "csv"])))
-    assert table.decode().splitlines()[0].startswith("system,column,run,score,low,high,standing,p_best_corrected")
+    assert (
+        table.decode()
+        .splitlines()[0]
+        .startswith("system,column,run,references,items_scored,items,score,low,high,standing,p_best_corrected")
+    )
     assert table.count(b"\n") == 1 + 2 * len(world.hypotheses)
 
 
@@ -398,10 +405,17 @@ def test_runs_requested_together_are_one_row_that_opens(world: World, run: Score
 
     page, opened = (client.get(url + query).content.decode() for query in ("", f"?group={group.pk}"))
 
-    assert f'<a href="?group={group.pk}">Runs 2–3</a>' in page
+    assert f'<a href="?group={group.pk}#runs">Runs 2–3</a>' in page
     assert "2 runs: chrF, TER" in page
     assert [f">Run {number}</a></th>" in opened for number in (1, 2, 3)] == [False, True, True]
     assert client.get(f"{url}?group=0").status_code == 404
+    for number in (2, 3):
+        score_run_execute(run_id=ScoreRun.objects.get(number=number).pk)
+    page, opened, every = (client.get(url + query).content.decode() for query in ("", f"?group={group.pk}", "?each=1"))
+    assert ["Compare the ticked runs" in each for each in (page, opened, every)] == [False, True, True]
+    assert [each.count('type="checkbox" name="run"') for each in (page, opened, every)] == [1, 2, 3]
+    assert 'href="?each=1#runs">List every run, to compare some</a>' in page
+    assert "List every run" not in every
 
 
 def test_runs_are_compared_side_by_side(world: World, run: ScoreRun, viewer, as_user) -> None:
@@ -414,8 +428,9 @@ def test_runs_are_compared_side_by_side(world: World, run: ScoreRun, viewer, as_
     assert page.context["missing"] == [99]
     differing = {setting.name for setting in page.context["settings"] if setting.differs}
     assert "Longest n-gram" in differing
-    assert "Items" not in differing
+    assert "Items" in differing
     (agreement,) = page.context["agreements"]
+    assert agreement.differing_items == "39 of 40 items against all 40 items"
     orders = [[score.system_id for score in each.scores.order_by("-score")] for each in (run, other)]
     taus = kendalltau([orders[0].index(pk) for pk in orders[0]], [orders[1].index(pk) for pk in orders[0]]).statistic
     assert 2 * agreement.same / agreement.pairs - 1 == pytest.approx(taus)
