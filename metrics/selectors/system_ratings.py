@@ -82,10 +82,10 @@ def stored_ratings(dataset: Dataset) -> list[CampaignRatings]:
 
 def is_rating(dataset: Dataset) -> bool:
     """Return whether mean ratings of the data set are being computed; not if no output of a system was ever rated."""
-    if not SystemRatings.objects.filter(dataset=dataset).exclude(state__in=FINISHED_STATES).exists():
-        return False
     outputs = ResponseSource.objects.filter(response=OuterRef("response"), system__dataset=dataset)
-    return Rating.objects.filter(Exists(outputs), campaign__dataset=dataset).exists()
+    rated = Rating.objects.filter(Exists(outputs), campaign__dataset=dataset)
+    waiting = SystemRatings.objects.filter(dataset=dataset).exclude(state__in=FINISHED_STATES)
+    return waiting.filter(Exists(rated)).exists()
 
 
 def compute_ratings(dataset: Dataset) -> dict[str, Any]:
