@@ -125,7 +125,8 @@ def _whole(encoding: Mapping[str, Any], rows: Rows) -> Mapping[str, Any]:
     axis = encoding.get("axis") or {}
     if encoding.get("type") != "quantitative" or not str(axis.get("format", "")).endswith("d"):
         return encoding
-    values = [row[encoding["field"]] for row in rows if row.get(encoding.get("field")) is not None]
+    field = str(encoding.get("field"))
+    values = [row[field] for row in rows if row.get(field) is not None]
     if not values:
         return encoding
     ends = values if (encoding.get("scale") or {}).get("zero") is False else [0, *values]
