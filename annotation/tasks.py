@@ -3,10 +3,12 @@
 from celery import Task, shared_task
 from django.conf import settings
 
-from annotation.core import heartbeats, jobs, limits
+from annotation.core import heartbeats, jobs, kept_files, limits
+from annotation.datasets.services import drafts
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.dry_runs.services.running import sandboxes_sweep
 from annotation.dry_runs.tasks import dry_run_execute
+from annotation.judgements.services.preview import PREVIEW
 from annotation.judgements.tasks import rating_import_execute
 from annotation.mining.tasks import corpus_index, mining_run_execute
 from annotation.models import (
@@ -52,6 +54,9 @@ def sweep() -> None:
     """End lapsed leases and enqueue lost and waiting work again. Safe to run twice."""
     handout.slots_sweep()
     limits.limits_sweep()
+    kept_files.kept_files_sweep()
+    drafts.unconfirmed_sweep(DatasetImport.objects.all())
+    drafts.unconfirmed_sweep(RatingImport.objects.all(), PREVIEW)
     pace.paces_update()
     stale_jobs_enqueue(
         (Release, release_build),

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from annotation.core.forms import EditForm, RefusableForm
+from annotation.core.forms import EditForm
+from annotation.core.kept_files import KeptFileForm
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.core.rows import ENDINGS, FORMATS, format_of
 from annotation.core.uploads import upload_limit
@@ -22,7 +23,7 @@ from annotation.models.datasets import DATASET_FORMATS
 FORMAT_CHOICES = [("", "As its name says"), *FORMATS.items()]
 
 
-class UploadForm(RefusableForm):
+class UploadForm(KeptFileForm):
     endings: ClassVar[Mapping[str, str]] = ENDINGS
     file = forms.FileField(
         label="File",
@@ -77,7 +78,7 @@ class DatasetUploadForm(UploadForm):
         return self.cleaned_data["turn_separator"] or TURN_SEPARATOR
 
     def arguments(self) -> dict[str, Any]:
-        data = dict(self.cleaned_data)
+        data = {name: value for name, value in self.cleaned_data.items() if name != "kept"}
         file = data.pop("file")
         return {"filename": file.name, "content": file.read(), **data}
 

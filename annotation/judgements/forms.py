@@ -84,7 +84,7 @@ class RatingOptionsForm(RefusableForm):
 
     @property
     def details(self) -> list[BoundField]:
-        return [self[name] for name in self.fields if name not in self.basic]
+        return [field for field in self.visible_fields() if field.name not in self.basic]
 
     @property
     def details_open(self) -> bool:

@@ -9,11 +9,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.job_views import cancel_view
+from annotation.core.kept_files import FileKeeper
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
+from annotation.datasets.services.drafts import kept_until
 from annotation.datasets.services.report import report_rows
-from annotation.datasets.views.imports import RATING_EXAMPLES, import_page
+from annotation.datasets.views.imports import RATING_EXAMPLES, again_initial, import_page
 from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
 from annotation.judgements.services import imports, preview
 from annotation.judgements.services.options import SHAPE_LABELS
@@ -39,7 +41,9 @@ def _to_import(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
 @object_view(dataset_or_404, Role.MANAGER)
 @takes_uploads
 def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
-    form = RatingUploadForm(request.POST or None, request.FILES or None)
+    keeper = FileKeeper(request.project, request.user, RatingImport.objects.all())
+    initial = again_initial(request, RatingImport)
+    form = RatingUploadForm(request.POST or None, request.FILES or None, keeper=keeper, initial=initial)
     if request.method == "POST":
         job = form.submit(imports.rating_import_create, dataset=dataset, by=request.user, draft=True)
         if job is not None:
@@ -55,7 +59,7 @@ def rating_import_detail(request: MemberRequest, job: RatingImport) -> HttpRespo
     if is_draft(job):
         return _preview_page(request, job, RatingOptionsForm(initial=job.options))
     made = reverse("annotation:campaign-detail", args=[project.slug, job.campaign_id]) if job.campaign_id else ""
-    again = reverse("annotation:rating-import", args=[project.slug, job.dataset.slug])
+    again = f"{reverse('annotation:rating-import', args=[project.slug, job.dataset.slug])}?again={job.pk}"
     return import_page(request, job, kind="rating", made_url=made, made_label="Open the campaign", again_url=again)
 
 
@@ -82,6 +86,7 @@ def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptions
         "may_manage": may_manage(request.project),
         "more": report["total"] - len(report["errors"]),
         "form": form,
+        "kept_until": kept_until(job),
     }
     return render(request, "annotation/judgements/rating_import_preview.html", context)
 

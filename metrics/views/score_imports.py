@@ -9,12 +9,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.exports import zip_response
+from annotation.core.kept_files import FileKeeper
 from annotation.core.numbers import counted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.models import Dataset, Role
-from metrics.forms.score_imports import HIGHER, ScoreImportForm, packed
+from metrics.forms.score_imports import HIGHER, ScoreImportForm
 from metrics.models import ScoreRun
 from metrics.services.score_exports import archive_chunks
 from metrics.services.score_imports import score_file_import, score_file_preview
@@ -28,26 +29,26 @@ STORE = "store"
 def run_import(request: MemberRequest) -> HttpResponse:
     """Show the form; then the same form beside a preview of the file, and a button that stores it."""
     project = request.project
+    keeper = FileKeeper(project, request.user)
     if request.method == "GET":
         initial = {"dataset": request.GET.get("dataset", ""), "direction": HIGHER}
-        return _page(request, ScoreImportForm(project=project, initial=initial))
-    form = ScoreImportForm(request.POST, request.FILES, project=project)
-    if not form.is_valid():
-        return _page(request, form)
-    previews, refusal = None, None
-    file: dict[str, Any] = {key: form.cleaned_data[key] for key in ("dataset", "filename", "content")}
-    try:
-        if request.POST.get("action") == STORE:
-            return _stored(request, score_file_import(**file, by=request.user, options=form.options()))
-        previews = score_file_preview(**file, options=form.options())
-    except ImportRefused as error:
-        refusal = error
-    except AnnotationError as error:
-        form.add_refusal(error)
-    form.carry(file["filename"])
-    carried = {"carried": packed(file["content"]), "filename": file["filename"]}
-    more = refusal.total - len(refusal.rows) if refusal else 0
-    return _page(request, form, previews=previews, refusal=refusal, more=more, **carried)
+        return _page(request, ScoreImportForm(project=project, keeper=keeper, initial=initial))
+    form = ScoreImportForm(request.POST, request.FILES, project=project, keeper=keeper)
+    shown: dict[str, Any] = {}
+    if form.is_valid():
+        try:
+            file = form.arguments()
+            if request.POST.get("action") == STORE:
+                runs = score_file_import(**file, by=request.user)
+                form.forget_file()
+                return _stored(request, runs)
+            shown = {"previews": score_file_preview(**file), "filename": file["filename"]}
+        except ImportRefused as error:
+            shown = {"refusal": error, "more": error.total - len(error.rows)}
+        except AnnotationError as error:
+            form.add_refusal(error)
+    form.keep_file()
+    return _page(request, form, **shown)
 
 
 def _page(request: MemberRequest, form: ScoreImportForm, **context: Any) -> HttpResponse:

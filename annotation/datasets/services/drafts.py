@@ -1,31 +1,52 @@
 """Uploads that wait until a person has said what their fields mean."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_requeue
 from annotation.datasets.mapping.rules import checked_mapping
 from annotation.datasets.services.looking import look_at
-from annotation.models import DatasetImport, JobState, Project
+from annotation.models import DatasetImport, Job, JobState, Project
 
+AnyImport = TypeVar("AnyImport", bound=Job)
+LOOK = "look"  # the entry of the report of a file that awaits a mapping
 ASK = "ask"  # the option of an upload whose mapping a person decides: AT_NEED or ALWAYS
 AT_NEED, ALWAYS = "at need", "always"
+UNCONFIRMED_DAYS = 14  # after which a file that awaits confirmation is deleted
 REMEMBERED = 50  # imports whose mappings are proposed again
 
 
 def is_draft(job: DatasetImport) -> bool:
     """Return whether the file awaits a mapping; its state is cancelled, so that no worker takes it."""
-    return job.state == JobState.CANCELLED and "look" in job.report
+    return job.state == JobState.CANCELLED and LOOK in job.report
+
+
+def awaiting(jobs: QuerySet[AnyImport], mark: str = LOOK) -> QuerySet[AnyImport]:
+    """Return the imports whose files await confirmation: cancelled, with this entry in their report."""
+    return jobs.filter(state=JobState.CANCELLED, report__has_key=mark)
+
+
+def kept_until(job: Job) -> datetime | None:
+    """Return when a file that awaits confirmation is deleted."""
+    return job.finished_at and job.finished_at + timedelta(days=UNCONFIRMED_DAYS)
+
+
+def unconfirmed_sweep(jobs: QuerySet[AnyImport], mark: str = LOOK) -> None:
+    """Delete files that were not confirmed in time."""
+    awaiting(jobs, mark).filter(finished_at__lt=Now() - timedelta(days=UNCONFIRMED_DAYS)).delete()
 
 
 def wait_for_mapping(job: DatasetImport, claim: Claim, content: bytes, beat: Any) -> None:
     """Look at the file and let the job wait, with the fields and a proposal."""
     look = look_at(content, filename=job.filename, file_format=job.file_format, beat=beat).as_json()
     earlier = job.options.get("mapping") or _earlier_mapping(job.project, look["mapping"], look)
-    claim.cancelled(report={"look": look | {"mapping": earlier or look["mapping"]}})
+    claim.cancelled(report={LOOK: look | {"mapping": earlier or look["mapping"]}})
 
 
 def _earlier_mapping(project: Project, proposed: Mapping[str, str], look: dict[str, Any]) -> dict[str, str] | None:

@@ -15,6 +15,7 @@ from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import errors_response, table_response
 from annotation.core.job_views import cancel_view
+from annotation.core.kept_files import LONGEST_ID, FileKeeper
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.forms import DatasetUploadForm, MappingForm
@@ -25,6 +26,7 @@ from annotation.datasets.services.drafts import (
     dataset_import_discard,
     given_mapping,
     is_draft,
+    kept_until,
 )
 from annotation.datasets.services.files import TURN_SEPARATOR
 from annotation.datasets.services.imports import dataset_import_create
@@ -50,12 +52,26 @@ def example_file(request: HttpRequest, filename: str) -> FileResponse:
 @project_view(Role.MANAGER)
 @takes_uploads
 def dataset_import(request: MemberRequest) -> HttpResponseBase:
-    form = DatasetUploadForm(request.POST or None, request.FILES or None)
+    keeper = FileKeeper(request.project, request.user, DatasetImport.objects.all())
+    initial = again_initial(request, DatasetImport)
+    form = DatasetUploadForm(request.POST or None, request.FILES or None, keeper=keeper, initial=initial)
     if job := form.submit(dataset_import_create, project=request.project, by=request.user, ask=True):
         dataset_import_execute.delay_on_commit(job.pk)
         return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
     context = {"project": request.project, "form": form, "examples": DATASET_EXAMPLES}
     return render(request, "annotation/datasets/dataset_import.html", context)
+
+
+def again_initial(request: MemberRequest, jobs: type[DatasetImport | RatingImport | WeightsImport]) -> dict[str, Any]:
+    """Return what the form of the import that ``?again=`` names was sent with, its file included."""
+    number = request.GET.get("again", "")
+    if not number.isdecimal() or len(number) > LONGEST_ID:
+        return {}
+    job: Any = jobs._default_manager.defer("content").filter(project=request.project, pk=number).first()
+    if job is None:
+        return {}
+    sent = {name: getattr(job, name) for name in ("name", "file_format", "reference_set") if hasattr(job, name)}
+    return sent | job.options | {"kept": FileKeeper.key_of(job)}
 
 
 @require_POST
@@ -87,7 +103,7 @@ def dataset_import_detail(request: MemberRequest, job: DatasetImport) -> HttpRes
             return HttpResponseClientRefresh()
         look = job.report["look"]
         return mapping_page(request, job, MappingForm(None, fields=look["fields"], mapping=look["mapping"]))
-    again = reverse("annotation:dataset-import", args=[request.project.slug])
+    again = f"{reverse('annotation:dataset-import', args=[request.project.slug])}?again={job.pk}"
     may_map = job.state == JobState.FAILED and "errors" in job.report and may_manage(request.project)
     context: dict[str, Any] = {
         "made_label": "Open the data set",
@@ -127,6 +143,7 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
         "left_out": [name for name, meaning in mapping.items() if meaning == IGNORE],
         "more": preview.total - len(preview.errors) if preview else 0,
         "may_manage": may_manage(request.project),
+        "kept_until": kept_until(job),
     }
     page = "dataset_mapping_preview" if request.htmx else "dataset_mapping"
     return render(request, f"annotation/datasets/{page}.html", context)

@@ -13,7 +13,7 @@ from annotation.datasets.services.imports import STEPS, reading_beat, resolve_fo
 from annotation.judgements.services.content import RatingContent
 from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.options import RATING_ENDINGS, RatingOptions
-from annotation.judgements.services.preview import rating_preview
+from annotation.judgements.services.preview import PREVIEW, rating_preview
 from annotation.judgements.services.recognition import recognised
 from annotation.judgements.services.store import (
     campaign_name_taken,
@@ -56,7 +56,7 @@ def rating_import_create(
             dataset=dataset, filename=filename, content=content, file_format=resolved, options=options
         )
         options = preview.options
-        waiting = {"report": {"preview": preview.as_json()}, "state": JobState.CANCELLED, "finished_at": Now()}
+        waiting = {"report": {PREVIEW: preview.as_json()}, "state": JobState.CANCELLED, "finished_at": Now()}
     elif not options.shape:
         options = recognised(content, file_format=resolved, options=options)
     return RatingImport.objects.create(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
+from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.file_limits import PAGE, PAGE_BYTES
@@ -21,6 +22,7 @@ from annotation.judgements.services.recognition import recognised
 from annotation.judgements.services.store import Judged, dataset_index, join_shared, match, rating_counts, with_aliases
 from annotation.models import Dataset, JobState, RatingImport
 
+PREVIEW = "preview"  # the entry of the report of a file that awaits confirmation
 SHOWN_JUDGEMENTS = 5
 SHOWN_CHARACTERS = 80
 
@@ -164,7 +166,7 @@ def _shown(judgement: Judgement, read: RatingContent) -> dict[str, Any]:
 
 def is_draft(job: RatingImport) -> bool:
     """Return whether the file awaits confirmation; its state is cancelled, so that no worker takes it."""
-    return job.state == JobState.CANCELLED and "preview" in job.report
+    return job.state == JobState.CANCELLED and PREVIEW in job.report
 
 
 def rating_import_read_again(*, job: RatingImport, options: RatingOptions) -> None:
@@ -180,7 +182,7 @@ def rating_import_read_again(*, job: RatingImport, options: RatingOptions) -> No
     with transaction.atomic():
         _check_draft(_locked(job))
         RatingImport.objects.filter(pk=job.pk).update(
-            options=preview.options.as_json(), report={"preview": preview.as_json()}
+            options=preview.options.as_json(), report={PREVIEW: preview.as_json()}, finished_at=Now()
         )
 
 

@@ -152,7 +152,7 @@ class WeightsUploadForm(UploadForm):
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``weights_import_create``."""
-        options = {name: value for name, value in self.cleaned_data.items() if name != "file"}
+        options = {name: value for name, value in self.cleaned_data.items() if name not in ("file", "kept")}
         file = self.cleaned_data["file"]
         return {"filename": file.name, "content": file.read(), "options": ImportOptions(**options)}
 

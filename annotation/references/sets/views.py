@@ -7,10 +7,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.core.access import may_manage
 from annotation.core.exports import Column, objects_response
+from annotation.core.kept_files import FileKeeper
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import chosen_dataset
-from annotation.models import ReferenceSet, Role
+from annotation.datasets.views.imports import again_initial
+from annotation.models import ReferenceSet, Role, WeightsImport
 from annotation.projects.services.editing import columns_of, version_of
 from annotation.references import tasks
 from annotation.references.browsing.selectors.references import source_names
@@ -145,7 +147,11 @@ def reference_set_import(request: MemberRequest) -> HttpResponse:
     context: dict[str, object] = {"project": request.project, "datasets": datasets, "dataset": dataset}
     if dataset is None:
         return render(request, "annotation/references/reference_set_import.html", context)
-    form = WeightsUploadForm(request.POST or None, request.FILES or None, dataset=dataset)
+    keeper = FileKeeper(request.project, request.user, dataset.weights_imports.all())
+    initial = again_initial(request, WeightsImport)
+    form = WeightsUploadForm(
+        request.POST or None, request.FILES or None, dataset=dataset, keeper=keeper, initial=initial
+    )
     if job := form.submit(weights_import_create, dataset=dataset, by=request.user):
         tasks.weights_import_execute.delay_on_commit(job.pk)
         return redirect("annotation:weights-import-detail", request.project.slug, job.pk)

@@ -7,7 +7,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from metrics.forms.score_imports import packed, unpacked
+from annotation.core.kept_files import FileKeeper
+from annotation.models import KeptFile, User
 from metrics.models import ScoreRun
 from tests.metrics.world import World
 
@@ -30,10 +31,12 @@ def form_data(world: World, content: str | bytes = TABLE, filename: str = "comet
     return form | {"file": SimpleUploadedFile(filename, data)} | changes
 
 
-def carried(world: World, content: str = TABLE, **changes: object) -> dict:
-    form = form_data(world, content, action="store", carried=packed(content.encode()), **changes)
+def kept(world: World, user: User, content: str = TABLE, **changes: object) -> dict:
+    """Return what the button below a preview sends: the file stays on the server."""
+    key = FileKeeper(world.project, user).keep(SimpleUploadedFile("comet.csv", content.encode()))
+    form = form_data(world, content, action="store", kept=key, **changes)
     del form["file"]
-    return form | {"filename": "comet.csv"}
+    return form
 
 
 def page_of(response) -> str:
@@ -49,23 +52,26 @@ def test_managers_alone_may_import(world: World, viewer, outsider, as_user, clie
 
 
 def test_a_file_is_shown_as_it_was_understood_and_nothing_is_stored(world: World, manager, as_user) -> None:
-    page = page_of(as_user(manager).post(address(world), form_data(world)))
+    client = as_user(manager)
+    page = page_of(client.post(address(world), form_data(world)))
 
     assert "comet.csv holds 1 run" in page
     assert "2 systems matched, 2 of 40 items with a score; of these items 1 score is missing" in page
     assert "Without scores: Human, Quill, Random." in page
     assert "0.7500" in page
-    assert 'name="carried"' in page
+    assert f'name="kept" value="file-{KeptFile.objects.get().pk}"' in page
+    assert "<strong>comet.csv</strong>" in page
     assert not ScoreRun.objects.exists()
 
 
 def test_what_was_shown_is_stored_and_opened(world: World, manager, as_user) -> None:
     client = as_user(manager)
-    response = client.post(address(world), carried(world))
+    response = client.post(address(world), kept(world, manager))
+    assert not KeptFile.objects.exists()
     run = ScoreRun.objects.get()
     assert response.url == reverse("metrics:run-detail", args=[world.project.slug, run.number])
     assert run.requested_by == manager
-    page = page_of(client.post(address(world), carried(world), follow=True))
+    page = page_of(client.post(address(world), kept(world, manager), follow=True))
     assert "Opened the existing runs with these scores" in page
     assert ScoreRun.objects.count() == 1
 
@@ -90,7 +96,9 @@ def test_the_accepted_items_are_listed_once(world: World, manager, as_user) -> N
 
 def test_a_run_without_segments_shows_none(world: World, manager, as_user) -> None:
     client = as_user(manager)
-    page = page_of(client.post(address(world), carried(world, "system,score\nEcho,0.5\nParrot,0.25\n"), follow=True))
+    page = page_of(
+        client.post(address(world), kept(world, manager, "system,score\nEcho,0.5\nParrot,0.25\n"), follow=True)
+    )
     assert "scores of systems alone were imported, without segments to resample." in page
     assert "Distribution of segment scores" not in page
     assert "Items scored" not in page
@@ -104,7 +112,8 @@ def test_a_run_without_segments_shows_none(world: World, manager, as_user) -> No
         ({"name": "a|b"}, "without |, line breaks"),
         ({"lowest": "2"}, "accepted: a number above the lowest, 2"),
         ({"file": ""}, "Found none; accepted: a file with scores."),
-        ({"file": "", "carried": "x"}, "The page lost the file; choose it again."),
+        ({"file": "", "kept": "file-0"}, "The file is kept no longer; choose it again."),
+        ({"file": "", "kept": "x"}, "The file is kept no longer; choose it again."),
         ({"dataset": "elsewhere"}, "Select a valid choice"),
     ],
 )
@@ -136,8 +145,8 @@ def test_an_archive_makes_a_run_of_each_file_whose_directions_are_requested(worl
 
 
 def test_pages_of_an_imported_run_open(world: World, manager, viewer, as_user) -> None:
-    as_user(manager).post(address(world), carried(world, note="wmt22-comet-da"))
-    as_user(manager).post(address(world), carried(world, "system,score\nEcho,0.5\n"))
+    as_user(manager).post(address(world), kept(world, manager, note="wmt22-comet-da"))
+    as_user(manager).post(address(world), kept(world, manager, "system,score\nEcho,0.5\n"))
     client = as_user(viewer)
     for run in ScoreRun.objects.all():
         score = run.scores.get(system__name="Echo")
@@ -153,17 +162,10 @@ def test_pages_of_an_imported_run_open(world: World, manager, viewer, as_user) -
 
 
 def test_members_download_all_runs(world: World, manager, viewer, outsider, as_user) -> None:
-    as_user(manager).post(address(world), carried(world))
+    as_user(manager).post(address(world), kept(world, manager))
     response = as_user(viewer).get(export_address(world))
     with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as archive:
         assert "cats/metric-scores/cats/COMET-22-src.seg.score" in archive.namelist()
     assert response["Content-Disposition"] == 'attachment; filename="chit-chat-cats-scores.zip"'
     assert as_user(outsider).get(export_address(world)).status_code == 404
     assert as_user(viewer).post(export_address(world)).status_code == 405
-
-
-def test_a_page_carries_a_file_of_a_bounded_size() -> None:
-    assert unpacked(packed(b"a,b\n")) == b"a,b\n"
-    for broken in ("x", "QUJD", packed(b"a" * 100)[:-8]):
-        with pytest.raises(ValueError, match="no "):
-            unpacked(broken)

@@ -21,6 +21,7 @@ def _import_or_404(project: Project, pk: int) -> WeightsImport:
 @object_view(_import_or_404, Role.VIEWER)
 def weights_import_detail(request: MemberRequest, job: WeightsImport) -> HttpResponseBase:
     project = request.project
+    form_url = reverse("annotation:reference-set-import", args=[project.slug])
     return import_page(
         request,
         job,
@@ -28,7 +29,7 @@ def weights_import_detail(request: MemberRequest, job: WeightsImport) -> HttpRes
         made_url=release_url(project, job.release) if job.release else "",
         page="references/weights_import_detail",
         made_label="Open the release",
-        again_url=f"{reverse('annotation:reference-set-import', args=[project.slug])}?dataset={job.dataset.slug}",
+        again_url=f"{form_url}?dataset={job.dataset.slug}&again={job.pk}",
         in_steps=True,  # reading, storing: too few for a progress bar
         counts=_counts(job),
     )
