@@ -17,12 +17,14 @@ from annotation.models import (
     DryRun,
     Job,
     MiningRun,
+    ProjectDeletion,
     RatingImport,
     Release,
     ReleaseFigures,
     SeedSelecting,
     WeightsImport,
 )
+from annotation.projects.tasks import project_delete
 from annotation.quality.services import snapshots
 from annotation.quality.tasks import campaign_snapshot
 from annotation.rating.services import handout, pace
@@ -59,6 +61,7 @@ def sweep() -> None:
     drafts.unconfirmed_sweep(RatingImport.objects.all(), PREVIEW)
     pace.paces_update()
     stale_jobs_enqueue(
+        (ProjectDeletion, project_delete),
         (Release, release_build),
         (ReleaseFigures, release_figures_compute),
         (WeightsImport, weights_import_execute),

@@ -11,6 +11,8 @@ from django.shortcuts import render
 from django.views.defaults import page_not_found
 
 from annotation.core.errors import LimitReached
+from annotation.rating.views.access import LinkGone
+from annotation.rating.views.pages import link_gone
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 QUIET_PATHS = ("/healthz", "/static/")
@@ -44,6 +46,8 @@ class PlainNotFound:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if isinstance(exception, LinkGone):
+            return link_gone(request)
         return page_not_found(request, exception) if isinstance(exception, Http404) else None
 
 

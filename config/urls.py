@@ -14,6 +14,7 @@ urlpatterns = [
     path("accounts/password_reset/", views.password_reset, name="password_reset"),
     path("accounts/password_change/", LimitedPasswordChangeView.as_view(), name="password_change"),
     path("admin/password_change/", LimitedPasswordChangeView.as_view()),  # instead of the administration's own
+    path("accounts/login/", views.SignInView.as_view(), name="login"),
     path("accounts/", include("django.contrib.auth.urls")),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),

@@ -1,12 +1,20 @@
 """Pages of no app: home, health, page not found."""
 
+from typing import Any
+from urllib.parse import urlsplit
+
 from django.conf import settings
-from django.contrib.auth.views import PasswordResetView
+from django.contrib.auth.views import LoginView, PasswordResetView
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import Resolver404, resolve
 
 from annotation.core.chart_views import chart_response, chart_theme
+from annotation.core.errors import LimitReached
 from annotation.core.limits import Limit, client_address, limit_count
+from annotation.models import Invitation
+from annotation.projects.roles import rights_of
+from annotation.projects.services.invitations import invitation_by_token, why_closed
 from config.health import health
 from config.styleguide import bar_chart, examples
 
@@ -32,6 +40,26 @@ def password_reset(request: HttpRequest) -> HttpResponseBase:
     if request.method == "POST":  # each sends a message
         limit_count(limit=PASSWORD_RESETS, subject=client_address(request))
     return PasswordResetView.as_view()(request)
+
+
+class SignInView(LoginView):
+    """Django's page to sign in. Who was invited reads there by whom, to which project and in which role."""
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        invitation = self._invitation()
+        if invitation is not None:
+            closed = why_closed(invitation)
+            context |= {"invitation": invitation, "closed": closed, "rights": rights_of(invitation.role)}
+        return super().get_context_data(**context)
+
+    def _invitation(self) -> Invitation | None:
+        try:
+            match = resolve(urlsplit(self.get_redirect_url()).path)
+            if match.view_name != "annotation:invitation":
+                return None
+            return invitation_by_token(token=match.kwargs["token"], address=client_address(self.request))
+        except (Resolver404, LimitReached):
+            return None
 
 
 def not_found(request: HttpRequest) -> HttpResponse:

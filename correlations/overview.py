@@ -8,6 +8,8 @@ from django.urls import reverse
 from annotation.core.numbers import counted
 from annotation.models import JobState, Project
 from annotation.overview.registry import Finding, JobKind, NextStep, register
+from annotation.projects.contents import Content
+from annotation.projects.contents import register as register_contents
 from correlations.models import ParameterStudy, Study
 from correlations.results.study import StudyResult
 from correlations.selectors.parameter_reports import SweepReport
@@ -81,6 +83,9 @@ def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
         )
 
 
+register_contents(
+    contents=[Content(Study, "study", "studies"), Content(ParameterStudy, "parameter study", "parameter studies")]
+)
 register(
     findings=[study_findings, parameter_findings],
     setbacks=[study_setback],

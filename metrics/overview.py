@@ -1,15 +1,19 @@
 """Score runs and trained models on a project's front page."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from django.db.models import Max
 from django.urls import reverse
 
 from annotation.models import JobState, Project
 from annotation.overview.registry import Finding, JobKind, register
+from annotation.projects.contents import Content
+from annotation.projects.contents import register as register_contents
 from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.leaderboard import Leaderboard, board_runs, leaderboard, scored_by
 from metrics.selectors.leaderboard_words import headline
+from metrics.selectors.models import folder_of
 from metrics.selectors.system_ratings import stored_ratings
 
 BOARDS = 2  # data sets whose leaderboards are read, the one scored last first
@@ -33,6 +37,24 @@ def _sure(board: Leaderboard) -> str:
     return f"{tested}, but not by {len(board.untested)} of {len(board.columns)}" if board.untested else tested
 
 
+def models_at_work(project: Project) -> Iterator[str]:
+    for model in project.trained_models.filter(state=JobState.RUNNING).only("name"):
+        yield f"The model “{model.name}” is being trained: cancel that first."
+
+
+def model_files(project: Project) -> Iterator[Path]:
+    """Yield the folders of models that no other project has."""
+    for model in project.trained_models.exclude(digest="").only("kind", "digest"):
+        others = TrainedModel.objects.filter(kind=model.kind, digest=model.digest).exclude(project=project)
+        if not others.exists():
+            yield folder_of(model)
+
+
+register_contents(
+    contents=[Content(ScoreRun, "score run"), Content(TrainedModel, "model")],
+    problems=[models_at_work],
+    files=[model_files],
+)
 register(
     findings=[leaderboard_findings],
     jobs=[

@@ -56,7 +56,9 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:parameter-study-create correlations:study-create metrics:model-create metrics:run-create "
         "metrics:run-import "
     ),
-    (Role.OWNER, Role.OWNER): ("annotation:project-edit annotation:rater-erase annotation:rater-held "),
+    (Role.OWNER, Role.OWNER): (
+        "annotation:project-delete annotation:project-edit annotation:rater-erase annotation:rater-held "
+    ),
     (Role.VIEWER, None): (
         "annotation:campaign-record-amendments "
         "annotation:campaign-agreement-download annotation:campaign-audit annotation:campaign-chart "

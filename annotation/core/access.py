@@ -7,13 +7,15 @@ from django.db import models
 from django.http import Http404
 
 from annotation.models import Membership, Project, Role, User
+from annotation.models.accounts import not_being_deleted
 
 AnyModel = TypeVar("AnyModel", bound=models.Model)
 
 
 def get_project_or_404(user: User, slug: str, *, role: Role = Role.VIEWER) -> Project:
     """Return the project for a member whose role is at least ``role``; ``membership`` on it is the user's."""
-    memberships = Membership.objects.select_related("project").filter(project__slug=slug, user_id=user.pk)
+    rows = Membership.objects.select_related("project").filter(not_being_deleted("project"))
+    memberships = rows.filter(project__slug=slug, user_id=user.pk)
     membership = memberships.first() if user.is_authenticated else None
     if membership is None:
         raise Http404("No such project.")

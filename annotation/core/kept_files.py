@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django import forms
 from django.core.files.base import File
-from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.datastructures import MultiValueDict
@@ -81,7 +81,7 @@ class KeptFileForm(RefusableForm):
     def __init__(
         self,
         data: Mapping[str, Any] | None = None,
-        files: Mapping[str, Any] | None = None,
+        files: "MultiValueDict[str, UploadedFile[Any]] | None" = None,
         *,
         keeper: FileKeeper,
         **kwargs: Any,

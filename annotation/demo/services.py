@@ -65,6 +65,7 @@ def example_create(*, template: str, by: User) -> Campaign:
         by=by,
         name=f"Example: {chosen.aim}",
         description=f"An example to try things out. {texts.description}",
+        is_example=True,
     )
     content, _ = read_dataset((FOLDER / texts.filename).read_bytes(), filename=texts.filename, file_format="jsonl")
     dataset = dataset_create(

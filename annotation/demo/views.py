@@ -12,7 +12,7 @@ from annotation.demo.services import EXAMPLES, TEXTS, example_create
 
 MADE = (
     "This project is yours: a few published texts, and a draft that is ready. Launch it and rate a few items "
-    "yourself, or try it with simulated raters first."
+    "yourself, or try it with simulated raters first. When you have seen enough, delete it: Edit, Delete."
 )
 
 

@@ -18,6 +18,7 @@ from annotation.core.rows import FORMATS
 from annotation.datasets.services.datasets import DETAILS
 from annotation.datasets.services.report import report_rows
 from annotation.models import Campaign, DatasetImport, Job, JobState, Membership, Project, RatingImport, Role, User
+from annotation.models.accounts import not_being_deleted
 
 
 class AssayCommand(BaseCommand):
@@ -95,7 +96,7 @@ def add_details(parser: ArgumentParser) -> None:
 def member_and_project(options: Mapping[str, Any]) -> tuple[User, Project]:
     membership = (
         Membership.objects.select_related("user", "project")
-        .filter(user__username=options["user"], project__slug=options["project"])
+        .filter(not_being_deleted("project"), user__username=options["user"], project__slug=options["project"])
         .first()
     )
     if membership is None or Role(membership.role).rank < Role.MANAGER.rank:

@@ -1,6 +1,6 @@
 """Rules that only triggers can hold: what is append-only, and that a finished release never changes.
 
-A deliberate purge (an owner erases a project) sets ``assay.purge`` to ``on`` in its transaction.
+A deliberate purge (see annotation/core/purging.py) sets ``assay.purge`` to ``on`` in its transaction.
 """
 
 RATINGS_AND_RELEASES = """

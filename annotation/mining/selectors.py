@@ -49,6 +49,11 @@ def corpus_folder(corpus: Corpus) -> Path:
     return corpora_folder() / str(corpus.folder)
 
 
+def paths_of(folder: Path) -> list[Path]:
+    """Return an index's folder, and what a killed worker left beside it."""
+    return [*folder.parent.glob(f"{folder.name}*"), *folder.parent.glob(f".{folder.name}*")]
+
+
 def corpora_of(project: Project) -> QuerySet[Corpus]:
     corpora = project.corpora.defer("content", "report").select_related("dataset")
     return corpora.annotate(n_runs=Count("mining_runs")).order_by("-pk")

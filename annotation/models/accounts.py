@@ -67,9 +67,18 @@ KEEPS_USER: dict[str, Any] = {"blank": True, "on_delete": models.PROTECT, "relat
 SURVIVES_USER: dict[str, Any] = {"blank": True, "on_delete": models.SET_NULL, "related_name": "+"}
 
 
+def not_being_deleted(project: str = "") -> models.Q:
+    """Select projects that nobody has begun to delete, or rows whose ``project`` is one.
+
+    A deletion that failed leaves its project as it was.
+    """
+    path = f"{project}__deletion" if project else "deletion"
+    return models.Q(**{path: None}) | models.Q(**{f"{path}__state__in": ("failed", "cancelled")})
+
+
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: User) -> Self:
-        return self.filter(memberships__user=user)
+        return self.filter(not_being_deleted(), memberships__user=user)
 
 
 class Project(models.Model):
@@ -83,6 +92,7 @@ class Project(models.Model):
     is_sandbox = models.BooleanField(
         default=False, help_text="Holds the throw-away copy of a dry run; has no members and is deleted with it."
     )
+    is_example = models.BooleanField(default=False, help_text="Made by one click, to try things out.")
 
     objects = ProjectQuerySet.as_manager()
 

@@ -20,6 +20,12 @@ class ProjectEditForm(EditForm, ProjectForm):
     """The form of a project that exists."""
 
 
+class DeletionForm(RefusableForm):
+    confirmation = forms.CharField(
+        label="The project's name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+
+
 class MemberForm(RefusableForm):
     username = forms.CharField(max_length=150, help_text="The username of an account on this server.")
     role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER, help_text=roles_sentence())

@@ -94,7 +94,12 @@ TASKS = (
         (
             Entry("Members", "annotation:project-members", ("annotation:project-members", "annotation:invitation-")),
             Entry("Audit log", "annotation:project-audit", ("annotation:project-audit",)),
-            Entry("Settings", "annotation:project-edit", ("annotation:project-edit",), Role.OWNER),
+            Entry(
+                "Settings",
+                "annotation:project-edit",
+                ("annotation:project-edit", "annotation:project-delete"),
+                Role.OWNER,
+            ),
         ),
     ),
 )

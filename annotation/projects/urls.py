@@ -8,6 +8,7 @@ urlpatterns = [
     path("projects/", projects.project_list, name="project-list"),
     path("projects/new/", projects.project_create, name="project-create"),
     path("p/<slug:project_slug>/edit/", projects.project_edit, name="project-edit"),
+    path("p/<slug:project_slug>/delete/", projects.project_delete, name="project-delete"),
     path("p/<slug:project_slug>/members/", projects.project_members, name="project-members"),
     path("p/<slug:project_slug>/members/<int:pk>/", projects.member_change, name="project-members-change"),
     path("p/<slug:project_slug>/members/<int:pk>/remove/", projects.member_remove, name="project-members-remove"),

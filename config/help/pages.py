@@ -33,6 +33,11 @@ PAGES = (
         words=("item", "response", "rating", "slot", "rater"),
     ),
     Page(
+        ["annotation:project-delete"],
+        "Owners delete a project with everything in it. Download first what you want to keep.",
+        "records#deleting-a-project",
+    ),
+    Page(
         ["annotation:project-members", "annotation:invitation-"],
         roles_sentence(),
         "architecture#the-nouns",

@@ -20,6 +20,7 @@ class Valid(NamedTuple):
     options: Mapping[str, Sequence[str]] = {}
     buttons: Sequence[tuple[str, str]] = ()
     role: str = "owner"
+    operation: str = ""  # of the API's schema
 
 
 def encoded(body: Any, kind: str) -> tuple[bytes, str]:
@@ -65,6 +66,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "decisions/reopen-unjudged": {"per_unit": 2},
     "rules": {"rules": RULES},
     "apply": {"replace": True},
+    "put campaigns": DRAFT | {"draft_version": 1},
     "campaigns/start": {"dataset": "chats", "template": "delta-bleu-systems", "name": "Begun"},
     "members": {"username": "otto", "role": "viewer"},
     "invitations": {"role": "viewer", "most_uses": 2, "days": 3},
@@ -87,7 +89,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "reference-sets/gold": {"name": "Gold", "description": "Of gold."},
     "releases": {
         "method": "linear",
-        "parameters": {"n_bootstrap": 20, "seed": 3},
+        "parameters": {},
         "exclusion_rules": [{"rule": "min_ratings_per_rater", "version": 1, "ratings": 1}],
     },
     "deprecate": {"reason": "Old."},
@@ -97,10 +99,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "seed-selections": SELECTED | {"seed": 4, "again": True},
     "preview": SELECTED,
     "seed-selections/rate": {"like": "Seeds, rated", "ratings_per_unit": 2, "name": "Seeds again"},
-    "token": {"username": "vera", "password": "password"},
+    "token": {"username": "vera", "password": "password", "name": "My notebook"},
     "datasets/chats": {"name": "Chats", "description": "Of chats."},
     "members/vera": {"role": "manager"},
     "lab": {"name": "Lab", "description": "A lab."},
+    "lab/delete": {"confirmation": "not its name"},  # what follows needs it
 }
 BODIES["look"] = BODIES["rating-imports"]
 UPLOADS: dict[str, Pairs] = {
@@ -113,6 +116,18 @@ UPLOADS: dict[str, Pairs] = {
     "import": [("dataset", "chats"), ("name", "Theirs"), ("file", FILES["weights"])],
     "score-imports": [("dataset", "chats"), ("name", "Mine"), ("file", FILES["scores"])],
 }
+
+
+def documents_of(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bodies that name what a world has made."""
+    from annotation.campaigns.services.documents import campaign_export
+    from annotation.models import Campaign
+
+    live = Campaign.objects.get(pk=known["campaign_pk"])
+    return {
+        "campaigns/import": {"campaign": campaign_export(live), "dataset": "chats"},
+        "response-lists": {"dataset": "chats", "name": "Named", "responses": [known["response_pk"]]},
+    }
 
 
 def operations(known: Mapping[str, Any], documents: Mapping[str, Any], names: str = "") -> Iterator[Valid]:
@@ -131,17 +146,20 @@ def operations(known: Mapping[str, Any], documents: Mapping[str, Any], names: st
         for method, operation in methods.items():
             content = operation.get("requestBody", {}).get("content", {})
             if "application/json" in content:
-                example = _of_longest(examples, address)
+                example = _of_longest(examples, address, method)
                 if example is None:
                     raise LookupError(f"No body for {method} {template}; add one to BODIES.")
-                yield Valid(method.upper(), address, example, "json")
+                yield Valid(method.upper(), address, example, "json", operation=operation["operationId"])
             if "multipart/form-data" in content:
-                yield Valid(method.upper(), address, _of_longest(UPLOADS, address) or [], "files")
+                body = _of_longest(UPLOADS, address) or []
+                yield Valid(method.upper(), address, body, "files", operation=operation["operationId"])
             if not content:
-                yield Valid(method.upper(), address)
+                yield Valid(method.upper(), address, operation=operation["operationId"])
 
 
-def _of_longest(examples: Mapping[str, Any], address: str) -> Any:
+def _of_longest(examples: Mapping[str, Any], address: str, method: str = "") -> Any:
+    """Return the body of the longest name that the address ends with; with the method before it, if there is one."""
     words = [word for word in address.strip("/").split("/") if not word.isdecimal()]
     fitting = [name for name in examples if words[-len(name.split("/")) :] == name.split("/")]
-    return examples[max(fitting, key=len)] if fitting else None
+    name = max(fitting, key=len, default="")
+    return examples.get(f"{method} {name}", examples.get(name))

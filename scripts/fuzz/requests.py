@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from wsgiref.util import setup_testing_defaults
 
-from scripts.fuzz.bodies import operations
+from scripts.fuzz.bodies import documents_of, operations
 from scripts.fuzz.drawing import ROLES, Known, Request, address_of, request_of, routes
 from scripts.fuzz.forms import pages
 from scripts.fuzz.outcome import Outcome
@@ -182,7 +182,6 @@ def known_to(sender: Sender) -> Known:
     from django.test import Client
 
     from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
-    from annotation.campaigns.services.documents import campaign_export
     from annotation.campaigns.services.writing import campaign_create
     from annotation.models import Campaign, Project
     from tests.api.world import build_world
@@ -215,10 +214,7 @@ def known_to(sender: Sender) -> Known:
     begin = [address for address in dict.fromkeys(begin) if not address.startswith(("/r/", "/api/", "/static/"))]
     found = [*pages(begin, "owner", get), *pages([f"/r/{values['link_token']}/work/"], "rater", get)]
     found += pages(["/accounts/login/", "/accounts/password_reset/"], "", get)
-    documents = {
-        "campaigns/import": {"campaign": campaign_export(live), "dataset": "chats"},
-        "response-lists": {"dataset": "chats", "name": "Named", "responses": [values["response_pk"]]},
-    }
+    documents = documents_of(values)
     of_draft = operations(values | {"campaign_pk": draft.pk}, documents, "{campaign_pk}")
     of_api = [*operations(values, documents), *of_draft]
     forms = list({json.dumps(each, default=repr): each for each in found if each.method != "GET"}.values())

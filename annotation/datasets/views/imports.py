@@ -71,7 +71,7 @@ def again_initial(request: MemberRequest, jobs: type[DatasetImport | RatingImpor
     if job is None:
         return {}
     sent = {name: getattr(job, name) for name in ("name", "file_format", "reference_set") if hasattr(job, name)}
-    return sent | job.options | {"kept": FileKeeper.key_of(job)}
+    return {**sent, **job.options, "kept": FileKeeper.key_of(job)}
 
 
 @require_POST

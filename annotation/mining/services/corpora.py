@@ -26,7 +26,7 @@ from annotation.mining.index.building import build_index
 from annotation.mining.index.parameters import IndexParameters
 from annotation.mining.opening import FORMATS, begin
 from annotation.mining.reading import PARTS, TURN_SEPARATOR, Columns, ReadReport, read_triples
-from annotation.mining.selectors import corpus_folder, dataset_triples, forget_indexes
+from annotation.mining.selectors import corpus_folder, dataset_triples, forget_indexes, paths_of
 from annotation.mining.triples import Triple
 from annotation.models import Corpus, Dataset, JobState, Project, User
 from annotation.projects.services.audit import audit_record
@@ -315,7 +315,6 @@ def _remove(corpus: Corpus) -> None:
 
 
 def _remove_files(folder: Path) -> None:
-    """Remove an index, and what a killed worker left beside it."""
-    for path in [*folder.parent.glob(f"{folder.name}*"), *folder.parent.glob(f".{folder.name}*")]:
+    for path in paths_of(folder):
         shutil.rmtree(path, ignore_errors=True)
     forget_indexes()

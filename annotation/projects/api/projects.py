@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
@@ -13,10 +14,12 @@ from rest_framework.viewsets import GenericViewSet
 
 from annotation.core.access import get_project_or_404
 from annotation.core.api import AnswerSerializer, ReadViewSet, Strict, UsernameField, user_of
-from annotation.models import Invitation, InvitationUse, Membership, Project, Role
+from annotation.models import Invitation, InvitationUse, Membership, Project, ProjectDeletion, Role
+from annotation.projects import tasks
 from annotation.projects.api.versions import EditSerializer, VersionField
 from annotation.projects.services import invitations
 from annotation.projects.services import projects as services
+from annotation.projects.services.deletion import project_deletion_request
 
 
 class ProjectSerializer(AnswerSerializer):
@@ -38,6 +41,16 @@ class ProjectEditSerializer(EditSerializer):
     class Meta:
         model = Project
         fields = (*services.DESCRIBED, "version")
+
+
+class DeletionRequestSerializer(Strict):
+    confirmation = serializers.CharField(help_text="The name of the project.", trim_whitespace=True)
+
+
+class DeletionSerializer(AnswerSerializer):
+    class Meta:
+        model = ProjectDeletion
+        fields = ("name", "slug", "state", "created_at")
 
 
 class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project]):
@@ -70,6 +83,24 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project
         serializer.is_valid(raise_exception=True)
         changed = services.project_update(project=project, by=user_of(request), **serializer.validated_data)
         return self._answer(changed, status.HTTP_200_OK)
+
+    @extend_schema(
+        operation_id="projects_delete", request=DeletionRequestSerializer, responses={202: DeletionSerializer}
+    )
+    @action(detail=True, methods=["post"], url_path="delete")
+    def remove(self, request: Request, project_slug: str, **_: Any) -> ApiResponse:
+        """Delete a project with everything in it, its name as confirmation. Only owners can.
+
+        It is refused while raters are recruited for it or wait for their pay. From the answer on the project is not
+        found. A worker deletes its rows, all or none, and then its files; if it cannot, the project is back.
+        """
+        project = get_project_or_404(user_of(request), project_slug, role=Role.OWNER)
+        serializer = DeletionRequestSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        confirmation = serializer.validated_data["confirmation"]
+        deletion = project_deletion_request(project=project, confirmation=confirmation, by=user_of(request))
+        tasks.project_delete.delay_on_commit(deletion.pk)
+        return ApiResponse(DeletionSerializer(deletion).data, status=status.HTTP_202_ACCEPTED)
 
 
 class MemberSerializer(Strict, serializers.ModelSerializer[Any]):

@@ -1,16 +1,23 @@
 """Reads for the list of projects."""
 
-from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Campaign, Dataset, Membership, Rater, User
+from annotation.models import Campaign, Dataset, Membership, ProjectDeletion, Rater, Role, User
+from annotation.models.accounts import not_being_deleted
 
 
 def memberships_of(user: User) -> QuerySet[Membership]:
     """Return the user's memberships, with counts of what each project holds."""
     counts = {"n_datasets": _count(Dataset), "n_campaigns": _count(Campaign), "n_raters": _count(Rater)}
-    memberships = Membership.objects.filter(user=user).select_related("project")
+    memberships = Membership.objects.filter(not_being_deleted("project"), user=user).select_related("project")
     return memberships.annotate(**counts).order_by("project__name", "pk")
+
+
+def deletions_of(user: User) -> QuerySet[ProjectDeletion]:
+    """Return the deletions that have not ended well, to the owners of the projects and to those who began them."""
+    owned = Q(project__memberships__user=user, project__memberships__role=Role.OWNER)
+    return ProjectDeletion.objects.filter(owned | Q(requested_by=user)).select_related("project").distinct()
 
 
 def _count(model: type[Model]) -> Coalesce:

@@ -13,14 +13,14 @@ CHANGED = ("role",)  # of a member, by owners
 
 
 @transaction.atomic
-def project_create(*, by: User, name: str, description: str = "") -> Project:
+def project_create(*, by: User, name: str, description: str = "", is_example: bool = False) -> Project:
     """Create a project owned by ``by``. Its address is its name, with a number if that is taken."""
     base = slugify(name)[:50].strip("-") or "project"
     for number in range(1, 1000):
         slug = base if number == 1 else f"{base}-{number}"
         try:
             with transaction.atomic():
-                project = Project.objects.create(name=name, slug=slug, description=description)
+                project = Project.objects.create(name=name, slug=slug, description=description, is_example=is_example)
         except IntegrityError:
             continue
         Membership.objects.create(project=project, user=by, role=Role.OWNER)

@@ -12,12 +12,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, UserRequest, project_view
-from annotation.models import Membership, Role
-from annotation.projects.forms import InvitationForm, MemberForm, ProjectEditForm, ProjectForm, RoleForm
+from annotation.models import CampaignState, Membership, Role
+from annotation.projects import tasks
+from annotation.projects.forms import DeletionForm, InvitationForm, MemberForm, ProjectEditForm, ProjectForm, RoleForm
 from annotation.projects.roles import roles_sentence
 from annotation.projects.selectors import projects as selectors
+from annotation.projects.selectors.deletion import contents_of, deletion_problems
 from annotation.projects.selectors.invitations import invitations_of
 from annotation.projects.services import projects as services
+from annotation.projects.services.deletion import project_deletion_request
 from annotation.projects.services.editing import columns_of, version_of
 from annotation.projects.services.invitations import why_closed
 
@@ -30,7 +33,8 @@ def project_list(request: UserRequest) -> HttpResponseBase:
         rows = ((m.project.name, m.project.slug, m.role, m.n_datasets, m.n_campaigns, m.n_raters) for m in memberships)
         columns = ["project", "slug", "role", "datasets", "campaigns", "raters"]
         return table_response(format=file_format, filename="projects", columns=columns, rows=rows)
-    return render(request, "annotation/projects/project_list.html", {"memberships": memberships})
+    context = {"memberships": memberships, "deletions": selectors.deletions_of(request.user)}
+    return render(request, "annotation/projects/project_list.html", context)
 
 
 @login_required
@@ -52,6 +56,26 @@ def project_edit(request: MemberRequest) -> HttpResponse:
     if form.submit(services.project_update, project=project, by=request.user):
         return redirect("annotation:project-detail", project.slug)
     return render(request, "annotation/projects/project_edit.html", {"project": project, "form": form})
+
+
+@require_http_methods(["GET", "POST"])
+@project_view(Role.OWNER)
+def project_delete(request: MemberRequest) -> HttpResponse:
+    """Show what goes with the project, and delete it if its name is given."""
+    project = request.project
+    form = DeletionForm(request.POST or None)
+    if request_made := form.submit(project_deletion_request, project=project, by=request.user):
+        tasks.project_delete.delay_on_commit(request_made.pk)
+        messages.success(request, f"“{project.name}” is being deleted. Nobody can open it any more.")
+        return redirect("annotation:project-list")
+    context = {
+        "project": project,
+        "form": form,
+        "contents": contents_of(project),
+        "problems": deletion_problems(project),
+        "n_running": project.campaigns.filter(state=CampaignState.RUNNING).count(),
+    }
+    return render(request, "annotation/projects/project_delete.html", context)
 
 
 @require_http_methods(["GET", "POST"])

@@ -9,16 +9,26 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from annotation.models import Admission, Campaign, Participation, Presentation, Rater
+from annotation.models.accounts import not_being_deleted
 from annotation.rating.selectors.raters import is_recruited
 from annotation.rating.services.rater_accounts import rater_of_account
 from annotation.rating.services.raters import rater_of_token
+
+
+class LinkGone(Http404):
+    """A rater's link that leads to no campaign, perhaps no longer."""
+
 
 COOKIE_SECONDS = 365 * 24 * 3600
 
 
 def campaign_or_404(link_token: UUID) -> Campaign:
-    rows = Campaign.objects.select_related("project", "dataset")
-    return get_object_or_404(rows, link_token=link_token, imported=False)
+    """Return the campaign of a link; raters read a page of their own if it leads to none."""
+    rows = Campaign.objects.select_related("project", "dataset").filter(not_being_deleted("project"))
+    campaign = rows.filter(link_token=link_token, imported=False).first()
+    if campaign is None:
+        raise LinkGone("No campaign has this link.")
+    return campaign
 
 
 def cookie_name(campaign: Campaign) -> str:

@@ -45,9 +45,15 @@ def rater_view(view: View) -> View:
     return never_cache(wrapped)
 
 
-def language_of(request: HttpRequest, campaign: Campaign) -> str:
+def link_gone(request: HttpRequest) -> HttpResponse:
+    """Tell a rater, in the rater's language, that a link leads to no campaign, perhaps no longer."""
+    with translation.override(language_of(request)):
+        return render(request, "annotation/rating/link_gone.html", status=404)
+
+
+def language_of(request: HttpRequest, campaign: Campaign | None = None) -> str:
     """Return the campaign's language, else the rater's choice, else the browser's language."""
-    chosen = [campaign.rater_language, request.COOKIES.get(LANGUAGE_COOKIE, "")]
+    chosen = [campaign.rater_language if campaign else "", request.COOKIES.get(LANGUAGE_COOKIE, "")]
     accepted = [code for code, _ in parse_accept_lang_header(request.headers.get("Accept-Language", ""))]
     return next(filter(None, map(supported, [*chosen, *accepted])), SOURCE.code)
 

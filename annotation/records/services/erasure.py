@@ -8,8 +8,6 @@ next time.
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import uuid4
@@ -17,7 +15,7 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.core import sql
+from annotation.core.purging import purging
 from annotation.models import (
     AnswerDraft,
     AuditEntry,
@@ -70,7 +68,7 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
     rater.save(update_fields=["pseudonym", "access_token"])
     drafts, _ = AnswerDraft.objects.filter(presentation__rater=rater).delete()
     submissions = _unlink_submissions(rater)
-    with _purging():
+    with purging():
         erased = _blank_comments(rater) if comments else Counter()
         scrub = _Scrub(ids, old if renamed else "", rater.pseudonym)
         outcome = Erasure(
@@ -86,14 +84,6 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
         )
     _record(rater, outcome, erased, by)
     return outcome
-
-
-@contextmanager
-def _purging() -> Iterator[None]:
-    """Allow changes of append-only tables in this transaction. An error rolls back the setting, too."""
-    sql.execute("SELECT set_config('assay.purge', 'on', true)")
-    yield
-    sql.execute("SELECT set_config('assay.purge', 'off', true)")
 
 
 class _Scrub:

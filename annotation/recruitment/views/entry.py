@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.cache import never_cache
@@ -15,11 +15,12 @@ from annotation.core.errors import LimitReached
 from annotation.core.limits import client_address
 from annotation.core.markdown import markdown
 from annotation.models import Campaign, CampaignState, Rater, Recruitment
+from annotation.models.accounts import not_being_deleted
 from annotation.rating.selectors.handout import Waiting, participation_of, waiting
 from annotation.rating.selectors.screens import criteria_of, preview_screen
 from annotation.rating.selectors.welcome import welcome_of
 from annotation.rating.services.raters import arrival_count
-from annotation.rating.views.access import participation_here, rater_here, rater_of_browser, remember
+from annotation.rating.views.access import LinkGone, participation_here, rater_here, rater_of_browser, remember
 from annotation.rating.views.pages import address, as_limit_refusal, crowd_message, language_of, page, rater_view
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Arrival, Completion, Outcome
@@ -173,4 +174,8 @@ def _postponed(request: HttpRequest, recruitment: Recruitment, why: Postponed, m
 
 def _recruitment_or_404(token: UUID) -> Recruitment:
     recruitments = Recruitment.objects.select_related("campaign__project", "campaign__dataset", "account")
-    return get_object_or_404(recruitments, link_token=token, campaign__imported=False)
+    recruitments = recruitments.filter(not_being_deleted("campaign__project"))
+    recruitment = recruitments.filter(link_token=token, campaign__imported=False).first()
+    if recruitment is None:
+        raise LinkGone("No recruitment has this link.")
+    return recruitment

@@ -27,6 +27,10 @@ def test_a_visitor_signs_in_sees_who_invites_and_joins_by_a_post(
     assert "invitation-link" not in as_user(owner).get(members).content.decode()
     client.logout()
     assert client.get(link).headers["Location"] == f"/accounts/login/?next={link}"
+    for page in (client.get(link, follow=True), client.post("/accounts/login/", {"next": link, "username": "x"})):
+        text = page.content.decode()  # also after a wrong password
+        for part in (f"Sign in to join {project.name}", owner.username, "Manager: you may read everything", link):
+            assert part in text
 
     client = as_user(outsider)
     shown = client.get(link).content.decode()
@@ -49,7 +53,9 @@ def test_a_visitor_signs_in_sees_who_invites_and_joins_by_a_post(
     assert outsider.username in listed
 
 
-def test_a_revoked_link_says_so_and_an_unknown_one_is_not_found(as_user, project, owner, manager, outsider) -> None:
+def test_a_revoked_link_says_so_and_an_unknown_one_is_not_found(
+    as_user, client, project, owner, manager, outsider
+) -> None:
     link = link_of(as_user(owner), project, role="viewer")
     revoke = url("invitation-revoke", project.slug, Invitation.objects.get().pk)
     assert as_user(manager).post(revoke).status_code == 403
@@ -57,6 +63,11 @@ def test_a_revoked_link_says_so_and_an_unknown_one_is_not_found(as_user, project
     answer = as_user(outsider).get(link)
     assert (answer.status_code, "This invitation was revoked" in answer.content.decode()) == (410, True)
     assert as_user(outsider).get(url("invitation", "guess")).status_code == 404
+    sign_in = client.get(link, follow=True).content.decode()
+    assert "The invitation that you opened was revoked" in sign_in
+    assert project.name not in sign_in
+    for elsewhere in (url("invitation", "guess"), "/p/x/", "//evil.example/join/x/", ""):
+        assert "invitation" not in client.get("/accounts/login/", {"next": elsewhere}).content.decode()
 
 
 def test_who_joined_after_the_page_was_shown_is_named_when_a_link_is_revoked(as_user, project, owner, outsider) -> None:

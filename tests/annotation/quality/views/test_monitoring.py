@@ -1,8 +1,11 @@
 import json
+import math
 
 import pytest
 from django.urls import reverse
 
+from annotation.quality.selectors.monitoring.live import campaign_statistics
+from annotation.quality.selectors.raters import moment
 from tests.annotation.worlds.campaigns import join
 from tests.annotation.worlds.campaigns import make_campaign as make_pairs
 from tests.annotation.worlds.campaigns import make_dataset as make_pair_dataset
@@ -120,3 +123,25 @@ def test_only_offered_target_half_widths_are_accepted(campaign, viewer, as_user)
         answer = client.get(f"{address}?target={target}")
         assert answer.context["target"] == expected
         assert f"?target={expected:.2f}#enough" in answer.content.decode()
+
+
+@pytest.mark.parametrize("n_items", [4, 12])
+def test_drift_is_shown_over_the_items_that_raters_saw_and_not_at_all_over_a_few(project, n_items):
+    dataset = make_dataset(project)
+    campaign = make_campaign(dataset)
+    for number in range(n_items):
+        response = make_response(make_item(dataset, f"i{number}"), f"Answer {number}", "A")
+        for rater in ("ann", "bob", "cem"):
+            rate(campaign, rater, response, 1 + (number + len(rater) * number) % 5)
+    statistics, _ = campaign_statistics(campaign, moment(campaign))
+    (criterion,) = statistics.criteria
+    assert criterion.drift_items == n_items
+    if n_items < 10:
+        assert criterion.by_place.reason
+        assert math.isnan(criterion.over_items[0])
+    else:
+        assert criterion.over_items == pytest.approx(
+            [n_items * each for each in (criterion.by_place.slope, criterion.by_place.low, criterion.by_place.high)],
+            nan_ok=True,
+        )
+        assert abs(criterion.over_items[0]) <= 4  # points of the scale, which has five

@@ -1,0 +1,87 @@
+"""Remove everything that belongs to projects, append-only records included.
+
+Which rows belong to a project is read from the tables themselves: a row does if a reference that it must have leads,
+over other rows, to the project. A new table needs nothing here.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from django.apps import apps
+from django.db import connection, models, transaction
+
+from annotation.core import sql
+from annotation.models import Campaign, Project
+
+AnyModel = type[models.Model]
+
+
+@contextmanager
+def purging() -> Iterator[None]:
+    """Allow changes of append-only tables in this transaction. An error rolls back the setting, too."""
+    sql.execute("SELECT set_config('assay.purge', 'on', true)")
+    yield
+    sql.execute("SELECT set_config('assay.purge', 'off', true)")
+
+
+@cache
+def paths_to_project() -> dict[AnyModel, tuple[Any, ...]]:
+    """Return for each table of projects the shortest way of references to the project, the tables next to it first."""
+    paths: dict[AnyModel, tuple[Any, ...]] = {Project: ()}
+    reached: list[AnyModel] = [Project]
+    while reached:
+        reached = [model for model in _tables() if model not in paths and _reference(model, paths) is not None]
+        paths |= {model: (reference, *paths[reference.related_model]) for model, reference in _nearest(reached, paths)}
+    return paths
+
+
+def _tables() -> list[AnyModel]:
+    return [model for model in apps.get_models(include_auto_created=True) if not model._meta.proxy]
+
+
+def _reference(model: AnyModel, paths: dict[AnyModel, tuple[Any, ...]]) -> Any:
+    """Return a reference that every row must have, to a table whose way is known; None without one."""
+    references = [field for field in model._meta.concrete_fields if field.is_relation and not field.null]
+    return next((field for field in references if field.related_model in paths), None)
+
+
+def _nearest(reached: list[AnyModel], paths: dict[AnyModel, tuple[Any, ...]]) -> Iterator[tuple[AnyModel, Any]]:
+    known = dict(paths)  # of the tables one step nearer
+    for model in reached:
+        yield model, _reference(model, known)
+
+
+@transaction.atomic
+def projects_purge(project_ids: Iterable[int]) -> dict[str, int]:
+    """Delete these projects with all their rows. Return the number of rows by table.
+
+    A row that another process has added meanwhile fails the transaction as it ends: try it again.
+    """
+    keys = list(project_ids)
+    list(Project.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
+    # Locked, so that no row refers to a campaign anew while those that do are removed.
+    list(Campaign.objects.select_for_update().filter(project__in=keys).order_by("pk").values_list("pk"))
+    counts = {}
+    paths = paths_to_project()
+    with purging():
+        for relation in Project._meta.related_objects:
+            if relation.field.null:  # of rows that outlive the project
+                rows = relation.related_model._default_manager.filter(**{f"{relation.field.name}__in": keys})
+                rows.update(**{relation.field.name: None})
+        for model in sorted(paths, key=lambda table: -len(paths[table])):
+            counts[model._meta.db_table] = _delete(model, paths[model], keys)
+    return {table: n for table, n in counts.items() if n}
+
+
+def _delete(model: AnyModel, path: tuple[Any, ...], keys: list[int]) -> int:
+    """Delete rows in one statement; foreign keys are checked at the end of the transaction."""
+    quote = connection.ops.quote_name
+    condition = "= ANY(%s)"
+    for step in reversed(path[1:]):
+        table, key = quote(step.model._meta.db_table), quote(step.model._meta.pk.column)
+        condition = f"IN (SELECT {key} FROM {table} WHERE {quote(step.column)} {condition})"  # noqa: S608 - our tables
+    column = quote(str((path[0] if path else model._meta.pk).column))
+    table = quote(model._meta.db_table)
+    return sql.execute(f"DELETE FROM {table} WHERE {column} {condition}", [keys])  # noqa: S608 - likewise
