@@ -261,7 +261,11 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX_TRIM": False,
     "COMPONENT_SPLIT_REQUEST": True,
     "PREPROCESSING_HOOKS": ["config.api.in_this_version"],
-    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api.document_refusals"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.document_refusals",
+        "config.api_examples.add_examples",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "JobState": "annotation.models.JobState",
         "CampaignState": "annotation.models.CampaignState",

@@ -66,10 +66,10 @@ def projects_purge(project_ids: Iterable[int]) -> dict[str, int]:
     counts = {}
     paths = paths_to_project()
     with purging():
-        for relation in Project._meta.related_objects:
-            if relation.field.null:  # of rows that outlive the project
-                rows = relation.related_model._default_manager.filter(**{f"{relation.field.name}__in": keys})
-                rows.update(**{relation.field.name: None})
+        for model in _tables():
+            for field in model._meta.concrete_fields:
+                if field.related_model is Project and field.null:  # of rows that outlive the project
+                    model._default_manager.filter(**{f"{field.name}__in": keys}).update(**{field.name: None})
         for model in sorted(paths, key=lambda table: -len(paths[table])):
             counts[model._meta.db_table] = _delete(model, paths[model], keys)
     return {table: n for table, n in counts.items() if n}

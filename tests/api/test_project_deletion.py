@@ -11,10 +11,14 @@ from django.db import IntegrityError, connection
 from django.urls import reverse
 
 from annotation import tasks
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.services.lifecycle import campaign_launch
+from annotation.campaigns.services.writing import campaign_create
 from annotation.core.purging import paths_to_project
 from annotation.models import (
     Campaign,
     Corpus,
+    DryRun,
     JobState,
     KeptFile,
     Project,
@@ -95,9 +99,15 @@ def test_every_table_leads_to_a_project_or_is_known_to_hold_nothing_of_one() -> 
 
 
 def test_no_table_keeps_a_row_of_a_deleted_project(lab: Project) -> None:
+    sandbox = Project.objects.create(name="Dry run", slug="dry-run", is_sandbox=True)  # plays on its data set just now
+    dataset = lab.datasets.get(slug="chats")
+    draft = CampaignDraft(dataset=dataset, name="Played", criteria=[CriterionDraft("quality", "How good?")])
+    campaign_launch(campaign=campaign_create(project=sandbox, draft=draft))
+    DryRun.objects.create(campaign=lab.campaigns.filter(imported=False)[0], sandbox=sandbox)
     before = row_counts()
-    others = {project.pk: contents_of(project).rows for project in Project.objects.exclude(pk=lab.pk)}
+    others = {project.pk: contents_of(project).rows for project in Project.objects.exclude(pk__in=[lab.pk, sandbox.pk])}
     delete(lab)
+    assert not Project.objects.filter(pk=sandbox.pk).exists()
     assert {pk: contents_of(Project.objects.get(pk=pk)).rows for pk in others} == others
     after = row_counts()
     assert after.total() < before.total()

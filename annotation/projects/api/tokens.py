@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.authtoken.serializers import AuthTokenSerializer
 from rest_framework.exceptions import ValidationError
@@ -48,13 +48,6 @@ class TokenView(APIView):
         request=CredentialsSerializer,
         responses={200: TokenSerializer},
         auth=[],
-        examples=[
-            OpenApiExample(
-                "A token for a notebook",
-                value={"username": "manager", "password": "assay-demo", "name": "My notebook"},
-                request_only=True,
-            ),
-        ],
     )
     def post(self, request: Request) -> ApiResponse:
         """Make a token for username and password. Wrong passwords are limited."""
