@@ -108,6 +108,7 @@ def main() -> int:
         help="some sections; prints them, and writes them with --write alone",
     )
     parser.add_argument("--write", action="store_true", help="put these sections in place of the report's own")
+    parser.add_argument("--rows", default="", metavar="WORDS", help="of coverage: only rows with these words")
     options = parser.parse_args()
     names = options.only or list(SECTIONS)
     note = (
@@ -120,7 +121,7 @@ def main() -> int:
         print(f"{title} ...", file=sys.stderr, flush=True)
         began = time.perf_counter()
         module = importlib.import_module(path)
-        rows = table(module.run(), getattr(module, "HEADINGS", HEADINGS))
+        rows = table(module.run(*[options.rows] * (name == "coverage")), getattr(module, "HEADINGS", HEADINGS))
         print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr)
         document: Path | None = getattr(module, "DOCUMENT", None)
         if document is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from annotation.weighting.position import list_position_bias, pair_position_bias, preference_position_bias
 from annotation.weighting.sequence import drift, stretches
-from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
+from benchmarks.coverage.case import CAUTIOUS, Case, Hits, Setting, held, rejected
 from benchmarks.coverage.worlds import HIGH, LOW
 
 SLOPE, SLOPES = -0.01, 0.01  # mean and spread of raters' changes per item
@@ -81,7 +81,13 @@ CASES = (
         DRIFT,
         ("DriftResult.pvalue",),
         tuple(
-            Setting(f"{n} raters of 15 to {LONGEST} items", partial(drift_null, n_raters=n), 2000) for n in (5, 10, 30)
+            Setting(
+                f"{n} raters of 15 to {LONGEST} items",
+                partial(drift_null, n_raters=n),
+                4000,
+                CAUTIOUS if n < 10 else "",
+            )
+            for n in (5, 10, 30)
         ),
         "p-value",
     ),
@@ -115,7 +121,7 @@ CASES = (
         )
         for shown, field, name, claims in (
             ("Share of choices of the first position", "PreferenceBias.low", "low", "95% interval"),
-            ("Share of choices of the first position, p", "PreferenceBias.pvalue", "pvalue", "p-value"),
+            ("Share of choices of the first position, p", "PreferenceBias.pvalue", "pvalue", CAUTIOUS),
         )
     ),
     *(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +11,25 @@ import numpy.typing as npt
 Hits = npt.NDArray[np.float64]  # 1 the truth was held (or the null rejected), 0 it was not, NaN undefined
 Trial = Callable[[np.random.Generator], npt.ArrayLike]
 
+INTERVAL = "95% interval"
+WIDER = "interval of at least 95%"
+P_VALUE = "p-value"
+CAUTIOUS = "cautious p-value"
+# What a row that is called so must hold, in percent; rows called otherwise promise nothing.
+PROMISED = {INTERVAL: (93, 97), WIDER: (95, 100), P_VALUE: (4, 6), CAUTIOUS: (0, 5)}
+
 
 @dataclass(frozen=True)
 class Setting:
-    """Simulated data in words, what one trial gives, and how many trials there are."""
+    """Simulated data in words, what one trial gives, how many trials there are, and what is promised of these data.
+
+    ``claims`` is empty where that is what is promised of the whole case.
+    """
 
     label: str
     trial: Trial
     trials: int
+    claims: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,7 @@ class Case:
     shown : what it is called there.
     function : the public function behind it, with its module.
     fields : the fields of results that hold it: ``Class.field`` of its lower end, or of its p-value.
-    claims : what is promised of it; another claim than the first two is the words that the page has for it.
+    claims : what is promised of it: one of `PROMISED`, or else the words that the page has for it.
     settings : one row of the table each.
     """
 
@@ -39,7 +49,7 @@ class Case:
     function: str
     fields: tuple[str, ...]
     settings: tuple[Setting, ...]
-    claims: Literal["95% interval", "p-value"] | str = "95% interval"
+    claims: str = INTERVAL
 
 
 def held(low: npt.ArrayLike, truth: npt.ArrayLike, high: npt.ArrayLike) -> Hits:

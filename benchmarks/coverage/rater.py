@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -10,7 +11,7 @@ from annotation.weighting.checks import CheckLog, check_accuracy, self_consisten
 from annotation.weighting.degraded import degraded_test
 from annotation.weighting.raters import summarise_raters
 from annotation.weighting.table import RatingTable
-from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
+from benchmarks.coverage.case import WIDER, Case, Hits, Setting, held, rejected
 from benchmarks.coverage.worlds import HIGH, LOW, Floats, qualities, raters
 
 RATERS = 200  # at once
@@ -99,8 +100,10 @@ def summary(rng: np.random.Generator, *, measure: str, n: int) -> Hits:
     return held(getattr(result, f"{measure}_low")[:RATERS], truth, getattr(result, f"{measure}_high")[:RATERS])
 
 
-def settings(trial: object, what: str, counts: tuple[int, ...], **options: object) -> tuple[Setting, ...]:
-    return tuple(Setting(f"{n} {what}", partial(trial, n=n, **options), TRIALS) for n in counts)  # type: ignore[arg-type]
+def settings(
+    trial: Callable[..., Hits], what: str, counts: tuple[int, ...], *, claims: str = "", **options: object
+) -> tuple[Setting, ...]:
+    return tuple(Setting(f"{n} {what}", partial(trial, n=n, **options), TRIALS, claims) for n in counts)
 
 
 CHECKS, SUMMARY = "annotation.weighting.checks", "annotation.weighting.raters.summarise_raters"
@@ -134,7 +137,8 @@ CASES = (
         "Difference on repeats",
         CONSISTENCY,
         ("SelfConsistency.difference_low",),
-        settings(consistency, "repeats", (5, 15), measure="difference"),
+        settings(consistency, "repeats", (5,), claims=WIDER, measure="difference")
+        + settings(consistency, "repeats", (15,), measure="difference"),
     ),
     Case(
         "κ on repeats",
@@ -176,11 +180,13 @@ CASES = (
         SUMMARY,
         ("RaterSummary.entropy_low",),
         settings(summary, "ratings", (30, 60), measure="entropy"),
+        WIDER,
     ),
     Case(
         "Median time",
         SUMMARY,
         ("RaterSummary.seconds_low",),
         settings(summary, "ratings", (6, 10, 30, 100), measure="seconds"),
+        WIDER,
     ),
 )

@@ -108,7 +108,7 @@ CASES = (
         "metrics.scoring.resampling.paired_difference",
         ("PairedDifference.p_value", "PairOfSystems.p_value"),
         tuple(
-            Setting(f"{metric}, 16 references, {n} segments", partial(null, metric=metric, n=n), 500)
+            Setting(f"{metric}, 16 references, {n} segments", partial(null, metric=metric, n=n), 2000)
             for metric in METRICS
             for n in SIZES
         ),

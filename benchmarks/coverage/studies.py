@@ -6,7 +6,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
+from benchmarks.coverage.case import CAUTIOUS, WIDER, Case, Hits, Setting, held, rejected
 from benchmarks.coverage.worlds import Floats
 from correlations.stats.parameters import ParameterValue, bootstrap_weights, curves, segment_level
 from correlations.stats.resampling import (
@@ -180,13 +180,19 @@ CASES = (
         "Difference of two metrics",
         f"{RESAMPLING}.bootstrap_difference",
         ("BootstrapDifference.interval", "BootstrapDifference.standard_error"),
-        tuple(Setting(f"{n} items, {UNITS}", partial(difference, n=n), 300) for n in (300, 1000)),
+        (
+            Setting(f"300 items, {UNITS}", partial(difference, n=300), 1000, WIDER),
+            Setting(f"1000 items, {UNITS}", partial(difference, n=1000), 1000),
+        ),
     ),
     Case(
         "Difference of two metrics, p",
         f"{RESAMPLING}.bootstrap_difference",
         ("BootstrapDifference.p_value",),
-        tuple(Setting(f"{n} items, {UNITS}", partial(difference_null, n=n), 300) for n in (300, 1000)),
+        (
+            Setting(f"300 items, {UNITS}", partial(difference_null, n=300), 1000, CAUTIOUS),
+            Setting(f"1000 items, {UNITS}", partial(difference_null, n=1000), 1000),
+        ),
         "p-value",
     ),
     Case(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.ranking import bradley_terry, bradley_terry_certainty, system_means
-from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
+from benchmarks.coverage.case import CAUTIOUS, Case, Hits, Setting, held, rejected
 from benchmarks.coverage.worlds import HIGH, LOW, Floats, Raters
 
 Ints = npt.NDArray[np.int64]
@@ -203,7 +203,10 @@ CASES = (
         "Difference of two systems' mean ratings, p",
         "annotation.ranking.means.system_means",
         ("Differences.p_values",),
-        tuple(Setting(f"{n} items, 3 raters", partial(equal, n_items=n, test="p_values"), TRIALS) for n in (20, 100)),
+        (
+            Setting("20 items, 3 raters", partial(equal, n_items=20, test="p_values"), 4000, CAUTIOUS),
+            Setting("100 items, 3 raters", partial(equal, n_items=100, test="p_values"), 4000),
+        ),
         "p-value",
     ),
     Case(

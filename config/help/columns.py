@@ -39,7 +39,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "drift": {
         "Points per hour": f"By how much a rater's ratings change in an hour, {INTERVAL}, with a level for each rater.",
-        "p": P,
+        "p": f"{P} With under ten raters the test is cautious: it finds drift by chance in 3 % of campaigns, not 5.",
         "Points over a sequence": "By how much ratings change from the first to the last items that a rater sees.",
     },
     "raters": {
@@ -51,10 +51,16 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Anchors": "Share of texts by people that the rater places where texts by people belong.",
         "Repeats within one point": "Share of items seen twice that got the same rating, give or take one point.",
         "Degraded texts rated lower": "How often a damaged text got a lower rating than the whole one; 0.5 is chance.",
-        "Median seconds": "Half of the rater's answers took less time. Far below the others, the rater may not read.",
+        "Median seconds": (
+            "Half of the rater's answers took less time. Far below the others, the rater may not read. In brackets an"
+            " interval of at least 95 %."
+        ),
         "Mean": "The rater's mean rating: high is lenient, low is severe.",
         "Spread": "Standard deviation of the rater's ratings; 0 is the same answer always.",
-        "Entropy, bits": "How evenly the rater uses the points of the scale; 0 is one point only.",
+        "Entropy, bits": (
+            "How evenly the rater uses the points of the scale; 0 is one point only. In brackets an interval of at"
+            " least 95 %."
+        ),
     },
     "reference-sets": {
         "Rated in": "The campaigns whose ratings weigh the references.",
@@ -104,8 +110,11 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "study-differences": {
         "Compared": "The two metrics, on the same units.",
-        "95% interval": "Of the difference, from resampled units. Without 0 in it, the difference is significant.",
-        "p": P,
+        "95% interval": (
+            "Of the difference, from resampled units. Without 0 in it, the difference is significant. Over a"
+            " dozen units it is wider than it need be."
+        ),
+        "p": f"{P} Over a dozen units the test is cautious: it finds a difference by chance in 2 % of studies, not 5.",
         "p, corrected": "The same, corrected over all comparisons of the study.",
     },
 }
