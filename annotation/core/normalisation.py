@@ -1,5 +1,6 @@
 """Named rules under which two texts of one item count as the same response."""
 
+import re
 import unicodedata
 from collections.abc import Callable
 from hashlib import sha256
@@ -53,6 +54,20 @@ def normalise(text: str, rule: str = DEFAULT_RULE) -> str:
     if rule not in RULES:
         raise ValueError(f"rule: found {rule!r}; accepted: {', '.join(RULES)}.")
     return RULES[rule](text)
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text without case: metrics that tokenise and lowercase see no more of it.
+
+    A text without any is returned with white space collapsed.
+
+    >>> letters_of("His real name was Dick Whitman .") == letters_of("his real name was dick whitman.")
+    True
+    >>> letters_of(":-  )")
+    ':- )'
+    """
+    folded = normalise(text, "nfkc-casefold")
+    return re.sub(r"[\W_]+", "", folded) or folded
 
 
 def text_key(text: str, rule: str = DEFAULT_RULE) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bench_overlap import corpus
-from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
+from benchmarks.coverage.case import CAUTIOUS, Case, Hits, Setting, held, rejected
 from metrics.scoring.aggregates import MeanAggregate
 from metrics.scoring.comparisons import compare_systems
 from metrics.scoring.metric import MetricStatistics, Workspace
@@ -55,16 +55,16 @@ def difference(rng: np.random.Generator, *, metric: str, n: int) -> Hits:
     return held([test.low for test in tests], truth[0] - truth[1:], [test.high for test in tests])
 
 
-def null(rng: np.random.Generator, *, metric: str, n: int) -> Hits:
+def null(rng: np.random.Generator, *, metric: str, references: int, n: int) -> Hits:
     """Compare systems that are equal: at each segment either may have either's output."""
-    whole = population(metric, 16)
+    whole = population(metric, references)
     drawn, swap = rng.integers(whole.packed.shape[1], size=n), rng.random((n, 1)) < 0.5
     first, second = whole.packed[0, drawn], whole.packed[1, drawn]
     packed = np.stack([np.where(swap, first, second), np.where(swap, second, first)])
     seed = int(rng.integers(2**31))
     replicates = bootstrap_replicates([packed], n, whole.aggregate, replicates=500, seed=seed)
     scores = whole.aggregate(packed.sum(axis=1))
-    return rejected([paired_difference(scores[0], scores[1], *replicates.T).p_value])
+    return rejected([paired_difference(scores[0], scores[1], *replicates.T, n_segments=n).p_value])
 
 
 def apart(rng: np.random.Generator, *, n: int) -> Hits:
@@ -75,6 +75,10 @@ def apart(rng: np.random.Generator, *, n: int) -> Hits:
     return rejected([min(pair.adjusted for pair in compare_systems(scores.mean(axis=1), replicates, n_segments=n))])
 
 
+def _label(metric: str, references: int, n: int) -> str:
+    return f"{metric}, {references} reference{'s' * (references > 1)}, {n} segments"
+
+
 CASES = (
     Case(
         "Score of a system",
@@ -82,7 +86,7 @@ CASES = (
         ("metrics.Interval.low",),
         tuple(
             Setting(
-                f"{metric}, {references} reference{'s' * (references > 1)}, {n} segments",
+                _label(metric, references, n),
                 partial(score, metric=metric, references=references, n=n),
                 TRIALS,
             )
@@ -108,9 +112,15 @@ CASES = (
         "metrics.scoring.resampling.paired_difference",
         ("PairedDifference.p_value", "PairOfSystems.p_value"),
         tuple(
-            Setting(f"{metric}, 16 references, {n} segments", partial(null, metric=metric, n=n), 2000)
+            Setting(
+                _label(metric, references, n),
+                partial(null, metric=metric, references=references, n=n),
+                1000,
+                CAUTIOUS if references == 1 or n < 100 else "",
+            )
             for metric in METRICS
-            for n in SIZES
+            for references in (1, 16)
+            for n in (12, 50, 400)
         ),
         "p-value",
     ),

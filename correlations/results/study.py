@@ -157,6 +157,8 @@ class Items(common.Items):
 
 @dataclass(frozen=True)
 class SameText:
+    """A system whose outputs, but for case, spaces and punctuation, are references of ``items`` of its items."""
+
     system: str
     items: int
 

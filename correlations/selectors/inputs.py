@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Count, Max
 
+from annotation.core.normalisation import letters_of
 from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import Campaign, Rating, Release, ResponseSource
 from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
@@ -87,12 +88,10 @@ def human_side(
 
 def circularity(corpus: Corpus, release: Release, human: HumanSide) -> Circularity:
     """Count texts and raters that are on both sides of the correlation."""
-    per_item = corpus.hypothesis_ids
-    n_items = per_item.shape[1]
-    references = set(zip(corpus.reference_item.tolist(), corpus.reference_ids.tolist(), strict=True))
+    references = [{letters_of(text) for text in texts} for texts in corpus.references]
     same_text = [
-        SameText(system.name, sum((item, row[item]) in references for item in range(n_items)))
-        for system, row in zip(corpus.systems, per_item.tolist(), strict=True)
+        SameText(system.name, sum(letters_of(text) in same for text, same in zip(texts, references, strict=True)))
+        for system, texts in zip(corpus.systems, corpus.hypotheses, strict=True)
     ]
     behind = release_judgements(release)
     weighing = np.isin(behind.response_id, corpus.reference_ids)

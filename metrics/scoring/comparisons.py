@@ -125,7 +125,10 @@ def compare_systems(
         raise ValueError(f"replicates: found shape {resampled.shape}; accepted: (B, {values.size})")
     order = best_first(values, higher_is_better=higher_is_better)
     pairs = list(combinations(order, 2))
-    tests = [paired_difference(float(values[i]), float(values[j]), resampled[:, i], resampled[:, j]) for i, j in pairs]
+    tests = [
+        paired_difference(float(values[i]), float(values[j]), resampled[:, i], resampled[:, j], n_segments=n_segments)
+        for i, j in pairs
+    ]
     adjusted = step_down_adjusted(
         tests, lambda k: resampled[:, pairs[k][0]] - resampled[:, pairs[k][1]], [n_segments] * len(pairs)
     ).tolist()
@@ -184,8 +187,8 @@ def compare_on_shared_segments(
     # The better one first; equal ones in the given order.
     signs = np.where(means < 0 if higher_is_better else means > 0, -1.0, 1.0)
     tests = [
-        paired_difference(float(sign * mean), 0.0, sign * column, np.zeros(replicates))
-        for sign, mean, column in zip(signs, means, resampled.T, strict=True)
+        paired_difference(float(sign * mean), 0.0, sign * column, np.zeros(replicates), n_segments=int(n))
+        for sign, mean, column, n in zip(signs, means, resampled.T, n_shared, strict=True)
     ]
     adjusted = step_down_adjusted(tests, lambda k: resampled[:, k], n_shared).tolist()
     return [
@@ -267,9 +270,9 @@ def step_down_adjusted(
     """Return p-values corrected for the number of tests, from the resamples that all of them share.
 
     With z the difference in standard deviations of its resamples, the corrected p of a test is the share of resamples
-    on which it, or any test with a smaller z, reaches its z by chance. This bounds the chance of any false difference
-    as Holm's correction does. But p stays at least 1 / (B + 1) however many tests there are; Holm multiplies it by
-    their number, so that many systems could never be told apart.
+    on which it, or any test with a smaller z, reaches its z by chance, but no less than its p alone. This bounds the
+    chance of any false difference as Holm's correction does. But p stays at least 1 / (B + 1) however many tests there
+    are; Holm multiplies it by their number, so that many systems could never be told apart.
 
     A standard deviation from n segments is itself uncertain, which resamples do not show far from the centre: z is the
     normal deviate that is as rare as the ratio is by Student's t with n - 1 degrees of freedom.
@@ -319,6 +322,6 @@ def step_down_adjusted(
         if spreads[k] > 0:
             largest = np.maximum(largest, np.abs(draws - draws.mean()) / spreads[k])
         beyond = np.broadcast_to(largest >= z[k], draws.shape).sum()
-        adjusted[k] = (beyond + 1) / (draws.size + 1)
+        adjusted[k] = max((beyond + 1) / (draws.size + 1), tests[k].p_value)
     adjusted[order[::-1]] = np.maximum.accumulate(adjusted[order[::-1]])
     return adjusted

@@ -44,6 +44,11 @@ def both_tails(difference: float, resampled: np.ndarray) -> float:
     return (1 + (moved >= abs(difference)).sum() + (moved <= -abs(difference)).sum()) / (resampled.size + 1)
 
 
+def end_at_zero(difference: float, resampled: np.ndarray) -> float:
+    """Return the level at which the percentile interval of a difference ends at 0."""
+    return (1 + 2 * (resampled * np.sign(difference) <= 0).sum()) / (resampled.size + 1)
+
+
 @pytest.fixture(scope="module")
 def scored():
     """A system of the demo, and the same with every third word left out."""
@@ -80,7 +85,8 @@ def test_intervals_are_sacrebleus_on_the_same_resamples(scored) -> None:
     assert (interval.high - interval.low) / 2 == pytest.approx(expected.ci / 100, abs=1e-6)
     resampled = replicates[:, 0] - replicates[:, 1]
     assert upper_tail(compared.difference, np.abs(resampled)) == pytest.approx(expected.p_value, abs=1e-12)
-    assert compared.p_value == pytest.approx(both_tails(compared.difference, resampled), abs=1e-12)
+    tails = both_tails(compared.difference, resampled), end_at_zero(compared.difference, resampled)
+    assert compared.p_value == pytest.approx(max(tails), abs=1e-12)
     assert compared.low < compared.difference < compared.high
 
 
@@ -108,6 +114,34 @@ def test_the_p_value_has_both_tails_where_sacrebleus_has_one(scored) -> None:
     assert results["BLEU"].p_value == pytest.approx(upper_tail(compared.difference, resampled), abs=1e-12)
     assert compared.p_value == pytest.approx(both_tails(compared.difference, resampled), abs=1e-12)
     assert compared.p_value > results["BLEU"].p_value > 1.5 / (n + 1)
+
+
+def test_few_matches_prove_nothing() -> None:
+    """Of eleven segments two have a match: a resample holds neither in 1 of 9, so that p cannot be below that.
+
+    (9 / 11) ** 11 = 0.11. The centred differences alone never reach the observed one.
+    """
+    matches = np.zeros((2, 11))
+    matches[0, [3, 7]] = 1.0
+    packed, _ = mean_packed(matches)
+    replicates = bootstrap_replicates([packed], 11, MeanAggregate(), replicates=2000, seed=1)
+    saturated = np.minimum(replicates, 2 / 11)  # as BLEU over few n-grams, which more copies of a match hardly raise
+
+    compared = paired_difference(2 / 11, 0.0, *saturated.T, n_segments=11)
+
+    assert both_tails(2 / 11, saturated[:, 0]) < 0.05
+    assert compared.p_value > 2 * (9 / 11) ** 11
+    assert compared.low == 0
+
+
+def test_few_segments_take_students_t() -> None:
+    """A p of 5% at the normal deviate 1.96 is that of the paired t-test at t = 1.96 sqrt((n - 1) / n)."""
+    draws = np.random.default_rng(3).normal(0.2, 0.1, size=(4000, 1)) * [1, 0]
+    many, few = (paired_difference(0.2, 0.0, *draws.T, n_segments=n).p_value for n in (None, 12))
+
+    deviate = stats.norm.isf(many / 2)
+    assert few == pytest.approx(2 * stats.t.sf(deviate * np.sqrt(11 / 12), df=11))
+    assert few > many
 
 
 def test_systems_that_do_not_differ_are_told_apart_as_rarely_as_the_level_says() -> None:

@@ -12,7 +12,7 @@ from django.db.models import Max
 from annotation.core import sql
 from annotation.core.caching import cached
 from annotation.core.exports import Column
-from annotation.core.normalisation import normalise
+from annotation.core.normalisation import letters_of
 from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import (
     Campaign,
@@ -33,7 +33,6 @@ from annotation.references.weighing.selectors.stored import CACHE_SECONDS, Store
 from annotation.weighting.standing import SAME
 
 MOST_NAMED = 2000
-LOOSER = "nfkc-casefold"
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class SystemAmongReferences:
     outputs: int  # items of the release for which the system has an output
     same: int  # of them identical to a reference, under the data set's normalisation
     same_best: int  # of these, the best reference of its item
-    near: int  # identical under the looser rule only
+    near: int  # identical but for case, spaces and punctuation
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ def circularity(release: Release, *, here: bool = False) -> Circularity:
     """Return raters and texts on both sides now: outputs and their ratings may be newer than the release."""
     dataset = release.reference_set.dataset
     campaigns = list(dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("id"))
-    key = f"release-guard-2-{release.pk}-{release.content_hash}-{_newest_ids(dataset, campaigns)}"
+    key = f"release-guard-3-{release.pk}-{release.content_hash}-{_newest_ids(dataset, campaigns)}"
     computed = cached(key, lambda: _compute(release, TEXTS.of(release, here=here), dataset, campaigns), CACHE_SECONDS)
     return replace(computed, raters=_with_names(computed.raters))
 
@@ -240,7 +239,7 @@ def _texts(
     best: dict[int, float] = {}
     for item, value in zip(columns.item_id.tolist(), columns.weight.tolist(), strict=True):
         best.setdefault(item, value)  # highest weight first
-    by_text = _looser_texts(release)
+    by_letters = _by_letters(release)
     items = release.weights.order_by().values("item_id")
     sources = ResponseSource.objects.filter(system__in=systems, item__in=items)
     outputs = sources.order_by("system__name", "item__position").values_list(
@@ -255,17 +254,17 @@ def _texts(
             of_system[1] += 1
             of_system[2] += weight[response] >= best[item] - SAME
             overlaps.append((item, system, response, response))
-        elif (near := by_text.get((item, normalise(text, LOOSER)))) is not None:
+        elif (near := by_letters.get((item, letters_of(text)))) is not None:
             of_system[3] += 1
             overlaps.append((item, system, near, response))
     compared = [SystemAmongReferences(system.pk, system.name, *counts[system.pk]) for system in systems]
     return [system for system in compared if system.outputs], overlaps
 
 
-def _looser_texts(release: Release) -> dict[tuple[int, str], int]:
-    """Return the first reference per item and text under the looser rule."""
+def _by_letters(release: Release) -> dict[tuple[int, str], int]:
+    """Return the first reference of each item with these letters."""
     rows = release.weights.order_by("-response_id").values_list("response_id", "item_id", "response__text")
-    return {(item, normalise(text, LOOSER)): pk for pk, item, text in rows.iterator(chunk_size=5000)}
+    return {(item, letters_of(text)): pk for pk, item, text in rows.iterator(chunk_size=5000)}
 
 
 @dataclass(frozen=True)
