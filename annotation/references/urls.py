@@ -14,6 +14,7 @@ urlpatterns = [
     path("p/<slug:project_slug>/references/", sets.reference_set_list, name="reference-set-list"),
     path("p/<slug:project_slug>/references/new/", sets.reference_set_create, name="reference-set-create"),
     path("p/<slug:project_slug>/references/import/", sets.reference_set_import, name="reference-set-import"),
+    path("p/<slug:project_slug>/references/equal/", sets.reference_set_equal, name="reference-set-equal"),
     path(
         "p/<slug:project_slug>/weights-imports/<int:pk>/", imports.weights_import_detail, name="weights-import-detail"
     ),

@@ -89,5 +89,6 @@ def _rated_campaigns(release: Release) -> list[Campaign]:
 
 def _usual_campaigns(release: Release, campaigns: list[Campaign]) -> list[str]:
     """Return the campaigns chosen at first: imported ratings that the weights do not use."""
-    weighing = {campaign.pk for campaign in release_campaigns(release)}
-    return [campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported]
+    weighing = set() if release.is_imported else {campaign.pk for campaign in release_campaigns(release)}
+    usual = [campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported]
+    return usual or [campaign.name for campaign in campaigns if len(campaigns) == 1]

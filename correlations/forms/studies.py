@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.db.models import Max, Min
 
 from annotation.core.forms import offer_choices
 from annotation.models import Release
@@ -34,7 +35,10 @@ class StudyForm(StudyBaseForm):
     subsets = forms.CharField(
         label="References",
         initial="original, w>0, w>=0.6, all",
-        help_text="One row each: <code>original</code>, <code>w>0</code>, <code>w>=0.6</code>, <code>all</code>",
+        help_text=(
+            "Which references the metrics read, one row of the table each: <code>all</code>, those with a weight above"
+            " a number such as <code>w>0</code> or <code>w>=0.6</code>, or the <code>original</code> one."
+        ),
     )
     unit_size = forms.IntegerField(
         label="Unit size M",
@@ -77,8 +81,9 @@ class StudyForm(StudyBaseForm):
 
     def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
         super().__init__(*args, release=release, **kwargs)
-        self.fields["campaigns"].label, self.fields["systems"].label = "Ratings of the hypotheses", "Hypotheses"
-        self.fields["systems"].help_text = "All pairs of them are compared."
+        self.fields["systems"].help_text = "Every two of them are compared, by each metric and by the raters."
+        if not self.is_bound and _weighs_all_alike(release):
+            self.initial["subsets"] = "all"
         self.offered = offered_metrics(self.project, release.reference_set.dataset)
         metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
         offer_choices(self, "metrics", metrics)
@@ -123,3 +128,9 @@ class StudyForm(StudyBaseForm):
         ]
         metrics += self.cleaned_data["metric_lines"]
         return given | {"release": release_name(self.release), "subsets": subsets, "metrics": metrics}
+
+
+def _weighs_all_alike(release: Release) -> bool:
+    """Return whether no weight differs from another, so that thresholds choose all references or none."""
+    ends = release.weights.aggregate(low=Min("weight"), high=Max("weight"))
+    return ends["low"] == ends["high"]

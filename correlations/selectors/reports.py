@@ -93,6 +93,11 @@ def few_units(result: StudyResult) -> str:
     return too_few_units([pair.units for pair in result.pairs])
 
 
+def copies(result: StudyResult) -> list[str]:
+    """Return the systems most of whose outputs are references, but for case, spaces and punctuation."""
+    return [entry.system for entry in result.circularity.same_text if 2 * entry.items > result.items.used]
+
+
 def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
     """Return the numbers at the head of the report."""
     counts, unit_size = result.counts, study.specification["unit_size"]

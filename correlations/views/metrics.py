@@ -43,6 +43,8 @@ def _report(study: Study, result: StudyResult) -> Context:
         "methods": study_methods(study, result),
         "best": reports.best_row(result),
         "few_units": reports.few_units(result),
+        "copies": reports.copies(result),
+        "create_url": f"{STUDY.url('create', study.project)}?release={study.release_id}",
         "comparisons": reports.comparisons_worth_showing(result),
         "n_different": reports.n_significant(result),
         "any_negated": any(row.negated for row in result.rows),

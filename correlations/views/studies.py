@@ -14,6 +14,7 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
 from annotation.references.releases.selectors.releases import finished_releases
+from annotation.references.sets.selectors import without_equal_weights
 from correlations.selectors.lists import AnyStudy, study_page
 from correlations.selectors.metrics import study_warning
 from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
@@ -63,6 +64,7 @@ def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> Htt
         "list_url": kind.url("list", project),
         "releases": releases,
         "release": release,
+        "datasets_without_weights": without_equal_weights(project),
     }
     if release is not None:
         form, form_context = kind.form(request, release)

@@ -1,7 +1,9 @@
 """What a reference set means for systems and for follow-up campaigns, which rate references of a release again."""
 
+from django.db.models import Exists, OuterRef
+
 from annotation.datasets.selectors.datasets import other_names
-from annotation.models import Campaign, CampaignState, Dataset, ReferenceSet
+from annotation.models import Campaign, CampaignState, Dataset, Project, ReferenceSet, ResponseSource, SourceKind
 from annotation.references.releases.selectors.releases import release_named
 
 
@@ -9,6 +11,23 @@ def reasons_not_to_score(dataset: Dataset, reference_set: ReferenceSet | None) -
     """Return the systems that are not scored unless they are named, each with the reason."""
     same = {name: f"same outputs as {first}" for name, first in other_names(dataset).items()}
     return same | dict.fromkeys(reference_set.source_systems if reference_set else (), "gave references")
+
+
+EQUAL = ": all references equal"
+NAME_LENGTH = 120
+
+
+def equal_weights_name(dataset: Dataset) -> str:
+    """Return the name of the set in which each reference of the data set weighs 1."""
+    return f"{dataset.name[: NAME_LENGTH - len(EQUAL)]}{EQUAL}"
+
+
+def without_equal_weights(project: Project) -> list[Dataset]:
+    """Return the data sets whose references could all weigh the same, but for those that have such a set."""
+    references = ResponseSource.objects.filter(item__dataset=OuterRef("pk"), kind__in=SourceKind.of_references())
+    names = set(project.reference_sets.values_list("name", flat=True))
+    datasets = project.datasets.filter(Exists(references)).order_by("name")
+    return [dataset for dataset in datasets if equal_weights_name(dataset) not in names]
 
 
 def set_to_join(campaign: Campaign) -> ReferenceSet | None:

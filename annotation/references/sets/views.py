@@ -1,11 +1,12 @@
 """Pages of reference sets, and the form of their next release."""
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import may_manage
+from annotation.core.errors import AnnotationError
 from annotation.core.exports import Column, objects_response
 from annotation.core.kept_files import FileKeeper
 from annotation.core.uploads import takes_uploads
@@ -24,10 +25,11 @@ from annotation.references.releases.forms import (
     WeightsUploadForm,
 )
 from annotation.references.releases.selectors.releases import reference_sets, releases
+from annotation.references.releases.services.equal_weights import equal_weights_create
 from annotation.references.releases.services.imports import weights_import_create
 from annotation.references.releases.services.releases import release_create as create_release
 from annotation.references.sets.access import release_url, set_or_404
-from annotation.references.sets.selectors import campaigns_to_join
+from annotation.references.sets.selectors import campaigns_to_join, equal_weights_name
 from annotation.references.sets.services import DESCRIBED
 from annotation.references.sets.services import reference_set_add_campaign as add_campaign
 from annotation.references.sets.services import reference_set_create as create_reference_set
@@ -158,6 +160,24 @@ def reference_set_import(request: MemberRequest) -> HttpResponse:
     context |= {"form": form}
     status = 400 if form.errors else 200
     return render(request, "annotation/references/reference_set_import.html", context, status=status)
+
+
+@require_POST
+@project_view(Role.MANAGER)
+def reference_set_equal(request: MemberRequest) -> HttpResponse:
+    """Make a release of a data set in which each reference weighs 1; a second request opens the first one's."""
+    _, dataset = chosen_dataset(request)
+    if dataset is None:
+        raise Http404("Which data set? Name it by ?dataset=.")
+    if existing := dataset.reference_sets.filter(name=equal_weights_name(dataset)).first():
+        return redirect("annotation:reference-set-detail", request.project.slug, existing.slug)
+    try:
+        job = equal_weights_create(dataset=dataset, by=request.user)
+    except AnnotationError as error:
+        messages.error(request, str(error))
+        return redirect("annotation:reference-set-list", request.project.slug)
+    tasks.weights_import_execute.delay_on_commit(job.pk)
+    return redirect("annotation:weights-import-detail", request.project.slug, job.pk)
 
 
 def _render_set(
