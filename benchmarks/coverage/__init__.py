@@ -78,7 +78,7 @@ def written() -> dict[tuple[str, str], str]:
     shares, shown = {}, ""
     for line in DOCUMENT.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        if len(cells) == len(HEADINGS):
+        if len(cells) == len(HEADINGS) and cells[3].endswith("%"):
             shown = cells[0] or shown
             shares[shown, cells[2]] = cells[3]
     return shares
