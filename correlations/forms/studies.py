@@ -133,4 +133,4 @@ class StudyForm(StudyBaseForm):
 def _weighs_all_alike(release: Release) -> bool:
     """Return whether no weight differs from another, so that thresholds choose all references or none."""
     ends = release.weights.aggregate(low=Min("weight"), high=Max("weight"))
-    return ends["low"] == ends["high"]
+    return bool(ends["low"] == ends["high"])
