@@ -14,6 +14,7 @@ from metrics.models import ScoreRun
 class StudyJob(Job):
     """A specification and its result. One result per specification: the same one is never computed twice."""
 
+    progress_is_whole = True
     name = models.CharField(max_length=120)
     signature = models.CharField(
         max_length=64, help_text="SHA-256 of the canonical specification and of what it names."

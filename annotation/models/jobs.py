@@ -24,6 +24,9 @@ FINISHED_STATES = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 class Job(models.Model):
     """Base of everything that a worker executes. Written only through ``annotation.core.jobs``."""
 
+    progress_is_whole: ClassVar[bool] = False  # it counts the whole work, not a stage of it
+    is_piece: ClassVar[bool] = False  # of another job, which ends with it
+
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
     progress_done = models.PositiveIntegerField(default=0)
     progress_total = models.PositiveIntegerField(default=0)

@@ -75,6 +75,7 @@ class MiningRun(Job):
 class MiningShard(Job):
     """Some seeds of a run, which one worker takes. Finished shards stay finished if a worker dies."""
 
+    is_piece = True
     run = models.ForeignKey(MiningRun, on_delete=models.CASCADE, related_name="shards")
     number = models.PositiveIntegerField()
     item_ids = ArrayField(models.BigIntegerField())

@@ -6,6 +6,8 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from annotation.core.waiting import queue_text, time_left
+
 register = template.Library()
 FIRST = 10
 
@@ -14,6 +16,10 @@ FIRST = 10
 def component(name: str, values: Mapping[str, object]) -> SafeString:
     """Render a template of ``components/`` with these values."""
     return render_to_string(f"components/{name}.html", dict(values))
+
+
+register.filter("queue_text", queue_text)
+register.filter("time_left", time_left)
 
 
 @register.inclusion_tag("components/show_all.html")

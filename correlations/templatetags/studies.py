@@ -6,6 +6,7 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
+from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
 
 register = template.Library()
@@ -44,8 +45,8 @@ def study_status(context: Context) -> dict[str, Any]:
     if context["may_manage"]:
         status["cancel_url"] = _address(context, "cancel")
     if study.state == JobState.QUEUED:
-        return status | {"message": "Waiting for a worker"}
-    return status | {"value": study.percent, "total": 100, "stage": study.progress_note}
+        return status | {"message": queue_text(study)}
+    return status | {"value": study.percent, "total": 100, "stage": study.progress_note, "left": time_left(study)}
 
 
 def _table_addresses(context: Context, table: str) -> dict[str, str]:

@@ -49,6 +49,7 @@ class ScoreRunManager(models.Manager["ScoreRun"]):
 class ScoreRun(Job):
     """Metric + parameters + data set + release + reference subset = a signature."""
 
+    progress_is_whole = True
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="score_runs")
     number = models.PositiveIntegerField(help_text="From 1 in its project; it never changes.")
     group = models.ForeignKey(RunGroup, on_delete=models.RESTRICT, related_name="runs")
@@ -108,6 +109,7 @@ class ShardStep(models.TextChoices):
 class ScoreShard(Job):
     """The items of a run in a range of positions, scored by one worker. Arrays are little-endian."""
 
+    is_piece = True
     run = models.ForeignKey(ScoreRun, on_delete=models.CASCADE, related_name="shards")
     step = models.CharField(max_length=10, choices=ShardStep.choices, default=ShardStep.SCORES)
     number = models.PositiveIntegerField()

@@ -13,7 +13,7 @@ from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
 
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import Column
-from annotation.core.numbers import finite_or_none
+from annotation.core.numbers import counted, finite_or_none
 from annotation.core.pages import newest_page
 from annotation.models import (
     Campaign,
@@ -97,9 +97,16 @@ def run_group(project: Project, pk: int | None) -> RunGroup | None:
     return None if pk is None else RunGroup.objects.filter(project=project, pk=pk).first()
 
 
-def n_waiting(project: Project) -> int:
-    """Return how many runs of the project are not finished."""
-    return ScoreRun.objects.filter(project=project).exclude(state__in=FINISHED_STATES).count()
+def waiting_text(project: Project) -> str:
+    """Say how many runs of the project are queued, and how many are being computed; empty if all are finished."""
+    unfinished = ScoreRun.objects.filter(project=project).exclude(state__in=FINISHED_STATES)
+    counts = Counter(unfinished.values_list("state", flat=True))
+    queued, running = counts[JobState.QUEUED], counts[JobState.RUNNING]
+    parts = [f"{counted(running, 'run')} {'is' if running == 1 else 'are'} being computed"] if running else []
+    if queued:
+        runs = f"{queued:,}" if running else counted(queued, "run")
+        parts.append(f"{runs} {'is' if queued == 1 else 'are'} queued")
+    return f"{', '.join(parts)}." if parts else ""
 
 
 def group_page(

@@ -91,7 +91,7 @@ def run_list(request: MemberRequest) -> HttpResponse:
         "project": project,
         **board_context(request),
         "group": group,
-        "n_waiting": selectors.n_waiting(project),
+        "waiting_text": selectors.waiting_text(project),
         "groups": [(each, [described(run, names) for run in each.shown]) for each in groups],
         "older_url": f"?{urlencode(filters | {'before': older})}#runs" if older else "",
         "newest_url": "" if before is None else f"?{urlencode(filters)}#runs",

@@ -163,7 +163,7 @@ def test_progress_is_shown_until_the_release_is_done_and_then_the_page_is_reload
     release = release_create(reference_set=reference_set)
     address = f"{page('release-detail', 'both', 1)}?progress=1"
     waiting = as_user(viewer).get(address, headers={"HX-Request": "true"})
-    assert "Waiting for a worker" in waiting.content.decode()
+    assert "Next in line" in waiting.content.decode()
     assert "hx-get" in waiting.content.decode()
     release_build(release_id=release.pk)
     assert as_user(viewer).get(address, headers={"HX-Request": "true"})["HX-Refresh"] == "true"

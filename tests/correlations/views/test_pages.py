@@ -308,7 +308,7 @@ def test_a_study_without_a_result_shows_its_state_and_has_no_downloads(world: Wo
     study, _ = study_create(project=world.project, name="Cats", specification=world.specification(), by=None)
     client = as_user(viewer)
 
-    assert "Waiting for a worker" in client.get(address(study, "study-detail", {"pk": True})).content.decode()
+    assert "Next in line" in client.get(address(study, "study-detail", {"pk": True})).content.decode()
     for name, arguments in READING[3:]:
         assert client.get(address(study, name, arguments)).status_code == 404
 

@@ -174,7 +174,7 @@ def test_a_study_without_a_result_shows_its_state(world: World, manager, as_user
     study, _ = parameter_study_create(project=world.project, name="Orders", specification=SPECIFICATION, by=None)
     client = as_user(manager)
 
-    assert "Waiting for a worker" in client.get(address(study, "detail", {"pk": True})).content.decode()
+    assert "Next in line" in client.get(address(study, "detail", {"pk": True})).content.decode()
     for name, arguments in READING[3:]:
         assert client.get(address(study, name, arguments)).status_code == 404
     client.post(address(study, "cancel", {"pk": True}))

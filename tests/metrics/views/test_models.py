@@ -116,7 +116,7 @@ def test_a_waiting_model_is_watched_and_cancelled(world: World, manager, as_user
     url = address(world, "model-detail", ["model"], model)
 
     part = as_user(manager).get(url, headers={"HX-Request": "true"}).content.decode()
-    assert "Waiting for a worker" in part
+    assert "Next in line" in part
     assert "<html" not in part
     assert as_user(manager).get(address(world, "model-download", ["model"], model)).status_code == 404
     as_user(manager).post(address(world, "model-cancel", ["model"], model))

@@ -57,7 +57,7 @@ def test_an_upload_is_queued_then_shown_with_its_progress_and_result(
     assert queued == [corpus.pk]
     page = url("corpus-detail", project.slug, "pool")
     assert answer.headers["Location"] == page
-    assert "Waiting for a worker" in client.get(page).content.decode()
+    assert "Next in line" in client.get(page).content.decode()
     progress = client.get(page, {"progress": 1}, headers=HTMX).content.decode()
     assert f'hx-get="{page}?progress=1"' in progress
     corpus_index(corpus_id=corpus.pk)

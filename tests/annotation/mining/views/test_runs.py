@@ -72,7 +72,7 @@ def test_a_run_is_created_then_shown_with_its_progress_and_result(
     assert "mask_emails" not in steps
     page = url("mining-run-detail", project.slug, run.pk)
     assert answer.headers["Location"] == page
-    assert "Waiting for a worker" in client.get(page).content.decode()
+    assert "Next in line" in client.get(page).content.decode()
     assert "hx-get" in client.get(page, {"progress": 1}, headers=HTMX).content.decode()
     mining_run_execute(run_id=run.pk)
     assert client.get(page, {"progress": 1}, headers=HTMX).headers["HX-Refresh"] == "true"
