@@ -8,6 +8,7 @@ from annotation.core.errors import ImportRefused
 from annotation.core.file_limits import TooLarge, check
 
 IN_FULL = 100
+ALIKE = 10  # errors with the same words that are listed with their lines; further ones are counted
 FOUND_CHARACTERS = 120
 FIELD_CHARACTERS = 300
 ACCEPTED_CHARACTERS = 2000
@@ -86,20 +87,27 @@ class Problems:
         self.filename = filename
         self.rows: list[dict[str, Any]] = []
         self.total = 0
+        self.alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}  # the rows with the same words
 
     def add(self, line: int | None, field: str, found: object, accepted: str | Callable[[], str]) -> None:
         """Add an error; ``accepted`` is a function if its words take time to find: most errors are only counted."""
         self.total += 1
-        if len(self.rows) < IN_FULL:
-            self.rows.append(
-                {
-                    "file": shortened(self.filename, FIELD_CHARACTERS),
-                    "line": line,
-                    "field": shortened(field, FIELD_CHARACTERS),
-                    "found": shown(found),
-                    "accepted": shortened(accepted if isinstance(accepted, str) else accepted(), ACCEPTED_CHARACTERS),
-                }
-            )
+        row = {
+            "file": shortened(self.filename, FIELD_CHARACTERS),
+            "line": line,
+            "field": shortened(field, FIELD_CHARACTERS),
+            "found": shown(found),
+            "accepted": shortened(accepted, ACCEPTED_CHARACTERS) if isinstance(accepted, str) else "",
+        }
+        words = words_of(row)
+        alike = self.alike.get(words, [])
+        if len(alike) >= ALIKE:
+            alike[-1]["others"] = alike[-1].get("others", 0) + 1
+        elif len(self.rows) < IN_FULL:
+            if not isinstance(accepted, str):
+                row["accepted"] = shortened(accepted(), ACCEPTED_CHARACTERS)
+            self.rows.append(row)
+            self.alike.setdefault(words, []).append(row)
 
     def check_limit(self, line: int | None, field: str, found: int, most: int, unit: str = "") -> None:
         """Refuse the file at once, with all errors so far, if a number exceeds a limit."""
@@ -124,6 +132,25 @@ class Problems:
         raise ImportRefused(
             f"{problem_sentence(first)}{others} Nothing was imported.", rows=self.rows, total=self.total
         )
+
+
+def words_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what an error says, without its line."""
+    return tuple(str(row.get(name)) for name in ("file", "field", "found", "accepted"))
+
+
+def unlisted(rows: Iterable[Mapping[str, Any]], total: int) -> int:
+    """Return how many errors are neither listed nor counted with one that is."""
+    return total - sum(1 + int(row.get("others", 0)) for row in rows)
+
+
+def grouped(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return each error once, with ``n``: on how many lines it was found; ``line`` is the first."""
+    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in rows:
+        group = groups.setdefault(words_of(row), {**row, "n": 0})
+        group["n"] += 1 + row.get("others", 0)
+    return list(groups.values())
 
 
 def problem_sentence(row: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.job_views import cancel_view
 from annotation.core.kept_files import FileKeeper
+from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
@@ -84,7 +85,7 @@ def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptions
         ],
         "counts": report_rows(report["counts"]),
         "may_manage": may_manage(request.project),
-        "more": report["total"] - len(report["errors"]),
+        "more": unlisted(report["errors"], report["total"]),
         "form": form,
         "kept_until": kept_until(job),
     }

@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from annotation.core.errors import AnnotationError
 from annotation.core.normalisation import DEFAULT_RULE, RULES
+from annotation.core.problems import unlisted
 from annotation.core.progress import Progress
 from annotation.core.rows import FORMATS
 from annotation.datasets.services.datasets import DETAILS
@@ -193,5 +194,5 @@ def row_errors(report: Mapping[str, Any]) -> str:
         f"found {row['found']}; accepted: {row['accepted']}"
         for row in rows
     ]
-    more = report.get("total", 0) - len(rows)
+    more = unlisted(rows, report.get("total", 0))
     return "\n".join(["", *lines, *([f"... and {more} more."] if more > 0 else [])]) if rows else ""

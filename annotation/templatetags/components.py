@@ -6,6 +6,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from annotation.core.problems import grouped
 from annotation.core.waiting import queue_text, time_left
 
 register = template.Library()
@@ -18,6 +19,7 @@ def component(name: str, values: Mapping[str, object]) -> SafeString:
     return render_to_string(f"components/{name}.html", dict(values))
 
 
+register.filter("grouped", grouped)
 register.filter("queue_text", queue_text)
 register.filter("time_left", time_left)
 

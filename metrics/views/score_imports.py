@@ -11,6 +11,7 @@ from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.exports import zip_response
 from annotation.core.kept_files import FileKeeper
 from annotation.core.numbers import counted
+from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
@@ -44,7 +45,7 @@ def run_import(request: MemberRequest) -> HttpResponse:
                 return _stored(request, runs)
             shown = {"previews": score_file_preview(**file), "filename": file["filename"]}
         except ImportRefused as error:
-            shown = {"refusal": error, "more": error.total - len(error.rows)}
+            shown = {"refusal": error, "more": unlisted(error.rows, error.total)}
         except AnnotationError as error:
             form.add_refusal(error)
     form.keep_file()

@@ -28,6 +28,7 @@ from annotation.datasets.mapping.values import BETWEEN, TEXT_PARTS
 OUTPUT_WORDS = ("output", "prediction", "pred", "hypothesis", "hyp", "generated", "generation", "candidate")
 SYSTEM_WORDS = ("system", "sys", "model")
 SEPARATOR = re.compile(r"[\W_]")
+LIKE_ID = re.compile(r"[\W_](?:[Ii][Dd]|[Kk]ey|nr|no)\Z|[a-z](?:Id|ID)\Z")  # conv_id, convId, conv.key
 WORDS = re.compile(r"[^\W_]+")
 SHORTEST_NAME = 2  # a shorter rest, as the b of "system_b", names no system by itself
 
@@ -54,6 +55,7 @@ def propose(fields: Sequence[Field]) -> dict[str, str]:
         for field in rivals if meaning.many else rivals[:1]:
             chosen[field.name] = key
     chosen = {field.name: chosen.get(field.name, IGNORE) for field in fields}
+    _settle_id(fields, chosen)
     _settle_rows(fields, chosen)
     _settle_conversation(fields, chosen)
     return {name: _with_system(name) if key == OUTPUT else key for name, key in chosen.items()}
@@ -126,6 +128,21 @@ def system_of(name: str) -> str:
 
 def _with_system(name: str) -> str:
     return f"{OUTPUT}:{system_of(name)}"
+
+
+def _settle_id(fields: Sequence[Field], chosen: dict[str, str]) -> None:
+    """Take the first field that is left out and named like an id, if none is known as the item's.
+
+    Its values occur once where a row is an item, and repeatedly where a row is one system's response.
+    """
+    if ID in chosen.values():
+        return
+    is_long = SYSTEM in chosen.values()
+    for field in fields:
+        fits = field.kind in MEANINGS[ID].kinds and field.repeats == is_long
+        if chosen[field.name] == IGNORE and fits and LIKE_ID.search(field.name):
+            chosen[field.name] = ID
+            return
 
 
 def _settle_rows(fields: Sequence[Field], chosen: dict[str, str]) -> None:

@@ -10,7 +10,7 @@ from django.db.models.functions import MD5, Cast
 
 from annotation.core.counting import count_of
 from annotation.core.exports import Column
-from annotation.models import Dataset, Item, Project, Response, ResponseSource, SourceKind, System
+from annotation.models import Dataset, Item, JobState, Project, Response, ResponseSource, SourceKind, System
 
 PAGE_SIZE = 50
 
@@ -191,3 +191,10 @@ TABLES: dict[str, tuple[Mapping[str, Column], Callable[[Dataset], Iterable[Any]]
 
 def has_seeds(dataset: Dataset) -> bool:
     return ResponseSource.objects.filter(item__dataset=dataset, kind=SourceKind.SEED).exists()
+
+
+def fields_of_meanings(dataset: Dataset) -> dict[str, str]:
+    """Return the fields of the file that the data set is from, by their meaning, if a person mapped them."""
+    mapped = dataset.imports.filter(state=JobState.DONE, options__has_key="mapping").order_by("-pk")
+    mapping = mapped.values_list("options__mapping", flat=True).first() or {}
+    return {meaning: name for name, meaning in mapping.items()}

@@ -16,6 +16,7 @@ from annotation.core.errors import AnnotationError
 from annotation.core.exports import errors_response, table_response
 from annotation.core.job_views import cancel_view
 from annotation.core.kept_files import LONGEST_ID, FileKeeper
+from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.forms import DatasetUploadForm, MappingForm
@@ -141,7 +142,7 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
         "refusal": refusal,
         "meanings": MEANINGS.values(),
         "left_out": [name for name, meaning in mapping.items() if meaning == IGNORE],
-        "more": preview.total - len(preview.errors) if preview else 0,
+        "more": unlisted(preview.errors, preview.total) if preview else 0,
         "may_manage": may_manage(request.project),
         "kept_until": kept_until(job),
     }
@@ -213,7 +214,7 @@ def import_page(
         "project": project,
         "job": job,
         "errors": errors,
-        "more": job.report.get("total", 0) - len(errors),
+        "more": unlisted(errors, job.report.get("total", 0)),
         "poll_url": reverse(f"annotation:{kind}-import-detail", args=[project.slug, job.pk]),
         "cancel_url": reverse(f"annotation:{kind}-import-cancel", args=[project.slug, job.pk]),
         "made_url": made_url,

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -136,7 +136,9 @@ def _distinct(judgements: Sequence[Judgement], index: int) -> set[float]:
     return {value for value in values if value is not None} if len(values) >= FEWEST_TO_INFER else set()
 
 
-def add_problem(row: Cells | Judgement, problems: Problems, name: str, found: object, accepted: str) -> None:
+def add_problem(
+    row: Cells | Judgement, problems: Problems, name: str, found: object, accepted: str | Callable[[], str]
+) -> None:
     if row.path:
         problems.add(None, f"{row.path}, {name}", found, accepted)
     else:

@@ -14,7 +14,7 @@ from annotation.judgements.services.content import RatingContent
 from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.options import RATING_ENDINGS, RatingOptions
 from annotation.judgements.services.preview import PREVIEW, rating_preview
-from annotation.judgements.services.recognition import recognised
+from annotation.judgements.services.recognition import known_columns, recognised
 from annotation.judgements.services.store import (
     campaign_name_taken,
     dataset_index,
@@ -58,7 +58,7 @@ def rating_import_create(
         options = preview.options
         waiting = {"report": {PREVIEW: preview.as_json()}, "state": JobState.CANCELLED, "finished_at": Now()}
     elif not options.shape:
-        options = recognised(content, file_format=resolved, options=options)
+        options = recognised(content, file_format=resolved, options=options, known=known_columns(dataset))
     return RatingImport.objects.create(
         project=dataset.project,
         dataset=dataset,

@@ -18,7 +18,7 @@ from annotation.judgements.services.content import Judgement, RatingContent
 from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.label_studio import first_tasks
 from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, SHAPES, RatingOptions
-from annotation.judgements.services.recognition import recognised
+from annotation.judgements.services.recognition import known_columns, recognised
 from annotation.judgements.services.store import Judged, dataset_index, join_shared, match, rating_counts, with_aliases
 from annotation.models import Dataset, JobState, RatingImport
 
@@ -52,7 +52,8 @@ def rating_preview(
     """Read the file, or its beginning, and match it with the data set. Nothing is written."""
     file_format = resolve_format(filename, file_format, endings=RATING_ENDINGS)
     if not options.shape:
-        options = recognised(content, file_format=file_format, options=options)
+        known = known_columns(dataset)
+        options = recognised(content, file_format=file_format, options=options, known=known)
     beginning = first_tasks(content) if file_format == "json" else _first_lines(content)
     partial = len(beginning) < len(content)
     problems = Problems(filename)

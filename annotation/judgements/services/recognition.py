@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 
 from annotation.core import file_limits
-from annotation.core.near_names import plain
+from annotation.core.near_names import nearest, plain
 from annotation.core.rows import UTF8_MARK
+from annotation.datasets.mapping.meanings import ID, SYNONYMS, SYSTEM
+from annotation.datasets.selectors.datasets import fields_of_meanings
 from annotation.judgements.services import options as shapes
 from annotation.judgements.services.appraise import is_header as is_appraise_header
 from annotation.judgements.services.appraise import is_headless as is_appraise_row
@@ -17,15 +20,20 @@ from annotation.judgements.services.log import is_log
 from annotation.judgements.services.options import OTHER_NAMES, RatingOptions
 from annotation.judgements.services.rows import COLUMNS, SENT
 from annotation.judgements.services.wide import BETWEEN, aggregate_columns, aggregate_kind, is_blank
+from annotation.models import Dataset
 
+IN_TEXTS = {"item": ID, "system": SYSTEM}  # Assay's names here, and the meanings of fields in files of texts
 SAMPLE_BYTES = 256 * 1024
 SAMPLE_ROWS = 200
 
 
-def recognised(content: bytes, *, file_format: str, options: RatingOptions) -> RatingOptions:
+def recognised(
+    content: bytes, *, file_format: str, options: RatingOptions, known: Mapping[str, str] | None = None
+) -> RatingOptions:
     """Return the options with the likely shape of the file and the columns in its header.
 
-    Given options stay. A file that no shape fits is read as one rating a row: that reader says what is missing.
+    Given options stay. ``known`` has the columns of the data set's own file by Assay's names.
+    A file that no shape fits is read as one rating a row: that reader says what is missing.
     """
     if file_format == "json":
         return replace(options, shape=shapes.LABEL_STUDIO)
@@ -42,7 +50,24 @@ def recognised(content: bytes, *, file_format: str, options: RatingOptions) -> R
         return replace(options, shape=shapes.APPRAISE)
     if is_log(header):
         return replace(options, shape=shapes.ASSAY)
-    return _recognised_table(header, rows[1:], options)
+    return _recognised_table(header, rows[1:], _with_known(options, header, known or {}))
+
+
+def known_columns(dataset: Dataset) -> dict[str, str]:
+    """Return the columns of items and systems in the data set's own file, by Assay's names in a file of ratings."""
+    fields = fields_of_meanings(dataset)
+    return {ours: fields[meaning] for ours, meaning in IN_TEXTS.items() if meaning in fields}
+
+
+def _with_known(options: RatingOptions, header: list[str], known: Mapping[str, str]) -> RatingOptions:
+    """Add the columns that the header shares with the data set's own file, unless it has Assay's names or others do."""
+    used = {*options.columns.values(), *options.criteria, *options.raters}
+    shared = {
+        ours: theirs
+        for ours, theirs in known.items()
+        if theirs in header and theirs not in used and ours not in header and ours not in options.columns
+    }
+    return replace(options, columns=options.columns | shared)
 
 
 def _recognised_table(header: list[str], rows: list[list[str]], options: RatingOptions) -> RatingOptions:
@@ -84,6 +109,8 @@ def usual_columns(header: list[str], options: RatingOptions) -> dict[str, str]:
         if ours in columns or ours in header or (ours == "time" and SENT in header):
             continue
         like = [name for name in free if written[name] == ours or written[name] in usual]
+        if not like and ours in IN_TEXTS:  # as the import of texts would propose
+            like = [name for name in free if nearest(name, IN_TEXTS.values(), SYNONYMS) == IN_TEXTS[ours]]
         if len(like) == 1 and BETWEEN not in like[0]:
             columns[ours] = like[0]
             free.remove(like[0])

@@ -3,8 +3,9 @@
 import json
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from django.utils.text import slugify
 from annotation.campaigns.scales import Likert, Slider
 from annotation.core.copying import allocate_ids, copy_rows
 from annotation.core.errors import AnnotationError
+from annotation.core.near_names import did_you_mean
 from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems
 from annotation.core.races import refused_if_taken
@@ -149,7 +151,7 @@ def match(
 
 
 def _match(judgement: Judgement, index: DatasetIndex, rule: str, problems: Problems) -> Judged | None:
-    def refuse(name: str, accepted: str) -> Judged | None:
+    def refuse(name: str, accepted: str | Callable[[], str]) -> Judged | None:
         add_problem(judgement, problems, name, getattr(judgement, name), accepted)
         return None
 
@@ -163,7 +165,7 @@ def _match(judgement: Judgement, index: DatasetIndex, rule: str, problems: Probl
         return Judged(item, by_text, None)
     system = index.systems.get(judgement.system)
     if system is None:
-        return refuse("system", f"a system of this data set: {_names(index)}")
+        return refuse("system", partial(_known_system, judgement.system, index))
     response = index.outputs.get((item, system))
     if response is None:
         return refuse("system", f"a system with an output for item {judgement.item}")
@@ -186,6 +188,10 @@ def join_shared(content: RatingContent, matched: list[Judged | None]) -> list[Ju
         pairs.append((judgement, judged))
     content.judgements = [judgement for judgement, _ in pairs]
     return [judged for _, judged in pairs]
+
+
+def _known_system(name: str, index: DatasetIndex) -> str:
+    return f"a system of this data set: {_names(index)}{did_you_mean(name, sorted(index.systems))}"
 
 
 def _names(index: DatasetIndex) -> str:

@@ -12,6 +12,7 @@ from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import errors_response, object_rows, objects_response, table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
+from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.lookups import chosen_dataset
@@ -131,7 +132,7 @@ def _context(project: Project, corpus: Corpus) -> dict[str, object]:
         "parameters": corpus.options.get("index", {}),
         "sources": [*corpus.options.get("source_kinds", []), *corpus.options.get("source_systems", [])],
         "errors": errors,
-        "more": corpus.report.get("total", 0) - len(errors),
+        "more": unlisted(errors, corpus.report.get("total", 0)),
         "counts": corpus_report_rows(corpus.report.get("counts", {})),
         "runs": corpus.mining_runs.select_related("dataset")[:20],
         "may_manage": may_manage(project),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from annotation.core.errors import ImportRefused
-from annotation.core.problems import Problems
+from annotation.core.problems import Problems, grouped, unlisted
 from annotation.core.rows import Oddities, Table, read_csv, read_jsonl, read_tsv, square
 
 
@@ -105,15 +105,33 @@ def test_values_that_python_cannot_read_get_our_own_message(line: str, reported:
 def test_the_first_hundred_problems_are_kept_in_full_and_all_are_counted() -> None:
     problems = Problems("a.csv")
     for line in range(250):
-        problems.add(line, "id", "", "an id")
-    with pytest.raises(ImportRefused, match=r"a\.csv, line 0, field id: found nothing.* 249 more") as refusal:
+        problems.add(line, "id", f"x{line}", "an id")
+    with pytest.raises(ImportRefused, match=r"a\.csv, line 0, field id: found x0.* 249 more") as refusal:
         problems.refuse()
     assert (len(refusal.value.rows), refusal.value.total) == (100, 250)
+    assert unlisted(refusal.value.rows, refusal.value.total) == 150
+    assert {group["n"] for group in grouped(refusal.value.rows)} == {1}
+
+
+def test_problems_with_the_same_words_leave_room_for_others() -> None:
+    problems = Problems("a.csv")
+    for line in range(250):
+        problems.add(line, "system", "TeamEC", "a system")
+    problems.add(250, "id", "", "an id")
+    with pytest.raises(ImportRefused) as refusal:
+        problems.refuse()
+    rows, total = refusal.value.rows, refusal.value.total
+    assert ([row["line"] for row in rows], total) == ([*range(10), 250], 251)
+    assert unlisted(rows, total) == 0
+    assert [(group["found"], group["line"], group["n"]) for group in grouped(rows)] == [
+        ("TeamEC", 0, 250),
+        ("nothing", 250, 1),
+    ]
 
 
 def test_words_that_take_time_are_found_only_for_errors_that_are_kept() -> None:
     asked: list[int] = []
     problems = Problems("a.csv")
     for line in range(250):
-        problems.add(line, "id", "", lambda line=line: f"an id {asked.append(line) or ''}")
+        problems.add(line, "id", f"x{line}", lambda line=line: f"an id {asked.append(line) or ''}")
     assert (problems.total, len(problems.rows), len(asked)) == (250, 100, 100)

@@ -67,6 +67,13 @@ def test_every_name_in_the_registry_leads_to_its_meaning(key: str) -> None:
         pytest.param({"history": TEXTS, "utterance": TEXT}, "context message", id="a history and the message"),
         pytest.param({"dialogue": TEXTS, "query": TEXT}, "context message", id="a conversation beside the message"),
         pytest.param({"text": TEXT, "label": NUMBER}, "message ignore", id="texts only"),
+        pytest.param({"conv_id": TEXT, "message": TEXT}, "id message", id="unique values, named like an id"),
+        pytest.param({"user_id": f"{TEXT}+", "message": TEXT}, "ignore message", id="an id of something else"),
+        pytest.param(
+            {"conv_id": f"{TEXT}+", "model": f"{TEXT}+", "row_id": NUMBER, "output": TEXT},
+            "id system ignore text",
+            id="a row for each response of a conversation",
+        ),
     ],
 )
 def test_shapes_of_files_as_they_are_found(kinds: dict[str, str], expected: str) -> None:

@@ -4,15 +4,26 @@ import json
 import sys
 
 import pytest
+from django.utils.timezone import now
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.campaigns.selectors import RATING_COLUMNS
+from annotation.core.problems import grouped, unlisted
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.judgements.services.options import RatingOptions
 from annotation.judgements.services.preview import rating_import_confirm, rating_preview, scale_lines
-from annotation.judgements.services.recognition import recognised
-from annotation.models import Campaign, Dataset, Project, RaterIdentity, RatingImport, ResponseSource
+from annotation.judgements.services.recognition import known_columns, recognised
+from annotation.models import (
+    Campaign,
+    Dataset,
+    DatasetImport,
+    JobState,
+    Project,
+    RaterIdentity,
+    RatingImport,
+    ResponseSource,
+)
 from tests.annotation.judgements.services.shapes import APPRAISE_DOCUMENTS, label_studio, read, stored
 from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 
@@ -49,6 +60,50 @@ def shape(content: str, kind: str = "csv", **options) -> RatingOptions:
 )
 def test_each_shape_is_recognised_by_its_first_rows(content: str, kind: str, expected: str) -> None:
     assert shape(content, kind).shape == expected
+
+
+def test_the_item_is_found_as_the_import_of_texts_would_find_it(dataset: Dataset) -> None:
+    assert shape("worker,model,example,score\na,A,1,3\n").columns == {
+        "rater": "worker",
+        "system": "model",
+        "item": "example",
+    }
+    table = "worker,model,conversation,score\na,A,1,3\n"
+    assert "item" not in shape(table).columns
+    assert known_columns(dataset) == {}
+    DatasetImport.objects.create(
+        project=dataset.project,
+        dataset=dataset,
+        state=JobState.DONE,
+        finished_at=now(),
+        content=b"",
+        options={"mapping": {"conversation": "id", "prompt": "message", "reply": "references"}},
+    )
+    known = known_columns(dataset)
+    assert known == {"item": "conversation"}
+    found = recognised(table.encode(), file_format="csv", options=RatingOptions(), known=known)
+    assert found.columns == {"rater": "worker", "system": "model", "item": "conversation"}
+    chosen = RatingOptions(columns={"item": "model"})
+    assert recognised(table.encode(), file_format="csv", options=chosen, known=known).columns["item"] == "model"
+
+
+def test_one_unknown_system_in_many_rows_is_one_error(dataset: Dataset) -> None:
+    system = dataset.systems.order_by("name")[0].name
+    wrong = f"{system}x"
+    rows = "".join(f"r{number},{dataset.items.all()[0].external_id},{wrong},3\n" for number in range(300))
+    preview = rating_preview(
+        dataset=dataset,
+        filename="r.csv",
+        content=f"rater,item,system,q\n{rows}r0,nowhere,{system},3\n".encode(),
+        file_format=None,
+        options=RatingOptions(),
+    )
+    assert preview.total == 301
+    assert unlisted(preview.errors, preview.total) == 0
+    first, other = grouped(preview.errors)
+    assert (first["found"], first["n"], first["line"]) == (wrong, 300, 2)
+    assert first["accepted"].endswith(f"(did you mean {system}?)")
+    assert (other["found"], other["n"]) == ("nowhere", 1)
 
 
 def test_columns_with_common_names_are_recognised() -> None:
