@@ -1,43 +1,14 @@
 """What to do with a campaign's ratings once everything planned is rated, or it is closed, by what was rated."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
 
+from annotation.campaigns.rated import rated_by
 from annotation.campaigns.selectors import slots_unfilled
-from annotation.core.caching import cached
-from annotation.models import Campaign, CampaignState, JobState, Release, Response, ResponseSource, SourceKind
+from annotation.models import Campaign, CampaignState, JobState, Release
 from annotation.overview.registry import NextStep
-
-RATED_SECONDS = 24 * 3600  # what a launched campaign rates hardly changes
-
-
-class Rated(NamedTuple):
-    """How many of the responses that a campaign rates can be references, and how many are only systems' outputs."""
-
-    references: int
-    outputs: int
-
-    @property
-    def mostly_outputs(self) -> bool:
-        return self.outputs > self.references
-
-
-def rated_by(campaign: Campaign) -> Rated:
-    """Count what a launched campaign rates by where the texts come from, whatever its target is called."""
-
-    def count() -> Rated:
-        elsewhere = ResponseSource.objects.filter(response=OuterRef("pk")).exclude(kind=SourceKind.SYSTEM)
-        rated = Response.objects.filter(unit_responses__unit__campaign=campaign).distinct().order_by()
-        counts = rated.annotate(is_reference=Exists(elsewhere)).aggregate(
-            all=Count("pk"), references=Count("pk", filter=Q(is_reference=True))
-        )
-        return Rated(counts["references"], counts["all"] - counts["references"])
-
-    return cached(f"rated-by-{campaign.pk}-{campaign.design_hash}", count, RATED_SECONDS)
 
 
 def is_all_rated(campaign: Campaign) -> bool:

@@ -10,11 +10,11 @@ from typing import Any, Generic, Protocol, TypeVar
 from django.db.models import Count, Q
 
 from annotation import models
+from annotation.campaigns.rated import rated_by
 from annotation.core.access import may_manage
 from annotation.core.numbers import card
 from annotation.models import CampaignState, JobState, Project, Purpose, Target
 from annotation.overview.campaigns import at_work, running_campaigns
-from annotation.overview.closing import rated_by
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, NEEDS, Finding, Need, NextStep, Running
 from annotation.overview.steps import Counts, next_step

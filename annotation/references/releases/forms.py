@@ -45,7 +45,8 @@ class ReferenceSetForm(RefusableForm):
         label="Original",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="The answer that really followed. Studies use it as the “single reference”.",
+        help_text="The one answer that really followed, if the data set has it. Studies then tell what many references "
+        "gain over it alone; weights do not depend on it.",
     )
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:

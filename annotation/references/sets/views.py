@@ -1,10 +1,14 @@
 """Pages of reference sets, and the form of their next release."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.campaigns.rated import raters_of_references
+from annotation.campaigns.selectors import plain_campaigns
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import Column, objects_response
@@ -70,7 +74,9 @@ def reference_set_list(request: MemberRequest) -> HttpResponseBase:
     if "format" in request.GET:
         filename = f"{project.slug}-reference-sets"
         return objects_response(request.GET["format"], filename, sets, SET_COLUMNS)
-    context = {"project": project, "sets": sets, "may_manage": may_manage(project)}
+    context: dict[str, Any] = {"project": project, "sets": sets, "may_manage": may_manage(project)}
+    if context["may_manage"] and not sets:
+        context["rated"] = raters_of_references(plain_campaigns(project))
     return render(request, "annotation/references/reference_set_list.html", context)
 
 
@@ -83,6 +89,8 @@ def reference_set_create(request: MemberRequest) -> HttpResponse:
     if dataset is None:
         return render(request, "annotation/references/reference_set_form.html", context)
     chosen = {"campaigns": request.GET.getlist("campaign")}
+    if not chosen["campaigns"] and len(rated := raters_of_references(dataset.campaigns.all())) == 1:
+        chosen = {"campaigns": [str(rated[0].pk)]}
     form = ReferenceSetForm(request.POST or None, dataset=dataset, initial=chosen)
     if reference_set := form.submit(create_reference_set, dataset=dataset):
         messages.success(request, f"Created the reference set “{reference_set}”. Build its first release next.")

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.campaigns.rated import rated_by
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch
 from annotation.datasets.services.imports import dataset_import_execute
@@ -23,7 +24,7 @@ from annotation.models import (
     SubmissionStatus,
     Target,
 )
-from annotation.overview.closing import rated_by, ways_on
+from annotation.overview.closing import ways_on
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, JOBS
 from annotation.quality.selectors.suspects import Suspects
@@ -233,3 +234,22 @@ def test_submissions_and_raters_who_stand_out_wait_for_somebody(
     needs = heading(page_of(as_user(manager), project), "To do")
     assert "2 submissions to “Replies” wait for approval. Review" in needs
     assert "1 rater of “Replies” stands out and may not have worked with care. Decide" in needs
+
+
+def test_references_without_a_set_are_offered_from_the_campaign_that_rated_them(
+    as_user, project: Project, manager
+) -> None:
+    dataset = make_dataset(project, items=1)
+    outputs = make_campaign(dataset, name="Of outputs", target=Target.OUTPUTS)
+    campaign = make_campaign(dataset, name="Of references", target=Target.REFERENCES)
+    listed = reverse("annotation:reference-set-list", args=[project.slug])
+    assert "Make one from" not in as_user(manager).get(listed).content.decode()  # nothing is rated yet
+    for each in (outputs, campaign):
+        rate_next(each, join(each))
+    page = as_user(manager).get(listed).content.decode()
+    assert re.findall(r"Make one from “([^”]+)”", page) == ["Of references"]
+    assert f"?dataset={dataset.slug}&amp;campaign={campaign.pk}" in page
+    create = reverse("annotation:reference-set-create", args=[project.slug])
+    form = as_user(manager).get(create, {"dataset": dataset.slug}).content.decode()
+    assert re.search(rf'name="campaigns" value="{campaign.pk}"[^>]* checked', form)
+    assert not re.search(rf'name="campaigns" value="{outputs.pk}"[^>]* checked', form)
