@@ -48,7 +48,7 @@ def widths_by_ratings(
         if half is not None
     ]
     encoded = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("ratings:Q", title="Ratings of each item", axis=alt.Axis(tickMinStep=1, format="d")),
+        x=alt.X("ratings:Q", title="Ratings of each response", axis=alt.Axis(tickMinStep=1, format="d")),
         y=alt.Y("half:Q", title="Margin of error of weights", scale=alt.Scale(zero=True)),
         color=alt.Color(
             "who:N",

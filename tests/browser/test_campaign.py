@@ -36,7 +36,7 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     assert_no_barrier(page)
     page.locator("[name=criterion-1-labels]").fill("")
     page.get_by_role("button", name="Raters and payment").click()  # another step, saving this one
-    page.get_by_label("Ratings of each item").fill("1")
+    page.get_by_label("Ratings of each response").fill("1")
     assert_no_barrier(page)
     page.get_by_role("button", name="Review").click()
     expect(page.get_by_role("heading", name="Ready to be launched")).to_be_visible()
@@ -78,7 +78,7 @@ def test_a_campaign_is_cloned_given_a_gold_screen_launched_and_closed(live_serve
     page.get_by_label("Name").fill("Second round")
     page.get_by_role("button", name="Clone").click()
     page.get_by_role("link", name="Quality").last.click()
-    page.get_by_label("One check in every so many items").fill("5")
+    page.get_by_label("One check in every so many responses").fill("5")
     page.get_by_label("Gold: the answer is known").fill("1")
     page.get_by_role("button", name="Save, and add an item: Gold").click()
     assert_no_barrier(page)

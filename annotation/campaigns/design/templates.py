@@ -73,7 +73,8 @@ def _template(slug: str, aim: str, name: str, summary: str, facts: tuple[str, ..
     """Return a template that asks for consent and rates outputs, unless ``design`` says otherwise."""
     described = {key: design.pop(key) for key in ("paper", "standard_kinds", "example") if key in design}
     facts = (f"{design['ratings_per_unit']} raters each", *facts)
-    design = {"target": "outputs", "consent": wording.CONSENT, **design}
+    target = design.pop("target", "outputs")
+    design = {"target": target, "consent": wording.consent(target), **design}
     return Template(slug, aim, name, summary, facts, design, **described)
 
 

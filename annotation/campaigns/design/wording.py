@@ -2,8 +2,20 @@
 
 SIX = ["Very poor", "Poor", "Rather poor", "Rather good", "Good", "Very good"]
 
-CONSENT = """\
-**What this is.** You are asked to take part in a study of how well computers write. You read short conversations \
+_STUDY = {
+    "outputs": "how well computers write",
+    "references": "what makes a text a good answer",
+}
+_ORIGIN = {
+    "outputs": "The texts come from the internet and from computer programs, which were not corrected",
+    "references": "The texts were written by people, many of them on the internet, and were not corrected",
+}
+
+
+def consent(target: str) -> str:
+    """Return a consent text for a campaign that rates outputs or references."""
+    return f"""\
+**What this is.** You are asked to take part in a study of {_STUDY[target]}. You read short conversations \
 or texts and rate them. It is run by [your institution]; questions go to [your name and e-mail address].
 
 **What you do.** Each screen takes well under a minute. You may stop whenever you like, and need not say why.
@@ -12,18 +24,28 @@ or texts and rate them. It is run by [your institution]; questions go to [your n
 service, its id for you is kept apart from your answers, for payment only, and can be erased on request. The \
 answers, without that id, may be published for research.
 
-**Risks.** The texts come from the internet and from computer programs, which were not corrected: some may be \
+**Risks.** {_ORIGIN[target]}: some may be \
 rude, wrong or unpleasant. Skip a screen whenever you like.
 
 **Your rights.** Taking part is voluntary. You are 18 or older. You may ask for what is kept about you, and for \
 it to be erased, at the address above. [Approved by your ethics board under the number …]
 """
 
-_CHECKS = """\
+
+CHECKS_LINE = "- A few screens help us to see whether the task is clear. They look like all others."
+
+_GOOD_TO_KNOW = """\
+## Good to know
+
+- There is no hidden right answer: we want your own first judgement.
+- Use the whole scale. If nothing is ever very good or very bad, we learn little.
+"""
+
+_WITH_CHECKS = f"""\
 ## Good to know
 
 - There is no hidden right answer to most screens: we want your own first judgement.
-- A few screens help us to see whether the task is clear. They look like all others.
+{CHECKS_LINE}
 - Use the whole scale. If nothing is ever very good or very bad, we learn little.
 """
 
@@ -46,7 +68,7 @@ You see a short conversation and **one possible reply** to its last message. Rat
 - **Would a person say it?** Slang, typing errors and emoticons are fine, as long as people write so.
 - **Do not mind** whether you agree with it, like it, or find it polite.
 
-{_CHECKS}"""
+{_GOOD_TO_KNOW}"""
 
 RELEVANCE_IN_PAIRS = f"""\
 You see a short conversation and **two possible replies** to its last message, A and B. Rate how relevant *each* \
@@ -70,7 +92,7 @@ relevant.
 - Which one stands on the left is drawn by lot and means nothing.
 - Small mistakes of spelling do not matter here, as long as you understand the reply.
 
-{_CHECKS}"""
+{_GOOD_TO_KNOW}"""
 
 LIST_OF_REPLIES = f"""\
 You see a conversation and **a list of possible replies** to its last message. Read them all, then rate each.
@@ -92,7 +114,7 @@ something of use) and **appropriate** (right for this conversation and in tone)?
 - Two replies may get the same number. It is no ranking.
 - Your answers are saved while you go: you can take a break in the middle of a list.
 
-{_CHECKS}"""
+{_GOOD_TO_KNOW}"""
 
 MEANING_IN_PAIRS = f"""\
 At the top you see **what was to be said**: a few facts, such as a name, a place or a price. Below are **two \
@@ -122,7 +144,7 @@ place is good *here*.
 - Keep the three questions apart: a text may have 6 for one and 1 for another.
 - Which text stands on the left is drawn by lot and means nothing.
 
-{_CHECKS}"""
+{_GOOD_TO_KNOW}"""
 
 MAGNITUDES = f"""\
 You see **what was to be said**, a **standard text** that says it, and several other texts. The standard counts \
@@ -147,7 +169,7 @@ person have written it?
 - Texts that are equally good get equal numbers.
 - Keep to the standard: what 100 means should not change from the first screen to the last.
 
-{_CHECKS}"""
+{_GOOD_TO_KNOW}"""
 
 SLIDER = f"""\
 You see a conversation and **one reply**. Move the slider to say how far you agree that it is *a fitting reply*.
@@ -169,4 +191,4 @@ The slider has no position before you move it. You can also type a number, or us
 - Judge every screen by itself, also if a text reminds you of one before.
 - Small mistakes cost a little, a text that says the wrong thing costs a lot.
 
-{_CHECKS}"""
+{_WITH_CHECKS}"""

@@ -42,7 +42,7 @@ WHAT, SCREEN, WORDS, RATERS, QUALITY = "what", "screen", "words", "raters", "qua
 RATED: dict[str, Any] = {"step": WHAT, "selects": True}
 BESIDE: dict[str, Any] = {"step": SCREEN, "section": "Beside the questions"}
 PER_RATER: dict[str, Any] = {"step": RATERS, "section": "How much one rater does"}
-LEASE: dict[str, Any] = {"step": RATERS, "section": "Time for an item", "low": 5, "high": MONTH}
+LEASE: dict[str, Any] = {"step": RATERS, "section": "Time for an answer", "low": 5, "high": MONTH}
 PAYMENT: dict[str, Any] = {"step": RATERS, "section": "Payment"}
 
 
@@ -130,7 +130,14 @@ class CampaignDraft:
     )
     split: str = entry(Text, "", "Items of the split", **RATED, longest=40)
     item_limit: int | None = entry(
-        Whole, None, "Only the first so many items", "Empty means all.", **RATED, low=1, high=MANY, optional=True
+        Whole,
+        None,
+        "Only the first so many items",
+        "Conversations or meanings, with all their responses. Empty means all.",
+        **RATED,
+        low=1,
+        high=MANY,
+        optional=True,
     )
     presentation: str = entry(
         Choice,
@@ -183,21 +190,27 @@ class CampaignDraft:
     ratings_per_unit: int = entry(
         Whole,
         5,
-        "Ratings of each item",
-        "So many different raters see it.",
+        "Ratings of each response",
+        "By so many different raters. With pairs or lists: of each pair or list.",
         step=RATERS,
         low=1,
         high=MOST_RATINGS,
         stated=True,
     )
     min_units_per_rater: int = entry(
-        Whole, 0, "At least", "Items. Who stops before gets no completion code.", **PER_RATER, low=0, high=MANY
+        Whole,
+        0,
+        "At least",
+        "Responses (or pairs, or lists). Who stops before gets no completion code.",
+        **PER_RATER,
+        low=0,
+        high=MANY,
     )
     max_units_per_rater: int | None = entry(
         Whole,
         None,
         "At most",
-        "Items by one rater; empty means no limit.",
+        "Responses (or pairs, or lists) by one rater; empty means no limit.",
         **PER_RATER,
         low=1,
         high=MANY,
@@ -206,31 +219,32 @@ class CampaignDraft:
     seconds_between_units: int = entry(
         Whole,
         0,
-        "Seconds between items",
-        "From one handed out to the next; 0 asks for none.",
+        "Seconds between two answers",
+        "From one response handed out to the next; 0 asks for none.",
         **PER_RATER,
         low=0,
         high=DAY,
     )
     break_every_units: int = entry(
-        Whole, 0, "Suggest a break every", "Items; 0 is never.", **PER_RATER, low=0, high=10_000
+        Whole, 0, "Suggest a break every", "So many responses; 0 is never.", **PER_RATER, low=0, high=10_000
     )
     lease_seconds: int = entry(
         Whole,
         600,
-        "Seconds for an item",
-        "Without an answer it then goes to another rater. A late answer is kept and paid all the same.",
+        "Seconds for an answer",
+        "A response that is not answered by then goes to another rater. A late answer is kept and paid all the same.",
         **LEASE,
     )
     lease_min_seconds: int | None = entry(
         Whole,
         None,
-        "Follow the raters' own pace, not below",
-        "Seconds. Empty, and empty below: the time stays fixed.",
+        "Adjust it to the raters: at least",
+        "Seconds. If filled, the time follows how long raters really take, within these two bounds. Leave both empty "
+        "to keep it as it is above.",
         **LEASE,
         optional=True,
     )
-    lease_max_seconds: int | None = entry(Whole, None, "and not above", "Seconds.", **LEASE, optional=True)
+    lease_max_seconds: int | None = entry(Whole, None, "and at most", "Seconds.", **LEASE, optional=True)
     admission: str = entry(
         Choice,
         Admission.OPEN,
@@ -242,7 +256,7 @@ class CampaignDraft:
     payment_per_unit: Decimal = entry(
         Amount,
         Decimal(0),
-        "Payment for each item",
+        "Payment for each answer",
         "Checks among the work are paid like it.",
         **PAYMENT,
         path=("payment", "per_unit"),

@@ -13,6 +13,8 @@ from annotation.models import Campaign
 class QualityStep(Step):
     step = QUALITY
     title = "Quality"
+    lead = "All of this may be left as it is: a campaign needs no checks, training or test."
+    first = "every"
     # Prepared screens have pages of their own. How many to mix in may be set before there are any.
     leaves = tuple(
         path for kind in PREPARED.values() for path in (f"{kind.field}.{kind.key}", f"{kind.field}.mix.{kind.key}")
@@ -20,7 +22,7 @@ class QualityStep(Step):
     template = "annotation/campaigns/campaign_form_quality.html"
 
     every = forms.IntegerField(
-        label="One check in every so many items",
+        label="One check in every so many responses",
         min_value=0,
         max_value=1000,
         help_text="At a position that raters cannot guess; 0 mixes none in. Checks are paid like work.",
@@ -29,7 +31,7 @@ class QualityStep(Step):
         label="Repeat after",
         min_value=1,
         max_value=1000,
-        help_text="So many other items lie between an item and its repeat.",
+        help_text="So many others lie between a response and its repeat.",
     )
     degraded_count = forms.IntegerField(label="Degraded texts", min_value=0, max_value=10_000, help_text="To be made.")
     degradations = forms.MultipleChoiceField(

@@ -28,6 +28,8 @@ class Step(RefusableForm):
 
     step: ClassVar[str] = ""
     title: ClassVar[str]
+    lead: ClassVar[str] = ""  # a sentence below the title
+    first: ClassVar[str] = ""  # the field that remarks on the whole step lead to
     settles: ClassVar[tuple[str, ...]] = ()
     leaves: ClassVar[tuple[str, ...]] = ()  # paths below them that other pages settle
     template: ClassVar[str] = "annotation/campaigns/campaign_form_fields.html"
@@ -64,6 +66,13 @@ class Step(RefusableForm):
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         return super().input_of(path.split(".")[0])
+
+    @classmethod
+    def anchor_of(cls, path: str) -> str:
+        """Return the id of a field's part of the page, by its path in the draft; ``first`` if it has no part alone."""
+        shown = {*cls.base_fields, *(name for name in cls.settles if form_field(CAMPAIGN[name]) is not None)}
+        name = next((name for name in reversed(path.split(".")) if name in shown), cls.first)
+        return f"id_{name}_field" if name else ""
 
     @property
     def has_errors(self) -> bool:

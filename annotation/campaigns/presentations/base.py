@@ -12,6 +12,7 @@ class PresentationKind(ABC):
 
     Attributes
     ----------
+    nouns : what a rater answers at once, one and many.
     label, choice : its name in lists of campaigns, and in the form that designs one.
     texts : fewest and most responses on a screen.
     form_texts : how many fields for texts the form of a prepared screen offers.
@@ -22,6 +23,7 @@ class PresentationKind(ABC):
     """
 
     key: ClassVar[str]
+    nouns: ClassVar[tuple[str, str]] = ("response", "responses")
     label: ClassVar[str]
     choice: ClassVar[str]
     texts: ClassVar[tuple[int, int]]

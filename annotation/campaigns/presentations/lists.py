@@ -10,6 +10,7 @@ from annotation.campaigns.presentations.base import PresentationKind
 
 class AllInList(PresentationKind):
     key = "list"
+    nouns = ("list of responses", "lists of responses")
     label = "List"
     choice = "All responses to an item in one list, up to 25"
     texts = (2, MAX_LIST)

@@ -11,6 +11,7 @@ from annotation.core.errors import AnnotationError
 
 class Pair(PresentationKind):
     key = "pair"
+    nouns = ("pair of responses", "pairs of responses")
     label = "Pair, side by side"
     choice = "Two systems' responses side by side"
     texts = (2, 2)

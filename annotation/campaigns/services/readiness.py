@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from annotation.campaigns.design.quality import PREPARED, DesignError, QualificationDesign, QualityDesign
 from annotation.campaigns.design.scale_words import follows
+from annotation.campaigns.design.wording import CHECKS_LINE
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.selectors import rated_sources, seconds_per_screen, standards_of
@@ -39,10 +40,16 @@ class LaunchReport:
     pay: Decimal
     fees: Decimal
     currency: str
+    nouns: tuple[str, str]  # what a rater answers at once: one, and many
 
     @property
     def ready(self) -> bool:
         return not self.problems
+
+    @property
+    def unit_label(self) -> str:
+        """What is rated, many of them, as a label."""
+        return self.nouns[1].capitalize()
 
     @property
     def screens(self) -> int:
@@ -62,7 +69,7 @@ class LaunchReport:
 
     @property
     def launch_text(self) -> str:
-        plan = f"{counted(self.units, 'unit')} with {counted(self.slots, 'slot')} to fill"
+        plan = f"{counted(self.units, *self.nouns)} to be rated, with {counted(self.slots, 'slot')} to fill"
         return (
             f"The launch plans {plan}, and freezes the design: what is rated, the scale, the instructions and the "
             "checks cannot be changed afterwards."
@@ -104,6 +111,7 @@ def launch_report(campaign: Campaign) -> LaunchReport:
         pay=_cents(pay),
         fees=_cents(pay * campaign.payment_fee_percent / 100),
         currency=campaign.payment_currency,
+        nouns=campaign.presentation_kind.nouns,
     )
     report.hints.extend(_hints(draft, quality, report))
     return report
@@ -131,7 +139,9 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
     if left := TO_FILL_IN.findall(draft.instructions):
         yield Remark(f"The instructions have square brackets to fill in: {', '.join(left[:4])}.", "instructions")
     if draft.ratings_per_unit == 1:
-        yield Remark("With one rating of each item, the agreement of raters cannot be measured.", "ratings_per_unit")
+        yield Remark(
+            "With one rating of each response, the agreement of raters cannot be measured.", "ratings_per_unit"
+        )
     yield from _hints_of_quality(draft, quality)
     if not draft.payment_per_unit:
         yield Remark(
@@ -142,24 +152,30 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
             "There is no completion code: raters who come by the link get no proof of their work.", "completion_code"
         )
     if draft.completion_code and draft.min_units_per_rater < 2:
-        yield Remark("Raters get the completion code after one item: set a minimum per rater.", "min_units_per_rater")
+        yield Remark(
+            "Raters get the completion code after one response: set a minimum per rater.", "min_units_per_rater"
+        )
     if draft.max_units_per_rater is None and report.units > 200:
         yield Remark(
             "There is no limit per rater: a few quick raters could give most of the ratings.", "max_units_per_rater"
         )
     if draft.lease_seconds < 3 * report.seconds:
         yield Remark(
-            f"An item takes some {report.seconds:.0f} s to answer; {draft.lease_seconds} s for it are short.",
+            f"One answer takes some {report.seconds:.0f} s; {draft.lease_seconds} s for it are short.",
             "lease_seconds",
         )
     if draft.comment == CommentField.REQUIRED:
-        yield Remark("A comment is required with every item: it takes raters much longer than the ratings.", "comment")
+        yield Remark(
+            "A comment is required with every answer: it takes raters much longer than the ratings.", "comment"
+        )
 
 
 def _hints_of_quality(draft: CampaignDraft, quality: QualityDesign) -> Iterator[Remark]:
     if not quality.every:
         yield Remark("No checks are mixed in: spammers can be recognised only by their times and agreement.", "quality")
     most = draft.max_units_per_rater
+    if not quality.every and CHECKS_LINE in draft.instructions:
+        yield Remark("The instructions speak of a few screens that are checks, but none are mixed in.", "instructions")
     if "repeat" in quality.mix and most is not None and most <= quality.repeat_gap:
         yield Remark(
             f"An item is repeated after {quality.repeat_gap} others, but a rater has at most {most}: none is repeated.",

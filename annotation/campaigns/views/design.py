@@ -115,11 +115,11 @@ def _review(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     return render(request, "annotation/campaigns/campaign_review.html", context)
 
 
-def step_of(path: str) -> tuple[str, str]:
-    """Return name and title of the step that sets a field; the first step for a field of none."""
+def step_of(path: str) -> tuple[str, str, str]:
+    """Return name and title of the step that sets a field, and the field's id there; the first step for one of none."""
     root = path.split(".")[0]
     name = next((name for name, form in STEPS.items() if root in form.settles), ORDER[0])
-    return name, STEPS[name].title
+    return name, STEPS[name].title, STEPS[name].anchor_of(path)
 
 
 # --- Prepared screens -------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def campaign_extend(*, campaign: Campaign, ratings_per_unit: int, by: User | Non
     campaign.save(update_fields=["ratings_per_unit"])
     added = slots_add(campaign, first_number=before)
     data = {"ratings_per_unit": [before, ratings_per_unit], "places": added}
-    summary = f"Ratings of each item raised from {before} to {ratings_per_unit}: {added:,} more slots"
+    summary = f"Ratings of each response raised from {before} to {ratings_per_unit}: {added:,} more slots"
     return _amended(campaign, AmendmentKind.EXTEND, data, summary, by)
 
 

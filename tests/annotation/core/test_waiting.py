@@ -25,7 +25,7 @@ def test_a_queued_job_counts_the_unfinished_ones_of_every_kind_before_it(project
     DryRun.objects.filter(pk=earlier.pk).update(created_at=now() - timedelta(hours=1))
     DryRun.objects.filter(pk=first.pk).update(state=JobState.DONE, finished_at=now())
     assert jobs_ahead(third) == 2  # the earlier one and the second
-    ratings = RatingImport(created_at=now() + timedelta(hours=1))
+    ratings = RatingImport(pk=1, created_at=now() + timedelta(hours=1))
     assert jobs_ahead(ratings) == 3
 
 

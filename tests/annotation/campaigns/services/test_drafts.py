@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from annotation.campaigns.design.templates import TEMPLATES
+from annotation.campaigns.design.wording import CHECKS_LINE
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft, CriterionDraft
 from annotation.campaigns.selectors import rated_sources
 from annotation.campaigns.services.drafts import draft_of
@@ -14,7 +16,7 @@ from annotation.campaigns.services.readiness import launch_report
 from annotation.campaigns.services.validation import draft_problems
 from annotation.campaigns.services.writing import campaign_change, campaign_create, campaign_update
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Criterion, Item, Project, ResponseSource, SourceKind, User
+from annotation.models import Campaign, Criterion, Item, Project, ResponseSource, SourceKind, Target, User
 from tests.annotation.worlds.campaigns import RELEVANCE, make_campaign, make_dataset
 from tests.annotation.worlds.field_examples import example
 
@@ -213,6 +215,7 @@ def test_the_report_counts_items_money_and_hours(project: Project) -> None:
     report = launch_report(campaign)
     # 12 units x 3 = 36 slots; 1 item in 4 is a check: 12; 48 items at 0.20 are 9.60, and a fee of half of it.
     assert (report.units, report.slots, report.checks, report.screens) == (12, 36, 12, 48)
+    assert f"The launch plans 12 {report.unit_label.lower()} to be rated, with 36 slots to fill" in report.launch_text
     assert (report.pay, report.fees, report.total) == (Decimal("9.60"), Decimal("4.80"), Decimal("14.40"))
     assert report.raters_at_least == 8  # 36 slots, 5 for each rater
     assert report.hours == pytest.approx(48 * report.seconds / 3600)
@@ -238,8 +241,26 @@ def test_unset_fields_and_risky_values_give_hints(project: Project) -> None:
     (problem,) = report.problems
     assert (problem.field, "[your name]" in problem.text, "[here]" in problem.text) == ("consent", True, False)
     hints = {remark.field: remark.text for remark in report.hints}
-    assert "after one item" in hints.pop("min_units_per_rater")
+    assert "after one response" in hints.pop("min_units_per_rater")
     assert set(hints) == {"instructions", "ratings_per_unit", "quality.repeat_gap", "payment_per_unit", "lease_seconds"}
+
+
+def test_instructions_speak_of_checks_only_where_there_are_some(project: Project) -> None:
+    for template in TEMPLATES:
+        checks = bool(template.design.get("quality", {}).get("every"))
+        assert (CHECKS_LINE in template.design["instructions"]) == checks, template.slug
+    draft = {"launch": False, "instructions": f"Rate.\n\n{CHECKS_LINE}"}
+    without = make_campaign(make_dataset(project), name="Without", **draft)
+    (hint,) = [hint for hint in launch_report(without).hints if "none are mixed in" in hint.text]
+    assert hint.field == "instructions"
+    checked = make_campaign(without.dataset, name="Checked", quality={"every": 4, "mix": {"repeat": 1}}, **draft)
+    assert not [hint for hint in launch_report(checked).hints if "none are mixed in" in hint.text]
+
+
+def test_the_consent_text_says_whose_texts_are_rated() -> None:
+    for template in TEMPLATES:
+        by_systems = template.design["target"] == Target.OUTPUTS
+        assert ("how well computers write" in template.design["consent"]) == by_systems, template.slug
 
 
 def test_a_data_set_with_nothing_to_rate_is_a_problem(project: Project) -> None:

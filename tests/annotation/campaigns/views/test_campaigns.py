@@ -75,7 +75,7 @@ def test_a_campaign_is_launched_paused_resumed_and_closed(
     client = as_user(manager)
     draft = make_campaign(campaign.dataset, name="A new one", launch=False)
     page = content(client.get(url("detail", project, draft)))
-    assert "The launch plans 12 units with 24 slots to fill" in page
+    assert "The launch plans 12 responses to be rated, with 24 slots to fill" in page
     for action, state in [("launch", "running"), ("pause", "paused"), ("resume", "running"), ("close", "closed")]:
         response = client.post(url(action, project, draft))
         assert response.headers["Location"] == url("detail", project, draft)

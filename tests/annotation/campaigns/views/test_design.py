@@ -247,6 +247,10 @@ def test_the_review_shows_counts_and_cost(manager: User, as_user: AsUser, draft:
     assert ">45<" in review
     assert "6.00 EUR" in review
     assert "There is no consent text" in review
+    # What can be improved leads to its field; the page of the step has a part with that id.
+    for step, anchor in (("words", "id_consent_field"), ("raters", "id_completion_code_field")):
+        assert f'{url("step", draft, step)}#{anchor}"' in review
+        assert f'id="{anchor}"' in page(client.get(url("step", draft, step)))
 
 
 def test_the_offered_systems_are_those_of_the_chosen_data_set(

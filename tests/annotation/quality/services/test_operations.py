@@ -338,4 +338,4 @@ def test_every_change_is_in_the_audit_log_with_who_made_it(project: Project, man
         ],
     ).order_by("pk")
     assert [(entry.actor, entry.data["amendment"]) for entry in entries] == [(manager, n) for n in (1, 2, 3, 4)]
-    assert entries[0].summary == "Ratings of each item raised from 2 to 4: 6 more slots."
+    assert entries[0].summary == "Ratings of each response raised from 2 to 4: 6 more slots."
