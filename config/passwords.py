@@ -9,8 +9,10 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.views.decorators.debug import sensitive_variables
 
+from annotation.core.forms import NamingForm
 
-class LimitedPasswordChangeForm(PasswordChangeForm):
+
+class LimitedPasswordChangeForm(NamingForm, PasswordChangeForm):
     """Django's form, but a wrong old password counts like a wrong password at the sign-in, with 429 above the limit.
 
     Without it, an unattended session would allow any number of tries.

@@ -6,9 +6,10 @@ from typing import Any
 from django import forms
 
 from annotation.core.charts import Spec, Theme, palette, themed
+from annotation.core.forms import Form
 
 
-class ExampleForm(forms.Form):
+class ExampleForm(Form):
     """A widget of each kind, bound to invalid data, so that the page shows errors, too."""
 
     name = forms.CharField(help_text="Shown to members, never to raters.", initial="Replies, pilot")

@@ -1,4 +1,4 @@
-"""Forms whose input a service may refuse."""
+"""Forms that name what is missing, and forms whose input a service may refuse."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 from django import forms
 from django.db.models import QuerySet
 from django.forms.fields import InvalidJSONInput
+from django.forms.utils import pretty_name
 
 from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.json_bodies import json_read
@@ -15,7 +16,40 @@ Result = TypeVar("Result")
 AGAIN = "Save again to replace what is marked below, or reload the page to keep it and lose what you typed."
 
 
-class RefusableForm(forms.Form):
+class NamingForm(forms.BaseForm):
+    """Base of all forms: a required field that is empty is named, unless it has a message of its own."""
+
+    makes: ClassVar[str] = ""
+    """What the form's field ``name`` gives a name to, such as "data set"."""
+
+    def full_clean(self) -> None:
+        for name, field in self.fields.items():
+            if field.error_messages.get("required") == forms.Field.default_error_messages["required"]:
+                field.error_messages["required"] = self.missing(name, field)
+        super().full_clean()
+
+    def missing(self, name: str, field: forms.Field) -> str:
+        """Return what to do about a required field that is empty."""
+        label = field.label or pretty_name(name)
+        if name == "name" and self.makes:
+            return f"Give the {self.makes} a name."
+        match field:
+            case forms.FileField():
+                return "Choose a file."
+            case forms.BooleanField():
+                return f"Tick “{label}”."
+            case forms.MultipleChoiceField() | forms.ModelMultipleChoiceField():
+                return f"Choose at least one under “{label}”."
+            case forms.ChoiceField():
+                return f"Choose one under “{label}”."
+        return f"Fill in “{label}”."
+
+
+class Form(NamingForm, forms.Form):
+    """Base of forms that no service can refuse, such as filters."""
+
+
+class RefusableForm(Form):
     """Base of forms whose cleaned data goes to a service."""
 
     field_groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from annotation.core.forms import EditForm
+from annotation.core.forms import EditForm, Form
 from annotation.core.kept_files import KeptFileForm
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.core.rows import ENDINGS, FORMATS, format_of
@@ -44,6 +44,7 @@ class UploadForm(KeptFileForm):
 
 
 class DatasetUploadForm(UploadForm):
+    makes = "data set"
     endings: ClassVar[Mapping[str, str]] = DATASET_ENDINGS
     file = forms.FileField(
         label="File",
@@ -86,7 +87,7 @@ class DatasetUploadForm(UploadForm):
 MEANING_CHOICES = [(key, meaning.label) for key, meaning in MEANINGS.items()]
 
 
-class MappingForm(forms.Form):
+class MappingForm(Form):
     """A choice of the meaning for each field of a file, and the name of the system for outputs."""
 
     def __init__(
@@ -126,6 +127,8 @@ class MappingForm(forms.Form):
 
 
 class DatasetEditForm(EditForm, forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
+    makes = "data set"
+
     class Meta:
         model = Dataset
         fields = DESCRIBED

@@ -105,6 +105,7 @@ class RatingOptionsForm(RefusableForm):
 
 
 class RatingUploadForm(UploadForm, RatingOptionsForm):
+    makes = "campaign"
     endings: ClassVar[Mapping[str, str]] = RATING_ENDINGS
     basic: ClassVar[tuple[str, ...]] = ("name", "file", "shape", "scale_min", "scale_max")
 

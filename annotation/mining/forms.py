@@ -7,7 +7,7 @@ from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
-from annotation.core.forms import RefusableForm, offer_choices, offer_rows
+from annotation.core.forms import Form, RefusableForm, offer_choices, offer_rows
 from annotation.core.uploads import upload_limit
 from annotation.hygiene.steps import languages, primary_language
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
@@ -53,6 +53,7 @@ INDEX = ("tokenizer", "k1", "b")
 class _CorpusForm(RefusableForm):
     """The fields of every corpus: its description, and the parameters of its index."""
 
+    makes = "corpus"
     name = forms.CharField(label="Name of the corpus", max_length=120)
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     language = forms.CharField(max_length=20, initial="en", help_text="BCP 47 tag, for example en or pt-BR.")
@@ -169,7 +170,7 @@ class CorpusFromDatasetForm(_CorpusForm):
         }
 
 
-class CorpusSearchForm(forms.Form):
+class CorpusSearchForm(Form):
     message = forms.CharField(max_length=2000, widget=forms.TextInput(attrs={"data-search": ""}))
     response = forms.CharField(max_length=2000)
 
@@ -286,7 +287,7 @@ class MiningRunForm(HygieneForm):
         return super().input_of(self.input_of_step(path))
 
 
-class CandidateFilterForm(forms.Form):
+class CandidateFilterForm(Form):
     """A filter of a run's candidates; every field may be empty."""
 
     text = forms.CharField(label="Text", required=False, max_length=200)

@@ -306,7 +306,7 @@ MIXED_IN = tuple(map(Purpose, CHECK_KINDS))
 
 
 class CheckUnit(models.Model):
-    """A prepared screen that is no work: a check, a training screen, a question of the qualification test.
+    """A prepared item outside of the work: a check, a training item, a question of the qualification test.
 
     ``texts`` lists what is rated, ``{"text", "role", "response", "expected"}``: the role (gold, attention, degraded,
     anchor, plain), the response it was made from or null, and per criterion the inclusive range of accepted values.

@@ -2,13 +2,15 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.forms import EditForm, RefusableForm
+from annotation.core.forms import EditForm, Form, NamingForm, RefusableForm
 from annotation.models import Project, Role, User
 from annotation.projects.roles import roles_sentence
 from annotation.projects.services.invitations import MOST_DAYS, MOST_USES
 
 
-class ProjectForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
+class ProjectForm(NamingForm, forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
+    makes = "project"
+
     class Meta:
         model = Project
         fields = ("name", "description")
@@ -51,6 +53,7 @@ class RoleForm(EditForm):
 
 
 class ApiTokenForm(RefusableForm):
+    makes = "token"
     name = forms.CharField(max_length=80, help_text="Which program or machine uses it, to know later what to revoke.")
     days = forms.TypedChoiceField(
         label="Works for",

@@ -1,4 +1,4 @@
-"""The navigation of a project's pages: tasks, each with the lists it works on."""
+"""The navigation of a project's pages: tasks, each with the lists it works on, and the pages of one subject."""
 
 from dataclasses import dataclass
 
@@ -103,3 +103,43 @@ TASKS = (
         ),
     ),
 )
+
+CAMPAIGN = (
+    Entry(
+        "Overview",
+        "annotation:campaign-detail",
+        tuple(f"annotation:campaign-{view}" for view in ("detail", "monitor", "operation")),
+    ),
+    Entry(
+        "Design",
+        "annotation:campaign-design",
+        tuple(f"annotation:campaign-{view}" for view in ("design", "step", "screen", "clone")),
+    ),
+    Entry("Raters", "annotation:campaign-raters", ("annotation:campaign-rater",)),
+    Entry("Quality", "annotation:campaign-quality", ("annotation:campaign-quality",)),
+    Entry("Ratings", "annotation:campaign-ratings", ("annotation:campaign-ratings",)),
+    Entry("Recruitment", "annotation:campaign-recruitments", ("annotation:campaign-recruitment",)),
+    Entry("Dry runs", "annotation:campaign-dry-runs", ("annotation:campaign-dry-run",)),
+    Entry("Records", "annotation:campaign-records", ("annotation:campaign-record", "annotation:campaign-audit")),
+)
+OF_OWN_RATERS = {"annotation:campaign-recruitments", "annotation:campaign-dry-runs"}
+RELEASE = (
+    Entry("Overview", "annotation:release-detail", ("annotation:release-detail",)),
+    Entry("Browse", "annotation:release-browse", ("annotation:release-browse",)),
+    Entry("Needs attention", "annotation:release-attention", ("annotation:release-attention",)),
+    Entry("Sensitivity", "annotation:release-sensitivity", ("annotation:release-sensitivity",)),
+    Entry("Raters", "annotation:release-influence", ("annotation:release-influence",)),
+    Entry("Circularity", "annotation:release-guard", ("annotation:release-guard",)),
+    Entry("Compare", "annotation:release-compare", ("annotation:release-compare",)),
+)
+RUN = (
+    Entry("Overview", "metrics:run-detail", ("metrics:run-detail",)),
+    Entry("Pairs of systems", "metrics:run-comparisons", ("metrics:run-comparisons",)),
+    Entry("Against the raters", "metrics:run-disagreements", ("metrics:run-disagreements",)),
+)
+SUBJECTS = {
+    "Campaign": CAMPAIGN,
+    "Imported campaign": tuple(entry for entry in CAMPAIGN if entry.url_name not in OF_OWN_RATERS),
+    "Release": RELEASE,
+    "Run": RUN,
+}

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 
-from annotation.core.forms import EditForm, RefusableForm, offer_choices
+from annotation.core.forms import EditForm, Form, RefusableForm, offer_choices
 from annotation.models import Campaign, ProviderAccount, Recruitment, ReturnPolicy
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import (
@@ -55,6 +55,7 @@ def declared_field(field: Field) -> forms.Field:
 
 
 class ProviderAccountForm(EditForm):
+    makes = "account"
     name = forms.CharField(max_length=80, help_text="Raters never see it.")
 
     def __init__(self, *args: Any, provider: str, account: ProviderAccount | None = None, **kwargs: Any) -> None:
@@ -86,6 +87,7 @@ class FormSection(NamedTuple):
 
 
 class RecruitmentForm(EditForm):
+    makes = "recruitment"
     name = forms.CharField(max_length=120, help_text="For you and the other managers.")
     account = forms.ChoiceField(required=False)
     title = forms.CharField(max_length=128, required=False, help_text="Raters see it in the list of studies.")
@@ -277,5 +279,5 @@ class BonusForm(RefusableForm):
     reason = forms.CharField(max_length=200, initial="For the additional items that you rated. Thank you!")
 
 
-class PlacesForm(forms.Form):
+class PlacesForm(Form):
     places = forms.IntegerField(min_value=1, max_value=10_000, label="Places in all")

@@ -27,6 +27,7 @@ class CorpusField(forms.ModelChoiceField):  # type: ignore[type-arg] # it takes 
 
 
 class SampleForm(HygieneForm):
+    makes = "data set"
     corpus = CorpusField(Corpus.objects.none(), empty_label=None)
     name = forms.CharField(label="Name of the new data set", max_length=120)
     n = forms.IntegerField(

@@ -7,7 +7,7 @@ from django.template import Context
 from django.urls import reverse
 
 from annotation.models import Role
-from annotation.projects.navigation import TASKS
+from annotation.projects.navigation import SUBJECTS, TASKS
 from annotation.projects.roles import roles_sentence
 
 register = template.Library()
@@ -38,3 +38,19 @@ def project_nav(context: Context) -> dict[str, Any]:
             {"key": task.label.lower(), "label": task.label, "purpose": task.purpose, "entries": entries, "mark": mark}
         )
     return {"tasks": tasks, "current": next((task for task in tasks if task["mark"]), None)}
+
+
+@register.inclusion_tag("components/tabs.html", takes_context=True)
+def tabs(context: Context, subject: str, *identity: object) -> dict[str, Any]:
+    """Show the pages of one campaign, release or run; ``identity`` is what their addresses have in common."""
+    match = context["request"].resolver_match
+    view_name = match.view_name if match else ""
+    entries = [
+        {
+            "label": entry.label,
+            "url": reverse(entry.url_name, args=identity),
+            "is_current": view_name.startswith(entry.views),
+        }
+        for entry in SUBJECTS[subject]
+    ]
+    return {"subject": subject, "tabs": entries}

@@ -4,12 +4,14 @@ A column without an entry needs none: its header says all, such as a name or a d
 """
 
 INTERVAL = "with the 95 % interval in brackets"
+WEIGHT = "From −1, as bad as can be, to +1, as good as can be."
+MANY_MORE = "Where the weight of many more raters would lie, with a confidence of 95 %."
 P = "The probability of a value at least as far from 0 by chance alone. Small values speak against chance."
 
 COLUMNS: dict[str, dict[str, str]] = {
     "campaigns": {
         "Shown": "How an item is shown to raters: a single response, a pair, or a list.",
-        "Units": "The items that raters see. Each is one screen and has as many slots as it needs ratings.",
+        "Items": "The items that raters see, each with as many slots as it needs ratings.",
         "Rated": "How many slots are filled, of all slots.",
         "Raters": "How many people have rated at least once.",
     },
@@ -99,6 +101,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         "System": "What produced the texts. A column's header sorts by it, best first.",
         "Raters": "The mean rating of the system's outputs in a campaign, on the campaign's scale.",
     },
+    "studies": {
+        "Hypotheses": "Whose outputs are compared: systems, and the pairs of systems that are correlated.",
+        "Units": "Items in a unit, and how often items are assigned to units at random.",
+        "Parameters": "The metric's parameters that the study varies.",
+        "Systems": "How many systems' outputs the study scores.",
+    },
     "study": {
         "References": "Which references the metric was given: all, or those above a weight.",
         "mean": "The correlation, averaged over the random assignments of items to units.",
@@ -116,6 +124,251 @@ COLUMNS: dict[str, dict[str, str]] = {
         ),
         "p": f"{P} Over a dozen units the test is cautious: it finds a difference by chance in 2 % of studies, not 5.",
         "p, corrected": "The same, corrected over all comparisons of the study.",
+    },
+    "amendments": {
+        "SHA-256": "Covers the change and all before it: no earlier change can be altered or removed unnoticed.",
+    },
+    "response-lists": {
+        "Rated in": "The campaigns that rate the list's responses.",
+    },
+    "responses": {
+        "From": "The systems and people that gave this text; identical texts are one response.",
+        "Mean and number of ratings": "For each campaign and criterion; n counts the ratings.",
+        "Weight": "In the chosen release: from −1, as bad as can be, to +1, as good as can be.",
+    },
+    "dry-runs": {
+        "Raters": "The most simulated raters who come.",
+        "Spammers": "The share of raters who do not read: half answer at random, half always the same.",
+        "Arrivals an hour": "How many raters come in an hour, on average, at random times.",
+        "Random number": "The same settings and random number give the same dry run.",
+    },
+    "dry-run-rules": {
+        "Raters with enough answers": "Raters with as many answers as the rule waits for before it judges.",
+        "Excluded": "Raters whose ratings the rule would leave out.",
+    },
+    "dry-run-raters": {
+        "Simulated as": "What the simulation knows about the rater, and the rules do not.",
+        "Checks and training": "Answers to items that are no work.",
+        "Result": "What the campaign's rules made of the rater's answers.",
+    },
+    "rating-import": {
+        "Line": "Of the file.",
+    },
+    "corpora": {
+        "Triples": "A context, a message and the response to it, each: what a mining run searches.",
+        "Index": "Space that the search index takes.",
+        "Runs": "Mining runs that searched the corpus.",
+    },
+    "mining-runs": {
+        "Seeds": "Items that references are mined for.",
+        "Per seed": "Texts wanted for each seed: mined ones, the seed's own message as a “parrot”, and random ones.",
+        "Added to the data set": "When the kept texts became responses of the data set.",
+    },
+    "mining-kinds": {
+        "All": "Texts that the search returned or drew.",
+        "Kept": "Texts that can become references.",
+        "Duplicates": "Same text as the seed, or as a better ranked candidate.",
+        "Dropped": "Removed by a step of text hygiene.",
+    },
+    "mining-kept": {
+        "Kept": "How many mined texts were kept for a seed.",
+        "Seeds": "How many seeds have that many.",
+    },
+    "invitations": {
+        "Used by": "People who joined by this link, of those who may.",
+    },
+    "positions": {
+        "Mean by position": "The mean rating of what was shown first, second and so on; numbers of ratings beside.",
+        "Advantage of the first position": f"How much better the first does for its position alone, {INTERVAL}.",
+        "p": P,
+    },
+    "verdicts": {
+        "Would be": "Excluded: the rater's ratings no longer count. Flagged: they count, and somebody should look.",
+        "Evidence": f"What the rule measured, {INTERVAL}, and from how many answers.",
+    },
+    "before-after": {
+        "Ratings": "Ratings that count.",
+        "Krippendorff's α": f"Agreement beyond chance, {INTERVAL}: 1 is perfect, 0 is chance.",
+        "ICC(1)": f"The share of variance between responses for one rating, {INTERVAL}.",
+        "Margin of error of weights": "Half the width of the weights' 95 % intervals, on average.",
+    },
+    "ratings": {
+        "Shown for": "The system whose output it was shown as; others with the same text are credited, too.",
+        "Position": "Where the response stood, 1 being the first.",
+        "Note": "Late ratings came after the slot went to another rater; a correction replaces an earlier rating.",
+    },
+    "decisions": {
+        "Evidence": "What was measured when the decision was made.",
+    },
+    "recruitments": {
+        "Places": "How many raters can take part.",
+        "Working": "Raters who took a place and have not finished.",
+        "Awaiting review": "Finished submissions that nobody has approved or rejected yet.",
+        "Approved": "Submissions that are paid.",
+        "Returned or timed out": "Places given back, by the rater or because the time was up.",
+    },
+    "provider-accounts": {
+        "Account holder": "As the provider reports it.",
+        "Recruitments": "Recruitments that use the account.",
+    },
+    "payments": {
+        "People": "How many raters are paid in this step.",
+        "With fees": "What you pay: the amount and the provider's fee.",
+    },
+    "review": {
+        "Outcome here": "How the rater's work ended in this campaign, whatever the provider shows.",
+        "Items": "Items that the rater answered.",
+        "Minutes": "From the start to the end of the rater's work.",
+    },
+    "submissions": {
+        "Outcome here": "How the rater's work ended in this campaign, whatever the provider shows.",
+        "Items": "Items that the rater answered.",
+        "Minutes": "From the start to the end of the rater's work.",
+        "Paid": "The reward, as the provider reports it.",
+        "Bonus": "Paid beyond the reward.",
+    },
+    "attention": {
+        "Weight": WEIGHT,
+        "95% interval": MANY_MORE,
+        "Judgements": "Judgements that count in the weight.",
+        "Of planned ratings": "How many of the planned ratings count, and what became of the others.",
+    },
+    "release-changes": {
+        "Move": "The later weight less the earlier one.",
+        "Judgements": "Judgements behind the weight, before and after.",
+    },
+    "both-sides": {
+        "Of references here": "The rater's judgements behind the weights of this release.",
+        "Of outputs": "The rater's judgements of systems' outputs, which metrics are tested on.",
+        "Outputs rated in": "Campaigns in which the rater judged outputs.",
+    },
+    "copies": {
+        "Outputs": "The system's outputs on the items of this release.",
+        "Identical to a reference": "Outputs that are a reference of their item, word for word.",
+        "To the best one": "Outputs identical to their item's reference with the highest weight.",
+        "Nearly identical": "Outputs that differ from a reference only in case or in compatible characters.",
+    },
+    "without-rater": {
+        "With": "The weight in this release.",
+        "Without": "The weight if this rater's ratings are left out.",
+    },
+    "influence": {
+        "Ratings": "Ratings of this rater that count in the release.",
+        "largest": "The largest change of a weight when this rater is left out.",
+        "mean": "The mean change of the weights of the references that this rater rated, whatever its direction.",
+        "average shift": "Mean of the weight with the rater less the weight without: above 0 if ratings raise weights.",
+        "signs turned": "References whose weight is positive with the rater and negative without, or the reverse.",
+        "became or left 0": "References whose weight is 0 with or without the rater, but not both.",
+        "left without a rating": "References that only this rater rated: without the rater they have no weight.",
+        "Best references changed": "Items whose best reference would be another one without the rater.",
+    },
+    "sensitivity": {
+        "mean": "The mean change of a weight, whatever its direction, if this scheme were used.",
+        "largest": "The largest change of a weight.",
+        "ρ": "Spearman's rank correlation with this release's weights: 1 if all references keep their order.",
+        "signs turned": "References with a positive weight under one scheme and a negative one under the other.",
+        "became or left 0": "References whose weight is 0 under one scheme only.",
+        "best changed": "Items none of whose best references stays the best.",
+        "lose last positive": "Items that have a positive weight in this release and none under the scheme.",
+        "gain one": "Items that have no positive weight in this release and one under the scheme.",
+    },
+    "sensitivity-changes": {
+        "This release": "The weight in this release.",
+        "Change": "The weight under the scheme less the weight in this release.",
+    },
+    "response-weights": {
+        "Weight": WEIGHT,
+        "95% interval": MANY_MORE,
+        "Judgements that count": "The values behind the weight; late, corrected and excluded ones are left out.",
+    },
+    "response-ratings": {
+        "Rated as": "The system whose output was shown.",
+        "Position": "Where the response stood, 1 being the first.",
+        "Random number of the order": "The order was drawn from it, so it can be repeated.",
+        "Seconds": "From shown to sent, for everything that was shown at once.",
+        "Status": "Whether the rating counts, and if not, why.",
+    },
+    "seed-selections": {
+        "Candidates": "Items whose original response could become a seed.",
+        "Mean at least": "The lowest mean rating of a seed's original response.",
+        "Kept": "Seeds that were selected.",
+        "Splits": "How many seeds are in each part of the data set.",
+        "Rated in": "The campaigns whose ratings chose the seeds.",
+    },
+    "seeds": {
+        "Seed": "The original response that was rated well enough.",
+        "Mean when selected": "Its mean rating at the selection, and the number of ratings.",
+        "Mean now": "With the ratings that came or were excluded since.",
+    },
+    "seed-levels": {
+        "Mean at least": "The lowest mean rating of a seed's original response.",
+        "Kept": "Items that would become seeds.",
+    },
+    "parameter-study": {
+        "n-grams": "How many of that length the language model lists, of all up to that length.",
+        "r": "Pearson's correlation of the metric with the raters' means.",
+        "Range of resamples": "The middle 95 % of the correlations over resampled items.",
+        "p": P,
+    },
+    "without-one": {
+        "Left out": "The coefficient is computed again without this system.",
+        "Best value then": "The value of the parameter that does best without the system.",
+    },
+    "study-row": {
+        "Mean": "Averaged over the random assignments of items to units.",
+        "Bootstrap over items": "95 % interval from resampled items: how far other items could move the coefficient.",
+        "… over items and raters: range of resamples": "The middle 95 % if raters are drawn anew, too.",
+        "Paper's interval": "The interval as the paper computes it, which treats units as independent.",
+        "Spread over assignments": "Standard deviation over the random assignments; all share the same items.",
+    },
+    "study-systems": {
+        "Mean rating": "Of the system's rated outputs, on the campaign's scale.",
+        "Rated items": "Items whose output was rated.",
+        "Units clamped": "Units whose matches of some order weighed less than 0 in all, counted as 0.",
+    },
+    "study-pairs": {
+        "Metric difference": "The first system's score less the second's.",
+        "Rating difference": "The first system's mean rating less the second's.",
+        "Metric and raters": "Whether both prefer the same system.",
+        "Shared items": "Items that both systems answered and raters rated.",
+        "Units": "Groups of items that the study correlates over.",
+    },
+    "models": {
+        "Texts": "Different texts that the model was trained on.",
+        "Vocabulary": "Words, or pieces of words, that the model knows.",
+        "Size": "Of the model's file.",
+        "Runs": "Score runs that used the model.",
+    },
+    "board-notes": {
+        "References": "What the outputs were compared with.",
+        "Parameters": "Those that differ from the metric's defaults.",
+    },
+    "ngrams": {
+        "Counts": "How often the match counts: no more often than in one reference.",
+        "Won by": "The reference with the highest weight among those that hold the n-gram.",
+        "Adds": "The count times the winner's weight: what the match adds to the score's numerator.",
+        "Of at most": "What it would add if the reference with the highest weight held it as often.",
+        "Also held by": "Other references that hold the n-gram, with lower weights.",
+    },
+    "given": {
+        "n-grams held": "n-grams of the output that this reference holds.",
+        "Won": "Those for which no other reference has a higher weight.",
+        "Added": "What its won matches add to the numerator of the score.",
+        "Taken away": "What its won matches take away, if its weight is negative.",
+    },
+    "given-matches": {
+        "In the output": "How often the output has the n-gram.",
+        "Counts": "How often of those this reference has it, too.",
+        "Won?": "Whether this reference has the highest weight among those that hold the n-gram.",
+        "Would give": "The count times this reference's weight.",
+        "Adds": "What it adds in fact: nothing if another reference won.",
+    },
+    "playground": {
+        "With each reference alone": "The score if there were only this reference; the marked one is the score.",
+        "Range": "The lowest and the highest possible score.",
+    },
+    "score-file": {
+        "Scores": "Items with a score of this system.",
     },
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.forms import offer_choices
+from annotation.core.forms import Form, offer_choices
 from annotation.models import Item, Release
 from annotation.references.releases.selectors.releases import release_name
 from correlations.forms.base import StudyBaseForm
@@ -23,7 +23,7 @@ IN_USE, SWEEP = "own_", "sweep_"  # before a parameter's name, in the names of f
 FIRST = ("k", "order", "balance", "max_order", "beta", "alpha", "sigma", "char_order")
 
 
-class MetricStepForm(forms.Form):
+class MetricStepForm(Form):
     """The first step: the metric whose parameters vary. It is a part of the page's address."""
 
     metric = forms.ChoiceField(label="Metric")

@@ -23,6 +23,7 @@ OPTION = "option_"
 class ModelForm(RefusableForm):
     """A model's name; ``source_values`` are the texts or the file that it is made from."""
 
+    makes = "model"
     name = forms.CharField(label="Name", max_length=120, help_text="An existing name gets another version.")
     inputs = {"source_kinds": "texts", "source_systems": "texts"}
 

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import QueryDict
 
+from annotation.core.forms import Form
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.am_fm import AmFm
@@ -79,7 +80,7 @@ class Row:
         return value + 0.0  # no -0.0
 
 
-class PlaygroundForm(forms.Form):
+class PlaygroundForm(Form):
     """Its data come from an address or a POST; missing values have their defaults."""
 
     h = _text_field("Hypothesis", 3)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.forms import RefusableForm, offer_choices, offer_rows
+from annotation.core.forms import Form, RefusableForm, offer_choices, offer_rows
 from annotation.models import Dataset, Release, SourceKind, System
 from annotation.references.sets.selectors import reasons_not_to_score
 from metrics.models import TrainedModel
@@ -239,7 +239,7 @@ class ScoreRunsForm(TextsForm):
         return self.texts() | {"metrics": list(parameters.items())}
 
 
-class ReadingForm(forms.Form):
+class ReadingForm(Form):
     """How an explanation counts n-grams, as its address says; the rest has its defaults."""
 
     order = forms.TypedChoiceField(

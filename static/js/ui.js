@@ -71,19 +71,7 @@
     else if (button.dataset.dialogOpen) document.getElementById(button.dataset.dialogOpen)?.showModal();
     else button.closest("dialog")?.close();
   });
-  /* On a narrow screen the entry of this page may stand beyond the edge. */
-  function showCurrentEntries() {
-    for (const entry of document.querySelectorAll(".subnav a[aria-current]")) {
-      const nav = entry.closest(".subnav");
-      const beyond = entry.getBoundingClientRect().right - nav.getBoundingClientRect().right;
-      if (beyond > 0) nav.scrollLeft += beyond + nav.clientWidth / 4;
-    }
-  }
-
-  document.addEventListener("DOMContentLoaded", () => {
-    localiseTimes(document);
-    showCurrentEntries();
-  });
+  document.addEventListener("DOMContentLoaded", () => localiseTimes(document));
   document.addEventListener("htmx:load", (event) => localiseTimes(event.detail.elt));
   // A part of a page that renews itself leaves open what its reader opened.
   document.addEventListener("htmx:beforeSwap", (event) => {

@@ -33,7 +33,7 @@ class CheckKind(NamedTuple):
 CHECKS = {
     "gold": CheckKind("Gold: the answer is known", "texts with a known answer"),
     "attention": CheckKind("Attention checks", "attention checks"),
-    "repeat": CheckKind("Repeats of a rater's own items", "repeats of the rater's own earlier screens"),
+    "repeat": CheckKind("Repeats of a rater's own items", "repeats of the rater's own earlier items"),
     "degraded": CheckKind("Texts made worse on purpose", "degraded texts"),
     "anchor": CheckKind("Texts by people, as high anchors", "human references as high anchors"),
 }
@@ -204,7 +204,7 @@ class QualityDesign(StoredDesign):
         }
         for kind, n in there.items():
             if kind in self.mix and n == 0:
-                reader.refuse(f"mix.{kind}", f"Found {self.mix[kind]}, but no {kind} screens; accepted: 0 without any.")
+                reader.refuse(f"mix.{kind}", f"Found {self.mix[kind]}, but no {kind} items; accepted: 0 without any.")
 
     def facts(self) -> list[tuple[str, str]]:
         mix = ", ".join(f"{CHECKS[kind].label.lower()} ({n})" for kind, n in self.mix.items())
@@ -307,7 +307,7 @@ class _Reader:
     def screens(self, given: Mapping[str, Any], kind: str) -> tuple[PreparedScreen, ...]:
         value = given.get(kind, [])
         if not isinstance(value, list) or len(value) > MOST_SCREENS:
-            self.refuse(kind, f"Found {_short(value)}; accepted: a list of up to {MOST_SCREENS:,} screens.")
+            self.refuse(kind, f"Found {_short(value)}; accepted: a list of up to {MOST_SCREENS:,} items.")
             return ()
         answers = PREPARED[kind].has_answers
         return tuple(self._screen(entry, f"{kind}.{number}", answers) for number, entry in enumerate(value, start=1))

@@ -173,7 +173,7 @@ class CampaignDraft:
         Text,
         "",
         "Consent text",
-        "Markdown. If there is any, a rater must agree before the first screen.",
+        "Markdown. If there is any, a rater must agree before the first item.",
         step=WORDS,
         longest=LONG,
         lines=12,

@@ -31,6 +31,7 @@ class StartForm(_IntoDataset):
 
 
 class CloneForm(_IntoDataset):
+    makes = "campaign"
     name = form_field(CAMPAIGN["name"])
 
     def __init__(self, campaign: Campaign, data: Any = None, *, name: str = "") -> None:

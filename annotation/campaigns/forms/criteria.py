@@ -8,7 +8,7 @@ from django.forms.utils import ErrorDict
 from annotation.campaigns.fields.table import CRITERION, CriterionDraft
 from annotation.campaigns.forms.fields import form_field, textarea
 from annotation.campaigns.scales import SCALES
-from annotation.core.forms import offer_choices
+from annotation.core.forms import Form, offer_choices
 from annotation.datasets.selectors.datasets import reference_choices
 from annotation.models import Campaign, Criterion
 
@@ -23,7 +23,8 @@ class KindSelect(forms.Select):
         return option
 
 
-class CriterionForm(forms.Form):
+class CriterionForm(Form):
+    makes = "criterion"
     question = form_field(CRITERION["question"])
     name = form_field(CRITERION["name"])
     kind = form_field(CRITERION["kind"], initial=CRITERION["kind"].default, widget=KindSelect)

@@ -39,7 +39,6 @@ def form_field(field: Field, **changes: Any) -> forms.Field | None:
     options: dict[str, Any] = {
         **words(field),
         "required": field.default != "" and not field.optional,
-        "error_messages": {"required": "Found nothing; fill this in."},
         **changes,
     }
     match field:

@@ -14,6 +14,7 @@ from annotation.models import Campaign, CampaignState, ResponseList, Target
 
 
 class RateListForm(RefusableForm):
+    makes = "campaign"
     like = forms.ModelChoiceField(
         Campaign.objects.none(),
         label="Same design as",

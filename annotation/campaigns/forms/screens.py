@@ -8,7 +8,7 @@ from django import forms
 from annotation.campaigns.design.quality import PREPARED
 from annotation.campaigns.forms.fields import textarea
 from annotation.core.file_limits import DESIGN_BYTES, PAGE_MISTAKES
-from annotation.core.forms import RefusableForm
+from annotation.core.forms import Form, RefusableForm
 from annotation.core.uploads import upload_limit
 from annotation.models import Campaign, Criterion
 
@@ -29,7 +29,7 @@ class PreparedForm(RefusableForm):
         label="Feedback",
         required=False,
         widget=textarea(3),
-        help_text="Markdown. In training, shown once the screen is answered: why this is the right answer.",
+        help_text="Markdown. In training, shown once the item is answered: why this is the right answer.",
     )
 
     def __init__(
@@ -118,7 +118,7 @@ class PreparedForm(RefusableForm):
         return self, name if name in self.fields else None
 
 
-class LinesForm(forms.Form):
+class LinesForm(Form):
     """All prepared screens of a kind: written, pasted or uploaded, one JSON object a line."""
 
     lines = forms.CharField(

@@ -80,6 +80,7 @@ class Step(RefusableForm):
 
 
 class WhatStep(Step):
+    makes = "campaign"
     step = WHAT
     title = "What is rated"
     template = "annotation/campaigns/campaign_form_what.html"

@@ -20,6 +20,7 @@ class PresentationKind(ABC):
     keeps_lists : what an item's screen shows stays as it is, so that its ratings remain comparable.
     refused_targets : target of a campaign -> why it cannot be shown so.
     sentence : what a screen shows, in the methods paragraph and the datasheet.
+    noun : what one screen shows, in the methods paragraph: "360 pairs".
     """
 
     key: ClassVar[str]
@@ -29,6 +30,7 @@ class PresentationKind(ABC):
     texts: ClassVar[tuple[int, int]]
     form_texts: ClassVar[int]
     sentence: ClassVar[str]
+    noun: ClassVar[str]
     compares_systems: ClassVar[bool] = False
     keeps_lists: ClassVar[bool] = False
     refused_targets: ClassVar[Mapping[str, str]] = {}

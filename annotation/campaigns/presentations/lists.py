@@ -16,6 +16,7 @@ class AllInList(PresentationKind):
     texts = (2, MAX_LIST)
     form_texts = 6
     sentence = "all responses to an item in one list"
+    noun = "list"
     keeps_lists = True
 
     @property

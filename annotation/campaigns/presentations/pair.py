@@ -17,6 +17,7 @@ class Pair(PresentationKind):
     texts = (2, 2)
     form_texts = 2
     sentence = "two responses side by side"
+    noun = "pair"
     compares_systems = True
     refused_targets = {
         "references": "Pairs compare systems: rate system outputs, or show references singly or as a list.",

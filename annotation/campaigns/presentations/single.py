@@ -15,6 +15,7 @@ class Single(PresentationKind):
     texts = (1, 1)
     form_texts = 1
     sentence = "one response at a time"
+    noun = "response"
 
     @property
     def invitation(self) -> str:

@@ -48,7 +48,7 @@ def too_few_responses(campaign: Campaign, plan: Plan) -> str:
     short = {unit.item for unit in plan.units if len(unit.responses) < fewest}
     if not short:
         return ""
-    return f"The scale needs {fewest} different responses on a screen; fewer are there for {_named(short)}."
+    return f"The scale needs {fewest} different responses for each item; fewer are there for {_named(short)}."
 
 
 def plan_or_none(campaign: Campaign) -> Plan | None:

@@ -83,7 +83,7 @@ def _items_named(campaign: Campaign, screens: Sequence[PreparedScreen]) -> dict[
     names = {screen.item for screen in screens if screen.item}
     items = {item.external_id: item for item in campaign.dataset.items.filter(external_id__in=names)}
     if missing := sorted(names - items.keys()):
-        raise AnnotationError(f"Check screens name items that the data set does not hold: {', '.join(missing[:5])}.")
+        raise AnnotationError(f"Check items name items that the data set does not hold: {', '.join(missing[:5])}.")
     return items
 
 

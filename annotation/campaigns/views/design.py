@@ -127,7 +127,7 @@ def step_of(path: str) -> tuple[str, str, str]:
 
 def _kind_or_404(kind: str) -> PreparedKind:
     if kind not in PREPARED:
-        raise Http404(f"No screens of the kind {kind!r}; there are {', '.join(PREPARED)}.")
+        raise Http404(f"No items of the kind {kind!r}; there are {', '.join(PREPARED)}.")
     return PREPARED[kind]
 
 
@@ -148,7 +148,7 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
     prepared = _kind_or_404(kind)
     screens = prepared.screens(campaign)
     if number > len(screens) and request.method == "GET":
-        raise Http404(f"No screen {number}; there are {len(screens)}.")
+        raise Http404(f"No item {number}; there are {len(screens)}.")
     screen = screens[number - 1] if 1 <= number <= len(screens) else None
     if request.htmx and "q" in request.GET:
         return render(request, "annotation/campaigns/campaign_found_texts.html", _found_texts(request, campaign))

@@ -198,7 +198,7 @@ class Walk:
             if "/finish/" in page.go:
                 self._get(visit, page.go, "last page")
                 return
-            page = self._get(visit, page.go or self._url("work"), "page between screens")
+            page = self._get(visit, page.go or self._url("work"), "page between items")
         raise _PageProblem(f"Pages lead in a circle: “{_title(page.text)}”.")
 
     def _meet(self, visit: _Visit, form: Form, now: float) -> None:
@@ -230,9 +230,9 @@ class Walk:
             name = names.get(f"r{position}-{criterion}")
             text = f"{value:.10g}"
             if name is None:
-                raise _PageProblem(f"A screen does not ask “{criterion}” of its text {position + 1}.")
+                raise _PageProblem(f"An item does not ask “{criterion}” of its text {position + 1}.")
             if name in form.choices and text not in form.choices[name]:
-                raise _PageProblem(f"A screen does not offer {text} for “{criterion}”.")
+                raise _PageProblem(f"An item does not offer {text} for “{criterion}”.")
             data[name] = text
         if self.campaign.comment == CommentField.REQUIRED and "comment" in names:
             data[names["comment"]] = COMMENT

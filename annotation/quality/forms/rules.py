@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 from django import forms
 
-from annotation.core.forms import RefusableForm, StrictJSONField
+from annotation.core.forms import Form, RefusableForm, StrictJSONField
 from annotation.quality.services.decisions import LONGEST_REASON
 from annotation.weighting.exclusion.registry import RULES, rule_from_dict
 from annotation.weighting.exclusion.rule import ACTIONS, ExclusionRule, RuleError
@@ -15,7 +15,7 @@ ACTION_LABELS = {"exclude": "exclude the rater", "flag": "flag the rater for rev
 MOST_CHARACTERS = 20_000
 
 
-class RuleForm(forms.Form):
+class RuleForm(Form):
     """A rule with the fields of its kind; an error of the rule is shown at its field."""
 
     def __init__(self, *args: Any, kind: type[ExclusionRule], **kwargs: Any) -> None:

@@ -70,7 +70,7 @@ def answer_read(
         else:
             _read_each(read, criterion)
     for name in values.keys() - read.known:
-        read.problems[field_name(name)].append("No such response or criterion on this screen.")
+        read.problems[field_name(name)].append("No such response or criterion for this item.")
     _read_comment(read, comment)
     if read.problems:
         message = " ".join(f"{name}: {messages[0]}" for name, messages in read.problems.items())
@@ -118,7 +118,7 @@ def _read_comment(read: _Reading, comment: str) -> None:
     if rule == CommentField.OFF and comment:
         read.problems["comment"].append("This campaign takes no comments.")
     elif rule == CommentField.REQUIRED and not comment.strip():
-        read.problems["comment"].append("Nothing was written; this campaign asks for a comment on every screen.")
+        read.problems["comment"].append("Nothing was written; this campaign asks for a comment on every item.")
     if len(comment) > LONGEST_COMMENT or "\x00" in comment:
         message = f"Found {len(comment):,} characters; accepted: up to {LONGEST_COMMENT:,}, none of them NUL."
         read.problems["comment"].append(message)

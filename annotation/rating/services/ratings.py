@@ -89,7 +89,7 @@ def ratings_submit(
     else:
         submission = _take_check(presentation, standing, answer, comment, criteria)
     if submission.correction and submission.written and not may_correct:
-        raise AlreadyAnswered("This screen was answered before.")  # which takes back what was written
+        raise AlreadyAnswered("This item was answered before.")  # which takes back what was written
     return submission
 
 

@@ -197,7 +197,7 @@ def rater_feedback(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     rater = participation_or_404(request, campaign).rater
     presentation = presentation_or_404(campaign, rater, request.GET.get("unit", ""))
     if presentation.purpose != Purpose.TRAINING or presentation.outcome not in ANSWERED:
-        raise Http404("No training screen that was answered.")
+        raise Http404("No training item that was answered.")
     wrong = tuple(wrong_answers(presentation, criteria_of(campaign)))
     feedback = presentation.check_unit.feedback if presentation.check_unit else ""
     return _feedback(request, campaign, presentation, feedback, wrong)

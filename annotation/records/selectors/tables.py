@@ -49,7 +49,7 @@ ITEM = Column("item", "text", "The item's own id in the data set.", "i.external_
 RESPONSE = Column("response", "whole", "Number of the response; see responses.", "x.id")
 CRITERION = Column("criterion", "text", "Name of the criterion; see design.json.", "c.name")
 NAME = "{0}.kind || '-' || {0}.number"  # of a prepared screen
-CHECK = Column("check", "text", "Name of the prepared screen, such as gold-0; see check_units.", NAME.format("k"))
+CHECK = Column("check", "text", "Name of the prepared item, such as gold-0; see check_units.", NAME.format("k"))
 VALUE = Column("value", "number", "In points of the criterion's scale; undefined if the rater could not judge.")
 CANNOT_JUDGE = Column("cannot_judge", "text", "The reason given for not judging; else empty.")
 SENT_AT = Column("sent_at", "time", "When it was sent, UTC.")
@@ -140,7 +140,7 @@ CHECK_UNITS = Table(
             "texts", "json", "The rated texts: text, role, response it was made from, accepted range per criterion."
         ),
         Column("standard", "text", "For magnitudes: the standard text."),
-        Column("feedback", "text", "Shown after a training screen."),
+        Column("feedback", "text", "Shown after a training item."),
     ),
     "annotation_checkunit t LEFT JOIN annotation_item i ON i.id = t.item_id",
     order="t.kind, t.number",
@@ -148,7 +148,7 @@ CHECK_UNITS = Table(
 
 PRESENTATIONS = Table(
     "presentations",
-    "Every screen shown to every rater, returned and lapsed ones included.",
+    "Every item shown to every rater, returned and lapsed ones included.",
     (
         Column("presentation", "whole", "Number of the presentation, unique within the installation.", "t.id"),
         RATER,
@@ -209,7 +209,7 @@ RATINGS = Table(
 
 CHECK_ANSWERS = Table(
     "check_answers",
-    "Every answer to a prepared screen. They are never among the ratings.",
+    "Every answer to a prepared item. They are never among the ratings.",
     (
         Column("answer", "whole", "Number of the answer.", "t.id"),
         PRESENTATION,

@@ -117,7 +117,7 @@ def _assurance(facts: Facts) -> tuple[int, ...]:
 
 
 def _shown(campaign: Campaign) -> str:
-    parts = [f"On each screen {campaign.presentation_kind.sentence}, below the item's context and message"]
+    parts = [f"With each item {campaign.presentation_kind.sentence}, below its context and message"]
     questions = count(campaign.criteria.count(), "question")
     parts.append(f"{questions} with its scale" if campaign.criteria.count() == 1 else f"{questions} with their scales")
     if campaign.comment != CommentField.OFF:
@@ -143,8 +143,8 @@ def _pace(campaign: Campaign) -> Recorded:
 
 def _feedback(campaign: Campaign) -> Recorded:
     if campaign.comment == CommentField.OFF:
-        return Recorded("The screens had no field for comments.", final=False)
-    return Recorded("Each screen had a field for a comment.", (3,), final=False)
+        return Recorded("There was no field for comments.", final=False)
+    return Recorded("Each item had a field for a comment.", (3,), final=False)
 
 
 def _scale(facts: CriterionFacts) -> dict[str, Recorded]:
@@ -200,7 +200,7 @@ def _agreement(facts: CriterionFacts) -> dict[str, Recorded]:
     if facts.repeated.n:
         intra = (REPEATS, f"{_capital(wording.consistency(facts))}.")
     else:
-        intra = ("IntraAA not assessed", "IntraAA not assessed: no screen was answered twice by one rater.")
+        intra = ("IntraAA not assessed", "IntraAA not assessed: no item was answered twice by one rater.")
     numbers = ("4.3.11.1", "4.3.11.2", "4.3.12.1", "4.3.12.2")
     return {number: Recorded(text) for number, text in zip(numbers, (*inter, *intra), strict=True)}
 

@@ -53,17 +53,17 @@ def _material(facts: Facts) -> list[Sentence]:
     texts.append(f"They were asked about {'; '.join(criteria)}.")
     if campaign.imported:
         return _sentences(texts, "design")
-    k = campaign.ratings_per_unit
+    k, kind = campaign.ratings_per_unit, campaign.presentation_kind
     is_even = facts.slots == k * facts.units
     n_answers = f"{count(k, 'answer')} to each" if is_even else f"{count(facts.slots, 'answer')} in all"
     texts.append(
-        f"They saw {campaign.presentation_kind.sentence}, on {count(facts.units, 'screen')}. The target was "
+        f"They saw {kind.sentence}, {count(facts.units, kind.noun)} in all. The target was "
         f"{n_answers}, from different raters."
     )
     sentences = _sentences(texts, "design")
-    if campaign.presentation_kind.shows_several:
+    if kind.shows_several:
         order = (
-            "The order on screen was drawn from a stored seed and balanced over the answers to each screen; screens "
+            "The order on screen was drawn from a stored seed and balanced over the answers to each item; items "
             "were interleaved so that raters did not meet one system in a run."
         )
         sentences.append(Sentence(order, "presentations"))
@@ -93,7 +93,7 @@ def _answers(facts: Facts) -> list[Sentence]:
 def _took_part(facts: Facts) -> str:
     fewest, median, most = facts.per_rater
     counted = "" if facts.raters_counted == facts.raters_joined else f"; the ratings of {facts.raters_counted:,} count"
-    each = count(most, "screen") if fewest == most else f"{fewest:,} to {most:,} screens (median {median:g})"
+    each = count(most, "item") if fewest == most else f"{fewest:,} to {most:,} items (median {median:g})"
     return f"{count(facts.raters_joined, 'rater')} took part{counted}, each answering {each}."
 
 
@@ -108,7 +108,7 @@ def _log(facts: Facts) -> list[str]:
     if facts.replaced:
         texts.append(f"The slots of {count(facts.replaced, 'further answer')} were given to other raters later.")
     if math.isfinite(facts.median_seconds):
-        texts.append(f"The median time on a screen was {wording.number(facts.median_seconds, 1)} s.")
+        texts.append(f"The median time on an item was {wording.number(facts.median_seconds, 1)} s.")
     return texts
 
 

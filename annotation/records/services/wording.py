@@ -52,18 +52,18 @@ def trained(facts: Facts) -> list[str]:
         return ["The judgements were imported; how they were collected is not in the record."]
     design = QualificationDesign.from_dict(campaign.qualification)
     test = (
-        f"They had to pass a qualification test of {count(len(design.test), 'screen')} with at least "
+        f"They had to pass a qualification test of {count(len(design.test), 'item')} with at least "
         f"{100 * design.pass_mark:g}% right, in at most {count(design.attempts, 'attempt')}; "
         f"{count(facts.raters_failed, 'rater')} failed it."
     )
     return [
-        "Raters had to agree to a consent text before the first screen."
+        "Raters had to agree to a consent text before the first item."
         if campaign.consent
         else "No consent text was shown.",
-        "They were shown written instructions, which they could open again on every screen."
+        "They were shown written instructions, which they could open again with every item."
         if campaign.instructions
         else "They were given no instructions beyond the question itself.",
-        f"They worked through {count(len(design.training), 'training screen')} with feedback."
+        f"They worked through {count(len(design.training), 'training item')} with feedback."
         if design.training
         else "There was no training.",
         test if design.test else "There was no qualification test.",
@@ -79,13 +79,13 @@ def checked(facts: Facts) -> list[str]:
     sentences = []
     if design.every:
         kinds = listed([check.in_records for kind, check in CHECKS.items() if kind in design.mix])
-        sentences.append(f"One screen in every {design.every} was a check that looked like work: {kinds}.")
+        sentences.append(f"One item in every {design.every} was a check that looked like work: {kinds}.")
         for kind, check in CHECKS.items():
             if screens := facts.screens.get(kind):
                 inside = f", {share(screens.within)} of the answers inside the accepted range" if screens.within else ""
                 was = "was" if screens.answered == 1 else "were"
                 sentences.append(
-                    f"{count(screens.answered, 'screen')} with {check.in_records} {was} answered by "
+                    f"{count(screens.answered, 'item')} with {check.in_records} {was} answered by "
                     f"{count(screens.raters, 'rater')}{inside}."
                 )
     else:
@@ -130,7 +130,7 @@ def agreement(facts: CriterionFacts) -> str:
 
 def consistency(facts: CriterionFacts) -> str:
     if facts.repeated.n == 0:
-        return "not assessed: no screen was answered twice by one rater"
+        return "not assessed: no item was answered twice by one rater"
     return (
         f"{share(facts.repeated)} repeated answers equal the first ones; the mean absolute difference "
         f"is {number(facts.repeat_difference)}"
@@ -150,10 +150,10 @@ def paid(payment: Payment | None) -> list[str]:
         clock = "from the start to the end of a stay at the provider"
     else:
         first = (
-            f"Raters were to be paid {payment.per_unit:g} {money} for each screen answered, "
+            f"Raters were to be paid {payment.per_unit:g} {money} for each item answered, "
             f"{number(payment.total)} {money} in all for {people}; payments made are not in the record."
         )
-        clock = "from shown to sent, over all screens answered"
+        clock = "from shown to sent, over all items answered"
     sentences = [first]
     if math.isfinite(payment.hourly):
         sentences.append(
@@ -166,9 +166,9 @@ def paid(payment: Payment | None) -> list[str]:
 def work_limits(campaign: Campaign) -> list[str]:
     limits = []
     if campaign.min_units_per_rater:
-        limits.append(f"at least {count(campaign.min_units_per_rater, 'screen')} for a completion code")
+        limits.append(f"at least {count(campaign.min_units_per_rater, 'item')} for a completion code")
     if campaign.max_units_per_rater:
-        limits.append(f"at most {count(campaign.max_units_per_rater, 'screen')} by one rater")
+        limits.append(f"at most {count(campaign.max_units_per_rater, 'item')} by one rater")
     if campaign.seconds_between_units:
-        limits.append(f"at least {campaign.seconds_between_units:,} s from one screen to the next")
+        limits.append(f"at least {campaign.seconds_between_units:,} s from one item to the next")
     return limits

@@ -156,7 +156,7 @@ def _release_slots(recruitment: Recruitment, rater: Rater, status: Status) -> No
         audit_record(
             verb="rater.leaves",
             summary=f"Submission {status.label.lower()} at {recruitment.get_provider_display()}: "
-            f"{released} screen{pluralize(released)} given back.",
+            f"{released} item{pluralize(released)} given back.",
             campaign=campaign,
             rater=rater,
             data={"recruitment": recruitment.pk, "released": released},

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django import forms
 
-from annotation.core.forms import offer_choices
+from annotation.core.forms import Form, offer_choices
 from annotation.models import SourceKind
 from annotation.references.browsing.selectors.references import RANGES, SIGNS, WeightFilter
 from annotation.references.browsing.table import MINUS
@@ -40,7 +40,7 @@ def _flag(label: str, about: str) -> forms.BooleanField:
     return forms.BooleanField(label=label, required=False, help_text=about)
 
 
-class WeightFilterForm(forms.Form):
+class WeightFilterForm(Form):
     """The filters of the browser of a release; every field may be empty. The help texts are those of the API."""
 
     text = forms.CharField(

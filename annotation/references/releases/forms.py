@@ -23,6 +23,7 @@ MAX_RULE_CHARACTERS = 100_000
 class ReferenceSetForm(RefusableForm):
     """Which responses of a data set are references, and which campaigns' ratings weigh them."""
 
+    makes = "reference set"
     inputs = {
         "source_kinds": "sources",
         "source_systems": "sources",
@@ -77,6 +78,7 @@ class ReferenceSetForm(RefusableForm):
 class ReferenceSetEditForm(EditForm):
     """Name and description of a set; its address does not change."""
 
+    makes = "reference set"
     name = forms.CharField(max_length=120)
     description = forms.CharField(required=False, max_length=5000, widget=forms.Textarea(attrs={"rows": 3}))
 

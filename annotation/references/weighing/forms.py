@@ -14,6 +14,7 @@ from annotation.models import Campaign
 class RateAgainForm(RefusableForm):
     """How many more ratings of some references, and which campaign's settings to copy."""
 
+    makes = "list"
     ratings = forms.IntegerField(
         label="More ratings of each", min_value=1, max_value=MOST_RATINGS, help_text="By as many different raters."
     )

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Role
-from annotation.projects.navigation import TASKS
+from annotation.projects.navigation import SUBJECTS, TASKS
 from tests.test_access import PAGES, ROLES
 
 ENTRIES = [entry for task in TASKS for entry in task.entries]
@@ -44,3 +44,11 @@ def test_a_task_with_one_list_is_the_page_itself(as_user, project, viewer) -> No
     page = as_user(viewer).get(reverse("annotation:project-detail", args=[project.slug])).content.decode()
     assert 'aria-current="page">Overview</a>' in page
     assert "lists-row" not in page
+
+
+def test_the_tabs_of_a_subject_lead_to_open_pages_and_know_their_own() -> None:
+    for entries in SUBJECTS.values():
+        assert {ROLES[entry.url_name][0] for entry in entries} == {Role.VIEWER}
+        of_one = {name: [entry.label for entry in entries if name.startswith(entry.views)] for name in PAGES}
+        assert {name: labels for name, labels in of_one.items() if len(labels) > 1} == {}
+        assert [entry.label for entry in entries if of_one[entry.url_name] != [entry.label]] == []

@@ -120,7 +120,7 @@ def test_candidates_are_drawn_by_a_worker(
     ("change", "message"),
     [
         ({"n": 31}, "Found 31; accepted: 1 to 30"),
-        ({"name": ""}, "This field is required"),
+        ({"name": ""}, "Give the data set a name."),
         ({"language": "tlh"}, "accepted: a tag such as en or pt-BR"),
         ({"min_tokens": 9, "max_tokens": 3}, "a whole number from 9 to 10,000"),
     ],

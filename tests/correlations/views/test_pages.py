@@ -270,7 +270,7 @@ def test_a_manager_starts_equal_studies_only_once(
     [
         ({"subsets": "w>9"}, "accepted: a weight from -1 to 1"),
         ({"systems": ["Echo"]}, "accepted: two or more"),
-        ({"systems": []}, "This field is required"),
+        ({"systems": []}, "Choose at least one under “Systems”."),
         ({"unit_size": 0}, "greater than or equal to 1"),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_refused_file_shows_line_field_found_and_accepted(as_user, project: Pr
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"name": ""}, "This field is required."),
+        ({"name": ""}, "Give the data set a name."),
         ({"filename": "items.xlsx"}, "does not say the format: choose one"),
         ({"name": "Small"}, "has a data set &#x27;small&#x27; already"),
         ({"name": "日本"}, "at least one letter or digit"),

@@ -86,7 +86,7 @@ def test_a_refused_file_shows_every_bad_line(as_user, project: Project, manager:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"name": ""}, "This field is required."),
+        ({"name": ""}, "Give the corpus a name."),
         ({"name": "new"}, "other than “new”"),
         ({"filename": "pool.docx", "content": b"words"}, "JSON Lines (.jsonl), TSV (.tsv) or Parquet"),
         ({"k1": "-1"}, "k1: found -1.0"),

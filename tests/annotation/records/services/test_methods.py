@@ -98,7 +98,7 @@ def test_counts_match_the_log(campaign: Campaign) -> None:
     assert "Raters judged 6 responses of 2 systems to 3 items" in text
     assert "The target was 3 answers to each, from different raters." in text
     assert "18 answers were received, with 19 ratings in the log, 1 correction included." in text
-    assert "3 raters took part, each answering 6 screens." in text
+    assert "3 raters took part, each answering 6 items." in text
     assert campaign.design_hash in text
     assert f"seed {campaign.seed}" in text
     assert f"Assay {settings.VERSION}" in text
