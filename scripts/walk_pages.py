@@ -120,10 +120,10 @@ class Walk:
             try:
                 response = page.goto(address)
             except Error as error:
-                self.problems.append(f"{who} {address}: {str(error).splitlines()[0]}")
+                self.report(f"{who} {address}: {str(error).splitlines()[0]}")
                 continue
             if response is None or response.status >= 400:
-                self.problems.append(f"{who} {address}: status {response and response.status}")
+                self.report(f"{who} {address}: status {response and response.status}")
                 continue
             if "html" not in response.headers.get("content-type", ""):
                 continue
@@ -144,15 +144,17 @@ class Walk:
             try:
                 assert_no_barrier(page, impacts=EVERY_IMPACT)
             except AssertionError as error:
-                self.problems.append(f"{label}\n{error}")
+                self.report(f"{label}\n{error}")
             if (overflow := page.evaluate(OVERFLOW)) > 0:
-                self.problems.append(f"{label} at {width}: the page itself scrolls sideways by {overflow} px")
+                self.report(f"{label} at {width}: the page itself scrolls sideways by {overflow} px")
             if self.options.out:
                 who, _, address = label.partition(" ")
                 stem = file_stem(address.removeprefix(self.options.base))
                 page.screenshot(path=self.options.out / f"{who}-{stem[:120]}-{width}-{theme}.png", full_page=True)
         self.heights[label] = page.evaluate(HEIGHT)
-        self.problems += [f"{label}: {text}" for text in errors.unexpected()]
+        print(f"{self.heights[label]:7,} {label}", flush=True)
+        for text in errors.unexpected():
+            self.report(f"{label}: {text}")
         errors.seen.clear()
         page.set_viewport_size(DESKTOP["viewport"])
         page.emulate_media(color_scheme="light")
@@ -172,9 +174,13 @@ class Walk:
             page.wait_for_load_state("networkidle")
         page.context.close()
 
-    def report(self) -> None:
+    def report(self, problem: str) -> None:
+        """Keep a problem, and print it at once."""
+        self.problems.append(problem)
+        print(f"! {problem}", flush=True)
+
+    def conclude(self) -> None:
         print(f"{sum(self.seen.values())} pages of {len(self.seen)} patterns, {len(self.problems)} problems")
-        print("\n".join(dict.fromkeys(self.problems)))
         print("\nTallest on a phone:")
         for label, height in sorted(self.heights.items(), key=lambda pair: -pair[1])[:40]:
             print(f"{height:7,} {label}")
@@ -196,7 +202,7 @@ def main() -> int:
         for link in list(walk.rater_links)[: options.raters]:
             walk.rate(link)
         walk.browser.close()
-    walk.report()
+    walk.conclude()
     return 1 if walk.problems else 0
 
 

@@ -125,7 +125,7 @@ CAMPAIGN = (
 OF_OWN_RATERS = {"annotation:campaign-recruitments", "annotation:campaign-dry-runs"}
 RELEASE = (
     Entry("Overview", "annotation:release-detail", ("annotation:release-detail",)),
-    Entry("Browse", "annotation:release-browse", ("annotation:release-browse",)),
+    Entry("Browse", "annotation:release-browse", ("annotation:release-browse", "metrics:release-item")),
     Entry("Needs attention", "annotation:release-attention", ("annotation:release-attention",)),
     Entry("Sensitivity", "annotation:release-sensitivity", ("annotation:release-sensitivity",)),
     Entry("Raters", "annotation:release-influence", ("annotation:release-influence",)),

@@ -53,4 +53,5 @@ def tabs(context: Context, subject: str, *identity: object) -> dict[str, Any]:
         }
         for entry in SUBJECTS[subject]
     ]
-    return {"subject": subject, "tabs": entries}
+    current = next((entry["label"] for entry in entries if entry["is_current"]), "Overview and more")
+    return {"subject": subject, "tabs": entries, "current": current}

@@ -32,7 +32,7 @@ def th(table: str, label: str, classes: str = "", rowspan: int = 1) -> SafeStrin
     text = explanation(table, label)
     span = format_html(' rowspan="{}"', rowspan) if rowspan > 1 else ""
     look = format_html(' class="{}"', classes) if classes else ""
-    inner = format_html('<button class="explained" type="button" title="{}" data-explain>{}</button>', text, label)
+    inner = format_html('<button class="explained" type="button" title="{}" data-column-note>{}</button>', text, label)
     return format_html('<th scope="col"{}{}>{}</th>', span, look, inner if text else label)
 
 
@@ -40,7 +40,7 @@ def th(table: str, label: str, classes: str = "", rowspan: int = 1) -> SafeStrin
 def explain(table: str, label: str) -> SafeString:
     """Return attributes for a link in a header, such as one that sorts, that explain its column."""
     text = explanation(table, label)
-    return format_html('title="{}" data-explain', text) if text else SafeString()
+    return format_html('title="{}" data-column-note', text) if text else SafeString()
 
 
 @register.inclusion_tag("components/column_notes.html")

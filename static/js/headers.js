@@ -1,4 +1,4 @@
-/* Headers that explain themselves: the text of [data-explain] is shown on hover, focus and tap, in one note for the page.
+/* Headers that explain themselves: the text of [data-column-note] is shown on hover, focus and tap, in one note for the page.
    Without this script the browser shows the title. The note lies above all, so that no table cuts it off, and moves nothing. */
 (() => {
   "use strict";
@@ -39,8 +39,8 @@
     place(header);
   }
 
-  const explained = (event) => event.target.closest?.("[data-explain]");
-  const focused = () => document.activeElement?.closest?.("[data-explain]") ?? null;
+  const explained = (event) => event.target.closest?.("[data-column-note]");
+  const focused = () => document.activeElement?.closest?.("[data-column-note]") ?? null;
 
   document.addEventListener("pointerover", (event) => {
     const header = explained(event);

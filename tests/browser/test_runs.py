@@ -99,7 +99,7 @@ def test_on_a_phone_names_fit_labels_do_not_overlap_and_the_matrix_scrolls(live_
 
     visit("run-comparisons", run.number)
     assert page.get_by_text("scroll the table sideways").is_visible()
-    matrix = page.get_by_role("region", name="Differences of all pairs")
+    matrix = page.get_by_role("group", name="Differences of all pairs")
     matrix.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("one => one.scrollLeft > 0", arg=matrix.element_handle())

@@ -45,7 +45,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     expect(page.locator("#figure-forest svg").first).to_be_visible()
     assert_everyone_can_read(page, tallest=TALLEST)
 
-    table = page.get_by_role("region", name="Correlation with human ratings")
+    table = page.get_by_role("group", name="Correlation with human ratings")
     shown = table.get_by_role("row").nth(2).get_by_role("cell").nth(1).inner_text()
     page.get_by_label("Download the table of correlations").click()
     with page.expect_download() as file:
@@ -63,7 +63,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     assert_no_barrier(page)
     page.get_by_role("region", name="Systems, over all items").get_by_role("link", name="Echo").click()
     page.get_by_text("Show all 39 segments").click()
-    page.get_by_role("region", name="Segments").get_by_role("link", name="item-3", exact=True).click()
+    page.get_by_role("group", name="Segments").get_by_role("link", name="item-3", exact=True).click()
     expect(page.get_by_role("heading", name="Where this score comes from")).to_be_visible()
     assert_no_barrier(page)
     page.get_by_role("link", name="its ratings").first.click()

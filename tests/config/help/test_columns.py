@@ -55,6 +55,6 @@ def test_a_header_with_an_explanation_is_a_button_and_others_are_plain() -> None
     text = escape(COLUMNS["run"]["Place"])
     assert Template(page).render(Context()) == (
         f'<th scope="col" class="num"><button class="explained" type="button" title="{text}" '
-        'data-explain>Place</button></th><th scope="col" rowspan="2">System</th>'
-        f'title="{COLUMNS["raters"]["Gold"]}" data-explain'
+        'data-column-note>Place</button></th><th scope="col" rowspan="2">System</th>'
+        f'title="{COLUMNS["raters"]["Gold"]}" data-column-note'
     )
