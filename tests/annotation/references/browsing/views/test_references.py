@@ -301,9 +301,9 @@ def test_filters_narrow_the_list(release, viewer, as_user, query, items, referen
     client = as_user(viewer)
     answer = client.get(f"{page()}?{query}")
     assert answer.context["total"] == (references, items, False)
-    assert len(shown_ids(answer)) == references
+    assert len(shown_ids(answer)) == min(references, PAGE)
     flat = client.get(f"{page()}?{query}&view=references")
-    assert sorted(shown_ids(flat)) == sorted(shown_ids(answer))
+    assert references > PAGE or sorted(shown_ids(flat)) == sorted(shown_ids(answer))
 
 
 def test_seeds_below_their_selection_threshold_are_marked_and_can_be_filtered(release, viewer, as_user):
