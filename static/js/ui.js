@@ -31,7 +31,8 @@
   }
 
   function localiseTimes(root) {
-    const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+    const style = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" };
+    const format = new Intl.DateTimeFormat("en-GB", style); // as the server writes times
     for (const time of root.querySelectorAll("time[data-local]")) {
       const moment = new Date(time.dateTime);
       if (Number.isNaN(moment.valueOf())) continue;
