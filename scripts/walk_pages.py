@@ -85,9 +85,10 @@ def pattern_of(address: str) -> str | None:
         name = resolve(parts.path).view_name
     except Resolver404:
         return None
-    if not name or NOT_PAGES.search(name.rpartition(":")[2]) or NOT_PAGES.search(name):
+    asked = parse_qs(parts.query)
+    if not name or "format" in asked or NOT_PAGES.search(name):
         return None
-    return "?".join([name, *sorted(parse_qs(parts.query))])
+    return "?".join([name, *sorted(asked)])
 
 
 class Walk:

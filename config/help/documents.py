@@ -197,9 +197,10 @@ def _clean(html: str, folder: str) -> SafeString:
         link_rel="noopener noreferrer",
     )
     number = count(1)
-    scrolling = '<div class="table-scroll" tabindex="0" role="region" aria-label="Table {}"><table class="table">'
+    scrolling = '<div class="table-scroll" tabindex="0" role="group" aria-label="Table {}"><table class="table">'
     # After the cleaning no table, pre or img has an attribute that is not from here.
     clean = re.sub("<table>", lambda _: format_html(scrolling, next(number)), clean)
+    clean = clean.replace("<th></th>", "<td></td>")  # a corner is no header
     clean = clean.replace("</table>", "</table></div>").replace("<th>", '<th scope="col">')
     return mark_safe(clean.replace("<pre>", '<pre tabindex="0">').replace("<img ", '<img loading="lazy" '))  # noqa: S308 - cleaned above
 

@@ -1,8 +1,11 @@
-"""What a rater's screen must keep in sight on phones: measured by the browser."""
+"""What a rater's page must keep in sight, from the smallest phone to a desk: measured by the browser."""
 
 from playwright.sync_api import Page
 
-PHONES = ({"width": 320, "height": 640}, {"width": 360, "height": 640}, {"width": 640, "height": 360})
+SIZES = tuple(
+    {"width": width, "height": height}
+    for width, height in ((320, 640), (360, 640), (640, 360), (768, 1024), (1280, 800))
+)
 MOST_IN_A_ROW = 7
 
 # Each question is gone to as by keyboard; then everything that can have the focus is focused in turn.
@@ -42,13 +45,13 @@ MEASURE = """(most) => {
 }"""
 
 
-def assert_fits_phones(page: Page) -> None:
+def assert_fits_all_sizes(page: Page) -> None:
     """Assert that each text is in sight with each of its questions, seven points in a row, and that nothing is covered.
 
     Afterwards the page has its previous size, and the first open question is marked.
     """
     previous = page.viewport_size
-    for size in PHONES:
+    for size in SIZES:
         page.set_viewport_size(size)
         problems = page.evaluate(MEASURE, MOST_IN_A_ROW)
         assert not problems, "\n".join([f"{page.url}, {size}", *problems])

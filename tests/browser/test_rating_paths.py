@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Request, expect
 
 from annotation.models import AnswerDraft, Campaign, Participation, Presentation, Project, Rating, Stage
 from tests.annotation.worlds import rating_screens
-from tests.browser.rater_screens import assert_fits_phones
+from tests.browser.rater_screens import assert_fits_all_sizes
 from tests.browser.support import DESKTOP, EVERY_IMPACT, PHONE, assert_everyone_can_read
 
 
@@ -34,11 +34,11 @@ def begin(page: Page, base: str, campaign: Campaign, *, look: bool = False) -> N
 def assert_accessible(page: Page) -> None:
     """Assert that the page has no violation of any impact, no sideways scrolling and no target below 44 pixels.
 
-    On an item's screen, texts are in sight with their questions on phones, and the bars cover nothing.
+    On an item's page, texts are in sight with their questions at every size, and the bars cover nothing.
     """
     assert_everyone_can_read(page, impacts=EVERY_IMPACT)
     if page.locator("#rating").count():
-        assert_fits_phones(page)
+        assert_fits_all_sizes(page)
     small = page.evaluate(
         """() => Array.from(document.querySelectorAll("main button, main a.btn, .rater-bar .btn, .scale-point, select"))
             .filter((target) => target.checkVisibility() && Math.min(target.offsetWidth, target.offsetHeight) < 44)
@@ -258,7 +258,7 @@ def test_an_unsent_answer_is_sent_by_the_next_page(live_server, new_page, projec
 
 def test_a_page_runs_from_right_to_left(live_server, new_page, project: Project) -> None:
     page = new_page(**PHONE, locale="ar")
-    begin(page, live_server.url, rating_screens.choices(project, rating_screens.FLUENT), look=True)
+    begin(page, live_server.url, rating_screens.choices(project, rating_screens.SOUND), look=True)
     assert page.evaluate("getComputedStyle(document.documentElement).direction") == "rtl"
     assert page.evaluate("getComputedStyle(document.querySelector('blockquote')).direction") == "ltr"  # its own
     expect(page.get_by_role("button", name="إرسال", exact=True)).to_be_visible()
