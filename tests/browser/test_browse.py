@@ -5,7 +5,6 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 
-from annotation.references.browsing.selectors.references import PAGE
 from benchmarks.references import RARE, made_release
 from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier, sign_in
 
@@ -79,7 +78,7 @@ def scroll_down_and_back(page, expected):
     # Scrolling back loads them again.
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_selector(f"#reference-{expected[0]}")
-    assert page.evaluate(IN_PAGE)[:PAGE] == expected[:PAGE]
+    assert page.evaluate(IN_PAGE)[:16] == expected[:16]  # the first item's
 
 
 def use_keys(page, expected):
