@@ -13,6 +13,7 @@ from annotation.quality import api as operations
 from annotation.rating import api as rating_api
 from annotation.references.browsing import api as browsing_api
 from annotation.references.releases.api import references, weights_imports
+from annotation.results import api as results
 from annotation.seeds.api import seeds
 from annotation.seeds.api import selecting as seeds_selecting
 
@@ -37,6 +38,7 @@ def register(router: BaseRouter) -> None:
     router.register(f"{PROJECT}/mining-runs/<int:mining_run_pk>/candidates", mining.CandidatesViewSet, "candidate")
     router.register(f"{PROJECT}/campaigns", campaigns.CampaignsViewSet, "campaign")
     router.register(CAMPAIGN, operations.MonitorViewSet, "watched-campaign")
+    router.register(CAMPAIGN, results.ResultsViewSet, "campaign-results")
     router.register(f"{CAMPAIGN}/ratings", rating_api.RatingsViewSet, "rating")
     router.register(f"{CAMPAIGN}/amendments", operations.AmendmentsViewSet, "amendment")
     router.register(f"{CAMPAIGN}/decisions", operations.DecisionsViewSet, "decision")

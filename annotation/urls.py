@@ -11,6 +11,7 @@ from annotation.rating import urls as rating
 from annotation.records import urls as records
 from annotation.recruitment import urls as recruitment
 from annotation.references import urls as references
+from annotation.results import urls as results
 from annotation.seeds import urls as seeds
 
 app_name = "annotation"
@@ -24,6 +25,7 @@ urlpatterns = [
     *recruitment.urlpatterns,
     *seeds.urlpatterns,
     *judgements.urlpatterns,
+    *results.urlpatterns,
     *dry_runs.urlpatterns,
     *references.urlpatterns,
     *records.urlpatterns,

@@ -61,7 +61,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:project-delete annotation:project-edit annotation:rater-erase annotation:rater-held "
     ),
     (Role.VIEWER, None): (
-        "annotation:campaign-record-amendments "
+        "annotation:campaign-record-amendments annotation:campaign-results annotation:results "
+        "annotation:results-chart annotation:results-download annotation:results-items "
         "annotation:campaign-agreement-download annotation:campaign-audit annotation:campaign-chart "
         "annotation:campaign-compare annotation:campaign-design annotation:campaign-detail "
         "annotation:campaign-drift-download annotation:campaign-dry-run annotation:campaign-dry-run-chart "

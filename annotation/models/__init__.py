@@ -52,6 +52,7 @@ from annotation.models.quality import DecisionAction as DecisionAction
 from annotation.models.quality import DryRun as DryRun
 from annotation.models.quality import QualityRules as QualityRules
 from annotation.models.quality import RaterDecision as RaterDecision
+from annotation.models.quality import ResultSnapshot as ResultSnapshot
 from annotation.models.ratings import AnswerDraft as AnswerDraft
 from annotation.models.ratings import CheckAnswer as CheckAnswer
 from annotation.models.ratings import Comment as Comment

@@ -83,6 +83,24 @@ class CampaignSnapshot(models.Model):
         return f"{self.campaign} as of {self.last_rating_id}"
 
 
+class ResultSnapshot(models.Model):
+    """Results of campaigns and a filter, computed by a worker if they take too long for a page."""
+
+    project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, related_name="result_snapshots")
+    key = models.CharField(max_length=64, help_text="Hash of the specification.")
+    specification = models.JSONField(default=dict, help_text="Ids of the campaigns, and the filters.")
+    version = models.CharField(max_length=64, blank=True, help_text="Of the logs that it was computed from.")
+    content = models.JSONField(default=dict)
+    requested_at = models.DateTimeField(db_default=Now())
+    computed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "key"], name="result_snapshot_once_per_key")]
+
+    def __str__(self) -> str:
+        return f"results {self.key[:12]}"
+
+
 class DryRun(Job):
     """Simulated raters at work on a throw-away copy of a campaign, over HTTP, and their forecast."""
 

@@ -22,7 +22,7 @@ def ways_on(campaign: Campaign) -> list[NextStep]:
     if campaign.state != CampaignState.CLOSED and not is_all_rated(campaign):
         return []
     rated = rated_by(campaign)
-    ways: list[Callable[[Campaign], NextStep]] = [_score, _study, _results]
+    ways: list[Callable[[Campaign], NextStep]] = [_results, _score, _study, _records]
     if rated.references:
         ways.insert(len(ways) if rated.mostly_outputs else 0, _weights)
     return [way(campaign) for way in ways]
@@ -68,5 +68,12 @@ def _study(campaign: Campaign) -> NextStep:
 
 
 def _results(campaign: Campaign) -> NextStep:
+    text = "Which system is better by the raters, and how sure that is."
+    return NextStep(
+        text, "See the results", reverse("annotation:campaign-results", args=[campaign.project.slug, campaign.pk])
+    )
+
+
+def _records(campaign: Campaign) -> NextStep:
     text = "All ratings and tables as files, a methods paragraph and a datasheet."
-    return NextStep(text, "Results", reverse("annotation:campaign-records", args=[campaign.project.slug, campaign.pk]))
+    return NextStep(text, "Records", reverse("annotation:campaign-records", args=[campaign.project.slug, campaign.pk]))

@@ -48,6 +48,7 @@ TASKS = (
         "Raters judge texts",
         (
             Entry("Campaigns", "annotation:campaign-list", ("annotation:campaign-", "annotation:rater-")),
+            Entry("Results", "annotation:results", ("annotation:results",)),
             Entry("Lists", "annotation:response-list-list", ("annotation:response-list-",)),
             Entry("Provider accounts", "annotation:provider-accounts", ("annotation:provider-account",), Role.MANAGER),
         ),
@@ -110,6 +111,7 @@ CAMPAIGN = (
         "annotation:campaign-detail",
         tuple(f"annotation:campaign-{view}" for view in ("detail", "monitor", "operation")),
     ),
+    Entry("Results", "annotation:campaign-results", ("annotation:campaign-results",)),
     Entry(
         "Design",
         "annotation:campaign-design",

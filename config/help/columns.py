@@ -39,6 +39,17 @@ COLUMNS: dict[str, dict[str, str]] = {
         "More ratings": "Ratings that are still needed for the chosen margin, over all responses.",
         "Responses that reach it": "Responses whose ratings give the chosen margin already.",
     },
+    "results": {
+        "Rank": "After all systems that are significantly better, before those that are significantly worse (Holm).",
+        "Mean": f"The mean over items of the mean rating of the output, {INTERVAL}: over other raters and items.",
+        "Standardised": "The same in standard deviations of each rater's ratings, which removes severity and spread.",
+        "Strength": f"Bradley-Terry strength, {INTERVAL}, with mean 0: 0.69 more is preferred twice as often.",
+        "Share won": f"Share of comparisons won, a tie counted as half, {INTERVAL}.",
+        "Won, tied, lost": "Comparisons that raters made. Identical texts are tied without one.",
+        "Ratings": "Ratings that count: without excluded raters, late answers and what was corrected.",
+        "Raters": "Who gave them.",
+        "Items": "Items with a rating of the system's output.",
+    },
     "drift": {
         "Points per hour": f"By how much a rater's ratings change in an hour, {INTERVAL}, with a level for each rater.",
         "p": f"{P} With under ten raters the test is cautious: it finds drift by chance in 3 % of campaigns, not 5.",

@@ -62,6 +62,13 @@ PAGES = (
         words=("item", "response", "system"),
     ),
     Page(
+        ["annotation:campaign-results", "annotation:results"],
+        "Which system is better by the raters, and how sure that is: means or strengths, ranks, and every difference.",
+        "results#the-page",
+        "methods#results-by-raters",
+        words=("rating", "rater", "item"),
+    ),
+    Page(
         ["annotation:rating-import", "annotation:campaign-import"],
         "Ratings that were made elsewhere, read from a file. They become a closed campaign.",
         "data-formats#ratings",

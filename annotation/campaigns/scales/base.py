@@ -67,6 +67,7 @@ class Scale(ABC):
     shows_numbers : raters see the numbers of its values.
     compared : what two raters are compared on.
     agreement_note : ends the sentence about agreement.
+    ranked : how it ranks systems: by "means" of ratings, or by "comparisons" of two texts.
     heds_form : answer to question 4.3.5 of the HEDS datasheet, how the scale is presented.
     """
 
@@ -86,6 +87,7 @@ class Scale(ABC):
     has_points: ClassVar[bool] = True
     shows_numbers: ClassVar[bool] = True
     compared: ClassVar[str] = "responses"
+    ranked: ClassVar[Literal["means", "comparisons"]] = "means"
     agreement_note: ClassVar[str] = ""
     heds_form: ClassVar[tuple[int, ...]] = (1,)
 
@@ -261,6 +263,11 @@ class Scale(ABC):
     def mean(self, values: FloatArray) -> float:
         """Return the mean of ratings, on the scale itself; NaN without any."""
         return float(values.mean()) if len(values) else np.nan
+
+    @property
+    def of_means(self) -> str:
+        """What means of ratings are on, after "a difference of 0.31"."""
+        return f"on a scale of {self.settings.scale_min} to {self.settings.scale_max}".replace("-", "−")
 
     def histogram(self, values: FloatArray) -> list[tuple[float, int]]:
         """Return how many ratings have each value, or lie from each value on."""

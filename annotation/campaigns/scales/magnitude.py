@@ -23,6 +23,7 @@ class Magnitude(Scale):
     has_points = False
     agreement_note = ", of logarithms relative to the standard"
     heds_form = (5,)
+    of_means = "in natural logarithms of ratios to the standard text"
     accepted = f"a number above 0, from {LEAST:f} to {MOST:,.0f}"
     group = "magnitudes"
     ends = np.nan, np.nan

@@ -30,6 +30,8 @@ class Preference(WholeScale):
     is_relative = True
     shows_numbers = False
     compared = "pairs"
+    ranked = "comparisons"
+    of_means = "of log odds"
 
     def problems(self) -> Iterator[tuple[str, str]]:
         strength = self.settings.scale_max

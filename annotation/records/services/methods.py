@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from django.conf import settings
 
+from annotation.core.latex import escape
 from annotation.core.numbers import counted as count
 from annotation.core.one_line import one_line
 from annotation.models import Campaign
 from annotation.records.selectors.facts import CriterionFacts, Facts
 from annotation.records.services import wording
-from annotation.records.services.latex import escape
 
 
 class Sentence(NamedTuple):

@@ -32,7 +32,7 @@ def test_the_page_marks_the_task_and_the_list(request, as_user, project, who: st
     client = as_user(request.getfixturevalue(who))
     page = client.get(reverse("annotation:campaign-list", args=[project.slug])).content.decode()
     row = page.partition("lists-row")[2].partition("</nav>")[0]
-    shown = {"Campaigns", "Lists", "Provider accounts"} - hidden
+    shown = {"Campaigns", "Results", "Lists", "Provider accounts"} - hidden
     assert set(re.findall(r">([A-Z][^<]+)</a>", row)) == shown
     assert re.findall(r'aria-current="page">([^<]+)</a>', row) == ["Campaigns"]
     assert re.findall(r'aria-current="true">([^<]+)</a>', page) == ["Rate", "Rate"]  # in the row, and in a phone's menu

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from scipy.stats import binomtest
 
 from annotation.core.errors import AnnotationError
+from annotation.core.latex import escape
 from annotation.models import (
     Campaign,
     CheckUnit,
@@ -32,7 +33,6 @@ from annotation.rating.services.handout import unit_request
 from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services.datasheet import ManagerAnswer, datasheet_update, sheet_json, sheet_markdown, sheet_of
 from annotation.records.services.heds import QUESTIONS
-from annotation.records.services.latex import escape
 from annotation.records.services.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
 from annotation.records.services.papers import record_documents
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next

@@ -1,0 +1,116 @@
+"""Results as tables, as LaTeX, and as a paragraph for the paper."""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+from typing import Any
+
+from annotation.core.latex import escape
+from annotation.core.numbers import counted
+from annotation.models import Campaign
+from annotation.results.selectors.sentences import listed, number
+from annotation.results.selectors.verdicts import CriterionVerdict, Results
+
+SYSTEM_COLUMNS = (
+    *("criterion", "system", "estimate", "low", "high", "first_rank", "last_rank", "cluster"),
+    *("standardised", "standardised_low", "standardised_high", "share_won", "share_low", "share_high"),
+    *("wins", "ties", "losses", "ratings", "raters", "items"),
+)
+PAIR_COLUMNS = ("criterion", "first", "second", "difference", "low", "high", "p", "p_wilcoxon", "p_holm", "items")
+
+
+def system_rows(results: Results) -> Iterator[Sequence[object]]:
+    for verdict in results.criteria:
+        for each in verdict.systems:
+            won = (None,) * 3 if verdict.by_means else (each.wins, each.ties, each.losses)
+            yield (
+                *(verdict.criterion, each.name, each.estimate, each.low, each.high),
+                *(each.first_rank, each.last_rank, each.cluster),
+                *(each.standardised, each.standardised_low, each.standardised_high),
+                *(each.share, each.share_low, each.share_high),
+                *won,
+                *(each.ratings, each.raters, each.items),
+            )
+
+
+def pair_rows(results: Results) -> Iterator[Sequence[object]]:
+    for verdict in results.criteria:
+        for pair in verdict.pairs:
+            numbers = (pair.difference, pair.low, pair.high, pair.p, pair.wilcoxon, pair.adjusted, pair.items)
+            yield (verdict.criterion, pair.first, pair.second, *numbers)
+
+
+TABLES = {"systems": (SYSTEM_COLUMNS, system_rows), "pairs": (PAIR_COLUMNS, pair_rows)}
+
+
+def latex_table(results: Results) -> str:
+    """Return a table of each criterion for booktabs, a line between clusters."""
+    return "\n\n".join(_latex(verdict) for verdict in results.criteria) + "\n"
+
+
+def _latex(verdict: CriterionVerdict) -> str:
+    means = verdict.by_means
+    head = "Rank & System & " + ("Mean & $z$ & Ratings" if means else "Strength & Won & Comparisons") + r" \\"
+    lines = [
+        r"\begin{tabular}{rlrrr}",
+        rf"% {verdict.criterion}: estimates with 95 % intervals over raters and items",
+        r"\toprule",
+        head,
+        r"\midrule",
+    ]
+    cluster = verdict.systems[0].cluster if verdict.systems else 0
+    for each in verdict.systems:
+        if each.cluster != cluster:
+            lines.append(r"\midrule")
+            cluster = each.cluster
+        beside = number(each.standardised) if means else f"{100 * each.share:.0f} %"
+        cells = [each.ranks, each.name, _with_interval(each.estimate, each.low, each.high), beside, f"{each.ratings:,}"]
+        lines.append(" & ".join("--" if cell == "nan" else escape(cell) for cell in cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _with_interval(estimate: float, low: float, high: float) -> str:
+    if isnan(estimate):
+        return "nan"
+    return number(estimate) if isnan(low) else f"{number(estimate)} [{number(low)}, {number(high)}]"
+
+
+def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
+    """Return what a paper says about the results and how they were computed, with references."""
+    n = counted(results.raters, "rater") if results.raters_known else "raters who are not known one by one"
+    where = f" in {listed([f'“{campaign.name}”' for campaign in campaigns])}" if campaigns else ""
+    texts = [f"Results rest on {counted(results.ratings, 'rating')} by {n} of {counted(results.items, 'item')}{where}."]
+    if results.left_out.parts:
+        texts.append(f"Left out are {listed([f'{part}' for part in results.left_out.parts])}.")
+    kinds = {verdict.ranked for verdict in results.criteria}
+    if "means" in kinds:
+        texts.append(
+            "A system's score is the mean over items of the mean rating of its output; 95 % intervals are over raters "
+            "and items together (two-way clustering, Cameron et al., 2011, with Student quantiles for each part, "
+            "Graybill and Wang, 1980). Differences are tested by the paired permutation test over items (Noreen, "
+            "1989), with Holm's (1979) correction over all pairs."
+        )
+    if "comparisons" in kinds:
+        texts.append(
+            "Preferences are ranked by Bradley-Terry strengths with ties (Davidson, 1970) and an effect of the first "
+            "place (Davidson and Beaver, 1977), with intervals robust to raters and items (Cameron et al., 2011) and "
+            "Holm's (1979) correction over all pairs."
+        )
+    texts.append(
+        "A rank range goes from one more than the number of significantly better systems to the number of systems "
+        "less the significantly worse; a cluster ends where all systems above are significantly better than all below."
+    )
+    many = len(results.criteria) > 1
+    texts += [
+        f"{verdict.criterion.capitalize()}: {verdict.sentence}" if many else verdict.sentence
+        for verdict in results.criteria
+    ]
+    return " ".join(texts)
+
+
+def plain_results(results: Results, campaigns: Sequence[Campaign], content: dict[str, Any]) -> dict[str, Any]:
+    """Return everything for JSON: the results, the campaigns, and the paragraph."""
+    return {
+        "campaigns": [{"id": campaign.pk, "name": campaign.name, "state": campaign.state} for campaign in campaigns],
+        **content,
+        "paragraph": paragraph(results, campaigns),
+    }

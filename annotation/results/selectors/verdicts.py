@@ -1,0 +1,383 @@
+"""What raters say of systems: means or strengths with intervals, ranks, differences, and the sentence on top."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.errors import AnnotationError
+from annotation.models import Campaign, Criterion
+from annotation.ranking import bradley_terry, bradley_terry_certainty, clusters, rank_ranges, standardised, system_means
+from annotation.ranking.holm import holm_adjusted
+from annotation.rating.selectors.ratings import campaign_criteria, scale_groups
+from annotation.results.selectors.counted import CountedRatings, LeftOut, comparisons, counted_ratings
+from annotation.results.selectors.sentences import verdict_sentence
+
+SEED = 12345
+FORMAT = 1  # of what is stored
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SystemVerdict:
+    """A system on a criterion. ``estimate`` is its mean rating, or its strength; ``share`` is of comparisons won.
+
+    Of means, ``standardised`` is the mean of ratings in standard deviations of their rater. NaN is undefined.
+    """
+
+    name: str
+    estimate: float
+    low: float
+    high: float
+    first_rank: int
+    last_rank: int
+    cluster: int
+    ratings: int
+    raters: int
+    items: int
+    standardised: float = nan
+    standardised_low: float = nan
+    standardised_high: float = nan
+    share: float = nan
+    share_low: float = nan
+    share_high: float = nan
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+    values: list[tuple[float, int]] = field(default_factory=list)  # how often each value was given
+
+    @property
+    def ranks(self) -> str:
+        return str(self.first_rank) if self.first_rank == self.last_rank else f"{self.first_rank}–{self.last_rank}"
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """Two systems on a criterion, the better first; ``p`` is not corrected, ``adjusted`` by Holm over all pairs."""
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    wilcoxon: float
+    adjusted: float
+    items: int
+
+    @property
+    def differs(self) -> bool:
+        return self.adjusted <= 0.05
+
+    @property
+    def holds_zero(self) -> bool:
+        """Return whether other raters and items could turn it: the interval is over both, the test over items."""
+        return isnan(self.low) or self.low <= 0 <= self.high
+
+
+@dataclass(frozen=True)
+class CriterionVerdict:
+    """All systems on a criterion, best first, and all pairs, furthest apart first.
+
+    ``reason`` says why strengths are undefined, ``parts`` which systems can be compared then.
+    """
+
+    criterion: str
+    question: str
+    kind: str
+    ranked: str
+    of_means: str
+    sentence: str
+    systems: list[SystemVerdict]
+    pairs: list[PairVerdict]
+    reason: str = ""
+    parts: list[list[str]] = field(default_factory=list)
+    tie: float = nan
+    order: float = nan
+    order_low: float = nan
+    order_high: float = nan
+    identical: int = 0
+
+    @property
+    def by_means(self) -> bool:
+        return self.ranked == "means"
+
+    def pair(self, first: str, second: str) -> PairVerdict | None:
+        return next((pair for pair in self.pairs if {pair.first, pair.second} == {first, second}), None)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The verdict of some campaigns' raters, by criterion."""
+
+    criteria: list[CriterionVerdict]
+    left_out: LeftOut
+    ratings: int
+    raters: int
+    items: int
+    raters_known: bool
+    shared_outputs: int  # texts that several systems gave
+
+
+def compute_results(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | None = None) -> Results:
+    """Return what the raters of these campaigns say; raise ``AnnotationError`` if they have no criterion in common."""
+    rated = counted_ratings(campaigns, filters)
+    raters = np.unique(rated.ratings.rater_id)
+    items = np.unique(rated.outputs.item[np.isin(rated.outputs.response, rated.ratings.response_id)])
+    repeated = rated.outputs.response[1:] == rated.outputs.response[:-1]
+    given = np.unique(rated.outputs.response[1:][repeated])
+    return Results(
+        [_criterion(rated, criteria, campaigns) for criteria in shared_criteria(campaigns)],
+        rated.left_out,
+        int(rated.ratings.rating_id.size),
+        int(raters.size),
+        int(items.size),
+        rated.raters_known,
+        int(np.isin(given, rated.ratings.response_id).sum()),
+    )
+
+
+def shared_criteria(campaigns: Sequence[Campaign]) -> Iterator[list[Criterion]]:
+    """Yield the criteria of each name that all campaigns have, on one scale."""
+    criteria = campaign_criteria(campaigns) if len(campaigns) == 1 else _criteria_of(campaigns)
+    names = dict.fromkeys(criterion.name for criterion in criteria)
+    for name in names:
+        of_name = [criterion for criterion in criteria if criterion.name == name]
+        if len({criterion.campaign_id for criterion in of_name}) < len(campaigns):
+            continue
+        if len(scale_groups(of_name)) > 1 or len({criterion.kind for criterion in of_name}) > 1:
+            raise AnnotationError(f"The campaigns ask for {name!r} on different scales; choose some with one scale.")
+        yield of_name
+
+
+def _criteria_of(campaigns: Sequence[Campaign]) -> list[Criterion]:
+    rows = Criterion.objects.filter(campaign__in=campaigns).order_by("position", "id")
+    return list(rows)
+
+
+def _criterion(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: Sequence[Campaign]) -> CriterionVerdict:
+    ranked = {"means": _by_means, "comparisons": _by_comparisons}[criteria[0].scale.ranked]
+    return ranked(rated, criteria, campaigns)
+
+
+def _codes(values: IntArray) -> tuple[IntArray, IntArray]:
+    distinct, codes = np.unique(values, return_inverse=True)
+    return distinct, codes.astype(np.int64)
+
+
+def _named(systems: IntArray, names: Mapping[int, str]) -> tuple[list[str], IntArray]:
+    """Return the names of systems, and each system as a code: systems of two data sets with one name are one."""
+    found = sorted({names[pk] for pk in np.unique(systems).tolist()})
+    code = {name: number for number, name in enumerate(found)}
+    return found, np.array([code[names[pk]] for pk in systems.tolist()], dtype=np.int64)
+
+
+def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: Sequence[Campaign]) -> CriterionVerdict:
+    ratings = rated.of([criterion.pk for criterion in criteria])
+    scale = criteria[0].scale
+    values = ratings.value.copy()
+    for criterion in criteria:
+        mine = ratings.criterion_id == criterion.pk
+        values[mine] = criterion.scale.weighed(ratings.value[mine])
+    raters = _codes(ratings.rater_id)[1]
+    z = standardised(raters, values)
+    row, output = rated.outputs.credited(ratings.response_id)
+    names, system = _named(rated.outputs.system[output], rated.names)
+    item = _codes(rated.outputs.item[output])[1]
+    who = raters[row] if rated.raters_known else None
+    n = len(names)
+    means = system_means(system, item, who, values[row], rng=np.random.default_rng(SEED), n_systems=n, ends=scale.ends)
+    varies = ~np.isnan(z[row])
+    of_z = system_means(
+        system[varies],
+        item[varies],
+        None if who is None else who[varies],
+        z[row][varies],
+        rng=np.random.default_rng(SEED),
+        n_systems=n,
+        permutations=1,
+    )
+    differences = means.differences
+    order = np.argsort(-means.mean, kind="stable")
+    ranges = rank_ranges(differences.adjusted, differences.better)
+    groups = clusters(differences.adjusted, differences.better, order)
+    systems = [
+        SystemVerdict(
+            name=names[i],
+            estimate=float(means.mean[i]),
+            low=float(means.low[i]),
+            high=float(means.high[i]),
+            first_rank=int(ranges[i][0]),
+            last_rank=int(ranges[i][1]),
+            cluster=int(groups[i]) + 1,
+            ratings=int(means.ratings[i]),
+            raters=int(np.unique(ratings.rater_id[row[system == i]]).size),
+            items=int(means.items[i]),
+            standardised=float(of_z.mean[i]) if rated.raters_known else nan,
+            standardised_low=float(of_z.low[i]) if rated.raters_known else nan,
+            standardised_high=float(of_z.high[i]) if rated.raters_known else nan,
+            values=scale.histogram(ratings.value[row[system == i]]),
+        )
+        for i in order.tolist()
+    ]
+    pairs = [
+        PairVerdict(
+            *((names[i], names[j]) if differences.mean[i, j] >= 0 else (names[j], names[i])),
+            *_better_first(differences.mean[i, j], differences.low[i, j], differences.high[i, j]),
+            p=float(differences.p_values[i, j]),
+            wilcoxon=float(differences.wilcoxon_p_values[i, j]),
+            adjusted=float(differences.adjusted[i, j]),
+            items=int(differences.items[i, j]),
+        )
+        for place, i in enumerate(order.tolist())
+        for j in order[place + 1 :].tolist()
+    ]
+    return _verdict(criteria[0], systems, pairs)
+
+
+def _by_comparisons(
+    rated: CountedRatings, criteria: Sequence[Criterion], campaigns: Sequence[Campaign]
+) -> CriterionVerdict:
+    compared = comparisons(rated, criteria, campaigns)
+    names, both = _named(np.concatenate([compared.first, compared.second]), rated.names)
+    first, second = both[: compared.first.size], both[compared.first.size :]
+    item, n = _codes(compared.item)[1], len(names)
+    rater = compared.rater if rated.raters_known else None
+    outcome, weight = compared.outcome, compared.weight
+    fit = bradley_terry(first, second, outcome, n_systems=n, order_effect=True, weight=weight)
+    if fit.reason:
+        fit = bradley_terry(first, second, outcome, n_systems=n, weight=weight)
+    certainty = bradley_terry_certainty(fit, first, second, outcome, item=item, rater=rater, weight=weight)
+    shares = _shares(first, second, compared.outcome, item, rater, compared.weight, n)
+    p = np.array([certainty.p_values[i, j] for i, j in combinations(range(n), 2)])
+    adjusted = np.full((n, n), nan)
+    for (i, j), corrected in zip(combinations(range(n), 2), holm_adjusted(p).tolist(), strict=True):
+        adjusted[i, j] = adjusted[j, i] = corrected
+    better = fit.strengths[:, None] > fit.strengths
+    order = np.argsort(-(shares[0] if fit.reason else fit.strengths), kind="stable")
+    ranges, groups = rank_ranges(adjusted, better), clusters(adjusted, better, order)
+    judged = compared.rater >= 0
+    systems = []
+    for i in order.tolist():
+        own = ((first == i) | (second == i)) & judged
+        sign = np.where(first == i, 1, -1) * compared.outcome
+        systems.append(
+            SystemVerdict(
+                name=names[i],
+                estimate=float(fit.strengths[i]),
+                low=float(certainty.low[i]),
+                high=float(certainty.high[i]),
+                first_rank=int(ranges[i][0]),
+                last_rank=int(ranges[i][1]),
+                cluster=int(groups[i]) + 1,
+                ratings=int(own.sum()),
+                raters=int(np.unique(compared.rater[own]).size),
+                items=int(np.unique(item[own]).size),
+                share=float(shares[0][i]),
+                share_low=float(shares[1][i]),
+                share_high=float(shares[2][i]),
+                wins=int((sign[own] > 0).sum()),
+                ties=int((sign[own] == 0).sum()),
+                losses=int((sign[own] < 0).sum()),
+            )
+        )
+    pairs = []
+    for place, i in enumerate(order.tolist()):
+        for j in order[place + 1 :].tolist():
+            of_pair = ((first == i) & (second == j)) | ((first == j) & (second == i))
+            apart = float(fit.strengths[i] - fit.strengths[j])
+            ends = certainty.difference_low[i, j], certainty.difference_high[i, j]
+            pairs.append(
+                PairVerdict(
+                    names[i],
+                    names[j],
+                    apart,
+                    float(ends[0]),
+                    float(ends[1]),
+                    p=float(certainty.p_values[i, j]),
+                    wilcoxon=nan,
+                    adjusted=float(adjusted[i, j]),
+                    items=int(np.unique(item[of_pair]).size),
+                )
+            )
+    parts = [[names[i] for i in np.flatnonzero(fit.components == part)] for part in np.unique(fit.components)]
+    return _verdict(
+        criteria[0],
+        systems,
+        pairs,
+        reason=fit.reason,
+        parts=parts if len(parts) > 1 else [],
+        tie=fit.tie,
+        order=fit.order if np.isfinite(certainty.order_low) else nan,
+        order_low=certainty.order_low,
+        order_high=certainty.order_high,
+        identical=compared.identical,
+    )
+
+
+def _shares(
+    first: IntArray,
+    second: IntArray,
+    outcome: IntArray,
+    item: IntArray,
+    rater: IntArray | None,
+    weight: FloatArray,
+    n: int,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the share of comparisons that each system won, ties counted half, with its interval.
+
+    Ties by construction have no rater, and stand in the share with their weight.
+    """
+    won = (1 + np.concatenate([outcome, -outcome])) / 2
+    system, twice = np.concatenate([first, second]), np.tile(weight, 2)
+    total = np.bincount(system, twice, minlength=n)
+    share = np.divide(np.bincount(system, twice * won, minlength=n), total, out=np.full(n, nan), where=total > 0)
+    judged = np.tile(np.ones(first.size, bool) if rater is None else rater >= 0, 2)
+    who = None if rater is None else np.tile(rater, 2)[judged]
+    of_judged = system_means(
+        system[judged],
+        np.tile(item, 2)[judged],
+        who,
+        won[judged],
+        rng=np.random.default_rng(SEED),
+        n_systems=n,
+        ends=(0.0, 1.0),
+        permutations=1,
+    )
+    # The interval is that of judged comparisons, drawn to the half that ties by construction are.
+    tied = np.divide(np.bincount(system[~judged], twice[~judged], minlength=n), total, out=np.zeros(n), where=total > 0)
+    return share, of_judged.low * (1 - tied) + tied / 2, of_judged.high * (1 - tied) + tied / 2
+
+
+def _better_first(difference: float, low: float, high: float) -> tuple[float, float, float]:
+    return (difference, low, high) if difference >= 0 else (-difference, -high, -low)
+
+
+def _verdict(
+    criterion: Criterion, systems: list[SystemVerdict], pairs: list[PairVerdict], **options: Any
+) -> CriterionVerdict:
+    pairs = sorted(pairs, key=lambda pair: -np.nan_to_num(pair.difference, nan=-1.0))
+    scale = criterion.scale
+    verdict = CriterionVerdict(
+        criterion.name,
+        criterion.question,
+        scale.label,
+        scale.ranked,
+        scale.of_means,
+        "",
+        systems,
+        [_plain(pair) for pair in pairs],
+    )
+    plain: dict[str, Any] = {name: float(v) if isinstance(v, np.floating) else v for name, v in options.items()}
+    verdict = replace(verdict, **plain)
+    return replace(verdict, sentence=verdict_sentence(verdict))
+
+
+def _plain(pair: PairVerdict) -> PairVerdict:
+    numbers = {name: float(getattr(pair, name)) for name in ("difference", "low", "high")}
+    return PairVerdict(**{**pair.__dict__, **numbers})

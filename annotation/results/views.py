@@ -1,0 +1,250 @@
+"""Results by raters: of a campaign, and of chosen campaigns of a project, with their charts, files and items."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.core.chart_views import chart_response, chart_theme, chart_urls
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import file_response, table_response
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import Campaign, CampaignState, Project, Role
+from annotation.quality.selectors.monitoring.stored import plain
+from annotation.results.attributes import ATTRIBUTES, filters_from
+from annotation.results.charts import CHARTS
+from annotation.results.selectors.counted import filter_choices
+from annotation.results.selectors.deciding import deciding_items
+from annotation.results.selectors.stored import Read, read_results
+from annotation.results.selectors.tables import TABLES, latex_table, paragraph, plain_results
+from annotation.results.selectors.verdicts import CriterionVerdict, Results
+from annotation.results.services.snapshots import snapshot_request
+from annotation.results.tasks import results_compute
+
+TITLES = {"estimates": "Means", "distribution": "Ratings given"}
+TITLES_OF_COMPARISONS = {"estimates": "Strengths", "distribution": "Comparisons won, tied and lost"}
+WAIT = "A worker is still computing these results; try again in a minute."
+
+
+@require_GET
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_results(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    context = _context(request, [campaign]) | {"campaign": campaign}
+    if request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)
+    part = "annotation/results/results_content.html" if request.htmx else "annotation/results/campaign_results.html"
+    return render(request, part, context)
+
+
+@require_GET
+@project_view(Role.VIEWER)
+def results(request: MemberRequest) -> HttpResponse:
+    """Show the results of chosen campaigns together; their systems are told apart by name."""
+    rated = list(rated_campaigns(request.project))
+    chosen = [campaign for campaign in rated if str(campaign.pk) in request.GET.getlist("campaign")]
+    context = {"project": request.project, "rated": rated, "chosen": chosen}
+    if chosen:
+        context |= _context(request, chosen)
+        if request.GET.get("seen") == context["seen"]:
+            return HttpResponse(status=204)
+    part = "annotation/results/results_content.html" if request.htmx else "annotation/results/results.html"
+    return render(request, part, context)
+
+
+@require_GET
+@project_view(Role.VIEWER)
+def results_chart(request: MemberRequest, criterion: str, name: str, file_format: str) -> HttpResponse:
+    campaigns = _campaigns_or_404(request)
+    verdict = _verdict_or_404(_results_or_404(request, campaigns), criterion)
+    if name not in CHARTS:
+        raise Http404(f"No chart {name!r}; there are {', '.join(CHARTS)}.")
+    specification = CHARTS[name](verdict, theme=chart_theme(request))
+    return chart_response(specification, file_format, f"results-{_stem(campaigns)}-{criterion}-{name}")
+
+
+@require_GET
+@project_view(Role.VIEWER)
+def results_download(request: MemberRequest, name: str, file_format: str) -> HttpResponseBase:
+    """Return a table of the results, all of them as JSON, the LaTeX table, or the paragraph."""
+    campaigns = _campaigns_or_404(request)
+    found = _results_or_404(request, campaigns)
+    stem = f"results-{_stem(campaigns)}"
+    if (name, file_format) == ("all", "json"):
+        answer = JsonResponse(plain_results(found, campaigns, plain(found)))
+        answer["Content-Disposition"] = f'attachment; filename="{stem}.json"'
+        return answer
+    if (name, file_format) == ("systems", "tex"):
+        return file_response(latex_table(found), "application/x-tex", f"{stem}.tex")
+    if (name, file_format) == ("paragraph", "txt"):
+        return file_response(paragraph(found, campaigns) + "\n", "text/plain; charset=utf-8", f"{stem}.txt")
+    if name not in TABLES:
+        raise Http404(f"No results as {name!r}; there are {', '.join(TABLES)}, all.json and paragraph.txt.")
+    columns, rows = TABLES[name]
+    return table_response(format=file_format, filename=f"{stem}-{name}", columns=columns, rows=rows(found))
+
+
+@require_GET
+@project_view(Role.VIEWER)
+def results_items(request: MemberRequest) -> HttpResponse:
+    """Show the items on which two systems differ most, or raters of one disagree most."""
+    campaigns = _campaigns_or_404(request)
+    criterion, systems = request.GET.get("criterion", ""), request.GET.getlist("system")[:2]
+    filters = filters_from(request.GET)
+    context = {
+        "project": request.project,
+        "campaigns": campaigns,
+        "campaign": campaigns[0],
+        "criterion": criterion,
+        "systems": systems,
+        "items": deciding_items(campaigns, criterion, systems, filters=filters),
+        "back_url": _page_url(request.project, campaigns, filters),
+    }
+    return render(request, "annotation/results/results_items.html", context)
+
+
+def rated_campaigns(project: Project) -> Any:
+    """Return the campaigns of a project that raters have rated, newest first."""
+    launched = project.campaigns.exclude(state=CampaignState.DRAFT).select_related("dataset")
+    return launched.filter(ratings__isnull=False).distinct().order_by("-pk")
+
+
+def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str, Any]:
+    filters = filters_from(request.GET)
+    error, read = "", Read(None, "")
+    try:
+        read = _read(campaigns, filters)
+    except AnnotationError as problem:
+        error = problem.message
+    query = _query(campaigns, filters)
+    running = any(campaign.state == CampaignState.RUNNING for campaign in campaigns)
+    choices = filter_choices(campaigns)
+    return {
+        "project": request.project,
+        "campaigns": campaigns,
+        "error": error,
+        "read": read,
+        "results": read.results,
+        "seen": f"{read.version}-{read.computed_at:%s}" if read.computed_at else read.version,
+        "live": running or not read.is_current,
+        "self_url": request.path + "?" + urlencode(_parameters(request.GET)),
+        "filters": [
+            (attribute, [(value, _shown(value), filters.get(key) == value) for value in choices[key]])
+            for key, attribute in ATTRIBUTES.items()
+            if key in choices
+        ],
+        "filtered": filters,
+        "criteria": [_shown_verdict(request.project, verdict, query) for verdict in read.results.criteria]
+        if read.results
+        else [],
+        "downloads": _downloads(request.project, query),
+        "paragraph": paragraph(read.results, campaigns) if read.results else "",
+    }
+
+
+def _read(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> Read:
+    """Return the results, and hand them to a worker if they are due."""
+    read = read_results(campaigns, filters)
+    if read.is_due:
+        results_compute.delay_on_commit(snapshot_request(campaigns=campaigns, filters=filters).pk)
+    return read
+
+
+def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> dict[str, Any]:
+    titles = TITLES if verdict.by_means else TITLES_OF_COMPARISONS
+    items = f"{reverse('annotation:results-items', args=[project.slug])}{query}&criterion={verdict.criterion}"
+    names = [each.name for each in verdict.systems]
+    return {
+        "verdict": verdict,
+        "charts": [
+            (titles[name], chart_urls("annotation:results-chart", [project.slug, verdict.criterion, name], query))
+            for name in CHARTS
+        ]
+        if len(names) > 1
+        else [],
+        "systems": [(each, f"{items}&{urlencode({'system': each.name})}") for each in verdict.systems],
+        "matrix": [(row, [_cell(verdict, row, column, items) for column in names]) for row in names],
+        "names": names,
+        "certain": sum(pair.differs for pair in verdict.pairs),
+    }
+
+
+def _cell(verdict: CriterionVerdict, row: str, column: str, items: str) -> dict[str, Any] | None:
+    """Return the difference of the row's system less the column's; None on the diagonal."""
+    pair = verdict.pair(row, column) if row != column else None
+    if pair is None:
+        return None
+    sign = 1 if pair.first == row else -1
+    return {
+        "difference": sign * pair.difference,
+        "low": pair.low if sign > 0 else -pair.high,
+        "high": pair.high if sign > 0 else -pair.low,
+        "pair": pair,
+        "url": f"{items}&{urlencode([('system', row), ('system', column)])}",
+        "side": ("ahead" if sign * pair.difference > 0 else "behind") if pair.differs else "",
+    }
+
+
+def _downloads(project: Project, query: str) -> dict[str, str]:
+    def at(name: str, file_format: str) -> str:
+        return reverse("annotation:results-download", args=[project.slug, name, file_format]) + query
+
+    return {
+        "csv_url": at("systems", "csv"),
+        "json_url": at("all", "json"),
+        "pairs_url": at("pairs", "csv"),
+        "tex_url": at("systems", "tex"),
+        "txt_url": at("paragraph", "txt"),
+    }
+
+
+def _query(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> str:
+    return "?" + urlencode([*(("campaign", campaign.pk) for campaign in campaigns), *filters.items()])
+
+
+def _page_url(project: Project, campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> str:
+    if len(campaigns) == 1:
+        query = f"?{urlencode(filters)}" if filters else ""
+        return reverse("annotation:campaign-results", args=[project.slug, campaigns[0].pk]) + query
+    return reverse("annotation:results", args=[project.slug]) + _query(campaigns, filters)
+
+
+def _parameters(given: Any) -> list[tuple[str, str]]:
+    return [(key, value) for key in given for value in given.getlist(key) if key != "seen"]
+
+
+def _shown(value: object) -> str:
+    return str(value) if value not in (None, "") else "none"
+
+
+def _campaigns_or_404(request: MemberRequest) -> list[Campaign]:
+    wanted = request.GET.getlist("campaign")
+    chosen = [campaign for campaign in rated_campaigns(request.project) if str(campaign.pk) in wanted]
+    if not chosen:
+        raise Http404("No rated campaign of this project is chosen: name some as campaign=….")
+    return chosen
+
+
+def _results_or_404(request: HttpRequest, campaigns: Sequence[Campaign]) -> Results:
+    try:
+        read = _read(campaigns, filters_from(request.GET))
+    except AnnotationError as problem:
+        raise Http404(problem.message) from problem
+    if read.results is None:
+        raise Http404(WAIT)
+    return read.results
+
+
+def _verdict_or_404(found: Results, criterion: str) -> CriterionVerdict:
+    verdict = next((each for each in found.criteria if each.criterion == criterion), None)
+    if verdict is None:
+        raise Http404(f"No criterion {criterion!r}; there are {', '.join(each.criterion for each in found.criteria)}.")
+    return verdict
+
+
+def _stem(campaigns: Sequence[Campaign]) -> str:
+    return "-".join(["campaign", *(str(campaign.pk) for campaign in campaigns[:5])])

@@ -1,0 +1,107 @@
+"""The pages, files, endpoint and command of results."""
+
+import json
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign, Project
+from annotation.results.selectors.verdicts import compute_results
+from tests.annotation.results.test_verdicts import preferences, rated_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def as_viewer(as_user, viewer) -> Client:
+    return as_user(viewer)
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    return rated_campaign(project)[0]
+
+
+def test_the_page_says_who_is_better_and_leads_to_items_files_and_charts(campaign, as_viewer: Client) -> None:
+    project = campaign.project
+    url = reverse("annotation:campaign-results", args=[project.slug, campaign.pk])
+    page = as_viewer.get(url)
+    text = page.content.decode()
+    sentence = compute_results([campaign]).criteria[0].sentence
+
+    assert sentence in text
+    for part in ("p &lt; 0.001", "96 ratings", "4 raters", 'name="split"', "For the paper"):
+        assert part in text
+    query = f"?campaign={campaign.pk}"
+    for name in ("systems.csv", "systems.parquet", "pairs.csv", "systems.tex", "paragraph.txt", "all.json"):
+        answer = as_viewer.get(reverse("annotation:results", args=[project.slug]) + name + query)
+        assert answer.status_code == 200, name
+        assert b"".join(answer) if answer.streaming else answer.content
+    for name in ("estimates.json", "estimates.svg", "distribution.json", "distribution.pdf"):
+        assert (
+            as_viewer.get(f"{reverse('annotation:results', args=[project.slug])}quality/{name}{query}").status_code
+            == 200
+        )
+    both = f"{query}&criterion=quality&system=Ada&system=Bo"
+    items = as_viewer.get(reverse("annotation:results-items", args=[project.slug]) + both)
+    assert "Ada says" in items.content.decode()
+
+
+def test_the_page_is_sent_again_only_when_ratings_came(campaign, as_viewer: Client) -> None:
+    url = reverse("annotation:campaign-results", args=[campaign.project.slug, campaign.pk])
+    seen = as_viewer.get(url).context["seen"]
+
+    assert as_viewer.get(url, {"seen": seen}, headers={"HX-Request": "true"}).status_code == 204
+    part = as_viewer.get(url, {"seen": "before"}, headers={"HX-Request": "true"})
+    assert "<html" not in part.content.decode()
+    assert "Raters prefer Ada to Bo" in part.content.decode()
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing.csv", "systems.doc", "unknown/estimates.svg", "quality/unknown.svg", "quality/estimates.gif"]
+)
+def test_unknown_files_are_a_404(campaign, as_viewer: Client, name: str) -> None:
+    base = reverse("annotation:results", args=[campaign.project.slug])
+    assert as_viewer.get(f"{base}{name}?campaign={campaign.pk}").status_code == 404
+    assert as_viewer.get(f"{base}systems.csv").status_code == 404  # of no campaign
+
+
+def test_campaigns_of_a_project_are_chosen_on_one_page(campaign, as_viewer: Client) -> None:
+    other = rated_campaign(campaign.project, slug="more", name="Second")[0]
+    url = reverse("annotation:results", args=[campaign.project.slug])
+
+    assert "Second" in as_viewer.get(url).content.decode()
+    page = as_viewer.get(url, {"campaign": [campaign.pk, other.pk]}).content.decode()
+    assert "192 ratings" in page
+    other.criteria.update(scale_max=7)
+    cache.clear()
+    assert "on different scales" in as_viewer.get(url, {"campaign": [campaign.pk, other.pk]}).content.decode()
+
+
+def test_a_page_of_preferences_shows_strengths_and_shares(project, as_viewer: Client) -> None:
+    campaign, _ = preferences(project, ("Ada", "Bo", "Cy"), [(0, 1), (0, 2), (1, 2)])
+    text = as_viewer.get(reverse("annotation:campaign-results", args=[project.slug, campaign.pk])).content.decode()
+
+    for part in ("Strength", "Share won", "Won, tied, lost", "favours the text shown first"):
+        assert part in text
+
+
+def test_the_command_prints_the_same_numbers(campaign, capsys) -> None:
+    arguments = ("results", "--project", campaign.project.slug, "--campaign", campaign.name)
+    results = compute_results([campaign])
+
+    call_command(*arguments)
+    printed = capsys.readouterr().out
+    assert results.criteria[0].sentence in printed
+    call_command(*arguments, "--format", "json")
+    content = json.loads(capsys.readouterr().out)
+    assert content["criteria"][0]["systems"][0]["estimate"] == results.criteria[0].systems[0].estimate
+    call_command(*arguments, "--format", "pairs")
+    assert capsys.readouterr().out.startswith("criterion,first,second,difference")
+    call_command(*arguments, "--format", "latex", "--split", "train")
+    assert r"\begin{tabular}" in capsys.readouterr().out
+    with pytest.raises(Exception, match="found Nobody; accepted: Quality"):
+        call_command("results", "--project", campaign.project.slug, "--campaign", "Nobody")

@@ -1,0 +1,300 @@
+"""What raters say of systems, from the database: which ratings count, for whom, and in which words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from django.utils import timezone
+
+from annotation.core.errors import AnnotationError
+from annotation.models import Campaign, Participation, Project, Rating
+from annotation.results.attributes import filters_from
+from annotation.results.selectors.counted import filter_choices
+from annotation.results.selectors.deciding import deciding_items
+from annotation.results.selectors.stored import read_results
+from annotation.results.selectors.tables import latex_table, paragraph, system_rows
+from annotation.results.selectors.verdicts import Results, compute_results
+from annotation.results.services.snapshots import snapshot_compute, snapshot_request
+from tests.annotation.worlds import rated as world
+
+pytestmark = pytest.mark.django_db
+RATERS = ("ann", "bob", "cat", "dan")
+OFFSETS = {"Ada": 1.0, "Bo": 0.0}
+
+
+def rated_campaign(project: Project, *, items: int = 12, **fields: object) -> tuple[Campaign, pd.DataFrame]:
+    """Let four raters rate the outputs of two systems; return what they gave, too."""
+    dataset = world.make_dataset(project, slug=str(fields.pop("slug", "replies")))
+    campaign = world.make_campaign(dataset, **fields)
+    rng = np.random.default_rng(5)
+    rows = []
+    for number in range(items):
+        item = world.make_item(dataset, f"item-{number}", split="test" if number % 3 else "train")
+        for system, offset in OFFSETS.items():
+            response = world.make_response(item, f"{system} says {number}", system)
+            for severity, rater in enumerate(RATERS):
+                value = int(np.clip(np.rint(3 + offset - severity / 3 + rng.normal(0, 0.8)), 1, 5))
+                world.rate(campaign, rater, response, value)
+                rows.append((system, number, rater, value))
+    return campaign, pd.DataFrame(rows, columns=["system", "item", "rater", "value"])
+
+
+def of(results: Results, name: str, criterion: int = 0):
+    return next(each for each in results.criteria[criterion].systems if each.name == name)
+
+
+def test_means_are_those_of_pandas_and_the_sentence_names_the_difference(project: Project) -> None:
+    campaign, frame = rated_campaign(project)
+    expected = frame.groupby(["system", "item"])["value"].mean().groupby("system").mean()
+    z = frame.groupby("rater")["value"].transform(lambda values: (values - values.mean()) / values.std())
+    standardised = frame.assign(z=z).groupby(["system", "item"])["z"].mean().groupby("system").mean()
+
+    results = compute_results([campaign])
+
+    verdict = results.criteria[0]
+    for name in OFFSETS:
+        system = of(results, name)
+        assert system.estimate == pytest.approx(expected[name])
+        assert system.standardised == pytest.approx(standardised[name])
+        assert (system.ratings, system.raters, system.items) == (48, 4, 12)
+        given = frame.loc[frame["system"] == name, "value"]
+        assert dict(system.values) == {float(value): int((given == value).sum()) for value in range(1, 6)}
+    (pair,) = verdict.pairs
+    assert pair.difference == pytest.approx(expected["Ada"] - expected["Bo"])
+    assert pair.p == pair.adjusted
+    assert verdict.sentence.startswith(f"Raters prefer Ada to Bo: +{pair.difference:.2f} on a scale of 1 to 5, 95 %")
+    assert [(each.ranks, each.cluster) for each in verdict.systems] == [("1", 1), ("2", 2)]
+
+
+def test_excluded_late_and_corrected_ratings_are_left_out_and_named(project: Project) -> None:
+    campaign, _ = rated_campaign(project, items=4)
+    before = compute_results([campaign])
+    Participation.objects.create(
+        campaign=campaign, rater=world.make_rater(project, "eve"), order_seed=1, excluded_at=timezone.now()
+    )
+    response = campaign.dataset.items.first().responses.get(text="Ada says 0")
+    world.rate(campaign, "eve", response, 1)
+    world.rate(campaign, "fay", response, 1, extra=True)
+    rating = Rating.objects.filter(campaign=campaign).first()
+    Rating.objects.create(
+        campaign=campaign, presentation=rating.presentation, response=rating.response, rater=rating.rater,
+        criterion=rating.criterion, value=rating.value, revision=1,
+    )  # fmt: skip
+    unknown = world.make_response(campaign.dataset.items.first(), "Mined", "mined")
+    world.rate(campaign, "ann", unknown, 5)
+
+    after = compute_results([campaign])
+
+    for name in ("estimate", "low", "high", "standardised", "ratings", "raters", "items"):
+        assert getattr(of(after, "Ada"), name) == pytest.approx(getattr(of(before, "Ada"), name)), name
+    assert after.left_out.parts == [
+        "1 of 1 excluded raters",
+        "1 sent late",
+        "1 corrected since",
+        "1 of texts that no system gave",
+    ]
+
+
+def test_a_text_of_two_systems_counts_for_both_and_ties_them(project: Project) -> None:
+    dataset = world.make_dataset(project)
+    campaign = world.make_campaign(dataset)
+    for number, value in enumerate((2, 4, 5)):
+        item = world.make_item(dataset, f"item-{number}")
+        shared = world.make_response(item, f"Same {number}", "Ada", "Bo")
+        world.rate(campaign, "ann", shared, value)
+        world.rate(campaign, "bob", shared, value - 1)
+
+    results = compute_results([campaign])
+
+    assert of(results, "Ada").estimate == of(results, "Bo").estimate == pytest.approx(np.mean([1.5, 3.5, 4.5]))
+    assert results.shared_outputs == 3
+    assert results.criteria[0].pairs[0].difference == 0
+    assert results.criteria[0].pairs[0].adjusted == 1
+
+
+def test_a_filter_admits_items_by_their_attribute(project: Project) -> None:
+    campaign, frame = rated_campaign(project)
+    results = compute_results([campaign], filters_from({"split": "train"}))
+
+    expected = frame[frame["item"] % 3 == 0].groupby(["system", "item"])["value"].mean().groupby("system").mean()
+    assert of(results, "Ada").estimate == pytest.approx(expected["Ada"])
+    assert results.left_out.filtered == 64
+    assert filter_choices([campaign]) == {"split": ["test", "train"]}
+    assert compute_results([campaign], filters_from({"turns": "no number"})).criteria[0].systems == []
+
+
+def test_two_campaigns_on_one_scale_are_taken_together(project: Project) -> None:
+    one, frame = rated_campaign(project)
+    two, again = rated_campaign(project, slug="more", name="Second")
+    both = pd.concat([frame, again.assign(item=again["item"] + 100)])
+
+    results = compute_results([one, two])
+
+    expected = both.groupby(["system", "item"])["value"].mean().groupby("system").mean()
+    assert of(results, "Bo").estimate == pytest.approx(expected["Bo"])
+    assert of(results, "Bo").items == 24
+    three = world.make_campaign(one.dataset, "Third", {"quality": (0, 10)})
+    with pytest.raises(AnnotationError, match="'quality' on different scales"):
+        compute_results([one, three])
+
+
+def preferences(
+    project: Project, systems: tuple[str, ...], pairs: list[tuple[int, int]]
+) -> tuple[Campaign, pd.DataFrame]:
+    """Let four raters compare pairs of systems on 15 items; the first systems are better, and some pairs are equal."""
+    dataset = world.make_dataset(project)
+    campaign = world.make_campaign(dataset, presentation="pair")
+    campaign.criteria.update(kind="preference", scale_min=-1, scale_max=1, ties=True)
+    rng, rows = np.random.default_rng(7), []
+    for number in range(15):
+        item = world.make_item(dataset, f"item-{number}")
+        texts = [world.make_response(item, f"{system} says {number}", system) for system in systems]
+        for i, j in pairs:
+            for rater in RATERS:
+                a, b = (i, j) if rng.random() < 0.5 else (j, i)
+                latent = 0.5 * (b - a) + rng.logistic()
+                value = 0 if abs(latent) < 0.4 else int(np.sign(latent))
+                shown = world.present(campaign, rater, texts[a], texts[b])
+                world.rate_in(shown, texts[a], value, position=0)
+                world.rate_in(shown, texts[b], -value, position=1)
+                rows.append((a, b, value))
+    return campaign, pd.DataFrame(rows, columns=["first", "second", "outcome"])
+
+
+def test_preferences_are_ranked_by_strengths_with_ties_and_order(project: Project) -> None:
+    """The strengths are those of the log-linear form of the model, which statsmodels fits."""
+    campaign, frame = preferences(project, ("Ada", "Bo", "Cy"), [(0, 1), (0, 2), (1, 2)])
+    counts = frame.value_counts().reindex(
+        [
+            (a, b, outcome)
+            for a, b in sorted(set(zip(frame["first"], frame["second"], strict=True)))
+            for outcome in (1, 0, -1)
+        ],
+        fill_value=0,
+    )
+    pairs = sorted({(a, b) for a, b, _ in counts.index})
+    design = []
+    for a, b, outcome in counts.index:
+        strengths = np.zeros(3)
+        strengths[a], strengths[b] = {1: (1, 0), 0: (0.5, 0.5), -1: (0, 1)}[outcome]
+        design.append([*strengths[1:], outcome == 0, -(outcome == -1), *((a, b) == pair for pair in pairs)])
+    fit = sm.GLM(counts.to_numpy(), np.array(design, float), family=sm.families.Poisson()).fit(tol=1e-12)
+    strengths = np.r_[0, fit.params[:2]]
+
+    results = compute_results([campaign])
+    verdict = results.criteria[0]
+
+    for name, expected in zip(("Ada", "Bo", "Cy"), strengths - strengths.mean(), strict=True):
+        assert of(results, name).estimate == pytest.approx(expected, abs=1e-5)
+    assert (verdict.tie, verdict.order) == (
+        pytest.approx(np.exp(fit.params[2]), abs=1e-5),
+        pytest.approx(fit.params[3], abs=1e-5),
+    )
+    for i, name in enumerate(("Ada", "Bo", "Cy")):
+        sign = np.where(frame["first"] == i, frame["outcome"], -frame["outcome"])[
+            (frame[["first", "second"]] == i).any(axis=1)
+        ]
+        system = of(results, name)
+        assert (system.wins, system.ties, system.losses) == tuple((sign == outcome).sum() for outcome in (1, 0, -1))
+        assert system.share == pytest.approx(((1 + sign) / 2).mean())
+        assert system.share_low < system.share < system.share_high
+
+
+def test_systems_that_never_met_are_named(project: Project) -> None:
+    campaign, _ = preferences(project, ("Ada", "Bo", "Cy", "Di"), [(0, 1), (2, 3)])
+    verdict = compute_results([campaign]).criteria[0]
+
+    assert verdict.parts == [["Ada", "Bo"], ["Cy", "Di"]]
+    assert "Ada and Bo; Cy and Di" in verdict.sentence
+    assert all(np.isnan(each.estimate) for each in verdict.systems)
+
+
+def test_identical_texts_are_tied_without_a_rater(project: Project) -> None:
+    campaign, frame = preferences(project, ("Ada", "Bo"), [(0, 1)])
+    item = world.make_item(campaign.dataset, "same")
+    world.make_response(item, "The same", "Ada", "Bo")
+    verdict = compute_results([campaign]).criteria[0]
+
+    assert verdict.identical == 1
+    sign = np.where(frame["first"] == 0, frame["outcome"], -frame["outcome"])
+    ada = next(each for each in verdict.systems if each.name == "Ada")
+    units = campaign.units.count()  # each compared once here
+    assert ada.share == pytest.approx((((1 + sign) / 2).sum() + 0.5 * 60 / units) / (60 + 60 / units))
+    assert ada.ties == (sign == 0).sum()
+
+
+def test_magnitudes_are_ranked_by_logarithms(project: Project) -> None:
+    dataset = world.make_dataset(project)
+    campaign = world.make_campaign(dataset)
+    campaign.criteria.update(kind="magnitude", scale_min=0, scale_max=1, standard_source="Ada", standard_value=100)
+    given = {"Ada": (50, 100, 200), "Bo": (200, 100, 800)}
+    for number in range(3):
+        item = world.make_item(dataset, f"item-{number}")
+        for system, values in given.items():
+            response = world.make_response(item, f"{system} {number}", system)
+            world.rate(campaign, "ann", response, values[number])
+            world.rate(campaign, "bob", response, values[number] * 1.1)
+
+    results = compute_results([campaign])
+
+    for system, values in given.items():
+        expected = np.log(np.array(values) / 100).mean() + np.log(1.1) / 2
+        assert of(results, system).estimate == pytest.approx(expected)
+
+
+def test_without_a_certain_difference_the_sentence_says_so(project: Project) -> None:
+    campaign, _ = rated_campaign(project, items=2)
+    sentence = compute_results([campaign]).criteria[0].sentence
+
+    assert sentence.startswith("No difference between two systems is certain yet; Ada is ahead with")
+    empty = world.make_campaign(campaign.dataset, "Empty")
+    assert compute_results([empty]).criteria[0].sentence == "No output of a system has a rating that counts yet."
+
+
+def test_a_worker_computes_large_results_again_when_ratings_come(project: Project, monkeypatch) -> None:
+    campaign, _ = rated_campaign(project, items=3)
+    monkeypatch.setattr("annotation.results.selectors.stored.MOST_AT_ONCE", 5)
+    read = read_results([campaign], {})
+    assert (read.results, read.is_due) == (None, True)
+
+    snapshot = snapshot_request(campaigns=[campaign], filters={})
+    assert not read_results([campaign], {}).is_due  # requested a moment ago
+    assert snapshot_compute(snapshot_id=snapshot.pk)
+    assert not snapshot_compute(snapshot_id=snapshot.pk)  # nothing new
+    read = read_results([campaign], {})
+    assert (read.is_current, read.is_due) == (True, False)
+    assert [each.name for each in read.results.criteria[0].systems] == ["Ada", "Bo"]
+    assert of(read.results, "Ada").values == of(compute_results([campaign]), "Ada").values
+
+    world.rate(campaign, "gus", campaign.dataset.items.first().responses.first(), 5)
+    read = read_results([campaign], {})
+    assert read.results is not None
+    assert not read.is_current
+
+
+def test_items_that_decide_are_those_that_differ_most(project: Project) -> None:
+    campaign, frame = rated_campaign(project)
+    of_items = frame.groupby(["item", "system"])["value"].mean().unstack()
+    apart = (of_items["Ada"] - of_items["Bo"]).abs().sort_values(ascending=False)
+
+    both = deciding_items([campaign], "quality", ["Ada", "Bo"])
+    one = deciding_items([campaign], "quality", ["Ada"])
+
+    assert [abs(each.size) for each in both] == pytest.approx(apart[apart > 0].tolist())
+    assert both[0].texts[0].mean == pytest.approx(of_items["Ada"][int(both[0].item.external_id[5:])])
+    spread = frame[frame["system"] == "Ada"].groupby("item")["value"].std().sort_values(ascending=False)
+    assert [each.size for each in one] == pytest.approx(spread[spread > 0].tolist())
+    assert deciding_items([campaign], "unknown", ["Ada"]) == []
+
+
+def test_files_hold_the_numbers_of_the_page(project: Project) -> None:
+    campaign, _ = rated_campaign(project)
+    results = compute_results([campaign])
+
+    table = latex_table(results)
+    assert "1 & Ada & " in table
+    assert table.count(r"\midrule") == 2  # after the head, and between the two clusters
+    assert [row[1] for row in system_rows(results)] == ["Ada", "Bo"]
+    text = paragraph(results, [campaign])
+    assert "96 ratings by 4 raters of 12 items in “Quality”" in text
+    assert results.criteria[0].sentence in text

@@ -1,0 +1,74 @@
+"""The demo's results, computed again from the published files with pandas and statsmodels."""
+
+import pandas as pd
+import pytest
+from django.db import connection, transaction
+from statsmodels.stats.multitest import multipletests
+
+from annotation.demo import load as demo_data
+from annotation.models import Campaign
+from annotation.results.selectors.verdicts import Results, compute_results
+from tests.demo import raw
+from tests.demo.world import imported_demo
+
+pytestmark = pytest.mark.django_db
+SYSTEMS = ("Baseline", "Constant", "TeamA", "TeamCE", "TeamD", "TeamEC", "TeamG")
+
+
+@pytest.fixture(scope="module")
+def results(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped-def]
+    with django_db_blocker.unblock(), transaction.atomic():
+        imported_demo()
+        connection.check_constraints()
+        yield compute_results([Campaign.objects.get(name=demo_data.OUTPUT_CAMPAIGN)])
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def ratings() -> pd.DataFrame:
+    """Each judgement of a text, once for every system that gave the text."""
+    given = pd.DataFrame(
+        [
+            (judge, item, raw.outputs()[raw.SAME_OUTPUTS.get(name, name), item], int(relevance), int(informativeness))
+            for judge, item, name, relevance, informativeness in raw.lines("human-eval-per-judge")
+            if name in SYSTEMS
+        ],
+        columns=["judge", "item", "text", "relevance", "informativeness"],
+    )
+    outputs = pd.DataFrame(
+        [
+            (system, item, raw.outputs()[raw.SAME_OUTPUTS.get(system, system), item])
+            for system in SYSTEMS
+            for item in given["item"].unique()
+        ],
+        columns=["system", "item", "text"],
+    )
+    return outputs.merge(given, on=["item", "text"])
+
+
+@pytest.mark.parametrize("criterion", ["relevance", "informativeness"])
+def test_means_of_the_seven_systems_are_those_of_pandas(
+    results: Results, ratings: pd.DataFrame, criterion: str
+) -> None:
+    expected = ratings.groupby(["system", "item"])[criterion].mean().groupby("system").mean()
+    n = ratings.groupby("system").size()
+    verdict = next(each for each in results.criteria if each.criterion == criterion)
+
+    assert [each.name for each in verdict.systems] != sorted(SYSTEMS)  # best first
+    assert {each.name for each in verdict.systems} == set(SYSTEMS)
+    for each in verdict.systems:
+        assert each.estimate == pytest.approx(expected[each.name], abs=1e-12)
+        assert each.ratings == n[each.name]
+        assert each.raters == ratings.loc[ratings["system"] == each.name, "judge"].nunique()
+        assert each.low < each.estimate < each.high
+
+
+def test_differences_and_their_correction_are_those_of_pandas_and_statsmodels(results: Results, ratings) -> None:
+    verdict = next(each for each in results.criteria if each.criterion == "relevance")
+    of_items = ratings.groupby(["system", "item"])["relevance"].mean().unstack("system")
+
+    for pair in verdict.pairs:
+        assert pair.difference == pytest.approx((of_items[pair.first] - of_items[pair.second]).mean(), abs=1e-12)
+    corrected = multipletests([pair.p for pair in verdict.pairs], method="holm")[1]
+    assert [pair.adjusted for pair in verdict.pairs] == pytest.approx(corrected)
+    assert verdict.pair("TeamCE", "TeamEC").difference == 0  # one output under two names
