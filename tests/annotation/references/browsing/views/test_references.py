@@ -99,13 +99,14 @@ def joined(pages):
 
 
 def walk(client, address, forwards=True):
-    """Return all pages from an address on, following the plain links."""
-    pages = []
+    """Return all pages from an address on, following the plain links; after the first, without filters and charts."""
+    pages, headers = [], {}
     while address:
-        answer = client.get(address)
+        answer = client.get(address, headers=headers)
         assert answer.status_code == 200
         pages.append(shown_ids(answer))
         address = answer.context["next_url" if forwards else "previous_url"]
+        headers = {"HX-Request": "true", "HX-Target": "more"}
     return pages
 
 
