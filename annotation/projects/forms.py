@@ -2,7 +2,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.forms import EditForm, Form, NamingForm, RefusableForm
+from annotation.core.forms import EditForm, NamingForm, RefusableForm
 from annotation.models import Project, Role, User
 from annotation.projects.roles import roles_sentence
 from annotation.projects.services.invitations import MOST_DAYS, MOST_USES
