@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0006_invitations'),
+        ('annotation', '0008_project_deletion'),
     ]
 
     operations = [
