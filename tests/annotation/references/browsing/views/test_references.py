@@ -207,8 +207,8 @@ def test_weights_without_interval_or_spread_come_last_in_descending_order(projec
     release_build(release_id=release_create(reference_set=reference_set).pk)
     client = as_user(viewer)
     for name in ("width", "spread"):
-        assert shown_ids(client.get(f"{page()}?view=references&sort=-{name}"))[-1] == lone.pk
-        assert shown_ids(client.get(f"{page()}?view=references&sort={name}"))[0] == lone.pk
+        assert joined(walk(client, f"{page()}?view=references&sort=-{name}"))[-1] == lone.pk
+        assert joined(walk(client, f"{page()}?view=references&sort={name}"))[0] == lone.pk
 
 
 def _pk(release, response_id):
