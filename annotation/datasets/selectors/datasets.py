@@ -77,12 +77,16 @@ def dataset_facts(dataset: Dataset) -> DatasetFacts:
         .values("system")
         .annotate(n=Count("pk"), shared=Count("pk", filter=Q(also=True)))
     }
+    is_output = Q(kind=SourceKind.SYSTEM)
+    distinct = sources.aggregate(
+        distinct_outputs=Count("response", distinct=True, filter=is_output),
+        references=Count("response", distinct=True, filter=~is_output),
+    )
     return DatasetFacts(
         items=dataset.items.count(),
         responses=Response.objects.filter(item__dataset=dataset).count(),
         outputs=kinds.get(SourceKind.SYSTEM, 0),
-        distinct_outputs=sources.filter(kind=SourceKind.SYSTEM).values("response").distinct().count(),
-        references=sources.exclude(kind=SourceKind.SYSTEM).values("response").distinct().count(),
+        **distinct,
         kinds=[(kind.label, kinds[kind]) for kind in SourceKind if kind in kinds],
         systems=[
             SystemRow(system, row["n"], row["shared"])
