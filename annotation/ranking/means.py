@@ -120,7 +120,7 @@ def system_means(
     Examples
     --------
     >>> means = system_means([0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 1], [4, 5, 2, 3], rng=np.random.default_rng(1))
-    >>> means.mean, means.differences.mean[0, 1]
+    >>> means.mean, float(means.differences.mean[0, 1])
     (array([3.25, 3.  ]), 1.5)
     """
     systems, values = np.asarray(system, dtype=np.int64), np.asarray(rating, dtype=np.float64)

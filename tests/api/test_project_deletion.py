@@ -76,6 +76,12 @@ def lab(world) -> Project:
     return project
 
 
+@pytest.fixture(autouse=True)
+def files_of_its_own(settings, tmp_path: Path) -> None:
+    """Rows come back when a test ends, but not the files of the world that the other tests read."""
+    settings.DATA_DIR, settings.MODELS_DIR = tmp_path, tmp_path / "models"
+
+
 def row_counts() -> Counter[str]:
     with connection.cursor() as cursor:
         counts = Counter()

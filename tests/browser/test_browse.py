@@ -144,7 +144,7 @@ def sort_by_width(page, release):
     page.get_by_label("Order").select_option("Widest interval first")
     page.wait_for_url(re.compile("sort=-width"))
     page.mouse.wheel(0, 4000)
-    page.wait_for_function("() => document.querySelectorAll('[data-reference]').length >= 96")
+    page.wait_for_function("() => document.querySelectorAll('[data-reference]').length >= 48")
     widths = dict(release.weights.values_list("response_id", "high"))
     lows = dict(release.weights.values_list("response_id", "low"))
     ids = page.evaluate(IN_PAGE)

@@ -57,7 +57,7 @@ def test_headers_explain_themselves_on_focus_on_hover_and_as_a_list_on_a_phone(
     page = new_page(**DESKTOP)
     sign_in(page, live_server.url, viewer.username, "password")
     page.goto(f"{live_server.url}/p/{project.slug}/campaigns/")
-    header, note = page.get_by_role("button", name="Units"), page.get_by_role("tooltip")
+    header, note = page.get_by_role("button", name="Items"), page.get_by_role("tooltip")
     before = header.bounding_box()
     header.focus()
     expect(note).to_contain_text("The items that raters see.")

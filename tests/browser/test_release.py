@@ -39,7 +39,9 @@ def test_a_release_is_built_browsed_and_traced_to_its_ratings(worker, live_serve
     page.wait_for_selector("[data-chart] svg.marks")
     assert_everyone_can_read(page)
 
-    page.get_by_role("navigation", name="Release").get_by_role("link", name="Browse").click()
+    pages = page.get_by_role("navigation", name="Release")
+    pages.locator("summary").click()
+    pages.get_by_role("link", name="Browse").click()
     page.get_by_text("6 references of 3 items").wait_for()
     assert page.get_by_text("+0.75").count() == 3
     page.get_by_text("Filters", exact=True).click()

@@ -189,7 +189,7 @@ def test_a_campaign_with_all_ratings_offers_the_same_steps_before_it_is_closed(
 def test_ratings_that_were_imported_lead_on_by_what_was_rated(project: Project) -> None:
     """An import is always of chosen systems or of references; the texts tell which of both it mostly rated."""
     dataset = make_dataset(project, items=1)
-    for target, first in ((Target.OUTPUTS, "Score the systems"), (Target.REFERENCES, "Build weights")):
+    for target, first in ((Target.OUTPUTS, "See the results"), (Target.REFERENCES, "Build weights")):
         campaign = make_campaign(dataset, name=f"Rate {target}", target=target)
         Campaign.objects.filter(pk=campaign.pk).update(
             imported=True, target=Target.CHOSEN, state="closed", closed_at=timezone.now()

@@ -187,7 +187,7 @@ def test_the_previewed_seeds_are_selected(campaign: Campaign, manager: User, as_
         ({"shares": "dev"}, "shares", "Found “dev”; accepted: a name and its share"),
         ({"shares": "dev 0.2, dev 0.8"}, "shares", "Found the split dev twice"),
         ({"shares": "dev 0.2"}, "shares", "The shares add up to 0.2"),
-        ({"campaigns": []}, "campaigns", "required"),
+        ({"campaigns": []}, "campaigns", "Choose at least one under “Rated in”."),
     ],
 )
 def test_invalid_selections_are_reported_at_their_field(

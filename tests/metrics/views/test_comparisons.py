@@ -69,7 +69,10 @@ def test_all_pairs_come_as_a_table_tested_on_the_runs_own_resamples(world, run: 
     for row in rows:
         better, worse = scores[row["better"]], scores[row["worse"]]
         expected = paired_difference(
-            better.score, worse.score, replicates[:, better.position], replicates[:, worse.position]
+            better.score,
+            worse.score,
+            *(replicates[:, score.position] for score in (better, worse)),
+            n_segments=max(score.n_segments for score in scores.values()),
         )
         assert row["difference"] == pytest.approx(better.score - worse.score)
         assert row["difference"] > 0

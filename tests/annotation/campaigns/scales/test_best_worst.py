@@ -113,7 +113,7 @@ def test_a_correction_adds_only_the_changed_ratings(project: Project) -> None:
 
 def test_the_scale_needs_lists_of_three_different_responses(project: Project) -> None:
     draft = lists(project, systems=SYSTEMS[:2], launch=False)
-    message = "The scale needs 3 different responses on a screen; fewer are there for item-0."
+    message = "The scale needs 3 different responses for each item; fewer are there for item-0."
     assert message in [problem.text for problem in launch_report(draft).problems]
     with pytest.raises(AnnotationError, match="needs 3 different responses"):
         campaign_launch(campaign=draft)
