@@ -83,6 +83,9 @@ def scroll_down_and_back(page, expected):
 
 def use_keys(page, expected):
     """Keys select references and items, open the conversation, and open the reference's page."""
+    page.mouse.wheel(0, 1500)  # a page of the list may end with the first item
+    page.wait_for_selector(f"#reference-{expected[17]}", state="attached")
+    page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("j")

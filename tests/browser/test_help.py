@@ -60,8 +60,8 @@ def test_headers_explain_themselves_on_focus_on_hover_and_as_a_list_on_a_phone(
     header, note = page.get_by_role("button", name="Items"), page.get_by_role("tooltip")
     before = header.bounding_box()
     header.focus()
-    expect(note).to_contain_text("The items that raters see.")
-    expect(header).to_have_accessible_description(re.compile("The items that raters see."))
+    expect(note).to_contain_text("The items that raters see, each")
+    expect(header).to_have_accessible_description(re.compile("The items that raters see, each"))
     assert header.bounding_box() == before
     assert_no_barrier(page)
     page.keyboard.press("Escape")
@@ -71,5 +71,5 @@ def test_headers_explain_themselves_on_focus_on_hover_and_as_a_list_on_a_phone(
 
     page.set_viewport_size(PHONE["viewport"])
     page.get_by_text("What the columns mean").click()
-    expect(page.get_by_text("The items that raters see.")).to_be_visible()
+    expect(page.get_by_text("The items that raters see, each")).to_be_visible()
     assert_everyone_can_read(page)

@@ -75,6 +75,6 @@ def test_errors_are_named_and_the_corrected_file_becomes_a_data_set(live_server,
     assert_everyone_can_read(page)
     page.get_by_role("button", name="Compute scores").click()
     page.get_by_role("heading", name="All runs").wait_for()
-    expect(page.get_by_role("region", name="Leaderboard")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("group", name="Leaderboard")).to_be_visible(timeout=30_000)
     expect(page.locator(".run-state").get_by_text("Done", exact=True)).to_be_visible(timeout=30_000)
     assert_everyone_can_read(page)
