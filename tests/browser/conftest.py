@@ -18,7 +18,7 @@ def chromium():
         # Playwright's synchronous API keeps an event loop in this thread, which Django takes for asynchronous code.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         with sync_playwright() as playwright:
-            expect.set_options(timeout=30_000)  # a busy machine draws charts slowly
+            expect.set_options(timeout=90_000)  # a busy machine draws charts slowly
             browser = launch_chromium(playwright)
             yield browser
             browser.close()

@@ -194,4 +194,6 @@ def assert_no_barrier(
 
 
 def theme_context(browser: Browser, *, theme: str = "light", **options: Any) -> BrowserContext:
-    return browser.new_context(color_scheme=theme, reduced_motion="reduce", **options)
+    context = browser.new_context(color_scheme=theme, reduced_motion="reduce", **options)
+    context.set_default_timeout(90_000)  # milliseconds; a busy machine answers slowly
+    return context
