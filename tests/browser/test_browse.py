@@ -41,7 +41,7 @@ def total(page):
 
 
 def settle(page, text):
-    page.wait_for_function("(text) => document.getElementById('browse-total').textContent.includes(text)", arg=text)
+    page.wait_for_function("(text) => document.getElementById('browse-total')?.textContent.includes(text)", arg=text)
 
 
 def test_many_thousand_references_can_be_scrolled_searched_and_filtered(live_server, page_desktop, large):
