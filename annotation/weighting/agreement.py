@@ -186,7 +186,8 @@ def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
     Parameters
     ----------
     ratings : RatingTable, or R sequences of ratings
-        Every rating counts; responses without ratings are left out.
+        Of a rater's ratings of a response the latest counts: ICC(k) is of means over k raters. Responses without
+        ratings are left out.
     confidence : float
         In (0, 1).
 
@@ -194,7 +195,7 @@ def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
     -------
     IccResult
         Negative when responses differ less than their ratings would by chance. NaN with a reason below two responses,
-        when no response has two ratings, or when all ratings are equal.
+        when no response has ratings of two raters, or when all ratings are equal.
 
     Raises
     ------
@@ -214,14 +215,14 @@ def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
     (0.862, 0.926)
     """
     check_confidence(confidence)
-    table = as_table(ratings)
+    table = as_table(ratings).latest_per_rater()
     n = table.counts()
     total, responses = len(table), int(np.count_nonzero(n))
     df_between, df_within = responses - 1, total - responses
     if df_between < 1:
         return IccResult(df_between, df_within, "fewer than two responses have ratings")
     if df_within < 1:
-        return IccResult(df_between, df_within, "no response has two ratings")
+        return IccResult(df_between, df_within, "no response has ratings of two raters")
     if np.ptp(table.value) == 0:
         return IccResult(df_between, df_within, "every rating is the same")
     between, within = _mean_squares(table, n, df_between, df_within)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from annotation.weighting.intervals import check_confidence, student_quantile
 from annotation.weighting.schemes import get_scheme
@@ -26,6 +27,7 @@ class Sufficiency:
     half_widths : float array, shape (R,)
         The same, response by response; NaN where unrated.
     expected : ((k', half-width with k' ratings per response), ...).
+    at_plan : mean half-width over the responses that have ratings by the plan; NaN without a plan.
     needed : ratings per response that reach the target; None where undefined.
     more : int array, shape (R,)
         Further ratings each response needs.
@@ -41,6 +43,7 @@ class Sufficiency:
     more: IntArray
     spread: float = np.nan
     half_width: float = np.nan
+    at_plan: float = np.nan
     needed: int | None = None
     more_total: int = 0
     n_reached: int = 0
@@ -54,6 +57,7 @@ def sufficiency(
     *,
     target: float,
     k: Sequence[int] = (),
+    plan: npt.ArrayLike | None = None,
     scheme: str = "linear",
     confidence: float = 0.95,
 ) -> Sufficiency:
@@ -73,6 +77,8 @@ def sufficiency(
         Half-width of the interval of a weight to reach, > 0.
     k : sequence of int
         Ratings per response to compute the half-width for, each >= 1.
+    plan : float array, shape (R,), optional
+        Raters that each response is to have, 0 or more: see ``raters_by_plan``.
     scheme : str
         A key of ``SCHEMES``, with its default parameters. Under ``reliability`` further raters are taken to be as
         precise as those seen, on average. Under ``median`` the factor is that of many ratings, and the half step
@@ -88,7 +94,7 @@ def sufficiency(
     Raises
     ------
     ValueError
-        ``target`` not above 0, a k below 1, or as the scheme.
+        ``target`` not above 0, a k below 1, a plan of another length or below 0, or as the scheme.
 
     References
     ----------
@@ -104,9 +110,11 @@ def sufficiency(
     >>> result.needed, result.more.tolist()
     (25, [22, 22, 22])
     """
-    _check(target, k, confidence)
     chosen = get_scheme(scheme)
-    parts = chosen.contributions(as_table(ratings).latest_per_rater(), low, high)
+    table = as_table(ratings).latest_per_rater()
+    planned = np.zeros(table.n_responses) if plan is None else np.asarray(plan, dtype=np.float64)
+    _check(target, k, planned, table.n_responses, confidence)
+    parts = chosen.contributions(table, low, high)
     table = parts.table
     mass = table.sums(parts.precision)
     spread, df = chosen.spread(parts)
@@ -125,6 +133,7 @@ def sufficiency(
     reach = float(student_quantile(float(df), confidence)) * unit_spread
     half_widths = reach * np.sqrt(ratio(np.ones(table.n_responses), mass))
     needed = (reach / target) ** 2  # [1] in units of precision
+    rated = planned > 0
     more = np.maximum(_ceil(np.maximum(needed - mass, 0.0) / precision), FEWEST - table.counts())
     return Sufficiency(
         target=target,
@@ -133,6 +142,7 @@ def sufficiency(
         half_width=float(half_widths[mass > 0].mean()),
         half_widths=half_widths,
         expected=tuple((int(count), reach / float(np.sqrt(count * precision))) for count in k),
+        at_plan=float((reach / np.sqrt(planned[rated] * precision)).mean()) if rated.any() else np.nan,
         needed=max(int(_ceil(np.asarray(needed / precision))), FEWEST),
         more=np.maximum(more, 0),
         more_total=int(np.maximum(more, 0).sum()),
@@ -140,7 +150,65 @@ def sufficiency(
     )
 
 
-def _check(target: float, k: Sequence[int], confidence: float) -> None:
+def raters_by_plan(
+    raters: npt.ArrayLike, response: npt.ArrayLike, done: npt.ArrayLike, wanted: npt.ArrayLike, *, n_raters: int
+) -> FloatArray:
+    """Return how many raters each response is expected to have once every planned rating is in.
+
+    A response that several units show (in pairs, one for each other system) meets the same rater more than once, so
+    it gets fewer raters than ratings. Each unit's further ratings are taken to come from any of the raters at work who
+    have not rated the unit.
+
+    Parameters
+    ----------
+    raters : int array, shape (R,)
+        Raters of each response so far.
+    response, done, wanted : int array, shape (M,)
+        For each unit that shows a response: the response's code, 0..R-1, and the ratings that the unit has and will
+        have. A unit that has more than it should stays as it is.
+    n_raters : int
+        Raters at work. If a unit needs more than there are, others are taken to come.
+
+    Returns
+    -------
+    float array, shape (R,)
+        At least ``raters``.
+
+    Raises
+    ------
+    ValueError
+        Columns of different length, or codes outside their range.
+
+    Examples
+    --------
+    Four raters fill four slots of a pair, and of another that shows its first response:
+
+    >>> raters_by_plan([0, 0, 0], [0, 1, 0, 2], [0, 0, 0, 0], [4, 4, 4, 4], n_raters=4).tolist()
+    [4.0, 4.0, 4.0]
+    >>> raters_by_plan([0], [0, 0], [0, 0], [4, 4], n_raters=8).tolist()
+    [6.0]
+    """
+    now = np.asarray(raters, dtype=np.float64)
+    shown, filled, full = (np.asarray(column, dtype=np.int64) for column in (response, done, wanted))
+    if not shown.shape == filled.shape == full.shape or shown.ndim != 1:
+        shapes = ", ".join(str(column.shape) for column in (shown, filled, full))
+        raise ValueError(f"response, done and wanted have shapes {shapes}; accepted: one length")
+    if shown.size and not 0 <= int(shown.min()) <= int(shown.max()) < now.size:
+        raise ValueError(f"response holds {shown.min()} to {shown.max()}; accepted: 0 to {now.size - 1}")
+    left = np.maximum(full - filled, 0)
+    pool = np.maximum(max(n_raters, int(full.max(initial=0))) - filled, np.maximum(left, 1))
+    # The chance that a rater who has not met the response is none of those who fill its units.
+    spared = np.ones(now.size)
+    np.multiply.at(spared, shown, 1 - left / pool)
+    most = np.full(now.size, float(n_raters))
+    np.maximum.at(most, shown, full.astype(np.float64))
+    expected: FloatArray = now + np.maximum(most - now, 0.0) * (1 - spared)
+    return expected
+
+
+def _check(target: float, k: Sequence[int], plan: FloatArray, n_responses: int, confidence: float) -> None:
+    if plan.shape != (n_responses,) or not (plan >= 0).all():
+        raise ValueError(f"plan: accepted are {n_responses} numbers from 0, one for each response")
     if not target > 0 or not np.isfinite(target):
         raise ValueError(f"target is {target}; accepted: a half-width above 0")
     if any(count < 1 for count in k):

@@ -170,9 +170,7 @@ def _enough_text(monitor: Monitor, certainty: Enough, goal: Target | None) -> st
     if monitor.campaign.imported:
         now = f"The ratings give weights a margin of error of {margin} on average."
     elif monitor.figures.n_fewer:
-        now = (
-            f"So far the margin of error is {margin} on average, ±{certainty.at_k:.2f} once all planned ratings are in."
-        )
+        now = f"So far the margin of error is {margin} on average, ±{certainty.at_plan:.2f} once all is rated."
     else:
         now = f"All planned ratings are in. They give weights a margin of error of {margin} on average."
     if not goal.more:

@@ -138,11 +138,23 @@ def test_icc_of_unequal_numbers_follows_from_the_one_way_anova():
     assert result.icc_1 == pytest.approx((result.f - 1) / (result.f + 7 / 3 - 1))
 
 
+def test_a_raters_repeats_are_not_raters_to_icc():
+    """Shrout & Fleiss's table with each rating given twice, the first time at random."""
+    n, k = np.shape(SHROUT_FLEISS)
+    response, rater = (codes.ravel() for codes in np.indices((n, k)))
+    first = np.random.default_rng(1).integers(1, 11, n * k)
+    values = np.concatenate([first, np.ravel(SHROUT_FLEISS)])
+    result = icc(RatingTable(np.tile(response, 2), np.tile(rater, 2), values))
+    assert (round(result.icc_1, 2), round(result.icc_k, 2), result.k) == (0.17, 0.44, 4)
+    # Two ratings of each response, both by one rater: nothing is known of other raters.
+    assert icc(RatingTable([0, 0, 1, 1], [0, 0, 0, 0], [1, 2, 4, 5])).reason == "no response has ratings of two raters"
+
+
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
         ([[1, 2]], "fewer than two responses have ratings"),
-        ([[1], [2]], "no response has two ratings"),
+        ([[1], [2]], "no response has ratings of two raters"),
         ([[2, 2], [2, 2]], "every rating is the same"),
     ],
 )

@@ -1,10 +1,12 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway, t
 
-from annotation.weighting.enough import sufficiency
+from annotation.weighting.enough import raters_by_plan, sufficiency
 from annotation.weighting.linear import linear_weights
 from annotation.weighting.schemes import SCHEMES, get_scheme
 from annotation.weighting.table import RatingTable
@@ -96,6 +98,74 @@ def test_every_scheme_has_a_width(scheme):
     assert later == pytest.approx(now / 2)
     assert result.half_width == pytest.approx(now, rel=0.05)
     assert result.needed >= 2
+
+
+SYSTEMS, ITEMS = 6, 12
+RESPONSES = np.arange(SYSTEMS * ITEMS).reshape(ITEMS, SYSTEMS)
+DESIGNS = {  # the responses that each unit shows
+    "single": [[response] for response in RESPONSES.ravel()],
+    "pair": [list(pair) for item in RESPONSES for pair in combinations(item, 2)],
+    "list": [list(item) for item in RESPONSES],
+    "best-worst": [list(item) for item in RESPONSES],
+}
+
+
+def hand_out(units, done, k, *, raters, rng):
+    """Fill each unit up to k ratings by raters who have not rated it, fewest filled first; return (unit, rater)."""
+    log, filled = [], [set(unit_raters) for unit_raters in done]
+    while left := [unit for unit in range(len(units)) if len(filled[unit]) < k]:
+        fewest = min(len(filled[unit]) for unit in left)
+        unit = rng.choice([unit for unit in left if len(filled[unit]) == fewest])
+        rater = rng.choice(sorted(set(range(raters)) - filled[unit]))
+        filled[unit].add(int(rater))
+        log.append((unit, int(rater)))
+    return log, filled
+
+
+def rated(units, log, quality, kind, rng):
+    """Return the ratings of a log: points from 1 to 5, or 1 for the best and -1 for the worst of a list."""
+    rows = []
+    for unit, rater in log:
+        seen = quality[units[unit]] + rng.normal(0, 1, len(units[unit]))
+        values = np.clip(np.rint(3 + seen), 1, 5)
+        if kind == "best-worst":
+            values = np.zeros(len(seen))
+            values[[seen.argmax(), seen.argmin()]] = 1, -1
+        rows += [(response, rater, value) for response, value in zip(units[unit], values, strict=True)]
+    return rows
+
+
+@pytest.mark.parametrize("raters", [4, 9])
+@pytest.mark.parametrize("kind", DESIGNS)
+def test_the_half_width_forecast_for_the_plan_is_what_simulated_further_ratings_give(kind, raters):
+    units, rng = DESIGNS[kind], np.random.default_rng(6)
+    quality, k = rng.normal(0, 1, SYSTEMS * ITEMS), 4
+    ends = (-1, 1) if kind == "best-worst" else (1, 5)
+    forecast, measured = [], []
+    for _ in range(6):
+        log, filled = hand_out(units, [set() for _ in units], 2, raters=raters, rng=rng)
+        rows = rated(units, log, quality, kind, rng)
+        now = RatingTable(*zip(*rows, strict=True), n_responses=quality.size, n_raters=raters)
+        shown = [(response, 2, k) for unit in units for response in unit]
+        plan = raters_by_plan(now.latest_per_rater().counts(), *zip(*shown, strict=True), n_raters=raters)
+        forecast.append(sufficiency(now, *ends, target=0.2, plan=plan).at_plan)
+        rows += rated(units, hand_out(units, filled, k, raters=raters, rng=rng)[0], quality, kind, rng)
+        later = RatingTable(*zip(*rows, strict=True), n_responses=quality.size, n_raters=raters)
+        measured.append(sufficiency(later, *ends, target=0.2).half_width)
+    assert np.mean(forecast) == pytest.approx(np.mean(measured), rel=0.04)
+
+
+def test_a_unit_that_has_its_ratings_adds_no_rater():
+    assert raters_by_plan([3, 2, 0], [0, 1, 2], [3, 5, 0], [3, 2, 0], n_raters=7).tolist() == [3, 2, 0]
+
+
+def test_a_wrong_plan_is_named():
+    with pytest.raises(ValueError, match="plan: accepted are 2 numbers from 0"):
+        sufficiency([[1, 2], [3, 4]], 1, 5, target=0.1, plan=[1])
+    with pytest.raises(ValueError, match=r"shapes \(1,\), \(2,\), \(1,\); accepted: one length"):
+        raters_by_plan([1], [0], [0, 0], [1], n_raters=2)
+    with pytest.raises(ValueError, match="response holds 0 to 3; accepted: 0 to 0"):
+        raters_by_plan([1], [0, 3], [0, 0], [1, 1], n_raters=2)
 
 
 def test_magnitudes_have_a_width_with_zscores():

@@ -15,7 +15,7 @@ from annotation.core import sql
 from annotation.models import MIXED_IN, Campaign, Criterion, Presentation, Purpose, Rating
 from annotation.quality.selectors.checks import second_halves
 from annotation.quality.selectors.monitoring.biases import PositionStatistics, position_statistics
-from annotation.quality.selectors.monitoring.certainty import Enough, enough
+from annotation.quality.selectors.monitoring.certainty import Enough, Planned, enough
 from annotation.quality.selectors.raters import Moment, excluded_as_of
 from annotation.rating.selectors.handout import ANSWERED
 from annotation.rating.selectors.ratings import (
@@ -160,12 +160,13 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
     n_current_extra = current_ratings([campaign], include_extra=True).filter(extra=True).count()
     n_current = current_ratings([campaign]).count()
     judged = np.unique(np.stack([ratings.presentation_id, ratings.response_id]), axis=1)
-    planned, n_units = _planned(campaign)
+    planned = _planned(campaign)
+    handed_out, which = np.unique(planned.response_id, return_inverse=True)
     responses, times = np.unique(judged[1], return_counts=True)
     unjudged = _unjudged(campaign, excluded)
     n_unjudged = Counter(unjudged.values_list("criterion_id", flat=True))
-    n_wanted = campaign.ratings_per_unit * n_units
-    n_judged = _values_of(planned, responses, times)
+    n_wanted = np.bincount(which, planned.wanted, minlength=len(handed_out))
+    n_judged = _values_of(handed_out, responses, times)
     n_work, n_checks = _paid(campaign)
     return Statistics(
         as_of=list(at),
@@ -175,7 +176,7 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
         n_judgements=judged.shape[1],
         n_raters=len(np.unique(ratings.rater_id)),
         n_responses=len(responses),
-        n_planned=len(planned),
+        n_planned=len(handed_out),
         n_fewer=int((n_judged < n_wanted).sum()),
         n_more=int((n_judged > n_wanted).sum()),
         n_excluded_raters=len(excluded),
@@ -183,14 +184,14 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
         n_paid=n_work + n_checks,
         n_paid_work=n_work,
         reasons=_reasons(unjudged),
-        per_response=_per_response(times, max(len(planned) - len(responses), 0)),
+        per_response=_per_response(times, max(len(handed_out) - len(responses), 0)),
         per_hour=_per_hour(campaign, excluded),
         criteria=[
             _criterion_statistics(criterion, ratings, shown, n_unjudged[criterion.pk], ordered=not campaign.imported)
             for criterion in criteria
         ],
         positions=_positions(campaign, criteria, ratings, shown),
-        enough=enough(criteria, ratings, len(planned), campaign.ratings_per_unit),
+        enough=enough(criteria, ratings, None if campaign.imported else planned, campaign.ratings_per_unit),
     )
 
 
@@ -218,16 +219,15 @@ def _circumstances(campaign: Campaign, rating_ids: IntArray) -> Circumstances:
     return Circumstances(position, (sent - known.min()) / 3600 if known.size else sent, unit)
 
 
-def _planned(campaign: Campaign) -> tuple[IntArray, IntArray]:
-    """Return the responses that are or were handed out, and how many units show each."""
+def _planned(campaign: Campaign) -> Planned:
+    """Return what is or was handed out; a stopped unit is to have what it has."""
     rows = sql.rows(
-        """SELECT shown.response_id, count(*) FROM annotation_unitresponse shown
-           JOIN annotation_unit u ON u.id = shown.unit_id
-           WHERE u.campaign_id = %s AND (u.done_slots > 0 OR NOT u.stopped) GROUP BY 1 ORDER BY 1""",
-        [campaign.pk],
+        """SELECT shown.response_id, u.done_slots, CASE WHEN u.stopped THEN u.done_slots ELSE %s END
+           FROM annotation_unitresponse shown JOIN annotation_unit u ON u.id = shown.unit_id
+           WHERE u.campaign_id = %s AND (u.done_slots > 0 OR NOT u.stopped)""",
+        [campaign.ratings_per_unit, campaign.pk],
     )
-    table = np.array(rows, dtype=np.int64).reshape(-1, 2)
-    return table[:, 0], table[:, 1]
+    return Planned(*np.array(rows, dtype=np.int64).reshape(-1, 3).T)
 
 
 def _unjudged(campaign: Campaign, excluded: Sequence[int]) -> QuerySet[Rating]:

@@ -115,7 +115,7 @@ TABLES = {
             "responses": "certainty.n_responses",
             "rated": "certainty.n_rated",
             "half_width_now": "certainty.half_width",
-            "half_width_at_k": "certainty.at_k",
+            "half_width_when_all_is_rated": "certainty.at_plan",
             "target": "target.half_width",
             "ratings_per_response": "needed",
             "more_ratings": "target.more",

@@ -14,6 +14,11 @@ from annotation.quality.selectors.monitoring.stored import plain, revived
 from annotation.quality.selectors.raters import moment
 from annotation.quality.services.decisions import rater_exclude, rater_include
 from annotation.quality.services.snapshots import snapshot_update, snapshots_waiting
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.ratings import ratings_submit
+from tests.annotation.worlds.campaigns import join
+from tests.annotation.worlds.campaigns import make_campaign as make_live_campaign
+from tests.annotation.worlds.campaigns import make_dataset as make_live_dataset
 from tests.annotation.worlds.rated import (
     make_campaign,
     make_dataset,
@@ -186,6 +191,33 @@ def test_half_widths_use_the_pooled_standard_deviation(dataset):
     target = next(target for target in certainty.targets if target.half_width == 0.2)
     assert target.needed == 25  # (2.447 * 0.408 / 0.2)^2 = 24.96
     assert target.more == 3 * (25 - 3)
+
+
+@pytest.mark.parametrize("presentation", ["single", "pair", "list"])
+def test_the_margin_when_all_is_rated_is_what_further_ratings_give(project, presentation):
+    """A response that several pairs show is rated once for each of them: k of a unit are not k of a response."""
+    campaign = make_live_campaign(make_live_dataset(project, items=3), presentation=presentation, ratings_per_unit=4)
+    draw = np.random.default_rng(3)
+
+    def work(raters, screens):
+        for rater in raters:
+            for _ in range(screens):
+                if (shown := unit_request(campaign=campaign, rater=rater)) is None:
+                    break
+                values = {(n, "relevance"): int(value) for n, value in enumerate(draw.integers(1, 6, len(shown.order)))}
+                ratings_submit(token=shown.token, rater=rater, values=values)
+
+    raters = [join(campaign) for _ in range(4)]
+    work(raters, 6 if presentation != "list" else 2)
+    (now,) = campaign_monitor(campaign).figures.enough
+    work(raters, 100)
+    after = campaign_monitor(campaign)
+    (then,) = after.figures.enough
+    assert (after.slots_done, after.figures.n_fewer) == (after.slots_total, 0)
+    assert then.at_plan == pytest.approx(then.half_width)
+    # The spread is estimated anew; without its change, the forecast is exact: every rater rates everything.
+    assert now.at_plan / now.spread == pytest.approx(then.half_width / then.spread, rel=0.06)
+    assert now.at_plan < now.half_width
 
 
 def test_cannot_judge_is_counted_by_reason_and_is_no_rating(dataset):
