@@ -73,7 +73,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:campaign-raters-chart annotation:campaign-ratings annotation:campaign-record-download "
         "annotation:campaign-record-methods annotation:campaign-record-table annotation:campaign-records "
         "annotation:campaign-recruitment annotation:campaign-recruitments annotation:corpus-detail "
-        "annotation:corpus-list annotation:dataset-detail annotation:dataset-download "
+        "annotation:corpus-list annotation:dataset-detail annotation:dataset-download annotation:dataset-export "
         "annotation:dataset-import-detail annotation:dataset-list annotation:item-detail "
         "annotation:mining-run-candidates annotation:mining-run-detail annotation:mining-run-download "
         "annotation:project-audit annotation:project-detail annotation:rating-import-detail "

@@ -15,6 +15,11 @@ urlpatterns = [
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/", datasets.dataset_detail, name="dataset-detail"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/edit/", datasets.dataset_edit, name="dataset-edit"),
     path(
+        "p/<slug:project_slug>/datasets/<slug:dataset_slug>/export.jsonl",
+        datasets.dataset_export,
+        name="dataset-export",
+    ),
+    path(
         "p/<slug:project_slug>/datasets/<slug:dataset_slug>/download/<slug:table>.<str:format>",
         datasets.dataset_download,
         name="dataset-download",

@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,21 @@ def content_of(path: Path, *, option: str = "file") -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise CommandError(f"{option}: found {path} ({error.strerror}); accepted: a file that can be read.") from error
+
+
+def write_file(path: Path, chunks: Iterable[bytes], *, quiet: bool = False) -> None:
+    """Write a file under another name first: a file of this name is then complete."""
+    unfinished = path.with_name(f"{path.name}.part")
+    try:
+        with unfinished.open("wb") as file, tqdm(desc=path.name, unit="B", unit_scale=True, disable=quiet) as bar:
+            for chunk in chunks:
+                file.write(chunk)
+                bar.update(len(chunk))
+        unfinished.replace(path)
+    except OSError as error:
+        raise CommandError(f"--out: {path} cannot be written: {error.strerror}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def json_list(path: Path | None, *, option: str) -> list[Any]:

@@ -30,6 +30,9 @@ class Dataset(models.Model):
     normalisation = models.CharField(
         max_length=40, default="nfc-space", help_text="The named rule under which two texts count as the same response."
     )
+    content_hash = models.CharField(
+        max_length=64, blank=True, editable=False, help_text="SHA-256 of its export; empty until it is computed."
+    )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

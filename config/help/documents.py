@@ -36,7 +36,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "providers/",
                 "hand-out",
             ),
-            *("quality", "records"),
+            *("quality", "records", "moving-data"),
         ),
     ),
     ("References and their weights", ("mining", "seeds", "releases", "weighing", "browsing")),

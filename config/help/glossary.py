@@ -89,6 +89,13 @@ FIELD = (
         "methods#one-rater",
     ),
     Term(
+        "Content hash",
+        "A SHA-256 over content alone: two data sets, releases, runs or studies with equal hashes hold the same, "
+        "whatever installation they are on.",
+        "Data sets, releases, imported projects",
+        "moving-data#a-data-set",
+    ),
+    Term(
         "Correlation",
         "How far a metric orders or spaces texts as people do: Spearman's ρ, Kendall's τ, Pearson's r or Somers' "
         "d, from −1 to +1.",

@@ -3,15 +3,19 @@
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
+from django.http import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import AnswerSerializer, ReadViewSet
+from annotation.core.exports import CONTENT_TYPES, file_response
 from annotation.datasets.selectors.datasets import dataset_facts, datasets_of
 from annotation.datasets.services.datasets import DESCRIBED, dataset_update
+from annotation.datasets.services.export import dataset_chunks, dataset_hash
 from annotation.models import Dataset, Item, Response, ResponseSource, System
 from annotation.projects.api.versions import EditSerializer, VersionField
 
@@ -44,9 +48,13 @@ class FactsSerializer(serializers.Serializer[Any]):
 
 class DatasetDetailSerializer(DatasetSerializer):
     facts = serializers.SerializerMethodField()
+    content_hash = serializers.SerializerMethodField(help_text="SHA-256 of the export: equal wherever the content is.")
 
     class Meta(DatasetSerializer.Meta):
-        fields = (*DatasetSerializer.Meta.fields, "facts")
+        fields = (*DatasetSerializer.Meta.fields, "content_hash", "facts")
+
+    def get_content_hash(self, dataset: Dataset) -> str:
+        return dataset.content_hash or dataset_hash(dataset)
 
     @extend_schema_field(FactsSerializer)
     def get_facts(self, dataset: Dataset) -> dict[str, Any]:
@@ -106,6 +114,13 @@ class DatasetsViewSet(ReadViewSet):
         serializer = DatasetRequestSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
         return self.answer(dataset_update(dataset=dataset, by=self.user, **serializer.validated_data))
+
+    @extend_schema(responses={(200, "application/jsonl"): bytes})
+    @action(detail=True, methods=["get"])
+    def export(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Stream the data set as JSON Lines, as an import takes it; its SHA-256 is ``content_hash``."""
+        dataset = self.get_object()
+        return file_response(dataset_chunks(dataset), CONTENT_TYPES["jsonl"], f"{dataset.slug}.jsonl")
 
 
 class InDatasetViewSet(ReadViewSet):

@@ -26,6 +26,7 @@ class SourceDraft:
     score: float | None = None
     source_context: list[str] = field(default_factory=list)
     source_message: str = ""
+    raw_text: str = ""  # as it came, if that is not the response's text
 
 
 @dataclass(slots=True)

@@ -24,7 +24,8 @@ from annotation.models import SourceKind
 TURN_SEPARATOR = "|||"
 ITEM_COLUMNS = ("context", "message", "meaning_representation", "split")
 ITEM_NAMES = ("id", *ITEM_COLUMNS, "references", "outputs")
-REFERENCE_NAMES = ("text", "kind", "rank", "score", "source_context", "source_message")
+OUTPUT_NAMES = ("text", "raw_text", "rank", "score", "source_context", "source_message")
+REFERENCE_NAMES = ("kind", *OUTPUT_NAMES)
 RESPONSE_COLUMNS = ("system", "kind", "text", "rank", "score", "source_context", "source_message")
 COLUMNS = ("item_id", *ITEM_COLUMNS, *RESPONSE_COLUMNS)
 TABLE_SYNONYMS = {**SYNONYMS, "item_id": ("id", *SYNONYMS["id"])}
@@ -98,11 +99,16 @@ class _JsonReader:
             name = check_text(system, line, "system", problems).strip()
             if not name:
                 problems.add(line, "outputs", system, "the name of a system")
-            elif not isinstance(text, str):
-                problems.add(line, f"outputs.{name}", text, "a text")
+                continue
+            prefix = f"outputs.{name}"
+            value = {"text": text} if isinstance(text, str) else text
+            if isinstance(value, dict) and isinstance(value.get("text"), str):
+                self._refuse_unknown(value, OUTPUT_NAMES, line, f"{prefix}.")
+                source = self._source(value, line, prefix, SourceKind.SYSTEM.value)
+                source.system = name
+                self.content.add_source(item, source, problems)
             else:
-                checked = check_text(text, line, f"outputs.{name}", problems)
-                self.content.add_source(item, SourceDraft(line, checked, SourceKind.SYSTEM.value, name), problems)
+                problems.add(line, prefix, text, 'a text, or an object such as {"text": "Hi", "rank": 1}')
 
     def _add_references(self, references: Any, item: ItemDraft) -> None:
         if references is None:
@@ -121,14 +127,16 @@ class _JsonReader:
                 self.problems.add(item.line, prefix, value, accepted)
 
     def _reference(self, value: dict[str, Any], line: int, prefix: str, index: int) -> SourceDraft:
-        problems = self.problems
         kind, kinds = value.get("kind", DEFAULT_REFERENCE_KIND), SourceKind.of_references()
         if kind not in kinds:
-            problems.add(line, f"{prefix}.kind", kind, f"one of {', '.join(kinds)}")
-        rank = value.get("rank", index + 1)
-        if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < 2**31:
-            problems.add(line, f"{prefix}.rank", rank, "a whole number from 0")
-        score = value.get("score")
+            self.problems.add(line, f"{prefix}.kind", kind, f"one of {', '.join(kinds)}")
+        return self._source({"rank": index + 1, **value}, line, prefix, kind)
+
+    def _source(self, value: dict[str, Any], line: int, prefix: str, kind: str) -> SourceDraft:
+        problems, rank, score = self.problems, value.get("rank"), value.get("score")
+        is_rank = isinstance(rank, int) and not isinstance(rank, bool) and 0 <= rank < 2**31
+        if rank is not None and not is_rank:
+            problems.add(line, f"{prefix}.rank", rank, "a whole number from 0, or null")
         if score is not None and (isinstance(score, str) or finite_number(score) is None):
             problems.add(line, f"{prefix}.score", score, "a number")
         return SourceDraft(
@@ -139,6 +147,7 @@ class _JsonReader:
             score=score,
             source_context=check_texts(value.get("source_context"), line, f"{prefix}.source_context", problems),
             source_message=check_text(value.get("source_message"), line, f"{prefix}.source_message", problems),
+            raw_text=check_text(value.get("raw_text"), line, f"{prefix}.raw_text", problems),
         )
 
 

@@ -15,6 +15,7 @@ from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.datasets.services.content import DatasetContent
 from annotation.datasets.services.datasets import DETAILS
 from annotation.datasets.services.drafts import ALWAYS, ASK, AT_NEED, given_mapping, wait_for_mapping
+from annotation.datasets.services.export import dataset_rehash
 from annotation.datasets.services.files import TURN_SEPARATOR, read_dataset
 from annotation.datasets.services.looking import has_own_names
 from annotation.datasets.services.records import DATASET_ENDINGS
@@ -165,4 +166,5 @@ def dataset_create(
     with refused_if_taken("dataset_slug_once_per_project", _taken(slug)):
         dataset = Dataset.objects.create(project=project, name=name, slug=slug, normalisation=normalisation, **details)
     store_dataset(content, dataset)
+    dataset_rehash(dataset)
     return dataset

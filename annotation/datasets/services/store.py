@@ -45,7 +45,7 @@ def _store_responses(items: list[ItemDraft], item_ids: list[int], systems: dict[
                 ids[key],
                 key[0],
                 systems[source.system] if source.system else None,
-                "" if source.text == texts[key] else source.text,
+                source.raw_text or ("" if source.text == texts[key] else source.text),
                 *(getattr(source, name) for name in SOURCE_COLUMNS),
             )
             for key, source in keyed

@@ -8,13 +8,14 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.core.exports import objects_response
+from annotation.core.exports import CONTENT_TYPES, file_response, objects_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetEditForm
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.selectors import datasets as selectors
 from annotation.datasets.services.datasets import DESCRIBED, dataset_update
+from annotation.datasets.services.export import dataset_chunks, dataset_hash
 from annotation.datasets.services.report import report_rows
 from annotation.models import Dataset, JobState, Role
 from annotation.projects.services.editing import columns_of, version_of
@@ -57,6 +58,7 @@ def dataset_detail(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     source = dataset.imports.filter(state=JobState.DONE).defer("content").first()
     context |= {
         "facts": selectors.dataset_facts(dataset),
+        "content_hash": dataset.content_hash or dataset_hash(dataset),
         "source": source,
         "report": report_rows(source.report.get("counts", {})) if source else [],
         "has_seeds": selectors.has_seeds(dataset),
@@ -90,3 +92,10 @@ def dataset_download(
         raise Http404(f"No table {table!r}; there are {', '.join(selectors.TABLES)}.")
     columns, objects = selectors.TABLES[table]
     return objects_response(format, f"{dataset.slug}-{table}", objects(dataset), columns)
+
+
+@require_GET
+@object_view(dataset_or_404, Role.VIEWER)
+def dataset_export(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
+    """Download the data set in the format that it is imported in."""
+    return file_response(dataset_chunks(dataset), CONTENT_TYPES["jsonl"], f"{dataset.slug}.jsonl")

@@ -21,6 +21,7 @@ from annotation.core.near_names import did_you_mean
 from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems
 from annotation.core.races import refused_if_taken
+from annotation.datasets.services.export import dataset_rehash
 from annotation.judgements.services.content import Judgement, RatingContent, add_problem
 from annotation.judgements.stand_ins import PROVIDER as AGGREGATE_PROVIDER
 from annotation.models import (
@@ -103,6 +104,8 @@ def store_aliases(dataset: Dataset, index: DatasetIndex, aliases: dict[str, str]
                 dataset=dataset, name=alias, description=f"Another name of {original}: the same outputs."
             ).pk
         credited += _credit(index, index.systems[alias], index.systems[original], alias, problems)
+    if credited:
+        dataset_rehash(dataset)
     return credited
 
 

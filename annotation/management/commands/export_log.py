@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
-from tqdm import tqdm
 
 from annotation.core.exports import CONTENT_TYPES
-from annotation.management.base import AssayCommand, campaign_by_name
+from annotation.management.base import AssayCommand, campaign_by_name, write_file
 from annotation.models import Campaign
 from annotation.records.selectors.tables import TABLES
 from annotation.records.services.archive import TABLE_FORMATS, record_chunks, single_chunks
@@ -51,7 +50,7 @@ class Command(AssayCommand):
             if not options[name]:
                 raise CommandError(f"Give --{name}, or --verify alone.")
         campaign = campaign_by_name(options["project"], options["campaign"])
-        _write(options["out"], _chunks(campaign, options), quiet=options["verbosity"] == 0)
+        write_file(options["out"], _chunks(campaign, options), quiet=options["verbosity"] == 0)
         self.stdout.write(f"{options['out']}: {options['out'].stat().st_size:,} bytes")
 
     def _verify(self, path: Path) -> None:
@@ -71,18 +70,3 @@ def _chunks(campaign: Campaign, options: dict[str, Any]) -> Iterable[bytes]:
     if ending not in CONTENT_TYPES:
         raise CommandError(f"--out: a table is written as {', '.join(CONTENT_TYPES)}; found the ending {ending!r}.")
     return single_chunks(TABLES[options["table"]], campaign, ending)
-
-
-def _write(path: Path, chunks: Iterable[bytes], *, quiet: bool) -> None:
-    """Write under another name first: a file of this name is then complete."""
-    unfinished = path.with_name(f"{path.name}.part")
-    try:
-        with unfinished.open("wb") as file, tqdm(desc="Record", unit="B", unit_scale=True, disable=quiet) as bar:
-            for chunk in chunks:
-                file.write(chunk)
-                bar.update(len(chunk))
-        unfinished.replace(path)
-    except OSError as error:
-        raise CommandError(f"--out: {path} cannot be written: {error.strerror}.") from error
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from annotation.campaigns.services.starting import campaign_start
 from annotation.campaigns.services.writing import campaign_change
 from annotation.core.copying import MANY
 from annotation.core.errors import AnnotationError
+from annotation.datasets.services.export import dataset_rehash
 from annotation.mining.selectors import kept_near_duplicates
 from annotation.models import (
     Campaign,
@@ -160,6 +161,7 @@ def mining_run_store(
         cursor.execute(NEW_SOURCES, {"run": run.pk})
         if cursor.rowcount >= MANY:
             cursor.execute("ANALYZE annotation_responsesource")
+    dataset_rehash(run.dataset)
     stored = _counted(run, known_responses=_n_texts(_chosen(run)) - n_new)
     MiningRun.objects.filter(pk=run.pk).update(stored_at=Now(), report={**run.report, "stored": stored_record(stored)})
     audit_record(

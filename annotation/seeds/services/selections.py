@@ -13,6 +13,7 @@ from annotation.allocation.splits import assign_splits, split_sizes
 from annotation.core import sql
 from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
+from annotation.datasets.services.export import dataset_rehash
 from annotation.models import Campaign, CampaignState, Dataset, Item, Rating, SeedMember, SeedSelection, User
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.decisions import excluded_rater_ids
@@ -141,6 +142,7 @@ def seeds_select(*, rules: SelectionRules, again: bool = False, by: User | None 
     )
     selection.campaigns.set(campaigns)
     _set_splits([row.item_id for row in kept], [split_of[row.external_id] for row in kept])
+    dataset_rehash(dataset)
     _create_members(selection, kept, rated, split_of)
     sizes = ", ".join(f"{name} {size:,}" for name, size in preview.sizes.items())
     audit_record(
@@ -205,6 +207,7 @@ def seeds_unselect(*, selection: SeedSelection, by: User | None = None) -> None:
     if stored is None:
         raise AnnotationError(f"The selection of the seeds of “{dataset}” was deleted already.")
     _remove(stored)
+    dataset_rehash(dataset)
     audit_record(
         verb="seeds.unselect",
         summary=f"Deleted the selection of the seeds of “{dataset}”.",

@@ -21,6 +21,7 @@ from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems, storable
 from annotation.core.rows import FORMATS, format_of
 from annotation.core.versions import code_version
+from annotation.datasets.services.export import dataset_rehash
 from annotation.datasets.services.imports import reading_beat, run_and_report_row_errors
 from annotation.models import (
     Dataset,
@@ -209,6 +210,8 @@ def _matched(dataset: Dataset, file: WeightsFile, options: ImportOptions) -> tup
     problems.refuse()
     kinds = {text: draft.kinds or (options.kind,) for text, draft in missing.items()}
     responses |= _add_responses(missing, kinds)
+    if missing:
+        dataset_rehash(dataset)
     matched = [Matched(draft, *items[draft.item], responses[text], text[1]) for text, draft in drafts.items()]
     matched.sort(key=lambda match: (match.draft.item, match.key))
     return matched, Counter(map(" and ".join, kinds.values()))
