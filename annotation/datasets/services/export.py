@@ -81,6 +81,6 @@ def _records(items: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
 
 def _written(text: str, source: Mapping[str, Any], default: Mapping[str, Any]) -> Any:
     """Return a text as an import reads it: alone if everything else about it is what the import takes by default."""
-    usual = {"score": None, "raw_text": "", "source_context": [], "source_message": ""} | default
+    usual: dict[str, Any] = {"score": None, "raw_text": "", "source_context": [], "source_message": "", **default}
     unusual = {name: value for name, value in source.items() if value != usual[name]}
     return {"text": text, **unusual} if unusual else text
