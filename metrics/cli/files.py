@@ -90,7 +90,11 @@ def read_inputs(systems: Sequence[str], references: Sequence[str], weighted: str
         nonlocal n_lines
         n_lines = len(lines) if n_lines is None else n_lines
         if len(lines) != n_lines:
-            raise CommandError(f"{path}: found {len(lines):,} lines; accepted: {n_lines:,}, as many as {paths[0]} has")
+            shorter, first = (path, len(lines) + 1) if len(lines) < n_lines else (paths[0], n_lines + 1)
+            raise CommandError(
+                f"{path}: found {len(lines):,} lines; accepted: {n_lines:,}, as many as {paths[0]} has "
+                f"({shorter} has no line {first:,})"
+            )
         return lines
 
     outputs = tuple(checked(path, read_lines(path)) for path in paths)

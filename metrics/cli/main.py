@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from metrics.cli import report
+from metrics.cli import report, significance
 from metrics.cli.cache import ScoreCache, usual_directory
 from metrics.cli.errors import CommandError
 from metrics.cli.files import read_inputs
@@ -29,6 +29,7 @@ Metrics of generated text from files, without a database.
   python -m metrics list
   python -m metrics score --systems mine.txt theirs.txt --references ref0.txt ref1.txt --metric bleu --metric chrf
   python -m metrics score --systems mine.txt --weighted my-set-v1-weighted.tsv --metric delta_bleu:order=2,tok=13a
+  python -m metrics score --systems base.txt mine.txt --references ref0.txt --metric chrf --metric ter --paired-bs
   python -m metrics train lsa --texts conversations.txt --models models
 """
 
@@ -70,6 +71,7 @@ def _score_options(parser: argparse.ArgumentParser) -> None:
     scored.add_argument("--metric", action="append", required=True, metavar="NAME[:KEY=VALUE,...]", help="once or more")
     scored.add_argument("--subset", default="all", help="references: all, original (the first), w>0, w>=0.6 (all)")
     scored.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER", help="trained models")
+    significance.add_options(parser)
     shown = parser.add_argument_group("what is shown")
     shown.add_argument("--format", choices=report.FORMATS, default="text")
     shown.add_argument("--segments", type=Path, metavar="FILE", help="also write every segment's scores, as TSV")
@@ -104,11 +106,16 @@ def _score(options: argparse.Namespace) -> None:
         subset = Subset.parse(options.subset)
     except ValueError as error:
         raise CommandError(f"--{error}") from error
+    design = significance.design_from(options)
+    if design:
+        significance.check_systems(design, options.systems)
     inputs = read_inputs(options.systems, options.references, options.weighted, options.sources)
     cache = ScoreCache(None if options.no_cache else options.cache)
-    scores = score(inputs, metrics, subset, models, cache, report.progress(quiet=options.quiet))
+    progress = report.progress(quiet=options.quiet)
+    scores = score(inputs, metrics, subset, models, cache, progress, to_resample=design is not None)
     undefined = [reasons(inputs, metric, subset, each) for metric, each in zip(metrics, scores, strict=True)]
-    report.print_scores(inputs, metrics, scores, undefined, options.format)
+    results = [significance.tested(inputs, each, design) for each in scores] if design else None
+    report.print_scores(inputs, metrics, scores, undefined, report.Output(options.format, design, results))
     if options.segments:
         report.write_segments(options.segments, inputs, metrics, scores, undefined)
 

@@ -32,19 +32,27 @@ class Part:
 
 
 def score(
-    inputs: Inputs, metrics: Sequence[Metric], subset: Subset, models: ModelStore, cache: ScoreCache, progress: Progress
+    inputs: Inputs,
+    metrics: Sequence[Metric],
+    subset: Subset,
+    models: ModelStore,
+    cache: ScoreCache,
+    progress: Progress,
+    *,
+    to_resample: bool = False,
 ) -> list[Scores]:
-    """Return the scores of each metric, from the cache if possible."""
+    """Return the scores of each metric, from the cache if possible; on request with the statistics that they sum."""
     digest = inputs.digest()
     scores: dict[Metric, Scores] = {}
     for metric in metrics:
         _check(metric, inputs, subset)
-        cached = cache.get(signature_of(metric, inputs, subset), digest + depends_on(metric))
+        signature = signature_of(metric, inputs, subset)
+        cached = cache.get(signature, digest + depends_on(metric), to_resample=to_resample and not metric.pools)
         if cached is not None:
             scores[metric] = cached
     missing = [metric for metric in metrics if metric not in scores]
     for metric, statistics in _computed(inputs, missing, subset, models, progress).items():
-        scores[metric] = Scores.of(signature_of(metric, inputs, subset), statistics)
+        scores[metric] = Scores.of(signature_of(metric, inputs, subset), statistics, to_resample=to_resample)
         cache.put(scores[metric], digest + depends_on(metric))
     return [scores[metric] for metric in metrics]
 
