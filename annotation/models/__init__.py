@@ -58,6 +58,7 @@ from annotation.models.ratings import CheckAnswer as CheckAnswer
 from annotation.models.ratings import Comment as Comment
 from annotation.models.ratings import Participation as Participation
 from annotation.models.ratings import Rater as Rater
+from annotation.models.ratings import RaterAnswer as RaterAnswer
 from annotation.models.ratings import RaterIdentity as RaterIdentity
 from annotation.models.ratings import Rating as Rating
 from annotation.models.ratings import RatingImport as RatingImport

@@ -80,6 +80,7 @@ class Campaign(models.Model):
     payment_per_unit = models.DecimalField(max_digits=10, **_column("payment_per_unit"))
     payment_currency = models.CharField(**_column("payment_currency"))
     payment_fee_percent = models.DecimalField(max_digits=5, **_column("payment_fee_percent"))
+    questions = models.JSONField(**_column("questions"))
     qualification = models.JSONField(**_column("qualification"))
     quality = models.JSONField(**_column("quality"))
     completion_code = models.CharField(**_column("completion_code"))

@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -70,6 +71,9 @@ class Participation(models.Model):
     order_seed = models.BigIntegerField(help_text="The rater's own order over the units follows from it.")
     joined_at = models.DateTimeField(db_default=Now(), editable=False)
     consented_at = models.DateTimeField(null=True, blank=True)
+    questions_answered_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the rater sent the answers to the campaign's questions about raters."
+    )
     stage = models.CharField(max_length=8, choices=Stage.choices, default=Stage.WORK)
     attempt = models.PositiveSmallIntegerField(default=0, help_text="At the qualification test, from 1.")
     qualified_at = models.DateTimeField(null=True, blank=True)
@@ -89,6 +93,24 @@ class Participation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rater_id} in {self.campaign_id}"
+
+
+class RaterAnswer(models.Model):
+    """What a rater answered about themselves: personal data, which is erased with the rater's identity."""
+
+    participation = models.ForeignKey(Participation, on_delete=models.CASCADE, related_name="answers")
+    question = models.CharField(max_length=40, help_text="Its name in the campaign's design.")
+    values = ArrayField(models.TextField(), help_text="One text, or each answer that was chosen; a number as text.")
+    answered_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(fields=["participation", "question"], name="rater_answer_once_per_question")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question}: {', '.join(self.values)}"
 
 
 class Rating(models.Model):

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.rating.views import entry, preview, work
+from annotation.rating.views import entry, preview, questions, work
 
 PREVIEW = "p/<slug:project_slug>/campaigns/<int:pk>/preview/"
 
@@ -9,6 +9,7 @@ urlpatterns = [
     path("r/<uuid:link_token>/consent/", entry.rater_consent, name="rater-consent"),
     path("r/<uuid:link_token>/language/", entry.rater_language, name="rater-language"),
     path("r/<uuid:link_token>/instructions/", entry.rater_instructions, name="rater-instructions"),
+    path("r/<uuid:link_token>/questions/", questions.rater_questions, name="rater-questions"),
     path("r/<uuid:link_token>/work/", work.rater_work, name="rater-work"),
     path("r/<uuid:link_token>/begin/", work.rater_begin, name="rater-begin"),
     path("r/<uuid:link_token>/submit/", work.rater_submit, name="rater-submit"),

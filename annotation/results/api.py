@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
@@ -9,9 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.campaigns.api.campaigns import OfCampaign
+from annotation.core.access import may_manage
 from annotation.models import Campaign
 from annotation.quality.selectors.monitoring.stored import plain
-from annotation.results.attributes import ATTRIBUTES, filters_from
+from annotation.results.attributes import ATTRIBUTES, FILTER_REFUSED, RATER, filters_from, rater_answers
 from annotation.results.selectors.stored import read_results
 from annotation.results.selectors.tables import plain_results
 from annotation.results.services.snapshots import snapshot_request
@@ -88,13 +90,21 @@ class ResultsViewSet(OfCampaign):
 
     @extend_schema(
         operation_id="projects_campaigns_results_retrieve",
-        parameters=[OpenApiParameter(key, description=entry.label) for key, entry in ATTRIBUTES.items()],
+        parameters=[
+            *(OpenApiParameter(key, description=entry.label) for key, entry in ATTRIBUTES.items()),
+            OpenApiParameter(
+                f"{RATER}QUESTION",
+                description="Only ratings by raters who gave this answer to the question of this name; for managers.",
+            ),
+        ],
         responses={200: ResultsSerializer, 202: None},
     )
     @action(detail=False)
     def results(self, request: Request, **_: Any) -> ApiResponse:
         """Return who is better by the raters. 202 while a worker computes them for the first time: ask again."""
         filters = filters_from(request.query_params)
+        if rater_answers(filters) and not may_manage(self.project):
+            raise PermissionDenied(FILTER_REFUSED)
         read = read_results([self.campaign], filters)
         if read.is_due:
             results_compute.delay_on_commit(snapshot_request(campaigns=[self.campaign], filters=filters).pk)

@@ -1,4 +1,4 @@
-"""What results can be filtered by: attributes of items, one entry each."""
+"""What results can be filtered by: attributes of items, one entry each, and what raters answered about themselves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +30,8 @@ ATTRIBUTES = {
     )
 }
 MOST_VALUES = 30  # an attribute with more is no filter
+FILTER_REFUSED = "What raters answered about themselves is for managers: results are filtered by it only for them."
+RATER = "rater."  # begins the name of a filter by raters' answers; the question's name follows
 
 
 def filters_from(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,4 +43,12 @@ def filters_from(given: Mapping[str, Any]) -> dict[str, Any]:
                 filters[key] = attribute.kind(str(text).replace("\x00", ""))
             except ValueError:
                 filters[key] = -1
+    for key in given:
+        if key.startswith(RATER) and (text := given.get(key)):
+            filters[key] = str(text).replace("\x00", "")
     return filters
+
+
+def rater_answers(filters: Mapping[str, Any]) -> dict[str, str]:
+    """Return the answers that raters must have given, by question."""
+    return {key.removeprefix(RATER): value for key, value in filters.items() if key.startswith(RATER)}

@@ -4,21 +4,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation.campaigns.lookups import campaign_or_404
+from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme, chart_urls
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import file_response, table_response
+from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.quality.selectors.monitoring.stored import plain
-from annotation.results.attributes import ATTRIBUTES, filters_from
+from annotation.results.attributes import ATTRIBUTES, FILTER_REFUSED, filters_from, rater_answers
 from annotation.results.charts import CHARTS
-from annotation.results.selectors.counted import filter_choices
+from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
 from annotation.results.selectors.stored import Read, read_results
 from annotation.results.selectors.tables import TABLES, latex_table, paragraph, plain_results
@@ -94,7 +97,7 @@ def results_items(request: MemberRequest) -> HttpResponse:
     """Show the items on which two systems differ most, or raters of one disagree most."""
     campaigns = _campaigns_or_404(request)
     criterion, systems = request.GET.get("criterion", ""), request.GET.getlist("system")[:2]
-    filters = filters_from(request.GET)
+    filters = _filters(request)
     context = {
         "project": request.project,
         "campaigns": campaigns,
@@ -114,7 +117,7 @@ def rated_campaigns(project: Project) -> Any:
 
 
 def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str, Any]:
-    filters = filters_from(request.GET)
+    filters = _filters(request)
     error, read = "", Read(None, "")
     try:
         read = _read(campaigns, filters)
@@ -133,10 +136,11 @@ def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str,
         "live": running or not read.is_current,
         "self_url": request.path + "?" + urlencode(_parameters(request.GET)),
         "filters": [
-            (attribute, [(value, _shown(value), filters.get(key) == value) for value in choices[key]])
+            (key, attribute.label, [(value, _shown(value), filters.get(key) == value) for value in choices[key]])
             for key, attribute in ATTRIBUTES.items()
             if key in choices
         ],
+        "rater_filters": _rater_filters(campaigns, filters) if may_manage(request.project) else [],
         "filtered": filters,
         "criteria": [_shown_verdict(request.project, verdict, query) for verdict in read.results.criteria]
         if read.results
@@ -144,6 +148,21 @@ def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str,
         "downloads": _downloads(request.project, query),
         "paragraph": paragraph(read.results, campaigns) if read.results else "",
     }
+
+
+def _filters(request: MemberRequest) -> dict[str, Any]:
+    """Return the filters of the address; those by raters' answers are for managers."""
+    filters = filters_from(request.GET)
+    if rater_answers(filters) and not may_manage(request.project):
+        raise PermissionDenied(FILTER_REFUSED)
+    return filters
+
+
+def _rater_filters(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> list[tuple[str, str, list[Any]]]:
+    return [
+        (key, label, [(value, f"{value} ({counted(n, 'rater')})", filters.get(key) == value) for value, n in answers])
+        for key, (label, answers) in rater_choices(campaigns).items()
+    ]
 
 
 def _read(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> Read:
@@ -229,9 +248,9 @@ def _campaigns_or_404(request: MemberRequest) -> list[Campaign]:
     return chosen
 
 
-def _results_or_404(request: HttpRequest, campaigns: Sequence[Campaign]) -> Results:
+def _results_or_404(request: MemberRequest, campaigns: Sequence[Campaign]) -> Results:
     try:
-        read = _read(campaigns, filters_from(request.GET))
+        read = _read(campaigns, _filters(request))
     except AnnotationError as problem:
         raise Http404(problem.message) from problem
     if read.results is None:

@@ -168,6 +168,13 @@ FIELD = (
         "metrics",
     ),
     Term(
+        "Question to raters",
+        "What a campaign asks raters about themselves, once, such as their native language. The answers are personal "
+        "data: viewers see how often each was given.",
+        "Design of a campaign, raters, results",
+        "raters#questions-about-the-rater",
+    ),
+    Term(
         "Reference",
         "A response that metrics compare other texts with. A weighted reference says by its weight how good an "
         "example it is.",

@@ -49,6 +49,8 @@ FILES = {
 }
 CRITERION = {"name": "quality", "question": "How good?"}
 DRAFT = {"dataset": "chats", "name": "Drafted anew", "criteria": [CRITERION]}
+AGE = {"name": "age", "question": "How old are you?", "kind": "number", "required": False, "low": 18}
+ASKED = {"when": "before", "questions": [AGE]}
 RULES = [{"rule": "median_seconds_below", "version": 1, "action": "flag", "after": 1, "seconds": 4}]
 STUDIED = {"release": "gold/v1", "campaigns": ["Outputs"], "systems": ["Alpha", "Beta", "Gamma"], "bootstrap": 0}
 SELECTED = {"dataset": "seeds", "campaigns": ["Seeds, rated"], "threshold": 4, "shares": {"dev": 1}, "min_ratings": 1}
@@ -56,7 +58,7 @@ SELECTED = {"dataset": "seeds", "campaigns": ["Seeds, rated"], "threshold": 4, "
 BODIES: dict[str, dict[str, Any]] = {
     "projects": {"name": "Newest lab", "description": "A lab."},
     "example-projects": {"template": "blank"},
-    "campaigns": DRAFT | {"ratings_per_unit": 2, "target": "outputs", "presentation": "single"},
+    "campaigns": DRAFT | {"ratings_per_unit": 2, "target": "outputs", "presentation": "single", "questions": ASKED},
     "amendments/add-items": {},
     "amendments/extend": {"ratings_per_unit": 9},
     "amendments/resume-system": {"system": "Alpha"},

@@ -190,7 +190,7 @@ def models() -> Iterator[Sample]:
 
 def designs() -> Iterator[Sample]:
     from annotation.campaigns.design.files import read_campaign_file
-    from annotation.campaigns.design.quality import DesignError
+    from annotation.campaigns.design.reading import DesignError
     from annotation.campaigns.services.copies import parse_campaign_file
 
     def read(content: bytes) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from annotation.campaigns.design.quality import DesignError
+from annotation.campaigns.design.reading import DesignError
 from annotation.campaigns.fields.kinds import REQUIRED, Field, Object, Row, Rows, Text, is_text, table_of
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.core.file_limits import COLUMNS, NAME_CHARACTERS, PAGE_MISTAKES
@@ -39,7 +39,7 @@ def read_campaign_file(document: object) -> dict[str, Any]:
     (5, 'off')
     >>> read_campaign_file([])
     Traceback (most recent call last):
-    annotation.campaigns.design.quality.DesignError: file: Found []; accepted: an object, as a campaign is exported.
+    annotation.campaigns.design.reading.DesignError: file: Found []; accepted: an object, as a campaign is exported.
     """
     if not isinstance(document, Mapping):
         raise DesignError({"file": f"Found {_short(document)}; accepted: an object, as a campaign is exported."})

@@ -15,11 +15,11 @@ Written as JSON::
               "texts": [{"text": "...", "expected": {"relevance": [4, 5]}}, ...]}
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
+from annotation.campaigns.design.reading import Reader, StoredDesign, short
 from annotation.core.numbers import counted
 
 
@@ -39,7 +39,6 @@ CHECKS = {
 }
 DEGRADATIONS = {"drop": "Words left out", "swap": "Words in another order", "foreign": "The text of another item"}
 MOST_SCREENS = 1000
-LONGEST = 20_000
 
 Range = tuple[float, float]
 
@@ -68,14 +67,6 @@ PREPARED = {
         PreparedKind("test", "Qualification test", "qualification"),
     )
 }
-
-
-class DesignError(ValueError):
-    """A design that cannot be; ``problems`` maps the path of each field to what is wrong with it."""
-
-    def __init__(self, problems: Mapping[str, str]) -> None:
-        super().__init__(" ".join(f"{path}: {problem}" for path, problem in problems.items()))
-        self.problems = dict(problems)
 
 
 @dataclass(frozen=True)
@@ -109,33 +100,6 @@ class PreparedScreen:
         }
 
 
-class StoredDesign(ABC):
-    """Base of the designs that a campaign stores as JSON; ``{}`` means the default."""
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        """Return the design. Raise ``DesignError`` with every mistake at once."""
-        reader = _Reader()
-        design = cls.read(reader, data)
-        if reader.problems:
-            raise DesignError(reader.problems)
-        return design
-
-    @classmethod
-    def lenient(cls, data: object) -> Self:
-        """Return the design with the defaults for values that are wrong."""
-        return cls.read(_Reader(), data)
-
-    @classmethod
-    @abstractmethod
-    def read(cls, reader: "_Reader", data: object) -> Self:
-        """Return the design, with the defaults for wrong values, whose problems the reader collects."""
-
-    @abstractmethod
-    def facts(self) -> list[tuple[str, str]]:
-        """Return label and text of what was decided, for the page of a design."""
-
-
 @dataclass(frozen=True)
 class QualityDesign(StoredDesign):
     """Which checks are mixed into a rater's screens."""
@@ -165,7 +129,7 @@ class QualityDesign(StoredDesign):
         }
 
     @classmethod
-    def read(cls, reader: "_Reader", data: object) -> Self:
+    def read(cls, reader: Reader, data: object) -> Self:
         given = reader.mapping(data, "", ("every", "mix", "repeat_gap", "gold", "attention", "degraded", "anchors"))
         degraded = reader.mapping(given.get("degraded", {}), "degraded", ("count", "operations"))
         anchors = reader.mapping(given.get("anchors", {}), "anchors", ("count", "low"))
@@ -183,8 +147,8 @@ class QualityDesign(StoredDesign):
             every=every,
             mix={kind: reader.whole(n, f"mix.{kind}", 1, 100) for kind, n in mix.items() if n != 0},
             repeat_gap=reader.whole(given.get("repeat_gap", 5), "repeat_gap", 1, 1000),
-            gold=reader.screens(given, "gold"),
-            attention=reader.screens(given, "attention"),
+            gold=_screens(reader, given, "gold"),
+            attention=_screens(reader, given, "attention"),
             degraded_count=reader.whole(degraded.get("count", 0), "degraded.count", 0, 10_000),
             degradations=tuple(operations),
             anchor_count=reader.whole(anchors.get("count", 0), "anchors.count", 0, 10_000),
@@ -193,7 +157,7 @@ class QualityDesign(StoredDesign):
         design._check_mix(reader)
         return design
 
-    def _check_mix(self, reader: "_Reader") -> None:
+    def _check_mix(self, reader: Reader) -> None:
         if bool(self.every) != bool(self.mix):
             reader.refuse("mix", "Checks need both: how often, and at least one kind; or neither.")
         there = {
@@ -240,11 +204,11 @@ class QualificationDesign(StoredDesign):
         }
 
     @classmethod
-    def read(cls, reader: "_Reader", data: object) -> Self:
+    def read(cls, reader: Reader, data: object) -> Self:
         given = reader.mapping(data, "", ("training", "test", "pass_mark", "attempts"))
         design = cls(
-            training=reader.screens(given, "training"),
-            test=reader.screens(given, "test"),
+            training=_screens(reader, given, "training"),
+            test=_screens(reader, given, "test"),
             pass_mark=reader.number(given.get("pass_mark", 0.8), "pass_mark"),
             attempts=reader.whole(given.get("attempts", 2), "attempts", 1, 10),
         )
@@ -261,89 +225,45 @@ class QualificationDesign(StoredDesign):
         ]
 
 
-class _Reader:
-    """Reads JSON field by field and collects what is wrong."""
-
-    def __init__(self) -> None:
-        self.problems: dict[str, str] = {}
-
-    def refuse(self, path: str, problem: str) -> None:
-        self.problems.setdefault(path or "it", problem)
-
-    def mapping(self, value: object, path: str, known: Iterable[str] | None) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            self.refuse(path, f"Found {_short(value)}; accepted: an object.")
-            return {}
-        names = None if known is None else list(known)
-        for name in value:
-            if names is not None and name not in names:
-                self.refuse(f"{path}.{name}" if path else str(name), f"An unknown field; accepted: {', '.join(names)}.")
-        return {str(name): entry for name, entry in value.items() if names is None or name in names}
-
-    def whole(self, value: object, path: str, low: int, high: int) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.refuse(path, f"Found {_short(value)}; accepted: a whole number from {low} to {high}.")
-            return low
-        return value
-
-    def number(self, value: object, path: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e9:
-            self.refuse(path, f"Found {_short(value)}; accepted: a number.")
-            return 0.0
-        return float(value)
-
-    def text(self, value: object, path: str) -> str:
-        if not isinstance(value, str) or len(value) > LONGEST or "\x00" in value:
-            self.refuse(path, f"Found {_short(value)}; accepted: text of up to {LONGEST:,} characters.")
-            return ""
-        return value
-
-    def texts(self, value: object, path: str) -> list[str]:
-        if not isinstance(value, list):
-            self.refuse(path, f"Found {_short(value)}; accepted: a list of texts.")
-            return []
-        return [self.text(entry, f"{path}.{number}") for number, entry in enumerate(value, start=1)]
-
-    def screens(self, given: Mapping[str, Any], kind: str) -> tuple[PreparedScreen, ...]:
-        value = given.get(kind, [])
-        if not isinstance(value, list) or len(value) > MOST_SCREENS:
-            self.refuse(kind, f"Found {_short(value)}; accepted: a list of up to {MOST_SCREENS:,} items.")
-            return ()
-        answers = PREPARED[kind].has_answers
-        return tuple(self._screen(entry, f"{kind}.{number}", answers) for number, entry in enumerate(value, start=1))
-
-    def _screen(self, value: object, path: str, answers: bool) -> PreparedScreen:
-        given = self.mapping(value, path, ("item", "context", "message", "feedback", "texts"))
-        entries = given.get("texts")
-        if not isinstance(entries, list) or not 1 <= len(entries) <= 25:
-            self.refuse(f"{path}.texts", f"Found {_short(entries)}; accepted: a list of 1 to 25 texts to rate.")
-            entries = []
-        texts = tuple(self._text(entry, f"{path}.texts.{number}") for number, entry in enumerate(entries, start=1))
-        if answers and texts and not any(text.expected for text in texts):
-            self.refuse(f"{path}.texts", "No text has an expected value; accepted: at least one known answer.")
-        return PreparedScreen(
-            texts=texts,
-            context=tuple(self.texts(given.get("context", []), f"{path}.context")),
-            **{name: self.text(given.get(name, ""), f"{path}.{name}") for name in ("item", "message", "feedback")},
-        )
-
-    def _text(self, value: object, path: str) -> PreparedText:
-        given = self.mapping(value, path, ("text", "expected"))
-        expected = self.mapping(given.get("expected", {}), f"{path}.expected", None)
-        text = self.text(given.get("text", ""), f"{path}.text")
-        if not text.strip():
-            self.refuse(f"{path}.text", "Found nothing; accepted: the text to rate.")
-        ranges = {name: self._range(ends, f"{path}.expected.{name}") for name, ends in expected.items()}
-        return PreparedText(text, ranges)
-
-    def _range(self, value: object, path: str) -> Range:
-        if isinstance(value, list | tuple) and len(value) == 2:
-            low, high = (self.number(end, path) for end in value)
-            if low <= high:
-                return low, high
-        self.refuse(path, f"Found {_short(value)}; accepted: a lower and an upper end, such as [4, 5].")
-        return 0.0, 0.0
+def _screens(reader: Reader, given: Mapping[str, Any], kind: str) -> tuple[PreparedScreen, ...]:
+    value = given.get(kind, [])
+    if not isinstance(value, list) or len(value) > MOST_SCREENS:
+        reader.refuse(kind, f"Found {short(value)}; accepted: a list of up to {MOST_SCREENS:,} items.")
+        return ()
+    answers = PREPARED[kind].has_answers
+    return tuple(_screen(reader, entry, f"{kind}.{number}", answers) for number, entry in enumerate(value, start=1))
 
 
-def _short(value: object) -> str:
-    return "nothing" if value is None or value == "" else repr(value)[:60]
+def _screen(reader: Reader, value: object, path: str, answers: bool) -> PreparedScreen:
+    given = reader.mapping(value, path, ("item", "context", "message", "feedback", "texts"))
+    entries = given.get("texts")
+    if not isinstance(entries, list) or not 1 <= len(entries) <= 25:
+        reader.refuse(f"{path}.texts", f"Found {short(entries)}; accepted: a list of 1 to 25 texts to rate.")
+        entries = []
+    texts = tuple(_text(reader, entry, f"{path}.texts.{number}") for number, entry in enumerate(entries, start=1))
+    if answers and texts and not any(text.expected for text in texts):
+        reader.refuse(f"{path}.texts", "No text has an expected value; accepted: at least one known answer.")
+    return PreparedScreen(
+        texts=texts,
+        context=tuple(reader.texts(given.get("context", []), f"{path}.context")),
+        **{name: reader.text(given.get(name, ""), f"{path}.{name}") for name in ("item", "message", "feedback")},
+    )
+
+
+def _text(reader: Reader, value: object, path: str) -> PreparedText:
+    given = reader.mapping(value, path, ("text", "expected"))
+    expected = reader.mapping(given.get("expected", {}), f"{path}.expected", None)
+    text = reader.text(given.get("text", ""), f"{path}.text")
+    if not text.strip():
+        reader.refuse(f"{path}.text", "Found nothing; accepted: the text to rate.")
+    ranges = {name: _range(reader, ends, f"{path}.expected.{name}") for name, ends in expected.items()}
+    return PreparedText(text, ranges)
+
+
+def _range(reader: Reader, value: object, path: str) -> Range:
+    if isinstance(value, list | tuple) and len(value) == 2:
+        low, high = (reader.number(end, path) for end in value)
+        if low <= high:
+            return low, high
+    reader.refuse(path, f"Found {short(value)}; accepted: a lower and an upper end, such as [4, 5].")
+    return 0.0, 0.0

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
+from annotation.campaigns.design.questionnaire import Questionnaire
 from annotation.campaigns.fields.choices import Admission, CommentField, Target
 from annotation.campaigns.fields.kinds import (
     Amount,
@@ -38,7 +39,8 @@ MANY = 10**9
 LONG = 50_000
 LONGEST_NAME = 120
 MOST_RATINGS = 100  # of each unit
-WHAT, SCREEN, WORDS, RATERS, QUALITY = "what", "screen", "words", "raters", "quality"  # the steps of a design
+# The steps of a design.
+WHAT, SCREEN, WORDS, RATERS, QUESTIONS, QUALITY = "what", "screen", "words", "raters", "questions", "quality"
 RATED: dict[str, Any] = {"step": WHAT, "selects": True}
 BESIDE: dict[str, Any] = {"step": SCREEN, "section": "Beside the questions"}
 PER_RATER: dict[str, Any] = {"step": RATERS, "section": "How much one rater does"}
@@ -294,6 +296,14 @@ class CampaignDraft:
         exported=False,
         frozen=False,
         confidential=True,
+    )
+    questions: Mapping[str, Any] = entry(
+        Object,
+        {},
+        "Questions to raters",
+        "About themselves, asked once: when, and the questions.",
+        step=QUESTIONS,
+        design=Questionnaire,
     )
     qualification: Mapping[str, Any] = entry(
         Object,

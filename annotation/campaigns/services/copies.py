@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.campaigns.design.files import draft_values, read_campaign_file
-from annotation.campaigns.design.quality import DesignError
+from annotation.campaigns.design.reading import DesignError
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.services.documents import campaign_export
 from annotation.campaigns.services.problems import refusal

@@ -3,14 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from annotation.campaigns.design.quality import (
-    PREPARED,
-    DesignError,
-    PreparedScreen,
-    QualificationDesign,
-    QualityDesign,
-    StoredDesign,
-)
+from annotation.campaigns.design.quality import PREPARED, PreparedScreen, QualificationDesign, QualityDesign
+from annotation.campaigns.design.reading import DesignError, StoredDesign
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.presentations import PRESENTATIONS
 from annotation.campaigns.scales import SCALES, fewest_responses
@@ -23,8 +17,8 @@ Scales = Mapping[str, CriterionDraft]
 
 
 def validate_prepared(draft: CampaignDraft, problems: FieldProblems) -> None:
-    quality = _read("quality", QualityDesign, draft, problems)
-    designs = {"quality": quality, "qualification": _read("qualification", QualificationDesign, draft, problems)}
+    quality = design_read("quality", QualityDesign, draft, problems)
+    designs = {"quality": quality, "qualification": design_read("qualification", QualificationDesign, draft, problems)}
     screens: dict[str, PreparedScreen] = {
         f"{kind.field}.{kind.key}.{number}": screen
         for kind in PREPARED.values()
@@ -42,7 +36,7 @@ def validate_prepared(draft: CampaignDraft, problems: FieldProblems) -> None:
     _validate_drawn(draft, quality, scales, problems)
 
 
-def _read(name: str, design: type[AnyDesign], draft: CampaignDraft, problems: FieldProblems) -> AnyDesign:
+def design_read(name: str, design: type[AnyDesign], draft: CampaignDraft, problems: FieldProblems) -> AnyDesign:
     """Return a design of the draft, or the default with its problems added."""
     try:
         return design.from_dict(getattr(draft, name))

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from annotation.campaigns.design.quality import PREPARED, DesignError, QualificationDesign, QualityDesign
+from annotation.campaigns.design.quality import PREPARED, QualificationDesign, QualityDesign
+from annotation.campaigns.design.reading import DesignError
 from annotation.campaigns.design.scale_words import follows
 from annotation.campaigns.design.wording import CHECKS_LINE
 from annotation.campaigns.fields.table import CampaignDraft

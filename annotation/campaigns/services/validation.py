@@ -2,11 +2,12 @@
 
 import re
 
+from annotation.campaigns.design.questionnaire import Questionnaire
 from annotation.campaigns.fields.kinds import problems_in
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
 from annotation.campaigns.services.criteria import validate_criteria
-from annotation.campaigns.services.prepared import validate_prepared
+from annotation.campaigns.services.prepared import design_read, validate_prepared
 from annotation.campaigns.services.problems import FieldProblems, refusal
 from annotation.datasets.selectors.datasets import splits_of
 from annotation.models import Campaign, Project, SourceKind, Target
@@ -32,6 +33,7 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
     _validate_raters(draft, problems)
     validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
     validate_prepared(draft, problems)
+    design_read("questions", Questionnaire, draft, problems)
     return problems
 
 

@@ -7,8 +7,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from annotation.campaigns.design.questionnaire import Questionnaire
 from annotation.campaigns.design.scale_words import followed, rewritten
 from annotation.campaigns.fields.table import CampaignDraft
+from annotation.campaigns.questions import READY_MADE
 from annotation.campaigns.services.drafts import changed_fields, criteria_rows, draft_of, write_columns
 from annotation.campaigns.services.gate import campaign_alone
 from annotation.campaigns.services.problems import refusal
@@ -87,6 +89,15 @@ def instructions_follow(*, campaign: Campaign, by: User | None = None) -> Campai
     draft = draft_of(campaign)
     changes = {"instructions": rewritten(draft.instructions, draft.criteria)}
     return campaign_change(campaign=campaign, changes=changes, settle=["instructions"], by=by)
+
+
+@transaction.atomic
+def question_add(*, campaign: Campaign, name: str, by: User | None = None) -> Campaign:
+    """Add a ready-made question to those that raters are asked about themselves."""
+    campaign = draft_locked(campaign)
+    asked = Questionnaire.lenient(campaign.questions)
+    questions = replace(asked, questions=(*asked.questions, READY_MADE[name])).to_dict()
+    return campaign_change(campaign=campaign, changes={"questions": questions}, settle=["questions"], by=by)
 
 
 def draft_changes(campaign: Campaign) -> QuerySet[AuditEntry]:

@@ -16,11 +16,12 @@ from annotation.campaigns.forms import STEPS
 from annotation.campaigns.forms.screens import LinesForm, PreparedForm
 from annotation.campaigns.forms.steps import ScreenStep, WhatStep
 from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.questions import READY_MADE
 from annotation.campaigns.scales import fewest_responses
 from annotation.campaigns.selectors import items_found, screen_of
 from annotation.campaigns.services.readiness import launch_report
 from annotation.campaigns.services.screens import screen_mark, screen_remove, screen_save, screens_replace
-from annotation.campaigns.services.writing import campaign_change, instructions_follow
+from annotation.campaigns.services.writing import campaign_change, instructions_follow, question_add
 from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import CONTENT_TYPES, file_response
 from annotation.core.numbers import counted
@@ -87,6 +88,9 @@ def _next_page(request: MemberRequest, campaign: Campaign, step: str) -> HttpRes
         perform(request, instructions_follow, "The instructions describe the scale as it is now.", campaign=campaign)
         return redirect("annotation:campaign-step", request.project.slug, campaign.pk, step)
     kind, _, page = then.partition("/")
+    if kind == "ready" and page in READY_MADE:
+        perform(request, question_add, f"Added “{READY_MADE[page].label}”.", campaign=campaign, name=page)
+        return redirect("annotation:campaign-step", request.project.slug, campaign.pk, step)
     if kind in PREPARED and page in ("new", "lines"):
         return redirect(f"annotation:campaign-screen-{page}", request.project.slug, campaign.pk, kind)
     following = then if then in ORDER else ORDER[ORDER.index(step) + 1]

@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from annotation.allocation.leases import adaptive_lease
 from annotation.allocation.seeds import derive_seed
+from annotation.campaigns.questions import kind_of
 from annotation.dry_runs.services.loopback import Browser, Form, Page, forms
 from annotation.dry_runs.services.qualities import ShownScreen, shown_screen
 from annotation.dry_runs.simulation.raters import SimulatedRater
@@ -30,6 +31,7 @@ from annotation.models import (
     Slot,
     SlotState,
 )
+from annotation.rating.selectors.questions import field_of, questionnaire_of
 from annotation.rating.services.handout import slots_sweep
 
 FIELD_NAME = re.compile(r"(.+?)(?:\.[0-9a-f]{8})?")  # without the screen's token
@@ -195,6 +197,9 @@ class Walk:
             if form is not None and not page.go:
                 self._meet(visit, form, now)
                 return
+            if form := next((form for form in forms(page.text) if form.name == "questions"), None):
+                page = self._checked(visit.browser.post(form.action, self._about(form, visit.traits)), "questions")
+                continue
             if "/finish/" in page.go:
                 self._get(visit, page.go, "last page")
                 return
@@ -216,6 +221,13 @@ class Walk:
             self._schedule(sent, "send", visit.index)
         else:
             self.journal.left += 1
+
+    def _about(self, form: Form, traits: SimulatedRater) -> dict[str, str]:
+        """Return the form's fields with the rater's answers to the questions about raters."""
+        answers = {
+            field_of(each): kind_of(each).simulate(traits.rng) for each in questionnaire_of(self.campaign).questions
+        }
+        return {**form.values, **answers}
 
     def _filled(self, form: Form, screen: ShownScreen, traits: SimulatedRater) -> dict[str, str]:
         """Return the form's fields with the rater's answer on every criterion."""

@@ -37,6 +37,7 @@ from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.selectors.suspects import suspects
 from annotation.quality.services.decisions import ACTS, Act, Decided, rater_decide
 from annotation.quality.services.rules import rules_apply
+from annotation.rating.selectors.questions import answer_counts, answers_of
 from annotation.weighting.exclusion.registry import rules_from_data
 
 PAGE = 100
@@ -107,6 +108,7 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
         "has_chart": has_chart,
         "suspects": suspected,
         "may_manage": may_manage(request.project),
+        "about_raters": answer_counts(campaign),
     }
     return _render(request, campaign, "campaign_raters", context)
 
@@ -176,6 +178,7 @@ def _render_rater(
         "acts": _acts(row.participation) if may_manage(request.project) and row.participation else [],
         "may_replace": _may_replace(campaign),
         "form": form,
+        "about": answers_of(campaign, rater) if may_manage(request.project) else [],
     }
     return _render(request, campaign, "campaign_rater", context, status)
 

@@ -6,12 +6,14 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation.campaigns.design.questionnaire import BEFORE
 from annotation.core.errors import AnnotationError, LimitReached
 from annotation.core.limits import client_address
 from annotation.core.markdown import markdown
 from annotation.models import Admission, Campaign, CampaignState, Participation, Rater, Stage
 from annotation.rating.languages import LANGUAGES
 from annotation.rating.selectors.handout import participation_of, progress
+from annotation.rating.selectors.questions import questionnaire_of, questions_are_due, shown_questions
 from annotation.rating.selectors.raters import is_recruited
 from annotation.rating.selectors.screens import criteria_of
 from annotation.rating.selectors.welcome import welcome_of
@@ -41,6 +43,8 @@ def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, erro
         "consent": markdown(campaign.consent),
         "criteria": criteria_of(campaign),
         "welcome": None if campaign.state == CampaignState.DRAFT else welcome_of(campaign=campaign, rater=rater),
+        "asked": shown_questions(campaign),
+        "asked_before": questionnaire_of(campaign).when == BEFORE,
         "steps": campaign.qualification,
         "progress": progress(campaign=campaign, rater=rater) if joined and rater else None,
         "may_decline": bool(rater and not joined and is_recruited(rater, campaign)),
@@ -66,7 +70,9 @@ def rater_consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return _landing(request, campaign, rater, _refused(refusal))
     except LimitReached as refusal:
         return as_limit_refusal(_landing(request, campaign, rater, crowd_message(refusal)), refusal)
-    response = redirect(address(campaign, "instructions" if campaign.instructions else "work"))
+    asks = questions_are_due(campaign=campaign, rater=rater)
+    following = "questions" if asks else "instructions" if campaign.instructions else "work"
+    response = redirect(address(campaign, following))
     remember(response, campaign, rater)
     return response
 

@@ -10,6 +10,7 @@ from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation.campaigns.fields.table import QUESTIONS
 from annotation.campaigns.forms import STEPS
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.selectors import rated_sources
@@ -20,6 +21,7 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Criterion, Item, Role
 from annotation.rating.languages import SOURCE
+from annotation.rating.selectors.questions import shown_questions
 from annotation.rating.selectors.screens import keys_of, preview_screen
 
 EXAMPLES = 200  # items to page through
@@ -45,9 +47,10 @@ def campaign_preview(request: MemberRequest, campaign: Campaign) -> HttpResponse
 @xframe_options_sameorigin
 def campaign_preview_frame(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Show the rater's screen in the frame beside the form, with the form's values; nothing is stored."""
-    form_class = STEPS.get(request.POST.get("step", ""))
+    step = request.POST.get("step") or request.GET.get("step", "")
+    form_class = STEPS.get(step)
     changes: dict[str, Any] = {}
-    if form_class is not None and campaign.state == CampaignState.DRAFT:
+    if form_class is not None and request.method == "POST" and campaign.state == CampaignState.DRAFT:
         form = form_class(campaign, request.POST)
         if not form.is_valid():
             return _unchanged("The preview waits until every field is valid.")
@@ -58,12 +61,20 @@ def campaign_preview_frame(request: MemberRequest, campaign: Campaign) -> HttpRe
             campaign_with_changes(campaign=campaign, changes=changes) as criteria,
             translation.override(campaign.rater_language or SOURCE.code),
         ):
-            response = _preview(request, campaign, criteria, number)
+            if step == QUESTIONS:
+                response = _preview_questions(request, campaign)
+            else:
+                response = _preview(request, campaign, criteria, number)
     except AnnotationError as error:
         return _unchanged(error.message)
     framed = settings.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     response["Content-Security-Policy"] = framed
     return response
+
+
+def _preview_questions(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    context = {"project": request.project, "campaign": campaign, "questions": shown_questions(campaign)}
+    return render(request, "annotation/campaigns/campaign_preview_questions.html", context)
 
 
 def _unchanged(reason: str) -> HttpResponse:

@@ -25,6 +25,7 @@ from annotation.rating.selectors.handout import (
     seconds_to_wait,
     waiting,
 )
+from annotation.rating.selectors.questions import questions_are_due
 from annotation.rating.selectors.screens import Screen, criteria_of, screen, training_position
 from annotation.rating.services.handout import skips_offer, unit_begin, unit_request, unit_return
 from annotation.rating.services.qualification import TestResult, Wrong, wrong_answers
@@ -60,6 +61,8 @@ def rater_work(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def _next(
     request: HttpRequest, campaign: Campaign, rater: Rater, *, before: Presentation | None = None
 ) -> HttpResponse:
+    if questions_are_due(campaign=campaign, rater=rater):
+        return go(request, address(campaign, "questions"))
     presentation = unit_request(campaign=campaign, rater=rater, proven=campaign.project.is_sandbox)
     if presentation is not None:
         return _work(request, campaign, rater, presentation, before=before)

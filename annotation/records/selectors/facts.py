@@ -23,6 +23,7 @@ from annotation.models import (
 )
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.handout import ANSWERED
+from annotation.rating.selectors.questions import AnswerCounts, answer_counts
 from annotation.rating.selectors.ratings import RatingColumns, current_ratings, rating_columns
 from annotation.records.selectors.payment import Payment, payment
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
@@ -104,6 +105,7 @@ class Facts:
     rules_before_launch: bool = False
     amendments: list[tuple[int, str]] = field(default_factory=list)  # number, kind as people read it
     payment: Payment | None = None
+    about_raters: list[AnswerCounts] = field(default_factory=list)
 
 
 def campaign_facts(campaign: Campaign) -> Facts:
@@ -132,6 +134,7 @@ def campaign_facts(campaign: Campaign) -> Facts:
         rules_before_launch=rules.filter(before_launch=True).exists(),
         amendments=[(each.number, each.get_kind_display()) for each in campaign.amendments.order_by("number")],
         payment=payment(campaign),
+        about_raters=answer_counts(campaign),
     )
 
 

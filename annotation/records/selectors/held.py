@@ -12,6 +12,7 @@ from annotation.models import (
     Project,
     ProviderEvent,
     Rater,
+    RaterAnswer,
     RaterIdentity,
     Rating,
     Submission,
@@ -35,6 +36,7 @@ class Held:
     ratings: int
     check_answers: int
     comments: int
+    answers: list[tuple[str, str]]  # to questions about the rater: the question's name, the answer
     submissions: int
     messages: int  # of providers, that hold one of the ids
 
@@ -66,6 +68,12 @@ def held_of(rater: Rater) -> Held:
         ratings=Rating.objects.filter(rater=rater).count(),
         check_answers=CheckAnswer.objects.filter(rater=rater).count(),
         comments=Comment.objects.filter(rater=rater).exclude(text="").count(),
+        answers=[
+            (question, "; ".join(values))
+            for question, values in RaterAnswer.objects.filter(participation__rater=rater).values_list(
+                "question", "values"
+            )
+        ],
         submissions=submissions.count(),
         messages=_messages(rater.project_id, [each for provider, each in known if provider != "account"]),
     )

@@ -7,6 +7,7 @@ providers' ids and accounts' names are in none of them.
 from dataclasses import dataclass
 from typing import Literal
 
+from annotation.models import Campaign
 from annotation.rating.pseudonyms import MADE_HERE
 from annotation.recruitment.providers import recruiting_providers
 
@@ -23,7 +24,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """``source`` names the database's table as ``t``; conditions take the campaign's id as ``%(campaign)s``."""
+    """``source`` names the database's table as ``t``; conditions take the campaign's id as ``%(campaign)s``.
+
+    ``only_with`` names the field of the campaign without which a record has no such file.
+    """
 
     name: str
     meaning: str
@@ -31,6 +35,7 @@ class Table:
     source: str
     where: str = "t.campaign_id = %(campaign)s"
     order: str = "t.id"
+    only_with: str = ""
 
     @property
     def query(self) -> str:
@@ -273,6 +278,22 @@ RATERS = Table(
     "r.id",
 )
 
+RATER_ANSWERS = Table(
+    "rater_answers",
+    "What raters answered about themselves: personal data, for managers only; no row of a rater who asked for erasure.",
+    (
+        RATER,
+        Column("question", "text", "Name of the question; see questions in design.json."),
+        Column("values", "texts", "The text, or each answer that was chosen; a number as text."),
+        Column("answered_at", "time", "UTC."),
+    ),
+    """annotation_rateranswer t
+    JOIN annotation_participation p ON p.id = t.participation_id
+    JOIN annotation_rater r ON r.id = p.rater_id""",
+    "p.campaign_id = %(campaign)s",
+    only_with="questions",
+)
+
 DECISIONS = Table(
     "decisions",
     "Raters excluded, flagged or restored, each with its reason. The last one of a rater holds.",
@@ -367,3 +388,8 @@ AUDIT = Table(
 # Every table above, in the order of definition.
 ALL: tuple[Table, ...] = tuple(value for value in tuple(globals().values()) if isinstance(value, Table))
 TABLES = {table.name: table for table in ALL}
+
+
+def tables_of(campaign: Campaign) -> list[Table]:
+    """Return the tables of the campaign's record."""
+    return [table for table in ALL if not table.only_with or getattr(campaign, table.only_with)]

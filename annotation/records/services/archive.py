@@ -20,7 +20,7 @@ from annotation.core.snapshots import snapshot
 from annotation.core.zips import zip_chunks
 from annotation.models import Campaign
 from annotation.records.selectors.reading import table_rows
-from annotation.records.selectors.tables import ALL, Table
+from annotation.records.selectors.tables import Table, tables_of
 from annotation.records.services.readme import readme
 
 FORMAT = "assay-record/1"
@@ -82,7 +82,7 @@ def _members(
     files: dict[str, dict[str, Any]] = {}
     yield "README.md", _described(files, "README.md", [readme(formats).encode()])
     yield "design.json", _described(files, "design.json", [_design(campaign)])
-    for table in ALL:
+    for table in tables_of(campaign):
         columns = [column.name for column in table.columns]
         for ending in formats:
             count = _Counted(table_rows(table, campaign, json_as_text=ending == "parquet"))

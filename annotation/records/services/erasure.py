@@ -1,8 +1,8 @@
 """Erase a rater's identity on request. Ratings, presentations and decisions stay.
 
-Erased: the identity, the key in the rater's browser, a pseudonym that was the rater's own name, unsent answers, the
-provider's ids of submissions and messages, and, if requested, the text of comments. The same person is a new rater
-next time.
+Erased: the identity, the key in the rater's browser, a pseudonym that was the rater's own name, unsent answers, answers
+to questions about the rater, the provider's ids of submissions and messages, and, if requested, the text of comments.
+The same person is a new rater next time.
 """
 
 import re
@@ -24,6 +24,7 @@ from annotation.models import (
     ProviderEvent,
     QualityRules,
     Rater,
+    RaterAnswer,
     RaterIdentity,
     RatingImport,
     Release,
@@ -48,6 +49,7 @@ class Erasure:
     messages: int
     drafts: int
     comments: int
+    answers: int  # to questions about the rater
     audit_entries: int
     rules: int  # versions of rules and releases that named the rater
     files: tuple[str, ...]  # uploaded files that may name the rater; Assay does not change them
@@ -67,6 +69,7 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
     rater.access_token = uuid4()
     rater.save(update_fields=["pseudonym", "access_token"])
     drafts, _ = AnswerDraft.objects.filter(presentation__rater=rater).delete()
+    answers, _ = RaterAnswer.objects.filter(participation__rater=rater).delete()
     submissions = _unlink_submissions(rater)
     with purging():
         erased = _blank_comments(rater) if comments else Counter()
@@ -78,6 +81,7 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
             messages=_scrub_messages(rater, scrub),
             drafts=drafts,
             comments=erased.total(),
+            answers=answers,
             audit_entries=_scrub_audit(rater, scrub),
             rules=_scrub_rules(rater, scrub),
             files=files,

@@ -84,6 +84,8 @@ def _evaluators(facts: Facts) -> dict[str, Recorded]:
         "3.2.3": Recorded(wording.recruited(facts), final=False),
         "3.2.4": Recorded(" ".join(wording.trained(facts)), final=not facts.campaign.imported),
     }
+    if facts.about_raters:
+        answers["3.2.5"] = Recorded(" ".join(wording.asked(facts)), final=False)
     if facts.payment is not None:
         answers["3.2.2.2"] = Recorded(" ".join(wording.paid(facts.payment)), (1,))
     return answers

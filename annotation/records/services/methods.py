@@ -72,6 +72,7 @@ def _material(facts: Facts) -> list[Sentence]:
 
 def _collection(facts: Facts) -> list[Sentence]:
     sentences = [Sentence(wording.recruited(facts), "raters"), *_sentences(wording.trained(facts), "design")]
+    sentences += _sentences(wording.asked(facts), "raters")
     if not facts.raters_counted:
         return [*sentences, Sentence("No ratings that count have been collected yet.", "ratings")]
     return [*sentences, *_answers(facts)]

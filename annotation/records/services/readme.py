@@ -31,7 +31,8 @@ Written by Assay. All files describe one moment, `taken_at` in `manifest.json`.
 
 Raters appear under pseudonyms. A rater who typed a name appears as `named-<number>`. Names that raters typed,
 providers' ids and access tokens are in no column. What people wrote, the texts of `comments` and the reasons of
-`decisions`, is as they wrote it and may hold names: read it before you publish it. For imported ratings,
+`decisions`, is as they wrote it and may hold names: read it before you publish it. `rater_answers` is personal data:
+leave it out of what you publish unless raters agreed to that. For imported ratings,
 `design.json` names the account that imported them.
 
 Nothing was left out: returned and expired items, corrections, late answers and excluded raters are included. For each

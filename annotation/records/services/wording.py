@@ -4,8 +4,10 @@ import math
 from collections.abc import Sequence
 
 from annotation.campaigns.design.quality import CHECKS, QualificationDesign, QualityDesign
+from annotation.campaigns.design.questionnaire import WHEN, Questionnaire
 from annotation.core.numbers import counted as count
 from annotation.models import Admission, Campaign
+from annotation.rating.selectors.questions import AnswerCounts
 from annotation.records.selectors.facts import CriterionFacts, Facts, Share
 from annotation.records.selectors.payment import Payment
 from annotation.recruitment.providers import PROVIDERS
@@ -68,6 +70,30 @@ def trained(facts: Facts) -> list[str]:
         else "There was no training.",
         test if design.test else "There was no qualification test.",
     ]
+
+
+def asked(facts: Facts) -> list[str]:
+    """Describe what raters were asked about themselves, and how often each answer was given."""
+    if not facts.about_raters:
+        return []
+    when = WHEN[Questionnaire.lenient(facts.campaign.questions).when].lower()
+    n = facts.about_raters[0].asked
+    questions = count(len(facts.about_raters), "question")
+    return [
+        f"Raters were asked {questions} about themselves {when}; {count(n, 'rater')} answered.",
+        *map(_answers, facts.about_raters),
+    ]
+
+
+def _answers(counts: AnswerCounts) -> str:
+    text = f"“{counts.question.question}”"
+    if counts.counts:
+        given = "; ".join(f"{value}: {n:,}" for value, n in counts.counts)
+        return f"{text} {given} (of {counts.answered:,})."
+    if counts.quartiles:
+        low, middle, high = counts.quartiles
+        return f"{text} median {middle:g}, quartiles {low:g} and {high:g} (of {counts.answered:,})."
+    return f"{text} answered by {counts.answered:,}."
 
 
 def checked(facts: Facts) -> list[str]:

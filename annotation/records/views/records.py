@@ -24,7 +24,7 @@ from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.quality.selectors.amendments import amendments
 from annotation.quality.services.amendments import chain_check
 from annotation.records.selectors.facts import Facts, campaign_facts
-from annotation.records.selectors.tables import ALL, TABLES
+from annotation.records.selectors.tables import TABLES, tables_of
 from annotation.records.services import datasheet as sheets
 from annotation.records.services.archive import TABLE_FORMATS, column_types, record_chunks, single_rows
 from annotation.records.services.heds import FORM_URL, REFERENCE
@@ -60,23 +60,33 @@ METHODS = {
     ),
 }
 CHECK_TABLES = ("check_units", "check_answers")
+PERSONAL_TABLES = ("rater_answers",)
+PERSONAL_REFUSED = "What raters answered about themselves is for managers; viewers see how often each answer was given."
 CHECKS_REFUSED = "The known answers of checks are for managers until the campaign is closed."
 
 
-def _shows_checks(project: Project, campaign: Campaign) -> bool:
-    """Return whether the answers of checks may be seen: only by managers until the campaign is closed."""
-    return may_manage(project) or campaign.state == CampaignState.CLOSED
+def _refusal(project: Project, campaign: Campaign, *tables: str) -> str:
+    """Return why someone may not see one of these tables; empty if all may be seen."""
+    if may_manage(project):
+        return ""
+    if campaign.state != CampaignState.CLOSED and set(tables) & set(CHECK_TABLES):
+        return CHECKS_REFUSED
+    return PERSONAL_REFUSED if set(tables) & set(PERSONAL_TABLES) else ""
+
+
+def _personal(campaign: Campaign) -> tuple[str, ...]:
+    """Return the tables of personal data that the campaign's record has rows of."""
+    return PERSONAL_TABLES if campaign.questions else ()
 
 
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_records(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    shows_checks = _shows_checks(request.project, campaign)
     context = {
         "project": request.project,
         "campaign": campaign,
-        "tables": [table for table in ALL if shows_checks or table.name not in CHECK_TABLES],
-        "shows_checks": shows_checks,
+        "tables": [table for table in tables_of(campaign) if not _refusal(request.project, campaign, table.name)],
+        "refusal": _refusal(request.project, campaign, *CHECK_TABLES, *_personal(campaign)),
         "may_search": Role(request.membership.role) == Role.OWNER,
     }
     return render(request, "annotation/records/campaign_records.html", context)
@@ -99,8 +109,8 @@ def campaign_record_amendments(request: MemberRequest, campaign: Campaign) -> Ht
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_record_download(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
     """Write the complete record while it is sent. ``?parquet=0`` leaves Parquet out."""
-    if not _shows_checks(request.project, campaign):
-        raise PermissionDenied(CHECKS_REFUSED)
+    if refusal := _refusal(request.project, campaign, *CHECK_TABLES, *_personal(campaign)):
+        raise PermissionDenied(refusal)
     formats = TABLE_FORMATS[:1] if request.GET.get("parquet") == "0" else TABLE_FORMATS
     chunks = record_chunks(campaign, formats=formats, documents=record_documents)
     return file_response(chunks, "application/zip", f"{request.project.slug}-campaign-{campaign.pk}-record.zip")
@@ -113,8 +123,8 @@ def campaign_record_table(request: MemberRequest, campaign: Campaign, name: str,
         raise Http404(
             f"No table {name!r} as {file_format!r}; there are {', '.join(TABLES)} as {', '.join(CONTENT_TYPES)}."
         )
-    if name in CHECK_TABLES and not _shows_checks(request.project, campaign):
-        raise PermissionDenied(CHECKS_REFUSED)
+    if refusal := _refusal(request.project, campaign, name):
+        raise PermissionDenied(refusal)
     table = TABLES[name]
     return table_response(
         format=file_format,

@@ -1,5 +1,6 @@
 """The ratings that count for systems, and what was left out."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,10 +10,11 @@ import numpy.typing as npt
 from django.db.models import QuerySet
 
 from annotation.judgements.stand_ins import by_stand_ins
-from annotation.models import Campaign, Criterion, Item, Rating, ResponseSource, UnitResponse
+from annotation.models import Campaign, Criterion, Item, RaterAnswer, Rating, ResponseSource, UnitResponse
 from annotation.quality.selectors.decisions import excluded_rater_ids
+from annotation.rating.selectors.questions import questionnaire_of
 from annotation.rating.selectors.ratings import RatingColumns, current_ratings, rating_columns
-from annotation.results.attributes import ATTRIBUTES, MOST_VALUES
+from annotation.results.attributes import ATTRIBUTES, MOST_VALUES, RATER, rater_answers
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -45,6 +47,7 @@ class LeftOut:
     cannot_judge: int = 0
     no_system: int = 0
     filtered: int = 0
+    filtered_raters: int = 0
 
     @property
     def parts(self) -> list[str]:
@@ -56,6 +59,7 @@ class LeftOut:
             (self.cannot_judge, "where the rater could not judge"),
             (self.no_system, "of texts that no system gave"),
             (self.filtered, "of items that the filter leaves out"),
+            (self.filtered_raters, "by raters whom the filter leaves out"),
         )
         return [f"{n:,} {what}" for n, what in words if n]
 
@@ -90,10 +94,11 @@ def outputs_of(campaigns: Sequence[Campaign]) -> tuple[Outputs, dict[int, str]]:
 
 
 def counted_ratings(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | None = None) -> CountedRatings:
-    """Read the ratings of outputs by the campaigns' raters, of items that the filters admit."""
+    """Read the ratings of outputs, of items and by raters that the filters admit."""
     outputs, names = outputs_of(campaigns)
-    if filters:
-        kept = np.isin(outputs.item, admitted_items(campaigns, filters))
+    of_items = {key: value for key, value in (filters or {}).items() if key in ATTRIBUTES}
+    if of_items:
+        kept = np.isin(outputs.item, admitted_items(campaigns, of_items))
         kept_outputs = Outputs(*(column[kept] for column in outputs))
     else:
         kept_outputs = outputs
@@ -102,6 +107,9 @@ def counted_ratings(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | 
     counted = every.select(~np.isin(every.rater_id, excluded))
     of_outputs = np.isin(counted.response_id, outputs.response)
     admitted = np.isin(counted.response_id, kept_outputs.response)
+    by_admitted = np.ones(len(counted.rating_id), dtype=bool)
+    if answers := rater_answers(filters or {}):
+        by_admitted = np.isin(counted.rater_id, list(raters_who_answered(campaigns, answers)))
     mine = Rating.objects.filter(campaign__in=[campaign.pk for campaign in campaigns])
     unjudged = current_ratings(campaigns).filter(value__isnull=True).exclude(rater__in=excluded)
     left_out = LeftOut(
@@ -112,8 +120,9 @@ def counted_ratings(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | 
         cannot_judge=unjudged.count(),
         no_system=int((~of_outputs).sum()),
         filtered=int((of_outputs & ~admitted).sum()),
+        filtered_raters=int((admitted & ~by_admitted).sum()),
     )
-    rated = counted.select(admitted)
+    rated = counted.select(admitted & by_admitted)
     known = not by_stand_ins(np.unique(rated.rater_id)).any()
     return CountedRatings(rated, kept_outputs, names, left_out, known)
 
@@ -134,6 +143,32 @@ def filter_choices(campaigns: Sequence[Campaign]) -> dict[str, list[Any]]:
         values = list(items.values_list(attribute.value, flat=True).distinct()[: MOST_VALUES + 1])
         if 1 < len(values) <= MOST_VALUES:
             choices[key] = sorted(values)
+    return choices
+
+
+def raters_who_answered(campaigns: Sequence[Campaign], answers: Mapping[str, str]) -> set[int]:
+    """Return the raters who gave each of these answers, by question, in one of the campaigns."""
+    rows = RaterAnswer.objects.filter(participation__campaign__in=[campaign.pk for campaign in campaigns]).order_by()
+    raters = [
+        set(rows.filter(question=name, values__contains=[value]).values_list("participation__rater", flat=True))
+        for name, value in answers.items()
+    ]
+    return set.intersection(*raters)
+
+
+def rater_choices(campaigns: Sequence[Campaign]) -> dict[str, tuple[str, list[tuple[str, int]]]]:
+    """Return label and answers of each question by which results can be filtered; answers with their raters' number."""
+    choices: dict[str, tuple[str, list[tuple[str, int]]]] = {}
+    asked = {question.name: question for campaign in campaigns for question in questionnaire_of(campaign).questions}
+    rows = RaterAnswer.objects.filter(participation__campaign__in=[campaign.pk for campaign in campaigns]).order_by()
+    given: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for name, values, rater in rows.values_list("question", "values", "participation__rater") if asked else ():
+        for value in values:
+            given[name][value].add(rater)
+    for name, question in asked.items():
+        if given[name] and len(given[name]) <= MOST_VALUES:
+            counts = sorted((value, len(raters)) for value, raters in given[name].items())
+            choices[f"{RATER}{name}"] = (question.label, counts)
     return choices
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import Count, Max
 from django.utils import timezone
 
 from annotation.core.caching import cached
 from annotation.core.canonical import canonical_json
-from annotation.models import Campaign, Rating, ResultSnapshot
+from annotation.models import Campaign, RaterAnswer, Rating, ResultSnapshot
 from annotation.quality.selectors.monitoring.stored import revived
 from annotation.quality.selectors.raters import moment
 from annotation.results.selectors.verdicts import FORMAT, Results, compute_results
@@ -63,6 +64,13 @@ def digest(what: Mapping[str, Any]) -> str:
 
 
 def logs_version(campaigns: Sequence[Campaign]) -> str:
-    """Return a hash of where the logs of ratings and decisions end."""
-    ends = {str(campaign.pk): moment(campaign).version for campaign in campaigns}
+    """Return a hash of where the logs of ratings and decisions end, and of which answers of raters there are."""
+    ends = {str(campaign.pk): f"{moment(campaign).version}{_answers(campaign)}" for campaign in campaigns}
     return digest(ends)[:32]
+
+
+def _answers(campaign: Campaign) -> str:
+    if not campaign.questions:
+        return ""
+    rows = RaterAnswer.objects.filter(participation__campaign=campaign)
+    return "-{n}-{last}".format(**rows.aggregate(n=Count("pk"), last=Max("pk")))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.campaigns.design.files import read_campaign_file
-from annotation.campaigns.design.quality import DesignError
+from annotation.campaigns.design.reading import DesignError
 
 VALID: dict[str, Any] = {
     "assay_campaign": 1,

@@ -65,6 +65,12 @@ def full_draft(project: Project) -> CampaignDraft:
         "payment_currency": "EUR",
         "payment_fee_percent": Decimal("33.30"),
         "completion_code": "C0DE",
+        "questions": {
+            "when": "after",
+            "questions": [
+                {"name": "age", "question": "How old?", "kind": "number", "required": False, "low": 18.0, "high": None}
+            ],
+        },
         "qualification": {"training": [], "test": screens, "pass_mark": 0.5, "attempts": 1},
         "quality": {
             "every": 5,
@@ -120,6 +126,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"payment_per_unit": Decimal("0.00001")}, "payment_per_unit"),
     ({"payment_per_unit": Decimal("NaN")}, "payment_per_unit"),
     ({"payment_currency": "euro"}, "payment_currency"),
+    ({"questions": {"questions": [{"name": "x", "question": "?", "kind": "essay"}]}}, "questions.questions.1.kind"),
     ({"criteria": []}, "criteria"),
     ({"criteria": [RELEVANCE, RELEVANCE]}, "criteria.1.name"),
     ({"criteria": [replace(RELEVANCE, scale_max=40)]}, "criteria.0.scale_max"),

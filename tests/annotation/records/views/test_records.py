@@ -82,7 +82,7 @@ def test_only_managers_see_known_answers_until_the_campaign_is_closed(
     for address in (record, *tables):
         assert as_user(viewer).get(address).status_code == 403
         assert as_user(manager).get(address).status_code == 200
-    assert b"only managers can download it" in content(as_user(viewer).get(url("campaign-records", campaign)))
+    assert b"Only managers can download it" in content(as_user(viewer).get(url("campaign-records", campaign)))
     campaign_close(campaign=campaign)
     for address in (record, *tables):
         assert as_user(viewer).get(address).status_code == 200

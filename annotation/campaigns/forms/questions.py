@@ -1,0 +1,139 @@
+"""The step about questions to raters: a small form for each question."""
+
+from typing import Any
+
+from django import forms
+from django.forms.utils import ErrorDict
+
+from annotation.campaigns.design.questionnaire import LONGEST_QUESTION, MOST_QUESTIONS, WHEN, Questionnaire
+from annotation.campaigns.fields.table import QUESTIONS
+from annotation.campaigns.forms.fields import LinesField, textarea
+from annotation.campaigns.forms.steps import Step
+from annotation.campaigns.questions import ANSWER_KINDS, KINDS, READY_MADE, Question
+from annotation.campaigns.questions.base import LONGEST_ANSWER
+from annotation.campaigns.questions.choice import Choice
+from annotation.core.forms import Form
+from annotation.models import Campaign
+
+
+class AnswerKindSelect(forms.Select):
+    """Each option lists the fields that its kind of answer uses; the style sheet hides the others."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        option["attrs"]["data-uses"] = " ".join(ANSWER_KINDS[value].uses)
+        return option
+
+
+class QuestionForm(Form):
+    makes = "question"
+    question = forms.CharField(label="Question", max_length=LONGEST_QUESTION)
+    name = forms.CharField(
+        label="Name", max_length=40, help_text="For files and the filter of results, such as <code>expertise</code>."
+    )
+    kind = forms.ChoiceField(
+        label="Answer",
+        choices=[(kind.key, kind.choice) for kind in KINDS],
+        initial=Choice.key,
+        widget=AnswerKindSelect,
+    )
+    options = LinesField(
+        label="Answers to choose from", required=False, widget=textarea(5), help_text="A line for each."
+    )
+    longest = forms.IntegerField(
+        label="Characters, at most", required=False, min_value=1, max_value=LONGEST_ANSWER, initial=LONGEST_ANSWER
+    )
+    low = forms.FloatField(label="Lowest number", required=False)
+    high = forms.FloatField(label="Highest number", required=False)
+    optional = forms.BooleanField(label="Raters may leave it out", required=False)
+    remove = forms.BooleanField(label="Remove this question", required=False)
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the form was sent without a question, or its question is to be removed."""
+        text = [str(self.data.get(self.add_prefix(name), "")).strip() for name in ("name", "question")]
+        return self.is_bound and (bool(self.data.get(self.add_prefix("remove"))) or not any(text))
+
+    def full_clean(self) -> None:
+        """Check the fields, unless they are left out: what was not filled in has no mistakes."""
+        super().full_clean()
+        if self.is_left_out:
+            self._errors = ErrorDict()
+
+    @property
+    def is_shown(self) -> bool:
+        return bool(self.initial or self.errors or self["question"].value())
+
+    def data_of_question(self) -> dict[str, Any]:
+        """Return the question as the design holds it."""
+        values = self.cleaned_data
+        used = {name: values[name] for name in ANSWER_KINDS[values["kind"]].uses}
+        if used.get("longest", 0) is None:
+            used["longest"] = LONGEST_ANSWER
+        words = {name: values[name].strip() for name in ("name", "question")}
+        return {**words, "kind": values["kind"], "required": not values["optional"], **used}
+
+    @staticmethod
+    def initial_of(question: Question) -> dict[str, Any]:
+        used = {name: getattr(question, name) for name in ANSWER_KINDS[question.kind].uses}
+        words = {name: getattr(question, name) for name in ("name", "question", "kind")}
+        return {**words, **used, "optional": not question.required}
+
+
+class QuestionsStep(Step):
+    step = QUESTIONS
+    title = "Questions to raters"
+    lead = "What you want to know about raters themselves. A campaign needs no such questions."
+    first = "when"
+    template = "annotation/campaigns/campaign_form_questions.html"
+
+    when = forms.ChoiceField(
+        label="When raters answer, once",
+        choices=list(WHEN.items()),
+        widget=forms.RadioSelect,
+        help_text="The first page tells raters what they will be asked, before they agree to take part.",
+    )
+
+    def __init__(self, campaign: Campaign, data: Any = None) -> None:
+        super().__init__(campaign, data)
+        asked = Questionnaire.lenient(campaign.questions).questions
+        self.questions = [
+            QuestionForm(
+                data,
+                prefix=f"question-{number + 1}",
+                initial=QuestionForm.initial_of(asked[number]) if number < len(asked) else None,
+                use_required_attribute=False,
+            )
+            for number in range(MOST_QUESTIONS)
+        ]
+        names = {question.name for question in asked}
+        self.ready_made = [ready for name, ready in READY_MADE.items() if name not in names]
+
+    @classmethod
+    def initial_of(cls, campaign: Campaign) -> dict[str, Any]:
+        return {"when": Questionnaire.lenient(campaign.questions).when}
+
+    def is_valid(self) -> bool:
+        return all([super().is_valid(), *(form.is_valid() for form in self.filled)])  # each of them is checked
+
+    @property
+    def filled(self) -> list[QuestionForm]:
+        return [form for form in self.questions if not form.is_left_out]
+
+    def changes(self) -> dict[str, Any]:
+        questions = [form.data_of_question() for form in self.filled]
+        return {"questions": {"when": self.cleaned_data["when"], "questions": questions} if questions else {}}
+
+    def input_of(self, path: str) -> tuple[forms.Form, str | None]:
+        """Return the input of a path such as ``questions.questions.2.options``."""
+        _, *rest = path.split(".")
+        if len(rest) < 2 or rest[0] != "questions" or not rest[1].isdecimal() or int(rest[1]) > len(self.filled):
+            name = rest[0] if rest and rest[0] in self.fields else None
+            return self, name
+        form = self.filled[int(rest[1]) - 1]
+        field = rest[2] if len(rest) > 2 else None
+        return form, field if field in form.fields else None
+
+    @property
+    def has_errors(self) -> bool:
+        return bool(self.errors) or any(form.errors for form in self.filled)
