@@ -64,6 +64,11 @@ class QuestionForm(Form):
     def is_shown(self) -> bool:
         return bool(self.initial or self.errors or self["question"].value())
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the form is open at first: it has a mistake, or a question that is not stored yet."""
+        return bool(self.errors) or (self.is_shown and not self.initial)
+
     def data_of_question(self) -> dict[str, Any]:
         """Return the question as the design holds it."""
         values = self.cleaned_data
