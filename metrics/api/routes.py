@@ -2,7 +2,7 @@
 
 from rest_framework.routers import BaseRouter
 
-from metrics.api import comparisons, models, runs, score_imports
+from metrics.api import comparisons, models, runs, score_imports, scored_texts
 
 RUNS = "projects/<slug:project_slug>/score-runs"
 
@@ -14,4 +14,5 @@ def register(router: BaseRouter) -> None:
     router.register(f"{RUNS}/<int:score_run_pk>/comparisons", comparisons.ComparisonsViewSet, "comparison")
     router.register(f"{RUNS}/<int:score_run_pk>/disagreements", comparisons.DisagreementsViewSet, "disagreement")
     router.register("projects/<slug:project_slug>/score-imports", score_imports.ScoreImportsViewSet, "score-import")
+    router.register("projects/<slug:project_slug>/scored-texts", scored_texts.ScoredTextsViewSet, "scored-text")
     router.register("projects/<slug:project_slug>/models", models.TrainedModelsViewSet, "model")

@@ -168,16 +168,16 @@ class PlaygroundForm(Form):
         data = super().clean() or self.cleaned_data
         tokenize = data.get("tokenize", "whitespace")
         for name in self.texts:
-            if reason := _too_long(data.get(name, ""), tokenize):
+            if reason := too_long(data.get(name, ""), tokenize):
                 self.add_error(name, reason)
         for row in self.rows:
             row.text_errors, row.weight_errors = _row_errors(row, tokenize)
             if row.text_errors or row.weight_errors:
                 self.add_error(None, f"Reference {row.number} cannot be read: see its errors.")
         texts = [data.get("h", ""), *(row.text for row in self.rows)]
-        n_words = sum(_n_words(text, tokenize) for text in texts if len(text) <= MOST_CHARACTERS)
-        if n_words > MOST_WORDS_TOGETHER:
-            self.add_error(None, f"Found {n_words:,} words in all texts; accepted: up to {MOST_WORDS_TOGETHER:,}.")
+        total = sum(n_words(text, tokenize) for text in texts if len(text) <= MOST_CHARACTERS)
+        if total > MOST_WORDS_TOGETHER:
+            self.add_error(None, f"Found {total:,} words in all texts; accepted: up to {MOST_WORDS_TOGETHER:,}.")
         if self.n_sent > MOST_REFERENCES:
             self.add_error(None, f"Found {self.n_sent} references; accepted: up to {MOST_REFERENCES}.")
         self._check_against_models(data)
@@ -242,25 +242,29 @@ class PlaygroundForm(Form):
 
 
 def _row_errors(row: Row, tokenize: str) -> tuple[list[str], list[str]]:
-    too_long = _too_long(row.text, tokenize)
+    length_error = too_long(row.text, tokenize)
     try:
         _ = row.value
     except ValueError:
-        return ([too_long] if too_long else []), [f"Found “{row.weight[:20]}”; accepted: a number from −1 to 1."]
-    return ([too_long] if too_long else []), []
+        return ([length_error] if length_error else []), [
+            f"Found “{row.weight[:20]}”; accepted: a number from −1 to 1."
+        ]
+    return ([length_error] if length_error else []), []
 
 
-def _too_long(text: str, tokenize: str) -> str:
+def too_long(text: str, tokenize: str) -> str:
+    """Return why a text is not accepted; empty if it is."""
     if "\0" in text:
         return "Found a null character; accepted: text without."
     if len(text) > MOST_CHARACTERS:
         return f"Found {len(text):,} characters; accepted: up to {MOST_CHARACTERS:,}."
-    n_words = _n_words(text, tokenize)
-    return f"Found {n_words:,} words; accepted: up to {MOST_WORDS:,}." if n_words > MOST_WORDS else ""
+    found = n_words(text, tokenize)
+    return f"Found {found:,} words; accepted: up to {MOST_WORDS:,}." if found > MOST_WORDS else ""
 
 
-def _n_words(text: str, tokenize: str) -> int:
-    n_words = len(text.split())
-    if n_words <= MOST_WORDS and tokenize in TOKENIZER_NAMES and text.strip():
+def n_words(text: str, tokenize: str) -> int:
+    """Count words as the tokeniser separates them; between spaces, if there are too many anyway."""
+    between_spaces = len(text.split())
+    if between_spaces <= MOST_WORDS and tokenize in TOKENIZER_NAMES and text.strip():
         return max(map(len, tokenize_texts([text], tokenize=tokenize)))
-    return n_words
+    return between_spaces

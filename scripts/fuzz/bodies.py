@@ -97,6 +97,12 @@ BODIES: dict[str, dict[str, Any]] = {
     "deprecate": {"reason": "Old."},
     "rate": {"like": "References", "ratings_per_unit": 2, "name": "Rated again"},
     "score-runs": {"release": "gold/v1", "systems": ["Alpha"], "metric": "bleu", "parameters": {"max_order": 2}},
+    "scored-texts": {
+        "metric": "delta_bleu",
+        "parameters": {"max_order": 2, "tokenize": "13a"},
+        "hypothesis": "I know what you mean.",
+        "references": [{"text": "I know what that means.", "weight": 0.9}, {"text": "I do not know.", "weight": -0.4}],
+    },
     "seed-samples": {"corpus": "pool", "name": "Drawn", "n": 2, "seed": 1},
     "seed-selections": SELECTED | {"seed": 4, "again": True},
     "preview": SELECTED,
