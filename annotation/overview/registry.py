@@ -10,13 +10,14 @@ from annotation.models import Job, Project
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence about the data, how sure it is, and the page that shows it."""
+    """A sentence about the data, how sure it is, and the page that shows it. The newest that ``leads`` comes first."""
 
     kind: str
     at: datetime
     text: str
     sure: str
     url: str
+    leads: bool = False
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def front_page(project: Project, *, all_findings: bool = False) -> FrontPage:
     jobs, manages, counts = open_jobs(project), may_manage(project), counts_of(project)
     needs = [need for source in NEEDS for need in source(project)] if manages else []
     return FrontPage(
-        findings=_newest((finding for source in FINDINGS for finding in source(project, most + 1)), most),
+        findings=_led(_newest((finding for source in FINDINGS for finding in source(project, most + 1)), most)),
         running=_newest([*running_campaigns(project), *running_jobs(project, jobs)], SHOWN),
         needs=_newest([*needs, *(failed_jobs(project, jobs) if manages else [])], SHOWN),
         counts=counts,
@@ -79,6 +79,17 @@ def _newest(rows: Iterable[AnyDated], most: int) -> Newest[AnyDated]:
     every = list(rows)
     newest = nlargest(most + FOLDED, every, key=attrgetter("at"))
     return Newest(newest[:most], len(every), newest[most:])
+
+
+def _led(findings: Newest[Finding]) -> Newest[Finding]:
+    """Put the newest finding that leads first."""
+    every = [*findings.shown, *findings.folded]
+    lead = next((finding for finding in every if finding.leads), None)
+    if lead is None:
+        return findings
+    every = [lead, *(finding for finding in every if finding is not lead)]
+    n = len(findings.shown)
+    return Newest(every[:n], findings.total, every[n:])
 
 
 def counts_of(project: Project) -> Counts:

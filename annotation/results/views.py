@@ -21,6 +21,7 @@ from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.quality.selectors.monitoring.stored import plain
 from annotation.results.attributes import ATTRIBUTES, FILTER_REFUSED, filters_from, rater_answers
 from annotation.results.charts import CHARTS
+from annotation.results.selectors.campaigns import rated_campaigns
 from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
 from annotation.results.selectors.stored import Read, read_results
@@ -108,12 +109,6 @@ def results_items(request: MemberRequest) -> HttpResponse:
         "back_url": _page_url(request.project, campaigns, filters),
     }
     return render(request, "annotation/results/results_items.html", context)
-
-
-def rated_campaigns(project: Project) -> Any:
-    """Return the campaigns of a project that raters have rated, newest first."""
-    launched = project.campaigns.exclude(state=CampaignState.DRAFT).select_related("dataset")
-    return launched.filter(ratings__isnull=False).distinct().order_by("-pk")
 
 
 def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str, Any]:

@@ -53,6 +53,11 @@ def verdict_sentence(verdict: CriterionVerdict) -> str:
     return text + _caution(certain)
 
 
+def named_sentence(verdict: CriterionVerdict, *, many: bool) -> str:
+    """Return the sentence; with its criterion in front if it is one of many."""
+    return f"{verdict.criterion.capitalize()}: {verdict.sentence}" if many else verdict.sentence
+
+
 def _caution(certain: list[PairVerdict]) -> str:
     turned = sum(pair.holds_zero for pair in certain)
     if not turned:

@@ -7,7 +7,7 @@ from typing import Any
 from annotation.core.latex import escape
 from annotation.core.numbers import counted
 from annotation.models import Campaign
-from annotation.results.selectors.sentences import listed, number
+from annotation.results.selectors.sentences import listed, named_sentence, number
 from annotation.results.selectors.verdicts import CriterionVerdict, Results
 
 SYSTEM_COLUMNS = (
@@ -100,10 +100,7 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
         "less the significantly worse; a cluster ends where all systems above are significantly better than all below."
     )
     many = len(results.criteria) > 1
-    texts += [
-        f"{verdict.criterion.capitalize()}: {verdict.sentence}" if many else verdict.sentence
-        for verdict in results.criteria
-    ]
+    texts += [named_sentence(verdict, many=many) for verdict in results.criteria]
     return " ".join(texts)
 
 

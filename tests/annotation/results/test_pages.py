@@ -1,14 +1,17 @@
 """The pages, files, endpoint and command of results."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Campaign, Project
+from annotation.overview.results import verdicts
 from annotation.results.selectors.verdicts import compute_results
 from tests.annotation.results.test_verdicts import preferences, rated_campaign
 
@@ -48,6 +51,24 @@ def test_the_page_says_who_is_better_and_leads_to_items_files_and_charts(campaig
     both = f"{query}&criterion=quality&system=Ada&system=Bo"
     items = as_viewer.get(reverse("annotation:results-items", args=[project.slug]) + both)
     assert "Ada says" in items.content.decode()
+
+
+def test_the_front_page_leads_with_the_newest_verdict_before_newer_findings(campaign, as_viewer: Client) -> None:
+    front = reverse("annotation:project-detail", args=[campaign.project.slug])
+    other, _ = rated_campaign(campaign.project, slug="more", name="Second", items=3)
+    Campaign.objects.filter(pk=other.pk).update(state="closed", closed_at=timezone.now() + timedelta(hours=1))
+    for name, shown in (("Quality", campaign), ("Second", other)):
+        (verdict,) = compute_results([shown]).criteria
+        finding = next(each for each in verdicts(shown.project, 5) if f"“{name}”" in each.sure)
+        assert finding.text == verdict.sentence
+        assert finding.url == reverse("annotation:campaign-results", args=[shown.project.slug, shown.pk])
+
+    page = as_viewer.get(front).content.decode()
+    lead = page.partition('class="is-lead"')[2].partition("</li>")[0]
+    assert "24 ratings by 4 raters of 3 items in “Second”" in lead
+    assert "which is still open" in page.partition(lead)[2]
+    Campaign.objects.filter(pk=other.pk).update(closed_at=campaign.launched_at - timedelta(days=1))
+    assert "“Quality”, which is still open" in as_viewer.get(front).content.decode().partition("is-lead")[2][:900]
 
 
 def test_the_page_is_sent_again_only_when_ratings_came(campaign, as_viewer: Client) -> None:

@@ -1,0 +1,63 @@
+"""Campaigns with ratings, and what a project's front page says of their systems."""
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.campaigns.rated import rated_by
+from annotation.core.caching import cached
+from annotation.core.errors import AnnotationError
+from annotation.core.numbers import counted
+from annotation.models import Campaign, CampaignState, Project, Rating
+from annotation.quality.selectors.raters import moment
+from annotation.results.selectors.sentences import named_sentence
+from annotation.results.selectors.stored import read_results
+from annotation.results.selectors.verdicts import Results
+
+AT_ONCE = 2_000  # ratings of which results cost so little that a front page has those of this moment
+KEPT_SECONDS = 300  # results of more ratings, while raters work
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Who is better by a campaign's raters, in a sentence, and what that rests on."""
+
+    text: str
+    basis: str
+
+
+def rated_campaigns(project: Project) -> QuerySet[Campaign]:
+    """Return the campaigns of a project that raters have rated, newest first."""
+    launched = project.campaigns.exclude(state=CampaignState.DRAFT).select_related("dataset")
+    return launched.filter(Exists(Rating.objects.filter(campaign=OuterRef("pk")))).order_by("-pk")
+
+
+def headline(campaign: Campaign) -> Headline | None:
+    """Return the sentence of the campaign's results; None while it does not compare two systems.
+
+    Of many ratings it is some minutes old at most, but never older than the last decision about a rater.
+    """
+    if not rated_by(campaign).outputs:
+        return None
+    ratings = Rating.objects.filter(campaign=campaign).order_by()
+    if ratings[: AT_ONCE + 1].count() <= AT_ONCE or campaign.state != CampaignState.RUNNING:
+        return _headline(campaign)
+    key = f"results-headline-{campaign.pk}-{moment(campaign).decision}"
+    return cached(key, lambda: _headline(campaign), KEPT_SECONDS)
+
+
+def _headline(campaign: Campaign) -> Headline | None:
+    try:
+        results = read_results([campaign], {}).results
+    except AnnotationError:
+        return None
+    compared = [verdict for verdict in results.criteria if len(verdict.systems) > 1] if results else []
+    if results is None or not compared:
+        return None
+    return Headline(named_sentence(compared[0], many=len(results.criteria) > 1), _basis(results, campaign))
+
+
+def _basis(results: Results, campaign: Campaign) -> str:
+    raters = f" by {counted(results.raters, 'rater')}" if results.raters_known else ""
+    rests = f"{counted(results.ratings, 'rating')}{raters} of {counted(results.items, 'item')} in “{campaign.name}”"
+    return f"{rests}, which is still open" if campaign.state == CampaignState.RUNNING else rests
