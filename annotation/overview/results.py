@@ -12,15 +12,16 @@ MOST = 3  # campaigns that are read, newest first
 
 
 def verdicts(project: Project, most: int) -> Iterator[Finding]:
-    """Yield what raters say of the systems; the newest campaign's verdict leads the page."""
-    for campaign in rated_campaigns(project)[: min(most, MOST)]:
-        found = headline(campaign)
-        if found is None:
-            continue
+    """Yield what raters say of the systems. The newest verdict leads the page, of certain ones if there are any."""
+    read = [(campaign, headline(campaign)) for campaign in rated_campaigns(project)[: min(most, MOST)]]
+    found_any = [(campaign, found) for campaign, found in read if found]
+    is_any_certain = any(found.is_certain for _, found in found_any)
+    for campaign, found in found_any:
         newest = campaign.ratings.order_by("-pk").values_list("created_at", flat=True)[0]
         at = campaign.closed_at if campaign.state == CampaignState.CLOSED and campaign.closed_at else newest
         url = reverse("annotation:campaign-results", args=[project.slug, campaign.pk])
-        yield Finding("Raters", at, found.text, found.basis, url, leads=True)
+        basis = f"{found.basis} in “{campaign.name}”"
+        yield Finding("Raters", at, found.text, basis, url, leads=found.is_certain or not is_any_certain)
 
 
 register(findings=[verdicts])

@@ -20,10 +20,11 @@ KEPT_SECONDS = 300  # results of more ratings, while raters work
 
 @dataclass(frozen=True)
 class Headline:
-    """Who is better by a campaign's raters, in a sentence, and what that rests on."""
+    """Who is better by a campaign's raters, in a sentence; what that rests on; whether a difference is certain."""
 
     text: str
     basis: str
+    is_certain: bool
 
 
 def rated_campaigns(project: Project) -> QuerySet[Campaign]:
@@ -54,10 +55,12 @@ def _headline(campaign: Campaign) -> Headline | None:
     compared = [verdict for verdict in results.criteria if len(verdict.systems) > 1] if results else []
     if results is None or not compared:
         return None
-    return Headline(named_sentence(compared[0], many=len(results.criteria) > 1), _basis(results, campaign))
+    first = compared[0]
+    text = named_sentence(first, many=len(results.criteria) > 1)
+    return Headline(text, _basis(results, campaign), any(pair.differs for pair in first.pairs))
 
 
 def _basis(results: Results, campaign: Campaign) -> str:
     raters = f" by {counted(results.raters, 'rater')}" if results.raters_known else ""
-    rests = f"{counted(results.ratings, 'rating')}{raters} of {counted(results.items, 'item')} in “{campaign.name}”"
-    return f"{rests}, which is still open" if campaign.state == CampaignState.RUNNING else rests
+    rests = f"{counted(results.ratings, 'rating')}{raters} of {counted(results.items, 'item')}"
+    return f"{rests} so far" if campaign.state == CampaignState.RUNNING else rests
