@@ -14,6 +14,7 @@ from correlations.models import ParameterStudy, Study
 from correlations.results.study import StudyResult
 from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.reports import BestRow, best_row, few_units
+from metrics.scoring.settings import with_settings
 
 STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
 
@@ -34,7 +35,7 @@ def _headline(result: StudyResult, best: BestRow) -> str:
     interval = " [{:.2f}, {:.2f}]".format(*estimate.over_items) if estimate.over_items else ""
     over = f"{counted(len(row.systems), 'system')} and {counted(row.items, 'item')}"
     return (
-        f"Closest to the raters is {row.label} with {best.references}: "
+        f"Closest to the raters is {with_settings(row.label, row.signature)} with {best.references}: "
         f"{result.lead.label} {estimate.value:.2f}{interval} over {over}."
     )
 

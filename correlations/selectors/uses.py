@@ -6,6 +6,7 @@ from typing import NamedTuple
 from annotation.models import JobState, Release, Response
 from correlations.models import ParameterStudy, Study
 from metrics.models import ScoreRun
+from metrics.scoring.settings import with_settings
 from metrics.selectors.runs import metric_label
 from metrics.subsets import Subset
 
@@ -13,7 +14,7 @@ from metrics.subsets import Subset
 class Use(NamedTuple):
     release: Release
     kind: str  # score run | study | parameter study
-    pk: int  # of a score run: its number
+    number: int  # by which its address names it: a score run's in the project, a study's primary key
     name: str
     state: str
     created_at: datetime
@@ -32,8 +33,8 @@ def response_uses(response: Response) -> list[Use]:
         kind = str(model._meta.verbose_name)
         studies = model.objects.filter(release__in=ordered).defer("result", "specification")
         uses += [Use(by_pk[each.release_id], kind, each.pk, each.name, each.state, each.created_at) for each in studies]
-    return sorted(uses, key=lambda use: (ordered.index(use.release), use.kind, -use.pk))
+    return sorted(uses, key=lambda use: (ordered.index(use.release), use.kind, -use.number))
 
 
 def _run_name(run: ScoreRun) -> str:
-    return f"{metric_label(run)}, {Subset.from_mapping(run.subset).label}"
+    return f"{with_settings(metric_label(run), run.signature)}, {Subset.from_mapping(run.subset).label}"

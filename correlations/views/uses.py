@@ -15,7 +15,7 @@ COLUMNS: dict[str, Column] = {
     "release": lambda use: release_name(use.release),
     "deprecated": lambda use: use.release.deprecated_at is not None,
     "kind": "kind",
-    "id": "pk",
+    "id": "number",
     "name": "name",
     "state": "state",
     "created_at": "created_at",

@@ -113,6 +113,7 @@ class Bleu(NgramMetric):
     published: ClassVar[Mapping[str, Any]] = MappingProxyType(
         {"max_order": 4, "tokenize": "13a", "lowercase": False, "smoothing": "exp"}
     )
+    usual: ClassVar[Mapping[str, Any]] = published
 
     smoothing: str = choice("none", SMOOTHINGS, label="Smoothing of an order without a match", key="smooth")
 

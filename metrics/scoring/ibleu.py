@@ -11,6 +11,7 @@ Sun, Zhou, Joint Learning of a Dual SMT System for Paraphrase Generation, ACL 20
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -64,6 +65,7 @@ class IBleu(Metric):
     needs_sources: ClassVar[bool] = True
     low: ClassVar[float] = -1.0
     together: ClassVar[str] = NgramMetric.together
+    usual: ClassVar[Mapping[str, Any]] = NgramMetric.usual
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
     alpha: float = real(0.9, low=0, high=1, label="Weight of the references against the source", key="alpha")

@@ -202,6 +202,8 @@ class Metric(ABC):
         How several references make a score that is neither the best nor the mean of those against each one alone.
     published : mapping
         Parameters with which scores on unweighted references are usually published, if they are not the defaults.
+    usual : mapping
+        Parameters that a reader presumes if only the metric's name is given; pages say where a score departs from them.
     version : str
         The last word of its signatures: raised whenever a score could change by more than rounding.
     """
@@ -223,6 +225,7 @@ class Metric(ABC):
     no_lone_score: ClassVar[str] = ""
     together: ClassVar[str] = "parts of several"
     published: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    usual: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     version: ClassVar[str] = VERSION
 
     def __post_init__(self) -> None:

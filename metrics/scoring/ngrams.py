@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -247,6 +248,8 @@ class NgramMetric(Metric):
 
     is_bleu: ClassVar[bool] = True
     together: ClassVar[str] = "an n-gram may match in any of them"
+    #: Papineni et al. (2002), section 2.3: N = 4 "for the baseline".
+    usual: ClassVar[Mapping[str, Any]] = MappingProxyType({"max_order": 4})
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")

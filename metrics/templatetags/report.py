@@ -6,6 +6,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from metrics.models import ScoreRun, SystemScore
+from metrics.scoring import settings
 from metrics.scoring.colours import metric_colour
 from metrics.selectors.runs import metric_label
 from metrics.selectors.zeros import zero_reason
@@ -94,6 +95,13 @@ def why_zero(score: SystemScore, run: ScoreRun) -> str:
 
 
 @register.filter
+def with_settings(label: str, signature: str) -> str:
+    """Return a metric's label with the settings that depart from the field's usual ones."""
+    return settings.with_settings(label, signature)
+
+
+@register.filter
 def run_label(run: ScoreRun) -> str:
     """Return the metric with its references."""
-    return f"{metric_label(run)}, {references(Subset.from_mapping(run.subset).label)}"
+    name = with_settings(metric_label(run), run.signature)
+    return f"{name}, {references(Subset.from_mapping(run.subset).label)}"

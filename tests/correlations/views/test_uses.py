@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from correlations.models import ParameterStudy, Study
+from metrics.models import ScoreRun
 from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
 from tests.metrics.world import World, make_world
@@ -41,15 +42,16 @@ def make_uses(world: World) -> tuple[int, int]:
         specification={},
         signature="1" * 64,
     )
-    return run.number, study.pk
+    ScoreRun.objects.filter(pk=run.pk).update(number=run.pk + 7)  # no number that could pass for the primary key
+    return run.pk + 7, study.pk
 
 
 def test_runs_and_studies_are_listed_with_their_release(world, viewer, as_user):
     run, study = make_uses(world)
     response = world.responses["Human", 1]
     page = as_user(viewer).get(url(world, response)).content.decode()
-    assert f"Run {run}</a>" in page
-    assert "ΔBLEU, w &gt; 0" in page
+    assert f'<a href="{reverse("metrics:run-detail", args=[world.project.slug, run])}">Run {run}</a>' in page
+    assert "ΔBLEU (order 2), w &gt; 0" in page
     assert f"Study {study}</a>" in page
     assert "Parameter study" not in page
     rows = json.loads(b"".join(as_user(viewer).get(url(world, response, "?format=json")).streaming_content))
