@@ -17,6 +17,7 @@ from metrics.scoring.colours import metric_colour
 from metrics.scoring.comparisons import LEVEL
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
+from metrics.scoring.settings import departures
 from metrics.selectors.models import model_names_of
 from metrics.selectors.run_items import ItemSet, item_set, references_name, with_item_counts
 from metrics.selectors.runs import metric_label, parameter_summary, reads_references, run_metric
@@ -40,6 +41,7 @@ class Column:
     items: ItemSet = field(default_factory=ItemSet)
     name: str = ""  # the label, with what tells it from another column of the same label and items
     parameters: str = ""
+    settings: str = ""  # that depart from the field's usual ones
     date: datetime | None = None
     is_tested: bool = False  # whether each system was compared with the best one
     digits: int = 3
@@ -250,6 +252,7 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
         references=references_name(run) if reads_references(run) else "",
         items=item_set(run),
         parameters=parameter_summary(run, names),
+        settings=", ".join(departures(run.signature)),
         date=run.finished_at,
         light=metric_colour(label, "light"),
         dark=metric_colour(label, "dark"),

@@ -1,5 +1,6 @@
 """What a leaderboard says of the best system, in sentences."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from annotation.core.numbers import counted
@@ -33,9 +34,12 @@ def summary(board: Leaderboard) -> list[str]:
     if len(sets) == 1:
         return [*map(_of_raters, raters), *_of_metrics(metrics)]
     sentences = [_of_raters(column, with_items=True) for column in raters]
+    alike = Counter(of_set[0].items.words for of_set in sets)
     for of_set in sets[:ITEM_SETS]:
         first, *rest = _of_metrics(of_set)
-        sentences += [f"Over {of_set[0].items.words}: {first}", *rest]
+        items = of_set[0].items
+        told_by = f" ({items.chosen_by})" if alike[items.words] > 1 else ""
+        sentences += [f"Over {items.words}{told_by}: {first}", *rest]
     if left := sum(map(len, sets[ITEM_SETS:])):
         sentences.append(f"{counted(left, 'more metric')} over other items: see the table.")
     return [*sentences, "Scores over different items are not compared with each other."]

@@ -81,4 +81,4 @@ def settings_of(columns: Sequence[Column]) -> list[Setting]:
 
 def _items(column: Column) -> str:
     is_positive = column.run is not None and column.run.subset.get("items") == "positive"
-    return f"{column.items.label}, with a positive weight" if is_positive else column.items.label
+    return f"{column.items.count}, with a positive weight" if is_positive else column.items.label
