@@ -129,7 +129,7 @@ def _reopen_effects(campaign: Campaign, choices: Choices) -> list[str]:
 OPERATIONS: dict[str, Operation] = {
     "extend": Operation(
         "More ratings per item",
-        "Every item gets more slots. The order of the texts stays balanced over all slots.",
+        "Ask more raters about every item than was planned. Ratings that were made stay.",
         "Add slots",
         "plus-lg",
         forms.ExtendForm,
