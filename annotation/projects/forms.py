@@ -4,7 +4,6 @@ from django import forms
 
 from annotation.core.forms import EditForm, NamingForm, RefusableForm
 from annotation.models import Project, Role, User
-from annotation.projects.roles import roles_sentence
 from annotation.projects.services.invitations import MOST_DAYS, MOST_USES
 
 
@@ -30,11 +29,11 @@ class DeletionForm(RefusableForm):
 
 class MemberForm(RefusableForm):
     username = forms.CharField(max_length=150, help_text="The username of an account on this server.")
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER, help_text=roles_sentence())
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER)
 
 
 class InvitationForm(RefusableForm):
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER, help_text=roles_sentence())
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.VIEWER)
     most_uses = forms.IntegerField(
         label="For how many people", min_value=1, max_value=MOST_USES, initial=1, help_text="Each joins once."
     )

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotation.projects.roles import roles_sentence
 from config.help.glossary import TERMS, Term
 
 
@@ -39,7 +38,7 @@ PAGES = (
     ),
     Page(
         ["annotation:project-members", "annotation:invitation-"],
-        roles_sentence(),
+        "Who works on the project, and in which role. Owners invite others by a link, change roles and remove members.",
         "architecture#the-nouns",
     ),
     Page(

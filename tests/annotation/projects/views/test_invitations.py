@@ -97,6 +97,7 @@ def test_only_owners_see_and_make_links(as_user, project: Project, owner: User, 
     page = client.get(url("project-members", project.slug)).content.decode()
     assert "Invite by link" not in page
     assert "Managers also import data" in page
+    assert as_user(owner).get(url("project-members", project.slug)).text.count("Managers also import data") == 1
 
 
 def test_a_wrong_number_is_named_at_its_field_and_nothing_is_made(as_user, project: Project, owner: User) -> None:
