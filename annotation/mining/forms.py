@@ -8,6 +8,7 @@ from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from annotation.core.forms import Form, RefusableForm, offer_choices, offer_rows
+from annotation.core.kept_files import KeptFileForm
 from annotation.core.uploads import upload_limit
 from annotation.hygiene.steps import languages, primary_language
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
@@ -78,7 +79,7 @@ class _CorpusForm(RefusableForm):
         return {name: self.cleaned_data[name] for name in INDEX}
 
 
-class CorpusUploadForm(_CorpusForm):
+class CorpusUploadForm(_CorpusForm, KeptFileForm):
     file = forms.FileField(
         label="File",
         widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.tsv,.tab,.parquet,.gz,.zst"}),
@@ -103,7 +104,7 @@ class CorpusUploadForm(_CorpusForm):
         label="Between turns of a context that is one text", required=False, max_length=20, initial=TURN_SEPARATOR
     )
     field_groups = {
-        "main": ("name", "file", "file_format", "compression"),
+        "main": ("name", "file", "kept", "file_format", "compression"),
         "about": ABOUT,
         "columns": (*PARTS, "turn_separator", "header"),
         "index": INDEX,

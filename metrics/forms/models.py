@@ -8,6 +8,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.text import capfirst
 
 from annotation.core.forms import RefusableForm, offer_choices
+from annotation.core.kept_files import KeptFileForm
 from annotation.core.uploads import upload_limit
 from annotation.models import Corpus, Dataset, Project, SourceKind, User
 from annotation.references.releases.selectors.releases import source_counts
@@ -114,27 +115,31 @@ class CorpusTrainingForm(_TrainingForm):
         return {"texts": self.cleaned_data["texts"]}
 
 
-def _file_field(accepted: str) -> forms.FileField:
+def _file_field() -> forms.FileField:
+    return forms.FileField(label="File", validators=[upload_limit(", or any size by the command train_metric_model")])
+
+
+def _file_help(accepted: str) -> str:
     limit = filesizeformat(settings.UPLOAD_MAX_BYTES)
-    return forms.FileField(
-        label="File",
-        help_text=f"{accepted}; up to {limit}. For a larger one use the command <code>train_metric_model</code>.",
-        validators=[upload_limit(", or any size by the command train_metric_model")],
-    )
+    return f"{accepted}; up to {limit}. For a larger one use the command <code>train_metric_model</code>."
 
 
-class UploadTrainingForm(_TrainingForm):
+class UploadTrainingForm(_TrainingForm, KeptFileForm):
+    file = _file_field()
     field_order = ("name", "file", "keep_apart")
 
     def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
-        self.fields["file"] = _file_field("One text per line, in UTF-8, perhaps compressed with gzip or Zstandard")
-        self.order_fields(self.field_order)
+        accepted = "One text per line, in UTF-8, perhaps compressed with gzip or Zstandard"
+        self.fields["file"].help_text = _file_help(accepted)
 
 
-class ModelUploadForm(ModelForm):
+class ModelUploadForm(ModelForm, KeptFileForm):
     """A model that another program made."""
+
+    file = _file_field()
+    field_order = ("name", "file")
 
     def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
-        self.fields["file"] = _file_field(capfirst(kind.made_elsewhere))
+        self.fields["file"].help_text = _file_help(capfirst(kind.made_elsewhere))

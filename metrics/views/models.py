@@ -16,6 +16,7 @@ from annotation.core.charts import MEDIA_TYPES
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response, zip_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
+from annotation.core.kept_files import FileKeeper, KeptFileForm
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.models import JobState, Project, Role
@@ -115,6 +116,7 @@ def model_create(request: MemberRequest) -> HttpResponse:
         ),
     }
     if origin is not None:
+        keeps = {"keeper": FileKeeper(project, request.user)} if issubclass(origin.form, KeptFileForm) else {}
         form = origin.form(
             request.POST or None,
             request.FILES or None,
@@ -123,6 +125,7 @@ def model_create(request: MemberRequest) -> HttpResponse:
             by=request.user,
             initial={"name": _usual_name(kind, origin)},
             **origin.source,
+            **keeps,
         )
         if model := form.submit(origin.create, **origin.source):
             tasks.train_model.delay_on_commit(model.pk)

@@ -12,6 +12,7 @@ from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import errors_response, object_rows, objects_response, table_response
 from annotation.core.job_views import cancel_view, job_part, retry_view
+from annotation.core.kept_files import FileKeeper
 from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
@@ -80,7 +81,8 @@ def _seeds_url(project: Project) -> str:
 @project_view(Role.MANAGER)
 @takes_uploads
 def corpus_create(request: MemberRequest) -> HttpResponseBase:
-    form = CorpusUploadForm(request.POST or None, request.FILES or None)
+    keeper = FileKeeper(request.project, request.user)
+    form = CorpusUploadForm(request.POST or None, request.FILES or None, keeper=keeper)
     if corpus := form.submit(services.corpus_upload, project=request.project, by=request.user):
         return _index(corpus)
     return render(request, "annotation/mining/corpus_form.html", {"project": request.project, "form": form})

@@ -13,8 +13,21 @@ from annotation import tasks
 from annotation.core.kept_files import KEPT_EACH, KEPT_HOURS, FileKeeper, kept_files_sweep
 from annotation.datasets.services.drafts import UNCONFIRMED_DAYS
 from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
-from annotation.models import Dataset, DatasetImport, JobState, KeptFile, Project, RatingImport, User, WeightsImport
+from annotation.mining.tasks import corpus_index
+from annotation.models import (
+    Corpus,
+    Dataset,
+    DatasetImport,
+    JobState,
+    KeptFile,
+    Project,
+    RatingImport,
+    User,
+    WeightsImport,
+)
 from annotation.references.releases.services.imports import weights_import_execute
+from metrics.models import TrainedModel
+from metrics.tasks import train_model
 from tests.annotation.worlds.datasets import example_dataset
 
 OWN_NAMES = b"question,answer\nHi?,Hello.\n"
@@ -75,6 +88,40 @@ def test_a_refused_form_keeps_its_entries_and_its_file_until_it_is_accepted(
     assert client.post(address(kind, dataset), fields | {"kept": key}).status_code == 302
     job = JOBS[kind].objects.get()
     assert (bytes(job.content), job.filename) == (content, filename)
+    assert not KeptFile.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "content", "filename", "fields", "model"),
+    [
+        (
+            *("annotation:corpus-create", ""),
+            *(b'{"message": "Hi?", "response": "Hello."}\n', "pool.jsonl"),
+            {"language": "en", "tokenizer": "words", "k1": "1.2", "b": "0.75", "header": "on"},
+            Corpus,
+        ),
+        (
+            *("metrics:model-create", "?kind=language_model&from=texts"),
+            *(b"A text.\nAnother text.\n", "news.txt"),
+            {"option_order": "2", "option_prune": "0", "option_tokenize": "whitespace"},
+            TrainedModel,
+        ),
+    ],
+    ids=["corpus", "model"],
+)
+def test_corpora_and_models_keep_a_refused_file_too(
+    client: Client, project: Project, monkeypatch, name, query, content, filename, fields, model
+) -> None:
+    for task in (corpus_index, train_model):
+        monkeypatch.setattr(task, "delay_on_commit", lambda pk: None)
+    where = reverse(name, args=[project.slug]) + query
+    page = client.post(where, fields | {"file": SimpleUploadedFile(filename, content)}).text
+    assert re.search(r"Give the (corpus|model) a name\.", page)
+    assert f"<strong>{filename}</strong>" in page
+    key = re.search('name="kept" value="([^"]+)"', page)[1]
+    answer = client.post(where, fields | {"name": "Pool", "kept": key})
+    assert answer.status_code == 302, re.findall(r"errorlist[^>]*>(.*?)</ul>", answer.text, re.DOTALL)
+    assert bytes(model.objects.get().content) == content
     assert not KeptFile.objects.exists()
 
 
