@@ -21,7 +21,14 @@ from metrics.models import RunOrigin, ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric, MetricStatistics, metric_labels
 from metrics.selectors.corpus import Corpus
-from metrics.services.runs import GroupOf, score_run_compute, score_run_statistics, score_runs_create
+from metrics.services.runs import (
+    GroupOf,
+    score_run_compute,
+    score_run_part,
+    score_run_statistics,
+    score_runs_create,
+    score_runs_wider,
+)
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 
@@ -104,20 +111,21 @@ def _check_ratings(spec: Specification, human: HumanSide, index_of: dict[str, in
 
 
 def _rows(study: Study, spec: Specification, scorer: Scorer, progress: StagedProgress) -> list[Row]:
-    """Return the table's rows. Each is a score run, computed here unless it exists."""
+    """Return the table's rows. Each is a score run, computed here unless it, or one over more items, exists."""
     metrics = spec.built_metrics()
     labels = dict(zip(metrics, metric_labels(metrics), strict=True))
     table_rows = spec.built_rows()
-    runs = iter(
-        score_runs_create(
-            project=study.project,
-            release=study.release,
-            systems=scorer.corpus.systems,
-            rows=[(metric, subset) for metric, subset in table_rows if metric.name != External.name],
-            by=study.requested_by,
-            group=GroupOf(RunOrigin.STUDY, study.pk, study.name),
-        )
+    systems, computed = scorer.corpus.systems, [row for row in table_rows if row[0].name != External.name]
+    wider = score_runs_wider(release=study.release, systems=systems, rows=computed)
+    runs = score_runs_create(
+        project=study.project,
+        release=study.release,
+        systems=systems,
+        rows=computed,
+        by=study.requested_by,
+        group=GroupOf(RunOrigin.STUDY, study.pk, study.name),
     )
+    to_score = zip(runs, wider, strict=True)
     report = progress.stage("Scoring")
     rows = []
     for index, (metric, subset) in enumerate(table_rows):
@@ -125,18 +133,22 @@ def _rows(study: Study, spec: Specification, scorer: Scorer, progress: StagedPro
             run = imported_run(study.project, study.dataset_id, metric, spec.systems)
             statistics = imported_statistics(run, scorer.corpus)
         else:
-            run = next(runs)
-            statistics = _scored(run, metric, subset, scorer)
+            run, over_more = next(to_score)
+            statistics = _scored(run, over_more, metric, subset, scorer)
         rows.append(Row(metric, labels[metric], subset, statistics, run))
         report(index + 1, len(table_rows))
     return rows
 
 
-def _scored(run: ScoreRun, metric: Metric, subset: Subset, scorer: Scorer) -> MetricStatistics:
+def _scored(
+    run: ScoreRun, over_more: ScoreRun | None, metric: Metric, subset: Subset, scorer: Scorer
+) -> MetricStatistics:
     stored = score_run_statistics(run, scorer.corpus.item_ids)
     if stored is not None:
         return stored
-    statistics = scorer.statistics(metric, subset)
+    statistics = score_run_part(over_more, scorer.corpus) if over_more else None
+    if statistics is None:
+        statistics = scorer.statistics(metric, subset)
     score_run_compute(run=run, scorer=scorer, statistics=statistics)
     return statistics
 

@@ -4,7 +4,7 @@ import hashlib
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from metrics.scoring.metric import Metric, MetricStatistics, signature_line
 from metrics.scoring.models.files import SHOWN
 from metrics.scoring.registry import get_metric
 from metrics.selectors.arrays import run_arrays, segment_items
-from metrics.selectors.corpus import IntArray, plain_kinds, reference_counts, texts_digests
+from metrics.selectors.corpus import Corpus, IntArray, plain_kinds, reference_counts, texts_digests
 from metrics.selectors.models import PREFIX, model_parameters
 from metrics.selectors.runs import ordered_systems, plain_kinds_of
 from metrics.services.models import parameters_with_models
@@ -322,6 +322,27 @@ def _check_models(run: ScoreRun) -> None:
             raise ScoreRunRefused.at(parameter.name, f"{parameter.name}: the model was deleted just now.")
 
 
+def score_runs_wider(
+    *, release: Release, systems: Sequence[System], rows: Sequence[tuple[Metric, Subset]]
+) -> list[ScoreRun | None]:
+    """Return for each row the finished run with the same settings and texts over all items with references.
+
+    None if there is none, or if the metric's statistics of a segment depend on the other segments.
+    """
+    texts = RunTexts(release.reference_set.dataset, release, sorted(set(systems), key=lambda system: system.name))
+    digests = texts_digests(systems, sources=any(metric.needs_sources for metric, _ in rows))
+    hashes = [
+        run_signature(texts, metric, replace(subset if metric.needs_references else ALL, items=ALL.items), digests)[1]
+        for metric, subset in rows
+    ]
+    done = ScoreRun.objects.filter(project=release.reference_set.project_id, state=JobState.DONE)
+    by_hash = {run.signature_hash: run for run in done.filter(signature_hash__in=hashes)}
+    return [
+        by_hash.get(value) if type(metric).corpus_state is Metric.corpus_state and not metric.pools else None
+        for value, (metric, _) in zip(hashes, rows, strict=True)
+    ]
+
+
 def score_run_execute(*, run_id: int, progress: Progress = noop, enqueue: Enqueue = noop) -> None:
     """Claim, score, finish; safe to run twice. ``enqueue`` gets the number of helpers that would find work."""
     job_run(ScoreRun, run_id, lambda run, claim: _score(run, claim, enqueue), progress=progress)
@@ -403,3 +424,16 @@ def score_run_statistics(run: ScoreRun, item_ids: IntArray) -> MetricStatistics 
     if not np.array_equal(segment_items(run), item_ids):
         return None
     return run_arrays(run).statistics()
+
+
+def score_run_part(run: ScoreRun, corpus: Corpus) -> MetricStatistics | None:
+    """Return the statistics of the corpus's systems and items from a finished run over more; None if it lacks some."""
+    stored = run_arrays(run)
+    order = np.argsort(stored.item_ids)
+    place = np.searchsorted(stored.item_ids, corpus.item_ids, sorter=order)
+    at = order[np.minimum(place, order.size - 1)] if order.size else order
+    if order.size == 0 or not np.array_equal(stored.item_ids[at], corpus.item_ids):
+        return None
+    index_of = {system.pk: position for position, system in enumerate(stored.systems)}
+    cells = np.ix_(np.array([index_of[system.pk] for system in corpus.systems], dtype=np.int64), at)
+    return MetricStatistics(stored.packed[cells], stored.valid[cells], stored.scores[cells], stored.aggregate)

@@ -13,10 +13,14 @@ from correlations.models import Study
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.models import RunGroup, ScoreRun
-from metrics.scoring.metric import mean_statistics
+from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.services.scoring import array_fields
+from metrics.selectors.arrays import segment_items
+from metrics.selectors.corpus import load_corpus
+from metrics.services.runs import score_run_create, score_run_execute, score_run_statistics
+from metrics.services.scoring import Scorer, array_fields
 from metrics.services.shards import run_finish, whole_run_store
+from metrics.subsets import Subset
 from tests.metrics.trained import models_dir, queued_model, trained_model  # noqa: F401
 from tests.metrics.world import HYPOTHESES, REFERENCES, World
 
@@ -105,6 +109,50 @@ def test_an_existing_run_is_reused(world: World, monkeypatch) -> None:
     assert [row["rho"]["value"] for row in second.result["rows"]] == [
         row["rho"]["value"] for row in first.result["rows"]
     ]
+
+
+def test_a_run_over_more_items_is_reused_by_metrics_that_score_each_segment_by_itself(
+    world: World, monkeypatch
+) -> None:
+    """The default of runs are all items with references; studies take those with one of positive weight."""
+    names = ("bleu", "chrf", "ter", "delta_bleu")
+    specification = world.specification(metrics=list(names), subsets=["all"])
+    study, _ = study_create(project=world.project, name="Cats", specification=specification, by=None)
+    requested = {}
+    for metric in study.specification["metrics"]:
+        requested[metric["name"]], _ = score_run_create(
+            project=world.project,
+            systems=world.hypotheses,
+            release=world.release,
+            metric=metric["name"],
+            parameters=metric["parameters"],
+            by=None,
+        )
+        score_run_execute(run_id=requested[metric["name"]].pk)
+    assert len({segment_items(run).size for run in ScoreRun.objects.all()}) == 1
+    computed, score = [], Scorer.statistics
+
+    def noted(self: Scorer, metric: Metric, subset: Subset) -> MetricStatistics:
+        computed.append(metric.name)
+        return score(self, metric, subset)
+
+    monkeypatch.setattr(Scorer, "statistics", noted)
+
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+
+    assert computed == ["delta_bleu"]
+    for row in study.result["rows"]:
+        run = ScoreRun.objects.get(number=row["run"])
+        assert run.pk != requested[row["metric"]].pk
+        corpus = load_corpus(world.release, world.hypotheses, items="positive")
+        metric = get_metric(run.metric, **run.parameters)
+        expected = Scorer(corpus, [metric]).statistics(metric, Subset(items="positive"))
+        assert corpus.item_ids.size < segment_items(requested[row["metric"]]).size
+        stored = score_run_statistics(run, corpus.item_ids)
+        np.testing.assert_array_equal(stored.packed, expected.packed)
+        np.testing.assert_array_equal(stored.valid, expected.valid)
+        np.testing.assert_array_equal(stored.system_scores(), expected.system_scores())
 
 
 @pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.pools])
