@@ -1,9 +1,11 @@
-"""Change one's own password, on one page for the product and the administration."""
+"""Forms to sign in and to choose a password, in the product's words; pages for the product and the administration."""
 
 from typing import Any
 
+from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth import authenticate
-from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm, SetPasswordForm
+from django.contrib.auth.password_validation import get_default_password_validators
 from django.contrib.auth.views import PasswordChangeView
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -11,16 +13,56 @@ from django.views.decorators.debug import sensitive_variables
 
 from annotation.core.forms import NamingForm
 
+NOT_SIGNED_IN = {
+    "invalid_login": "No account has this username and password. Capital and small letters differ.",
+    "inactive": "This account is switched off. An administrator can switch it on.",
+}
 
-class LimitedPasswordChangeForm(NamingForm, PasswordChangeForm):
+
+class SignInForm(NamingForm, AuthenticationForm):
+    error_messages = NOT_SIGNED_IN
+
+
+class AdminSignInForm(NamingForm, AdminAuthenticationForm):
+    error_messages = NOT_SIGNED_IN | {
+        "invalid_login": "No account of an administrator has this %(username)s and password."
+    }
+
+
+class ResetForm(NamingForm, PasswordResetForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        email = self.fields["email"]
+        email.label, email.error_messages["invalid"] = "Email address", "Give an address such as ada@example.org."
+
+
+class NewPasswordForm(NamingForm, SetPasswordForm):
+    """A new password, twice. What it must be stands below the first field, and problems at that one."""
+
+    error_messages = {"password_mismatch": "The two differ. Type the new password again in both."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        first, again = self.fields["new_password1"], self.fields["new_password2"]
+        first.label, again.label, again.help_text = "New password", "New password again", ""
+        first.help_text = " ".join(rule.get_help_text() for rule in get_default_password_validators())
+
+    def validate_password_for_user(self, user: Any, *_: Any) -> None:
+        super().validate_password_for_user(user, "new_password1")
+
+
+class LimitedPasswordChangeForm(NewPasswordForm, PasswordChangeForm):
     """Django's form, but a wrong old password counts like a wrong password at the sign-in, with 429 above the limit.
 
     Without it, an unattended session would allow any number of tries.
     """
 
+    error_messages = NewPasswordForm.error_messages | {"password_incorrect": "This is not your password now."}
+
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.request = request
+        self.fields["old_password"].label = "Your password now"
 
     @sensitive_variables("old")
     def clean_old_password(self) -> str:

@@ -175,10 +175,10 @@ TEMPLATES = [
 ]
 
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "config.password_rules.LongEnough", "OPTIONS": {"min_length": 10}},
+    {"NAME": "config.password_rules.UnlikeTheAccount"},
+    {"NAME": "config.password_rules.Uncommon"},
+    {"NAME": "config.password_rules.NotOnlyDigits"},
 ]
 
 LANGUAGE_CODE = "en"

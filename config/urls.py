@@ -1,11 +1,13 @@
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.auth.views import PasswordResetConfirmView
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config import views
-from config.passwords import LimitedPasswordChangeView
+from config.passwords import AdminSignInForm, LimitedPasswordChangeView, NewPasswordForm
 
+admin.site.login_form = AdminSignInForm
 handler400 = "config.incoming.bad_request"
 urlpatterns = [
     path("", views.home, name="home"),
@@ -14,6 +16,11 @@ urlpatterns = [
     path("accounts/password_reset/", views.password_reset, name="password_reset"),
     path("accounts/password_change/", LimitedPasswordChangeView.as_view(), name="password_change"),
     path("admin/password_change/", LimitedPasswordChangeView.as_view()),  # instead of the administration's own
+    path(
+        "accounts/reset/<uidb64>/<token>/",
+        PasswordResetConfirmView.as_view(form_class=NewPasswordForm),
+        name="password_reset_confirm",
+    ),
     path("accounts/login/", views.SignInView.as_view(), name="login"),
     path("accounts/", include("django.contrib.auth.urls")),
     path("admin/", admin.site.urls),

@@ -16,6 +16,7 @@ from annotation.models import Invitation
 from annotation.projects.roles import rights_of
 from annotation.projects.services.invitations import invitation_by_token, why_closed
 from config.health import health
+from config.passwords import ResetForm, SignInForm
 from config.styleguide import bar_chart, examples
 
 PASSWORD_RESETS = Limit("password-reset", most=10, seconds=3600, uses="requests to reset a password from your address")
@@ -39,11 +40,13 @@ def password_reset(request: HttpRequest) -> HttpResponseBase:
         raise Http404("No mail server is set; an administrator can set passwords.")
     if request.method == "POST":  # each sends a message
         limit_count(limit=PASSWORD_RESETS, subject=client_address(request))
-    return PasswordResetView.as_view()(request)
+    return PasswordResetView.as_view(form_class=ResetForm)(request)
 
 
 class SignInView(LoginView):
     """Django's page to sign in. Who was invited reads there by whom, to which project and in which role."""
+
+    form_class = SignInForm
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         invitation = self._invitation()

@@ -4,7 +4,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.contrib.auth.tokens import default_token_generator
 from django.test import Client
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
 from pytest_django import Settings
 
 from annotation.models import User
@@ -65,7 +68,7 @@ def test_wrong_old_passwords_count_like_wrong_passwords_elsewhere(manager: User,
         return client.post(where, {"old_password": old, "new_password1": NEW, "new_password2": NEW})
 
     first = change("guess")
-    assert "Your old password was entered incorrectly" in first.text
+    assert "This is not your password now." in first.text
     assert [attempt("/accounts/login/", "guess") for _ in range(4)] == [200] * 4
     assert [change(f"guess-{number}").status_code for number in range(10)] == [200] * 5 + [429] * 5
     assert change(RIGHT).status_code == 429, "the right password is refused, too: an answer would say that it is right"
@@ -86,3 +89,41 @@ def test_requests_to_reset_a_password_are_limited(db: None, client: Client, sett
     settings.EMAIL_HOST = "mail.example.org"
     codes = [client.post("/accounts/password_reset/", {"email": "max@example.org"}).status_code for _ in range(11)]
     assert codes == [302] * 10 + [429]
+
+
+def new_password_page(user: User, client: Client) -> str:
+    """Return the address of the page to which the link of a message leads."""
+    uid, token = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+    return client.get(f"/accounts/reset/{uid}/{token}/").url
+
+
+def test_every_form_to_sign_in_says_in_plain_words_what_is_wrong(manager: User, settings: Settings) -> None:
+    settings.EMAIL_HOST = "mail.example.org"
+    client = Client()
+    choose = new_password_page(manager, client)
+    both = {"new_password1": "short", "new_password2": "short"}
+    cases = [
+        ("/accounts/login/", {}, ["Fill in “Username”.", "Fill in “Password”."]),
+        ("/accounts/login/", {"username": "ada", "password": "x"}, ["No account has this username and password."]),
+        ("/admin/login/", {}, ["Fill in “Username”.", "Fill in “Password”."]),
+        ("/accounts/password_reset/", {}, ["Fill in “Email address”."]),
+        ("/accounts/password_reset/", {"email": "ada"}, ["Give an address such as ada@example.org."]),
+        (choose, {}, ["Fill in “New password”.", "Fill in “New password again”."]),
+        (choose, both, ["Choose at least 10 characters.", "Not one that many people use."]),
+        (choose, dict.fromkeys(both, "1357924680"), ["Choose something with letters, too."]),
+        (choose, dict.fromkeys(both, "chocolate1"), ["Many people use this password"]),
+        (choose, dict.fromkeys(both, "max-manager1"), ["Choose something less like your username."]),
+        (choose, both | {"new_password1": NEW}, ["The two differ."]),
+    ]
+    for address, sent, expected in cases:
+        page = client.post(address, sent).text
+        for words in expected:
+            assert words in page, (address, sent)
+        assert "This field is required" not in page
+    assert client.post(choose, dict.fromkeys(both, NEW)).url == "/accounts/reset/done/"
+    assert attempt("/accounts/login/", NEW) == 302
+    manager.refresh_from_db()
+    client.force_login(manager)
+    page = client.post("/accounts/password_change/", {}).text
+    assert "Fill in “Your password now”." in page
+    assert "This field is required" not in page
