@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
-from config.help.documents import document, index, picture
+from config.help.documents import Heading, document, index, picture
 from config.help.glossary import FIELD, FIVE
 from config.help.searching import search
 
@@ -19,7 +19,8 @@ def help_index(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def glossary(request: HttpRequest) -> HttpResponse:
-    return render(request, "help/glossary.html", {"five": FIVE, "field": FIELD})
+    contents = [Heading(2, term.name, term.anchor) for term in (*FIVE, *FIELD)]
+    return render(request, "help/glossary.html", {"five": FIVE, "field": FIELD, "contents": contents})
 
 
 @require_GET
