@@ -1,6 +1,9 @@
 """Play a campaign through with simulated raters, here and now, and print what it foretells."""
 
+import logging
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from annotation.dry_runs.selectors import dry_run_report
@@ -37,7 +40,8 @@ class Command(AssayCommand):
         campaign = campaign_by_name(options["project"], options["campaign"])
         given = {name: options[name] for name in SETTINGS if options[name] is not None}
         run = dry_run_create(campaign=campaign, specification={**suggested(campaign).to_dict(), **given})
-        dry_run_execute(dry_run_id=run.pk)
+        with without_request_lines():
+            dry_run_execute(dry_run_id=run.pk)
         check_done(run)
         self._print(run, as_json=options["json"])
 
@@ -52,3 +56,15 @@ class Command(AssayCommand):
             self.stdout.write(f"Note: {note}")
         for finding in run.result["findings"]:
             self.stdout.write(f"Problem: {finding['what']} ({finding['times']} times)")
+
+
+@contextmanager
+def without_request_lines() -> Iterator[None]:
+    """Leave the hundreds of requests of simulated raters out of the log; refused ones and errors stay."""
+    log = logging.getLogger("assay.request")
+    level = log.level
+    log.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

@@ -331,8 +331,8 @@ class Provider(ABC):
     by_hand_hint: ClassVar[str] = ""  # after "paste this address unchanged"
     currency: ClassVar[str] = ""  # the only currency; empty: the account's
     least_per_hour: ClassVar[Mapping[str, Decimal]] = {}  # by currency
-    fair_per_hour: ClassVar[Mapping[str, Decimal]] = {"GBP": Decimal("9.00"), "USD": Decimal("12.00")}
-    fair_source: ClassVar[str] = "which is recommended at least"
+    fair_per_hour: ClassVar[Mapping[str, Decimal]] = {}  # what is recommended at least, by currency
+    fair_source: ClassVar[str] = ""  # who recommends it, after the amount
 
     # Raters
     parameters: ClassVar[tuple[str, ...]] = ()  # of the address by which a rater arrives; all are needed

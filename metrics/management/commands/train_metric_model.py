@@ -65,7 +65,8 @@ class Command(AssayCommand):
         source.add_argument("--corpus", metavar="SLUG", help="train on texts of this corpus")
         source.add_argument("--from-file", type=Path, metavar="FILE", help="train on a file: one text per line")
         source.add_argument("--register", metavar="PATH", help="register the file or folder of a model")
-        parser.add_argument("--texts", nargs="+", choices=PARTS, help="messages and contexts; of a corpus, responses")
+        help_text = "messages, contexts; of a corpus also responses, which the next options choose of a data set"
+        parser.add_argument("--texts", nargs="+", choices=PARTS, metavar="PART", help=help_text)
         kinds = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
         parser.add_argument("--source-kind", nargs="+", default=[], choices=kinds, help="responses of a data set")
         parser.add_argument("--source-system", nargs="+", default=[], metavar="NAME", help="outputs of a data set")
@@ -115,6 +116,11 @@ class Command(AssayCommand):
         if options["corpus"]:
             corpus = row_by_name(corpora_to_train_on(request.project), "--corpus", options["corpus"])
             return services.model_train_on_corpus(request=request, corpus=corpus, texts=options["texts"] or [RESPONSES])
+        if RESPONSES in (options["texts"] or ()):
+            raise CommandError(
+                "--texts: found responses of a data set; accepted: messages, contexts. Name its responses by "
+                "--source-kind (such as human) or --source-system (such as a system's name)."
+            )
         has_sources = options["source_kind"] or options["source_system"]
         return services.model_train_on_dataset(
             request=request,

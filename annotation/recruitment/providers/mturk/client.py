@@ -87,6 +87,9 @@ class MechanicalTurk(base.Provider):
         "people."
     )
     currency = "USD"
+    # Silberman et al., Responsible research with crowds: pay crowdworkers at least minimum wage, CACM 61(3), 2018.
+    fair_per_hour = {"USD": Decimal("7.25")}
+    fair_source = "the federal minimum wage in the United States"
     parameters = ("assignmentId", "hitId", "workerId")
     rater_id = "worker ID"
     rejection = base.RejectionRules(

@@ -73,6 +73,7 @@ class Prolific(base.Provider):
     )
     by_hand_hint = "and choose “I'll use URL parameters”"
     least_per_hour = {"GBP": Decimal("6.00"), "USD": Decimal("8.00")}
+    fair_per_hour = {"GBP": Decimal("9.00"), "USD": Decimal("12.00")}
     fair_source = "which Prolific recommends at least"
     parameters = wire.PARAMETERS
     rater_id = "Prolific ID"

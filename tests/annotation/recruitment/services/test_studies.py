@@ -137,6 +137,8 @@ def test_terms_with_risks_give_warnings(campaign: Campaign) -> None:
     warnings = " ".join(warnings_of(terms_of(recruitment), campaign, provider="prolific"))
     assert "4.00 GBP an hour is below the minimum of" in warnings
     assert "stops after 1 item has completed" in warnings
+    at_amazon = warnings_of(replace(terms_of(recruitment), currency="USD"), campaign, provider="mturk")
+    assert "4.00 USD an hour is below 7.25 USD, the federal minimum wage in the United States." in at_amazon
     careful = make_campaign(
         make_dataset(campaign.project, name="other"),
         name="Careful",
