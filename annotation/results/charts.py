@@ -43,10 +43,11 @@ def estimates(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
             alt.Tooltip("ratings:Q", format=","),
         ],
     )
-    x = alt.X("low:Q", title=what, scale=alt.Scale(zero=False, nice=False, padding=12))
+    axis = alt.Axis(labelFlush=True)  # else the last number is cut off
+    x = alt.X("low:Q", title=what, axis=axis, scale=alt.Scale(zero=False, nice=False, padding=12))
     intervals = base.mark_rule(strokeWidth=2, opacity=0.6, color=colours.accent, aria=False).encode(x=x, x2="high:Q")
     points = base.mark_point(filled=True, size=85, opacity=1, color=colours.accent).encode(
-        x=alt.X("estimate:Q", title=what, scale=alt.Scale(zero=False, nice=False, padding=12))
+        x=alt.X("estimate:Q", title=what, axis=axis, scale=alt.Scale(zero=False, nice=False, padding=12))
     )
     return finish(alt.LayerChart(layer=[intervals, points]), theme, height=_height(verdict))
 

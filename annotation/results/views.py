@@ -19,11 +19,20 @@ from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.quality.selectors.monitoring.stored import plain
-from annotation.results.attributes import ATTRIBUTES, FILTER_REFUSED, filters_from, rater_answers
+from annotation.results.attributes import (
+    ATTRIBUTES,
+    FILTER_REFUSED,
+    NONE,
+    Attribute,
+    filters_from,
+    in_address,
+    rater_answers,
+)
 from annotation.results.charts import CHARTS
-from annotation.results.selectors.campaigns import rated_campaigns
+from annotation.results.selectors.campaigns import headline, rated_campaigns
 from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
+from annotation.results.selectors.sentences import listed
 from annotation.results.selectors.stored import Read, read_results
 from annotation.results.selectors.tables import TABLES, latex_table, paragraph, plain_results
 from annotation.results.selectors.verdicts import CriterionVerdict, Results
@@ -32,6 +41,7 @@ from annotation.results.tasks import results_compute
 
 TITLES = {"estimates": "Means", "distribution": "Ratings given"}
 TITLES_OF_COMPARISONS = {"estimates": "Strengths", "distribution": "Comparisons won, tied and lost"}
+MOST_READ = 12  # campaigns whose verdict stands on the project's page, newest first
 WAIT = "A worker is still computing these results; try again in a minute."
 
 
@@ -51,13 +61,18 @@ def results(request: MemberRequest) -> HttpResponse:
     """Show the results of chosen campaigns together; their systems are told apart by name."""
     rated = list(rated_campaigns(request.project))
     chosen = [campaign for campaign in rated if str(campaign.pk) in request.GET.getlist("campaign")]
-    context = {"project": request.project, "rated": rated, "chosen": chosen}
+    together = listed([f"“{campaign.name}”" for campaign in chosen]) if chosen else ""
+    context: dict[str, Any] = {"project": request.project, "chosen": chosen, "together": together}
     if chosen:
         context |= _context(request, chosen)
         if request.GET.get("seen") == context["seen"]:
             return HttpResponse(status=204)
-    part = "annotation/results/results_content.html" if request.htmx else "annotation/results/results.html"
-    return render(request, part, context)
+    if request.htmx:
+        return render(request, "annotation/results/results_content.html", context)
+    found = {campaign.pk: headline(campaign) for campaign in rated[:MOST_READ]}
+    rows = [(campaign, found.get(campaign.pk), campaign in chosen, campaign.pk in found) for campaign in rated]
+    context["rows"] = sorted(rows, key=lambda row: row[1] is None)  # those that compare systems first
+    return render(request, "annotation/results/results.html", context)
 
 
 @require_GET
@@ -131,7 +146,7 @@ def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str,
         "live": running or not read.is_current,
         "self_url": request.path + "?" + urlencode(_parameters(request.GET)),
         "filters": [
-            (key, attribute.label, [(value, _shown(value), filters.get(key) == value) for value in choices[key]])
+            (key, attribute.label, [_choice(attribute, value, filters.get(key)) for value in choices[key]])
             for key, attribute in ATTRIBUTES.items()
             if key in choices
         ],
@@ -158,6 +173,11 @@ def _rater_filters(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) ->
         (key, label, [(value, f"{value} ({counted(n, 'rater')})", filters.get(key) == value) for value, n in answers])
         for key, (label, answers) in rater_choices(campaigns).items()
     ]
+
+
+def _choice(attribute: Attribute, value: Any, chosen: Any) -> tuple[Any, str, bool]:
+    """Return a value as its address and the page write it, and whether it is chosen."""
+    return NONE if value == "" else value, attribute.shown(value), value == chosen
 
 
 def _read(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> Read:
@@ -217,22 +237,18 @@ def _downloads(project: Project, query: str) -> dict[str, str]:
 
 
 def _query(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> str:
-    return "?" + urlencode([*(("campaign", campaign.pk) for campaign in campaigns), *filters.items()])
+    return "?" + urlencode([*(("campaign", campaign.pk) for campaign in campaigns), *in_address(filters).items()])
 
 
 def _page_url(project: Project, campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> str:
     if len(campaigns) == 1:
-        query = f"?{urlencode(filters)}" if filters else ""
+        query = f"?{urlencode(in_address(filters))}" if filters else ""
         return reverse("annotation:campaign-results", args=[project.slug, campaigns[0].pk]) + query
     return reverse("annotation:results", args=[project.slug]) + _query(campaigns, filters)
 
 
 def _parameters(given: Any) -> list[tuple[str, str]]:
     return [(key, value) for key in given for value in given.getlist(key) if key != "seen"]
-
-
-def _shown(value: object) -> str:
-    return str(value) if value not in (None, "") else "none"
 
 
 def _campaigns_or_404(request: MemberRequest) -> list[Campaign]:

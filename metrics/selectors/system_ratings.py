@@ -17,6 +17,7 @@ from annotation.models.jobs import FINISHED_STATES
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.ranking import rank_ranges, system_means
 from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
+from annotation.results.selectors.counted import Outputs, outputs_of_datasets
 from metrics.models import SystemRatings
 from metrics.scoring.resampling import SEED
 
@@ -94,14 +95,7 @@ def compute_ratings(dataset: Dataset) -> dict[str, Any]:
 
 
 def _campaigns(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    outputs = np.array(
-        list(
-            ResponseSource.objects.filter(system__dataset=dataset)
-            .order_by("response_id", "system_id")
-            .values_list("response_id", "system_id", "item_id")
-        ),
-        dtype=np.int64,
-    ).reshape(-1, 3)
+    outputs = outputs_of_datasets({dataset.pk})[0]
     for campaign in Campaign.objects.filter(dataset=dataset).order_by("-pk"):
         try:
             criteria = campaign_criteria([campaign])
@@ -119,17 +113,12 @@ def _campaigns(dataset: Dataset) -> Iterator[dict[str, Any]]:
             }
 
 
-def _of_campaign(table: JudgementTable, outputs: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, Any] | None:
-    # A response that several systems gave is rated once and counts for each of them.
-    first = np.searchsorted(outputs[:, 0], table.response_id, side="left")
-    shared = np.searchsorted(outputs[:, 0], table.response_id, side="right") - first
-    judgement = np.repeat(np.arange(table.response_id.size), shared)
-    within = np.arange(judgement.size) - np.repeat(np.cumsum(shared) - shared, shared)
-    output = outputs[first[judgement] + within]
-    systems, system = np.unique(output[:, 1], return_inverse=True)
+def _of_campaign(table: JudgementTable, outputs: Outputs) -> dict[str, Any] | None:
+    judgement, output = outputs.credited(table.response_id)
+    systems, system = np.unique(outputs.system[output], return_inverse=True)
     if systems.size < LEAST_SYSTEMS:
         return None
-    items, item = np.unique(output[:, 2], return_inverse=True)
+    items, item = np.unique(outputs.item[output], return_inverse=True)
     raters, rater = np.unique(table.rater_id[judgement], return_inverse=True)
     raters_known = not by_stand_ins(raters).any()
     means = system_means(
@@ -145,7 +134,7 @@ def _of_campaign(table: JudgementTable, outputs: np.ndarray[Any, np.dtype[np.int
     places = rank_ranges(differences.adjusted, differences.better).tolist()
     p_values = differences.adjusted[int(np.argmax(means.mean))]  # NaN of the best itself
     return {
-        "judgements": int(np.count_nonzero(shared)),
+        "judgements": int(np.unique(judgement).size),
         "raters": int(raters.size),
         "items": int(items.size),
         "raters_known": raters_known,

@@ -1,7 +1,9 @@
 """Campaigns are created from a template, launched, rated and closed; and cloned."""
 
+from pathlib import Path
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign, CampaignState, Rating
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
@@ -57,7 +59,17 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     rater.get_by_role("button", name="Send").click()
     rater.get_by_text("1 rated").first.wait_for()
     assert Rating.objects.get().value == 4
+    rater.locator("label.scale-point").nth(1).click()
+    rater.get_by_role("button", name="Send").click()
+    rater.get_by_text("2 rated").first.wait_for()
 
+    campaign_page = page.url
+    page.reload()
+    page.get_by_role("link", name="See the results").click()
+    expect(page.locator(".results-sentence")).to_contain_text("No difference between two systems is certain yet")
+    assert_everyone_can_read(page, tallest=5_000)
+    assert_results_are_downloaded(page)
+    page.goto(campaign_page)
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("nothing is handed out until you resume")).to_be_visible()
     page.get_by_role("button", name="Close …").click()
@@ -66,6 +78,37 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     assert Campaign.objects.get().state == CampaignState.CLOSED
     rater.reload()
     expect(rater.get_by_role("button", name="Send")).to_have_count(0)
+
+
+FIRST_BYTES = {  # of each file: what a program that reads the format looks for first
+    "CSV table": b"criterion,system,estimate",
+    "JSON": b'{"campaigns"',
+    "JSON Lines": b'{"criterion"',
+    "Parquet": b"PAR1",
+    "SVG picture": b"<svg",
+    "PNG picture": b"\x89PNG",
+    "PDF": b"%PDF",
+}
+
+
+def assert_results_are_downloaded(page: Page) -> None:
+    """Assert that each link of the results' downloads gives its format."""
+    downloaded = []
+    for menu in page.locator("#results details.menu").all():
+        for link in menu.locator("a.menu-item").all():
+            menu.locator("summary").click()
+            name = link.inner_text().strip()
+            with page.expect_download() as file:
+                link.click()
+            begins = Path(file.value.path()).read_bytes()[:40]
+            differences = "pairs" in file.value.suggested_filename
+            expected = FIRST_BYTES[name].replace(b"system,estimate", b"first") if differences else FIRST_BYTES[name]
+            assert begins.startswith(expected), (file.value.suggested_filename, begins)
+            downloaded.append(name)
+    assert set(downloaded) == set(FIRST_BYTES)
+    with page.expect_download() as file:
+        page.get_by_role("link", name="LaTeX").click()
+    assert Path(file.value.path()).read_text().startswith(r"\begin{tabular}")
 
 
 def test_a_campaign_is_cloned_given_a_gold_screen_launched_and_closed(live_server, new_page, project, manager):

@@ -1,7 +1,7 @@
 """The ratings that count for systems, and what was left out."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -81,10 +81,10 @@ class CountedRatings:
         return self.ratings.select(np.isin(self.ratings.criterion_id, criterion_ids))
 
 
-def outputs_of(campaigns: Sequence[Campaign]) -> tuple[Outputs, dict[int, str]]:
-    """Return the outputs of the systems of the campaigns' data sets, and the systems' names."""
+def outputs_of_datasets(dataset_ids: Collection[int]) -> tuple[Outputs, dict[int, str]]:
+    """Return the outputs of the systems of data sets, and the systems' names."""
     rows = (
-        ResponseSource.objects.filter(system__dataset__in={campaign.dataset_id for campaign in campaigns})
+        ResponseSource.objects.filter(system__dataset__in=dataset_ids)
         .order_by("response_id", "system_id")
         .values_list("response_id", "system_id", "item_id", "system__name")
     )
@@ -95,7 +95,7 @@ def outputs_of(campaigns: Sequence[Campaign]) -> tuple[Outputs, dict[int, str]]:
 
 def counted_ratings(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | None = None) -> CountedRatings:
     """Read the ratings of outputs, of items and by raters that the filters admit."""
-    outputs, names = outputs_of(campaigns)
+    outputs, names = outputs_of_datasets({campaign.dataset_id for campaign in campaigns})
     of_items = {key: value for key, value in (filters or {}).items() if key in ATTRIBUTES}
     if of_items:
         kept = np.isin(outputs.item, admitted_items(campaigns, of_items))

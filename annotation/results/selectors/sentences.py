@@ -47,10 +47,14 @@ def verdict_sentence(verdict: CriterionVerdict) -> str:
         else f"{verdict.systems[0].name} is ahead, but not certainly of all"
     )
     text = (
-        f"{lead}. Of {n_pairs:,} differences {len(certain):,} are certain, the largest between "
+        f"{lead}. {_how_many(len(certain), n_pairs)} certain, the largest between "
         f"{widest.first} and {widest.second}: {_difference(widest, verdict.of_means)}."
     )
     return text + _caution(certain)
+
+
+def _how_many(certain: int, pairs: int) -> str:
+    return f"All {pairs:,} differences are" if certain == pairs else f"Of {pairs:,} differences {certain:,} are"
 
 
 def named_sentence(verdict: CriterionVerdict, *, many: bool) -> str:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Participation, Project, Rating
-from annotation.results.attributes import filters_from
+from annotation.results.attributes import ATTRIBUTES, filters_from, in_address
 from annotation.results.selectors.counted import filter_choices
 from annotation.results.selectors.deciding import deciding_items
 from annotation.results.selectors.stored import read_results
@@ -120,6 +120,25 @@ def test_a_filter_admits_items_by_their_attribute(project: Project) -> None:
     assert of(results, "Ada").estimate == pytest.approx(expected["Ada"])
     assert results.left_out.filtered == 64
     assert filter_choices([campaign]) == {"split": ["test", "train"]}
+    acts = {
+        "inform(name=Aromi;food=English)": ("inform", 2),
+        "?request(area=?)": ("request", 1),
+        "name[Aromi]": ("", 1),
+    }
+    items = list(campaign.dataset.items.order_by("position"))
+    for item, (meaning, message) in zip(items, zip(acts, ("", "Yes, please!", "a " * 21), strict=True), strict=False):
+        campaign.dataset.items.filter(pk=item.pk).update(meaning_representation=meaning, message=message)
+    assert filter_choices([campaign]) == {
+        "split": ["test", "train"],
+        "words": [0, 1, 21],
+        "act": ["", "inform", "request"],
+        "facts": [0, 1, 2],
+    }
+    assert [ATTRIBUTES["words"].shown(words) for words in (0, 1, 21)] == ["no message", "1 to 5", "21 or more"]
+    for number, (act, facts) in enumerate(acts.values()):
+        of_item = compute_results([campaign], filters_from(in_address({"act": act, "facts": facts})))
+        rated = frame[(frame["item"] == number) & (frame["system"] == "Ada")]["value"]
+        assert of(of_item, "Ada").estimate == pytest.approx(rated.mean())
     assert compute_results([campaign], filters_from({"turns": "no number"})).criteria[0].systems == []
 
 
