@@ -179,13 +179,13 @@ TEMPLATES = (  # the commonest aims first
         "How good is each text, from 0 to 100?",
         "Replies from 0 to 100",
         "Raters move one slider for one text. Repeats and damaged texts mixed in tell whose scores can be trusted.",
-        ("slider from 0 to 100", "one reply at a time", "one item in four is a check"),
+        ("slider from 0 to 100", "one text at a time", "one item in four is a check"),
         paper=GRAHAM,
         presentation="single",
         criteria=[
             {
                 "name": "adequacy",
-                "question": "How far do you agree: this is a fitting reply?",
+                "question": "How far do you agree: this text fits?",
                 "kind": "slider",
                 "scale_min": 0,
                 "scale_max": 100,

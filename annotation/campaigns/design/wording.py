@@ -172,14 +172,15 @@ person have written it?
 {_GOOD_TO_KNOW}"""
 
 SLIDER = f"""\
-You see a conversation and **one reply**. Move the slider to say how far you agree that it is *a fitting reply*.
+You see what was said or is to be said, and **one text** for it. Move the slider to say how far you agree that \
+*the text fits*.
 
 ## The scale
 
 | Points | Name | When |
 | --- | --- | --- |
-| **100** | Perfectly | Far right: you could not wish for a better reply. |
-| **0** | Not at all | Far left: it has nothing to do with the conversation, or cannot be understood. |
+| **100** | Perfectly | Far right: you could not wish for a better text. |
+| **0** | Not at all | Far left: it has nothing to do with what stands above it, or cannot be understood. |
 
 Anything between is yours to decide. Trust your first feeling: the exact number matters less than that you use \
 the slider in the same way throughout.

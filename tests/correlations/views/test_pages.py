@@ -17,6 +17,7 @@ from correlations.selectors.methods import averaged_criteria
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
+from metrics.scoring.settings import with_settings
 from tests.metrics.world import World
 
 pytestmark = pytest.mark.django_db
@@ -385,7 +386,8 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
             continue
         (finding,) = study_findings(world.project, 2)
         best = page.context["best"]
-        assert finding.text.startswith(f"Closest to the raters is {best.row.label} with ")
+        metric = with_settings(best.row.label, best.row.signature)
+        assert finding.text.startswith(f"Closest to the raters is {metric} with ")
         assert f" {best.estimate.value:.2f} [" in finding.text
         assert finding.text.endswith(f" over 3 systems and {best.row.items} items.")
 
