@@ -37,6 +37,9 @@ class WordsField(forms.CharField):
             return value
         return [word.strip() for word in (super().to_python(value) or "").split(",") if word.strip()]
 
+    def run_validators(self, value: list[str]) -> None:
+        super().run_validators(", ".join(value))
+
 
 def declared_field(field: Field) -> forms.Field:
     """Return the form field for a provider's declaration."""

@@ -6,8 +6,8 @@ from django.db.models.functions import Now
 from annotation.core import sql
 from annotation.models import Campaign, CampaignSnapshot
 from annotation.quality.selectors.monitoring.live import waiting_for_statistics
-from annotation.quality.selectors.monitoring.statistics import compute_statistics
-from annotation.quality.selectors.monitoring.stored import plain
+from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics
+from annotation.quality.selectors.monitoring.stored import plain, shape
 from annotation.quality.selectors.raters import moment
 
 SNAPSHOTS = 0x41737362  # first key of the advisory locks
@@ -26,7 +26,7 @@ def snapshot_update(*, campaign_id: int) -> CampaignSnapshot | None:
         return None
     campaign = Campaign.objects.get(pk=campaign_id)
     at = moment(campaign)
-    stored = plain(compute_statistics(campaign, at))
+    stored = plain(compute_statistics(campaign, at)) | {"shape": shape(Statistics)}
     defaults = {"last_rating_id": at.rating, "figures": stored, "computed_at": Now()}
     snapshot, _ = CampaignSnapshot.objects.update_or_create(campaign=campaign, defaults=defaults)
     snapshot.refresh_from_db()

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.core.caching import cached
 from annotation.core.canonical import canonical_json
 from annotation.models import Campaign, RaterAnswer, Rating, ResultSnapshot
-from annotation.quality.selectors.monitoring.stored import revived
+from annotation.quality.selectors.monitoring.stored import revived, shape
 from annotation.quality.selectors.raters import moment
 from annotation.results.selectors.verdicts import FORMAT, Results, compute_results
 
@@ -56,7 +56,8 @@ def is_large(campaigns: Sequence[Campaign]) -> bool:
 
 
 def specification(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> dict[str, Any]:
-    return {"campaigns": sorted(campaign.pk for campaign in campaigns), "filters": dict(filters), "format": FORMAT}
+    stored = f"{FORMAT}-{shape(Results)}"
+    return {"campaigns": sorted(campaign.pk for campaign in campaigns), "filters": dict(filters), "format": stored}
 
 
 def digest(what: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from annotation.core import sql
 from annotation.models import Campaign, CampaignSnapshot, CampaignState, Comment, RaterDecision, Rating, Slot, SlotState
 from annotation.quality.selectors.amendments import SlotCounts, slot_counts
 from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics, cost
-from annotation.quality.selectors.monitoring.stored import revived
+from annotation.quality.selectors.monitoring.stored import revived, shape
 from annotation.quality.selectors.raters import CACHE_SECONDS, Moment, moment, stage_counts
 from annotation.weighting.intervals import wilson_interval
 
@@ -146,9 +146,9 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
 def campaign_statistics(campaign: Campaign, at: Moment) -> tuple[Statistics | None, datetime | None]:
     """Return the statistics as of now, or a worker's latest with their time."""
     if is_large(campaign):
-        snapshot = CampaignSnapshot.objects.filter(campaign=campaign).first()
+        snapshot = CampaignSnapshot.objects.filter(campaign=campaign, figures__shape=shape(Statistics)).first()
         return (revived(Statistics, snapshot.figures), snapshot.computed_at) if snapshot else (None, None)
-    key = f"campaign-figures-{campaign.pk}-{at.version}"
+    key = f"campaign-figures-{campaign.pk}-{at.version}-{shape(Statistics)}"
     return cache.get_or_set(key, lambda: compute_statistics(campaign, at), CACHE_SECONDS), None
 
 
@@ -162,15 +162,21 @@ def is_large(campaign: Campaign) -> bool:
 
 
 def waiting_for_statistics() -> list[Campaign]:
-    """Return large campaigns with news since a worker computed their statistics, a minute ago or longer."""
+    """Return large campaigns with news since a worker computed their statistics, a minute ago or longer.
+
+    Statistics that another version of the product stored are computed anew.
+    """
     newer_rating = Rating.objects.filter(campaign=OuterRef("pk"), pk__gt=OuterRef("seen"))
     decided = RaterDecision.objects.filter(campaign=OuterRef("pk"), decided_at__gt=OuterRef("snapshot__computed_at"))
     changed = (
         Campaign.objects.exclude(state=CampaignState.DRAFT)
         .annotate(seen=Coalesce(F("snapshot__last_rating_id"), 0))
         .filter(
-            Q(snapshot__isnull=True) | Q(snapshot__computed_at__lt=Now() - timedelta(seconds=SNAPSHOT_SECONDS)),
-            Q(Exists(newer_rating)) | Q(Exists(decided)),
+            Q(snapshot__isnull=True)
+            | Q(snapshot__figures__shape__isnull=True)
+            | ~Q(snapshot__figures__shape=shape(Statistics))
+            | Q(snapshot__computed_at__lt=Now() - timedelta(seconds=SNAPSHOT_SECONDS))
+            & (Q(Exists(newer_rating)) | Q(Exists(decided))),
         )
     )
     return [campaign for campaign in changed if is_large(campaign)]

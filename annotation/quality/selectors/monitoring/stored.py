@@ -1,8 +1,10 @@
 """Statistics as JSON and back: a worker writes them, a page reads them."""
 
 import dataclasses
+import hashlib
 import math
 from datetime import datetime
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 Stored = TypeVar("Stored")
@@ -27,6 +29,23 @@ def revived(kind: type[Stored], data: dict[str, Any]) -> Stored:
     """Return the object that ``plain`` wrote, by the types of its fields; null becomes NaN for a number."""
     hints = get_type_hints(kind)
     return kind(**{name: _value(hints[name], value) for name, value in data.items() if name in hints})
+
+
+@cache
+def shape(kind: type) -> str:
+    """Return a digest of the names and types of a dataclass's fields, and of those within them.
+
+    What another version of the product stored has another shape if ``revived`` could not read it.
+    """
+    return hashlib.sha256(_fields(kind).encode()).hexdigest()[:16]
+
+
+def _fields(kind: Any) -> str:
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return f"{{{', '.join(f'{field.name}: {_fields(hints[field.name])}' for field in dataclasses.fields(kind))}}}"
+    inner = ", ".join(_fields(part) for part in get_args(kind))
+    return f"{get_origin(kind)}[{inner}]" if inner else str(kind)
 
 
 def _value(kind: Any, value: Any) -> Any:

@@ -170,6 +170,20 @@ def test_statistics_of_many_ratings_are_computed_by_a_worker(dataset, monkeypatc
     assert snapshots_waiting() == [campaign.pk]
 
 
+def test_statistics_that_another_version_of_the_product_stored_are_computed_anew(dataset, monkeypatch):
+    monkeypatch.setattr(live, "SYNCHRONOUS", 0)
+    campaign = make_campaign(dataset)
+    rate(campaign, "ann", responses(dataset, 1)[0], 4)
+    snapshot = snapshot_update(campaign_id=campaign.pk)
+    former = {name: value for name, value in snapshot.figures.items() if name not in {"enough", "shape"}}
+    CampaignSnapshot.objects.update(figures=former)
+    assert campaign_monitor(campaign).figures is None
+    assert snapshots_waiting() == [campaign.pk]
+    snapshot_update(campaign_id=campaign.pk)
+    assert campaign_monitor(campaign).figures.n_ratings == 1
+    assert snapshots_waiting() == []
+
+
 def test_statistics_of_few_ratings_need_no_worker(dataset):
     campaign = make_campaign(dataset)
     rate(campaign, "ann", responses(dataset, 1)[0], 4)
