@@ -10,6 +10,8 @@ from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
 from metrics.models import ScoreRun
 
+WITHOUT_RELEASE = "None if the references are the data set's own, or no metric reads any."
+
 
 class StudyJob(Job):
     """A specification and its result. One result per specification: the same one is never computed twice."""
@@ -34,7 +36,9 @@ class Study(StudyJob):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="studies")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="studies")
-    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="studies")
+    release = models.ForeignKey(
+        Release, null=True, blank=True, on_delete=models.PROTECT, related_name="studies", help_text=WITHOUT_RELEASE
+    )
     campaigns = models.ManyToManyField(
         Campaign, related_name="studies", help_text="Whose ratings of the hypotheses count."
     )
@@ -62,7 +66,14 @@ class ParameterStudy(StudyJob):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="parameter_studies")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="parameter_studies")
-    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="parameter_studies")
+    release = models.ForeignKey(
+        Release,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="parameter_studies",
+        help_text=WITHOUT_RELEASE,
+    )
     campaigns = models.ManyToManyField(
         Campaign, related_name="parameter_studies", help_text="Whose ratings of the systems' outputs count."
     )

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, Self
 
 from correlations.errors import StudyRefused, refuse_all
@@ -44,16 +43,19 @@ WITHOUT_RATERS = "without_raters"
 
 @dataclass(frozen=True, kw_only=True)
 class StudySpecification:
-    """What studies of both kinds specify, and how it is checked."""
+    """What studies of both kinds specify, and how it is checked.
 
-    release: str
+    Without a release the references are the data set's own; metrics that read weights cannot be used then.
+    """
+
     campaigns: tuple[str, ...]
     systems: tuple[str, ...]
+    release: str = ""
     criteria: tuple[str, ...] = ()
     bootstrap: int = 500
     seed: int
 
-    NEEDED: ClassVar[tuple[str, ...]] = ("release", "campaigns", "systems")
+    NEEDED: ClassVar[tuple[str, ...]] = ("campaigns", "systems")
     TEXTS: ClassVar[tuple[str, ...]] = ("release",)
     NAME_LISTS: ClassVar[tuple[str, ...]] = ("campaigns", "systems", "criteria")
     FITTED: ClassVar[tuple[str, ...]] = ()  # fields that may be left out until the data are known
@@ -117,12 +119,13 @@ class StudySpecification:
 class Specification(StudySpecification):
     """A study. ``metrics`` holds registry names, or mappings with a name and parameters; ``subsets`` as written.
 
-    ``coefficients`` holds keys; the first leads: sweeps and comparisons of metrics are of it.
+    ``coefficients`` holds keys; the first leads: sweeps and comparisons of metrics are of it. ``pairs`` and
+    ``unit_size`` may be left out until the data are known.
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
-    metrics: tuple[dict[str, Any], ...] = ({"name": "bleu"}, {"name": "sbleu"}, {"name": "delta_bleu"})
-    subsets: tuple[str, ...] = ("original", "w>0", "all")
+    metrics: tuple[dict[str, Any], ...] = ()
+    subsets: tuple[str, ...] = ()
     sweep_subset: str = ""
     order: int = 2
     tokenize: str = "whitespace"
@@ -138,6 +141,9 @@ class Specification(StudySpecification):
     TEXTS: ClassVar = ("release", "sweep_subset")
     NAME_LISTS: ClassVar = (*StudySpecification.NAME_LISTS, "subsets", "coefficients")
     FITTED: ClassVar = ("unit_size",)
+    # By default, with and without a release.
+    USUAL_METRICS: ClassVar = {True: ("bleu", "sbleu", "delta_bleu"), False: ("bleu", "sbleu")}
+    USUAL_SUBSETS: ClassVar = {True: ("original", "w>0", "all"), False: ("all",)}
     CHOICES: ClassVar = {"orientation": ORIENTATIONS, "remainder": REMAINDERS, "tokenize": TOKENIZERS}
     LIMITS: ClassVar = StudySpecification.LIMITS | {
         "order": (1, 4),
@@ -156,11 +162,18 @@ class Specification(StudySpecification):
                 problems["metrics"] = [f"found {entry!r}; accepted: a name, or a mapping with name and parameters"]
         if "subsets" in given and not given["subsets"]:
             problems["subsets"] = ["found none; accepted: original, all, or a threshold such as w>0"]
+        if "metrics" in given and not given["metrics"]:
+            problems["metrics"] = [f"found none; accepted: {', '.join(METRICS)}"]
         return problems
 
     @classmethod
     def _converted(cls, values: dict[str, Any]) -> dict[str, Any]:
-        return values | {"metrics": tuple(map(metric_entry, values.get("metrics", cls.metrics)))}
+        weighted = bool(values.get("release"))
+        return {
+            **values,
+            "metrics": tuple(map(metric_entry, values.get("metrics", cls.USUAL_METRICS[weighted]))),
+            "subsets": values.get("subsets", cls.USUAL_SUBSETS[weighted]),
+        }
 
     def _problems(self) -> dict[str, list[str]]:
         problems = super()._problems()
@@ -193,11 +206,8 @@ class Specification(StudySpecification):
         specification = super()._completed()
         subsets = tuple(str(subset) for subset in self.built_subsets())
         metrics = tuple({"name": metric.name, "parameters": metric.parameters()} for metric in self.built_metrics())
-        if not metrics:
-            raise StudyRefused.of("metrics", f"found none; accepted: {', '.join(METRICS)}")
         return replace(
             specification,
-            pairs=self.pairs or tuple(combinations(specification.systems, 2)),
             metrics=metrics,
             subsets=subsets,
             sweep_subset=str(self.built_sweep_subset) if self.sweep_subset else subsets[-1],
@@ -240,7 +250,7 @@ class Specification(StudySpecification):
         return build_metric("metrics", name, shared | parameters)
 
     def _subset(self, text: str) -> Subset:
-        return parse_subset("subsets", text, items="positive")
+        return parse_subset("subsets", text)
 
     def built_subsets(self) -> list[Subset]:
         return [self._subset(text) for text in self.subsets]
@@ -281,9 +291,9 @@ def build_metric(field: str, name: str, parameters: Mapping[str, Any]) -> Metric
         raise StudyRefused.of(field, str(error)) from error
 
 
-def parse_subset(field: str, text: str, **options: Any) -> Subset:
+def parse_subset(field: str, text: str) -> Subset:
     try:
-        return Subset.parse(text, **options)
+        return Subset.parse(text)
     except ValueError as error:
         raise StudyRefused.of(field, str(error).removeprefix("subset: ")) from error
 

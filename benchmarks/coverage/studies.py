@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
@@ -73,6 +74,20 @@ def bootstrapped(
 
 def over_items(rng: np.random.Generator, *, n: int, with_raters: bool = False) -> Hits:
     _, rows = bootstrapped(rng, n, with_raters=with_raters)
+    return holding_truth(rows)
+
+
+def over_rated_items(rng: np.random.Generator, *, n: int, rated: float, alike: bool) -> Hits:
+    """Hold the truth where a share of the items, or of each system's outputs, is rated."""
+    metrics, human, _ = world(rng, n)
+    seed = int(rng.integers(2**31))
+    unrated = rng.random((1 if alike else len(MEANS), n)) >= rated
+    part = np.where(np.broadcast_to(unrated, human.shape), np.nan, human)
+    sampling = UnitSampling(unit_size=UNIT, seed=seed, coefficients=("spearman",))
+    return holding_truth(study_bootstrap(metrics, part, PAIRS, sampling, n_replicates=REPLICATES))
+
+
+def holding_truth(rows: Sequence[RowBootstrap]) -> Hits:
     intervals = [row.summaries["spearman"].interval for row in rows]
     return held([each.low for each in intervals], truth(), [each.high for each in intervals])
 
@@ -112,10 +127,10 @@ def parameter_value(rng: np.random.Generator, systems: int, n: int) -> tuple[Par
 
 def curve(rng: np.random.Generator, *, n: int) -> Hits:
     value, human, true = parameter_value(rng, 8, n)
-    drawn = bootstrap_weights(np.ones(n, dtype=bool), 300, int(rng.integers(2**31)))
-    ends = replicates_interval(
-        curves([value], human, drawn, coefficients=("pearson",)).system["pearson"][:, 0]
-    ).interval
+    outputs = np.ones(human.shape, dtype=bool)
+    drawn = bootstrap_weights(outputs, 300, int(rng.integers(2**31)))
+    replicates = curves([value], human, outputs, drawn, coefficients=("pearson",)).system["pearson"][:, 0]
+    ends = replicates_interval(replicates).interval
     return held([ends.low], true, [ends.high])
 
 
@@ -127,7 +142,7 @@ def system_null(rng: np.random.Generator, *, n: int) -> Hits:
 def segment_null(rng: np.random.Generator, *, n: int) -> Hits:
     scores, human = rng.normal(size=(2, 4, n))
     value = ParameterValue(scores[..., None], lambda sums: sums[..., 0], scores)
-    return rejected([segment_level(value, human, np.ones(n, dtype=bool)).pvalues["pearson"]])
+    return rejected([segment_level(value, human, np.ones(human.shape, dtype=bool)).pvalues["pearson"]])
 
 
 def three(rng: np.random.Generator, n: int) -> Floats:
@@ -154,7 +169,15 @@ CASES = (
         "Coefficient of a study, bootstrap over items",
         BOOTSTRAP,
         ("BootstrapSummary.interval", "BootstrapSummary.standard_error"),
-        tuple(Setting(f"{n} items, {UNITS}", partial(over_items, n=n), 400) for n in (300, 1000)),
+        (
+            *(Setting(f"{n} items, {UNITS}", partial(over_items, n=n), 400) for n in (300, 1000)),
+            Setting(f"300 of 1500 items rated, {UNITS}", partial(over_rated_items, n=1500, rated=0.2, alike=True), 400),
+            Setting(
+                f"half of each system's outputs of 1200 items rated, {UNITS}",
+                partial(over_rated_items, n=1200, rated=0.5, alike=False),
+                400,
+            ),
+        ),
     ),
     Case(
         "Coefficient of a study, bootstrap over items and raters",

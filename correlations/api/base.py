@@ -21,7 +21,12 @@ class NamesField(serializers.ListField):
 class StudySpecificationSerializer(Strict, serializers.Serializer[Any]):
     """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
 
-    release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
+    release = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`. Without one the references "
+        "are the data set's own, and metrics that read weights cannot be used.",
+    )
     campaigns = NamesField(help_text="Whose ratings of the systems count.")
     systems = NamesField(help_text="The hypotheses.")
     criteria = NamesField(required=False, help_text="By default all that the campaigns share.")
@@ -34,7 +39,7 @@ class StudySpecificationSerializer(Strict, serializers.Serializer[Any]):
 
 class StudyJobSerializer(JobSerializer):
     dataset: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    release = serializers.SerializerMethodField(help_text="As `reference-set/v2`.")
+    release = serializers.SerializerMethodField(help_text="As `reference-set/v2`; empty without one.")
     campaigns: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
 
     class Meta:
@@ -43,7 +48,7 @@ class StudyJobSerializer(JobSerializer):
         )
 
     def get_release(self, study: Study | ParameterStudy) -> str:
-        return release_name(study.release)
+        return release_name(study.release) if study.release else ""
 
 
 class StudyViewSet(JobViewSet):

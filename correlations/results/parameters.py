@@ -146,7 +146,7 @@ class ModelUsed:
 class ParameterResult(StudyReport):
     """Everything that the report of a parameter study shows."""
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     coefficient: str  # the key of the one whose highest value is the best
     coefficients: tuple[str, ...]

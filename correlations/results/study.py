@@ -16,7 +16,7 @@ NO_REFERENCES = "none"  # the subset of a metric that reads none
 
 @dataclass(frozen=True)
 class PairUnits:
-    """Two systems, the items on which both are rated, and how many units those make."""
+    """Two systems, the items on which both are rated and any metric is defined, and how many units those make."""
 
     a: str
     b: str
@@ -69,7 +69,7 @@ class Clamped:
 
 @dataclass(frozen=True)
 class RowSystem:
-    """A system's corpus score and mean rating, over the items that the row uses."""
+    """A system's corpus score and mean rating, both over its items that count in the row."""
 
     system: str
     score: float | None
@@ -79,8 +79,23 @@ class RowSystem:
 
 
 @dataclass(frozen=True)
+class RowPair:
+    """A pair's differences in corpus score and in mean rating, over the items on which the row compares it."""
+
+    items: int
+    units: int
+    score: float | None
+    rating: float | None
+
+
+@dataclass(frozen=True)
 class StudyRow:
-    """A metric under one choice of references. ``run`` is the number of the score run behind it."""
+    """A metric under one choice of references.
+
+    ``run`` is the number of the score run behind it; None if there is none, because not every system answers every
+    item. ``few_units`` says why its units are too few for a conclusion, or is empty. ``pairs`` are in the order of the
+    table's.
+    """
 
     metric: str
     label: str
@@ -88,15 +103,16 @@ class StudyRow:
     subset: str
     subset_label: str
     signature: str
-    run: int
+    run: int | None
     coefficients: dict[str, RowEstimate] = field(metadata=spread_by_short())
     n_observations: int
     undefined_units: dict[str, float]
     items: int
-    items_per_unit: float | None
+    few_units: str
     dropped: Dropped
     clamped: Clamped
     systems: tuple[RowSystem, ...]
+    pairs: tuple[RowPair, ...]
 
 
 @dataclass(frozen=True)
@@ -122,11 +138,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Observations:
-    """The first assignment: each unit's pair, and for each row its rating and metric differences."""
+    """A row's first assignment: each unit's pair, and its rating and metric differences."""
 
     pair: tuple[int, ...]
-    human: tuple[tuple[float | None, ...], ...]
-    metric: tuple[tuple[float | None, ...], ...]
+    human: tuple[float | None, ...]
+    metric: tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
@@ -201,14 +217,14 @@ class Table:
     pairs: tuple[PairUnits, ...]
     rows: tuple[StudyRow, ...]
     comparisons: tuple[Comparison, ...]
-    observations: Observations
+    observations: tuple[Observations, ...]  # of each row
 
 
 @dataclass(frozen=True)
 class StudyResult(Table, common.StudyReport):
     """Everything that the report of a study shows."""
 
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
 
     sweeps: dict[str, Sweep]
     items: Items

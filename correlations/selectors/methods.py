@@ -20,11 +20,12 @@ def study_methods(study: Study, result: StudyResult) -> str:
     text = (
         f"Metrics were correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters{excluded} "
         f"(mean of {averaged_criteria(study)}) over sampled observation units (Galley et al., 2015, section 5). "
-        f"For each of {counts.pairs} pairs of {counts.systems} systems, the shared items were shuffled and cut into "
-        f"units of {spec['unit_size']} ({REMAINDERS[spec['remainder']].sentence}); an observation is a unit's "
+        f"For each of {counts.pairs} pairs of {counts.systems} systems, the items on which both outputs are rated and "
+        f"the metric is defined were shuffled and cut into units of {spec['unit_size']} "
+        f"({REMAINDERS[spec['remainder']].sentence}); an observation is a unit's "
         f"difference in metric score and its difference in mean rating{ORIENTATIONS[spec['orientation']].sentence}. "
         f"{coefficients} over all observations {'was' if len(result.entries) == 1 else 'were'} averaged over "
-        f"{result.assignments:,} random assignments of items to units, the same for every metric. "
+        f"{result.assignments:,} random orders of the items, the same for every metric. "
         f"{result.items.used:,} items were used and {result.items.left_out:,} left out. "
         f"Texts were {'lowercased and ' if spec['lowercase'] else ''}tokenised with “{spec['tokenize']}”"
         f"{'; n-grams up to order ' + str(spec['order']) if any_order else ''}."
@@ -32,10 +33,13 @@ def study_methods(study: Study, result: StudyResult) -> str:
     sentences = [text]
     if any(row.negated for row in result.rows):
         sentences.append("Metrics whose low scores are the better ones enter with their sign turned.")
-    sentences.append(
-        f"References and weights: release {spec['release']} ({counts.references:,} references, "
-        f"{counts.references_negative:,} of negative weight)."
-    )
+    if spec["release"]:
+        sentences.append(
+            f"References and weights: release {spec['release']} ({counts.references:,} references, "
+            f"{counts.references_negative:,} of negative weight)."
+        )
+    elif counts.references:
+        sentences.append(f"References: the data set's own ({counts.references:,}), all alike.")
     if spec["bootstrap"] >= 2:
         sentences.append(
             f"Bootstrap intervals are 95% percentile intervals over {spec['bootstrap']:,} replicates of whole items; "
@@ -53,8 +57,8 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
     text = (
         f"{metric_label} was correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters"
         f"{excluded} (mean of {averaged_criteria(study)}), one parameter varied at a time and all others as in "
-        f"use. Over systems: the score of each of {len(spec['systems'])} systems against the mean rating of its rated "
-        f"outputs, both over the items that every system has a score for at every value; {_joined(named)}. "
+        f"use. Over systems: the score of each of {len(spec['systems'])} systems against its mean rating, both over "
+        f"its rated outputs that have a score at every value; {_joined(named)}. "
         "Over rated outputs: each output's score against its mean rating, all systems together."
     )
     sentences = [text]
@@ -72,7 +76,10 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
             f"The worth of choosing was measured on {spec['halves']:,} random halves of the items: the value with the "
             f"highest {result.deciding.label} on one half was judged on the other."
         )
-    sentences.append(f"References: {spec['subset']} of release {spec['release']}.")
+    if spec["release"]:
+        sentences.append(f"References: {spec['subset']} of release {spec['release']}.")
+    elif counts.references:
+        sentences.append(f"References: {spec['subset']} of the data set's own, all alike.")
     sentences.append(_provenance(study, spec["seed"], result.versions.assay))
     return " ".join(sentences)
 

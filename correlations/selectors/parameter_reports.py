@@ -15,7 +15,7 @@ from correlations.results.parameters import (
     ParameterSweep,
     Without,
 )
-from correlations.selectors.reports import NAN, Columns, Table, high, low, number, table_of
+from correlations.selectors.reports import NAN, Columns, Table, high, low, number, references_of, table_of
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.parameters import best_index
@@ -126,7 +126,7 @@ def summary_cards(study: ParameterStudy, result: ParameterResult) -> list[dict[s
         card("Systems", len(study.specification["systems"])),
         card("Items", items.used, f"{items.left_out:,} left out"),
         card("Human judgements", counts.judgements, f"{counts.raters:,} raters"),
-        card("References", counts.references, str(study.release)),
+        card("References", counts.references, references_of(study)),
     ]
 
 

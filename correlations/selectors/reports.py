@@ -12,11 +12,10 @@ from annotation.core.numbers import card, counted
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.charts.observations import observation_scatter
 from correlations.charts.sweeps import AXES, Kind, sweep_chart
-from correlations.models import Study
+from correlations.models import ParameterStudy, Study
 from correlations.results.common import Ends
 from correlations.results.study import NO_REFERENCES, Comparison, RowEstimate, StudyResult, StudyRow, Sweep, SystemShare
 from correlations.stats.coefficients.coefficient import Coefficient
-from correlations.stats.units import too_few_units
 from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
@@ -58,10 +57,8 @@ class BestRow:
 
 
 def best_row(result: StudyResult) -> BestRow | None:
-    """Return the row with the highest leading coefficient; None if no row's is defined, or with too few units."""
-    if few_units(result):
-        return None
-    values = [result.lead_value(row) for row in result.rows]
+    """Return the row with the highest leading coefficient of those with enough units; None if none is defined."""
+    values = [None if row.few_units else result.lead_value(row) for row in result.rows]
     defined = [index for index, value in enumerate(values) if value is not None]
     if not defined:
         return None
@@ -87,10 +84,11 @@ def _lead(row: StudyRow, entry: Comparison) -> float:
 
 
 def few_units(result: StudyResult) -> str:
-    """Return why units are too few for a conclusion; empty if they are not, or if no coefficient is defined."""
-    if all(result.lead_value(row) is None for row in result.rows):
+    """Return why every row has too few units for a conclusion; empty if one has enough, or if none is defined."""
+    defined = [row for row in result.rows if result.lead_value(row) is not None]
+    if not defined or any(not row.few_units for row in defined):
         return ""
-    return too_few_units([pair.units for pair in result.pairs])
+    return max(defined, key=lambda row: sum(pair.units for pair in row.pairs)).few_units
 
 
 def copies(result: StudyResult) -> list[str]:
@@ -105,9 +103,14 @@ def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
     return [
         card("Human judgements", counts.judgements, f"{counted(counts.raters, 'rater')}{excluded}"),
         card("Items", result.items.used, f"{result.items.left_out:,} left out", "#left-out"),
-        card("Weighted references", counts.references, str(study.release)),
+        card("References", counts.references, references_of(study)),
         card("Assignments to units", result.assignments, f"units of {counted(unit_size, 'item')}"),
     ]
+
+
+def references_of(study: Study | ParameterStudy) -> str:
+    """Return where a study's references come from."""
+    return f"of {study.dataset}, all alike" if study.release is None else f"weighted by {study.release}"
 
 
 def estimates(result: StudyResult, row: StudyRow) -> list[tuple[Coefficient, RowEstimate]]:
@@ -221,8 +224,8 @@ def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:
 
 
 def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:
-    row, observations = result.rows[index], result.observations
-    human, metric = ([number(value) for value in side[index]] for side in (observations.human, observations.metric))
+    row, observations = result.rows[index], result.observations[index]
+    human, metric = ([number(value) for value in side] for side in (observations.human, observations.metric))
     if all(map(math.isnan, metric)):
         return None
     names = [f"{pair.a} – {pair.b}" for pair in result.pairs]
@@ -300,9 +303,8 @@ def _correlation_table(result: StudyResult) -> Table:
         **coefficients,
         "observations": lambda row: row.n_observations,
         "items": lambda row: row.items,
-        "items_per_unit": lambda row: row.items_per_unit,
         "items_left_out": lambda row: row.dropped.count,
-        "items_share": lambda row: row.items / result.items.used,
+        "items_share": lambda row: row.items / result.items.used if result.items.used else None,
         "clamped_cells": lambda row: row.clamped.cells,
         "clamped_share": lambda row: row.clamped.share,
         "clamped_systems": lambda row: {entry.system: entry.share for entry in row.clamped.systems},
@@ -375,17 +377,27 @@ def _dropped_table(result: StudyResult) -> Table:
 
 
 def _pair_table(result: StudyResult) -> Table:
-    return ("a", "b", "items", "units"), ((pair.a, pair.b, pair.items, pair.units) for pair in result.pairs)
+    columns: Columns = {
+        **NAMES,
+        "a": lambda _, pair, each: pair.a,
+        "b": lambda _, pair, each: pair.b,
+        "score_difference": lambda _, pair, each: each.score,
+        "rating_difference": lambda _, pair, each: each.rating,
+        "items": lambda _, pair, each: each.items,
+        "units": lambda _, pair, each: each.units,
+    }
+    return table_of(
+        columns, ((row, *both) for row in result.rows for both in zip(result.pairs, row.pairs, strict=True))
+    )
 
 
 def _observation_table(result: StudyResult) -> Table:
-    observations = result.observations
     columns: Columns = {
         **NAMES,
-        "a": lambda row, index, unit: result.pairs[observations.pair[unit]].a,
-        "b": lambda row, index, unit: result.pairs[observations.pair[unit]].b,
-        "rating_difference": lambda row, index, unit: observations.human[index][unit],
-        "metric_difference": lambda row, index, unit: observations.metric[index][unit],
+        "a": lambda row, each, unit: result.pairs[each.pair[unit]].a,
+        "b": lambda row, each, unit: result.pairs[each.pair[unit]].b,
+        "rating_difference": lambda row, each, unit: each.human[unit],
+        "metric_difference": lambda row, each, unit: each.metric[unit],
     }
-    units = range(len(observations.pair))
-    return table_of(columns, ((row, index, unit) for index, row in enumerate(result.rows) for unit in units))
+    by_row = zip(result.rows, result.observations, strict=True)
+    return table_of(columns, ((row, each, unit) for row, each in by_row for unit in range(len(each.pair))))

@@ -1,6 +1,7 @@
 """Compute a study: score runs, table, intervals, sweeps. A pure function of what the specification names."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from django.db import transaction
@@ -11,24 +12,31 @@ from correlations.errors import StudyError
 from correlations.models import Study
 from correlations.results.study import Counts, Dropped, Items, Seconds, StudyResult
 from correlations.selectors.inputs import HumanSide, circularity
-from correlations.services.inputs import Row, StudyInputs, counts, rated_corpus, versions
+from correlations.services.inputs import (
+    UNRATED,
+    UNSCORED,
+    Read,
+    Row,
+    StudyInputs,
+    Texts,
+    counts,
+    read_corpus,
+    row_reads,
+    study_ratings,
+    study_texts,
+    versions,
+)
 from correlations.services.progress import StagedProgress
 from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
 from correlations.specification import Specification
+from correlations.stats.units import counted_by_pair
 from metrics.models import RunOrigin, ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric, MetricStatistics, metric_labels
 from metrics.selectors.corpus import Corpus
-from metrics.services.runs import (
-    GroupOf,
-    score_run_compute,
-    score_run_part,
-    score_run_statistics,
-    score_runs_create,
-    score_runs_wider,
-)
+from metrics.services.runs import GroupOf, score_run_compute, score_run_statistics, score_runs_create
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 
@@ -60,16 +68,17 @@ def _compute(study: Study, claim: Claim) -> None:
     table = study_table(inputs, progress)
     tabled = time.monotonic()
     sweeps = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
+    referenced = inputs.referenced
     result = StudyResult(
         **vars(table),
         sweeps=sweeps,
-        items=_items(inputs.corpus),
-        circularity=circularity(inputs.corpus, study.release, inputs.human),
+        items=_items(inputs),
+        circularity=circularity(referenced or inputs.corpus, study.release, inputs.judged, inputs.corpus.item_ids),
         counts=Counts(
-            **counts(study, inputs.corpus, inputs.human),
+            **counts(study, referenced, inputs.judged),
             systems=len(inputs.corpus.systems),
             pairs=len(inputs.pairs),
-            references_negative=int((inputs.corpus.weights < 0).sum()),
+            references_negative=0 if referenced is None else int((referenced.weights < 0).sum()),
             judgements_incomplete=inputs.human.table.n_incomplete,
         ),
         versions=versions(),
@@ -82,22 +91,38 @@ def _compute(study: Study, claim: Claim) -> None:
     )
     with transaction.atomic():
         claim.lock()
-        study.score_runs.set([row.run for row in inputs.rows])
+        study.score_runs.set([row.run for row in inputs.rows if row.run is not None])
         claim.finish(result=result.to_json())
 
 
 def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     progress.stage("Loading")
     spec = Specification.from_mapping(study.specification)
-    corpus, human = rated_corpus(study, spec.systems, spec.criteria, items="positive")
+    run_texts = study_texts(study, spec.systems)
+    swept = [(metric, spec.built_sweep_subset) for metric in spec.built_metrics() if spec.sweeps]
+    reads = dict.fromkeys(row_reads(run_texts, metric, subset) for metric, subset in (*spec.built_rows(), *swept))
+    corpora = {read: read_corpus(run_texts, read) for read in reads}
+    if len(corpora) == 1:
+        (corpus,) = corpora.values()
+    else:
+        corpus = corpora.get(Read()) or read_corpus(run_texts, Read())
+    human = study_ratings(study, corpus, spec)
     index_of = {system.name: index for index, system in enumerate(corpus.systems)}
     pairs = np.array([(index_of[a], index_of[b]) for a, b in spec.pairs], dtype=np.int64)
     _check_ratings(spec, human, index_of)
+    texts = {read: _texts(spec, read, each, corpus) for read, each in corpora.items()}
+    inputs = StudyInputs(spec, corpus, texts, run_texts, human, pairs, [])
+    return _with_rows(study, inputs, progress)
+
+
+def _texts(spec: Specification, read: Read, corpus: Corpus, whole: Corpus) -> Texts:
     # The n-grams are matched once, up to the order sweep's end.
+    swept = spec.metrics_at_order(SWEEP_ORDER) if spec.sweeps else []
     computed = [metric for metric in spec.built_metrics() if metric.name != External.name]
-    scorer = Scorer(corpus, [*computed, *(spec.metrics_at_order(SWEEP_ORDER) if spec.sweeps else [])])
-    rows = _rows(study, spec, scorer, progress)
-    return StudyInputs(spec, corpus, scorer, human, pairs, rows)
+    reading = [metric for metric in (*computed, *swept) if metric.needs_references == bool(read.references)]
+    order = np.argsort(whole.item_ids)
+    places = order[np.searchsorted(whole.item_ids, corpus.item_ids, sorter=order)]
+    return Texts(corpus, Scorer(corpus, reading), places)
 
 
 def _check_ratings(spec: Specification, human: HumanSide, index_of: dict[str, int]) -> None:
@@ -110,49 +135,68 @@ def _check_ratings(spec: Specification, human: HumanSide, index_of: dict[str, in
             )
 
 
-def _rows(study: Study, spec: Specification, scorer: Scorer, progress: StagedProgress) -> list[Row]:
-    """Return the table's rows. Each is a score run, computed here unless it, or one over more items, exists."""
+def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress) -> StudyInputs:
+    """Return the inputs with the table's rows."""
+    spec = inputs.specification
     metrics = spec.built_metrics()
     labels = dict(zip(metrics, metric_labels(metrics), strict=True))
     table_rows = spec.built_rows()
-    systems, computed = scorer.corpus.systems, [row for row in table_rows if row[0].name != External.name]
-    wider = score_runs_wider(release=study.release, systems=systems, rows=computed)
+    runs = _runs(study, inputs)
+    report = progress.stage("Scoring")
+    rows = []
+    run: ScoreRun | None
+    for index, (metric, subset) in enumerate(table_rows):
+        if metric.name == External.name:
+            imported = imported_run(study.project, study.dataset_id, metric, spec.systems)
+            run, statistics = imported, imported_statistics(imported, inputs.corpus)
+        else:
+            texts = inputs.texts[row_reads(inputs.run_texts, metric, subset)]
+            run = runs.get((metric, subset))
+            statistics = texts.placed(_scored(run, metric, subset, texts), inputs.n_items)
+        signature = metric.signature(weights="release", references=str(subset)) if run is None else run.signature
+        counted = inputs.counted_items(statistics)
+        rows.append(Row(metric, labels[metric], subset, statistics, counted, signature, run))
+        report(index + 1, len(table_rows))
+    return replace(inputs, rows=rows)
+
+
+def _runs(study: Study, inputs: StudyInputs) -> dict[tuple[Metric, Subset], ScoreRun]:
+    """Return the score runs of rows that one can hold: a run is over items that every system answers."""
+    rows = [
+        (metric, subset)
+        for metric, subset in inputs.specification.built_rows()
+        if metric.name != External.name
+        and inputs.texts[row_reads(inputs.run_texts, metric, subset)].corpus.answered.all()
+    ]
     runs = score_runs_create(
         project=study.project,
         release=study.release,
-        systems=systems,
-        rows=computed,
+        dataset=study.dataset,
+        systems=inputs.corpus.systems,
+        rows=rows,
         by=study.requested_by,
         group=GroupOf(RunOrigin.STUDY, study.pk, study.name),
     )
-    to_score = zip(runs, wider, strict=True)
-    report = progress.stage("Scoring")
-    rows = []
-    for index, (metric, subset) in enumerate(table_rows):
-        if metric.name == External.name:
-            run = imported_run(study.project, study.dataset_id, metric, spec.systems)
-            statistics = imported_statistics(run, scorer.corpus)
-        else:
-            run, over_more = next(to_score)
-            statistics = _scored(run, over_more, metric, subset, scorer)
-        rows.append(Row(metric, labels[metric], subset, statistics, run))
-        report(index + 1, len(table_rows))
-    return rows
+    return dict(zip(rows, runs, strict=True))
 
 
-def _scored(
-    run: ScoreRun, over_more: ScoreRun | None, metric: Metric, subset: Subset, scorer: Scorer
-) -> MetricStatistics:
-    stored = score_run_statistics(run, scorer.corpus.item_ids)
+def _scored(run: ScoreRun | None, metric: Metric, subset: Subset, texts: Texts) -> MetricStatistics:
+    stored = None if run is None else score_run_statistics(run, texts.corpus.item_ids)
     if stored is not None:
         return stored
-    statistics = score_run_part(over_more, scorer.corpus) if over_more else None
-    if statistics is None:
-        statistics = scorer.statistics(metric, subset)
-    score_run_compute(run=run, scorer=scorer, statistics=statistics)
+    statistics = texts.scorer.statistics(metric, subset)
+    if run is not None:
+        score_run_compute(run=run, scorer=texts.scorer, statistics=statistics)
     return statistics
 
 
-def _items(corpus: Corpus) -> Items:
-    dropped = (Dropped(reason, len(names), tuple(names)) for reason, names in sorted(corpus.dropped.items()))
-    return Items(len(corpus.external_ids), tuple(dropped))
+def _items(inputs: StudyInputs) -> Items:
+    """Return how many items count in any row, and why the others do not."""
+    corpus, used = inputs.corpus, inputs.used
+    dropped = dict(corpus.dropped)
+    rated = counted_by_pair(np.ones(used.size, dtype=np.bool_), inputs.human.mean, inputs.pairs).any(axis=0)
+    for reason, left_out in ((UNRATED, ~rated), (UNSCORED, rated & ~used)):
+        if left_out.any():
+            dropped[reason] = [corpus.external_ids[index] for index in np.flatnonzero(left_out).tolist()]
+    entries = (Dropped(reason, len(names), tuple(names)) for reason, names in sorted(dropped.items()))
+    return Items(int(used.sum()), tuple(entries))

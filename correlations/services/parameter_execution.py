@@ -19,7 +19,15 @@ from correlations.parameter_specification import ParameterSpecification, paramet
 from correlations.results import parameters as results
 from correlations.results.common import Counts, Dropped, Ends, Items
 from correlations.selectors.inputs import FloatArray, HumanSide
-from correlations.services.inputs import counts, mean_rating, rated_corpus, versions
+from correlations.services.inputs import (
+    counts,
+    mean_rating,
+    read_corpus,
+    row_reads,
+    study_ratings,
+    study_texts,
+    versions,
+)
 from correlations.services.progress import StagedProgress
 from correlations.stats import parameters as stats
 from correlations.stats.resampling import replicates_interval
@@ -35,6 +43,8 @@ from metrics.services.scoring import Scorer, model_store
 Bools = npt.NDArray[np.bool_]
 Report = Callable[[int, int], None]  # done, of how much
 STAGES = {"Loading": 5, "Scoring": 45, "Intervals": 50}
+UNSCORED = "none of its rated outputs has a score at every value"
+UNRATED = "none of its outputs has a rating"
 POOLED = "the metric is over all outputs as one pool, which no resample of sums can give"
 
 
@@ -73,6 +83,7 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
     sweeps = _swept(inputs, progress)
     report = progress.stage("Intervals")
     spec = inputs.specification
+    counted = np.logical_or.reduce([_usable(inputs, sweep) for sweep in sweeps])
     result = results.ParameterResult(
         coefficient=spec.coefficient,
         coefficients=spec.coefficients,
@@ -80,11 +91,8 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
             _sweep_result(inputs, sweep, _part(report, index, len(sweeps))) for index, sweep in enumerate(sweeps)
         ),
         models=_models(study, spec.built_metric()),
-        items=Items(
-            used=len(inputs.corpus.external_ids),
-            dropped=tuple(Dropped(reason, len(names)) for reason, names in inputs.corpus.dropped.items()),
-        ),
-        counts=Counts(**counts(study, inputs.corpus, inputs.human)),
+        items=_items(inputs, counted),
+        counts=Counts(**counts(study, inputs.corpus, inputs.human.counted(counted))),
         negated=not spec.built_metric().higher_is_better,
         versions=versions(),
         seconds=round(time.monotonic() - started, 2),
@@ -101,7 +109,9 @@ def _part(report: Report, index: int, parts: int) -> Report:
 
 def _load(study: ParameterStudy) -> Inputs:
     spec = ParameterSpecification.from_mapping(study.specification)
-    corpus, human = rated_corpus(study, spec.systems, spec.criteria, items=spec.built_subset.items)
+    texts = study_texts(study, spec.systems)
+    corpus = read_corpus(texts, row_reads(texts, spec.built_metric(), spec.built_subset))
+    human = study_ratings(study, corpus, spec)
     unrated = np.flatnonzero(np.isnan(human.mean).all(axis=1))
     if unrated.size:
         name = corpus.systems[unrated[0]].name
@@ -109,6 +119,24 @@ def _load(study: ParameterStudy) -> Inputs:
     split = dict(Item.objects.filter(dataset=study.dataset_id).values_list("pk", "split"))
     splits = np.array([split[pk] for pk in corpus.item_ids.tolist()], dtype=np.str_)
     return Inputs(spec, corpus, human, [system.name for system in corpus.systems], splits)
+
+
+def _items(inputs: Inputs, counted: Bools) -> Items:
+    """Return how many items have an output that counts in any sweep, and why the others do not."""
+    dropped = {reason: len(names) for reason, names in inputs.corpus.dropped.items()}
+    used, rated = counted.any(axis=0), ~np.isnan(inputs.human.mean).all(axis=0)
+    dropped |= {UNRATED: int((~rated).sum()), UNSCORED: int((rated & ~used).sum())}
+    return Items(int(used.sum()), tuple(Dropped(reason, count) for reason, count in dropped.items() if count))
+
+
+def _usable(inputs: Inputs, sweep: Sweep) -> Bools:
+    """Return the outputs (T, S) that count: rated, and with a score at every value.
+
+    In a pool every output counts, whether or not it has a score of its own.
+    """
+    if sweep.pooled:
+        return np.asarray(~np.isnan(inputs.human.mean) & inputs.corpus.answered)
+    return stats.usable_outputs(sweep.points, inputs.human.mean)
 
 
 def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
@@ -131,25 +159,33 @@ def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
                 report(done, total)
             values = [getattr(metric, parameter.name) for metric in metrics]
             chosen = values.index(getattr(in_use, parameter.name))
-            points = list(map(_value, metrics, statistics))
+            points = [_value(*each, inputs) for each in zip(metrics, statistics, strict=True)]
             sweeps.append(Sweep(parameter, values, chosen, points, not all(each.sums for each in statistics)))
     except ValueError as error:  # a model that is not on this host, say
         raise StudyError(str(error)) from error
     return sweeps
 
 
-def _value(metric: Metric, statistics: MetricStatistics) -> stats.ParameterValue:
+def _value(metric: Metric, statistics: MetricStatistics, inputs: Inputs) -> stats.ParameterValue:
     sign = 1.0 if metric.higher_is_better else -1.0
     scores = sign * statistics.sentence_scores
     if isinstance(statistics, PooledStatistics):
-        # Defined over all segments only: each segment gets an equal share of it.
-        whole = sign * statistics.system_scores()
-        n = scores.shape[1]
-        packed = np.broadcast_to(np.nan_to_num(whole)[:, None, None] / n, (*scores.shape, 1))
+        # Defined over a system's rated outputs as a whole: each of them gets an equal share of it.
+        rated = ~np.isnan(inputs.human.mean) & inputs.corpus.answered
+        whole = sign * _pooled(statistics, rated)
+        shares = np.nan_to_num(whole) / np.maximum(rated.sum(axis=1), 1)
+        packed = np.broadcast_to(shares[:, None, None], (*scores.shape, 1))
         missing = np.isnan(whole)
         return stats.ParameterValue(packed, lambda sums: np.where(missing, np.nan, sums[..., 0]), scores)
     aggregate = statistics.aggregate
     return stats.ParameterValue(statistics.packed, lambda sums: sign * aggregate(sums), scores)
+
+
+def _pooled(statistics: PooledStatistics, outputs: Bools) -> FloatArray:
+    """Return each system's score over its outputs (T, S); NaN for a system without any."""
+    distinct = {each.tobytes(): np.flatnonzero(each) for each in outputs if each.any()}
+    scores = {key: statistics.system_scores(segments) for key, segments in distinct.items()}
+    return np.array([scores[each.tobytes()][t] if each.any() else np.nan for t, each in enumerate(outputs)])
 
 
 # --- One sweep --------------------------------------------------------------------------------------------------------
@@ -157,7 +193,7 @@ def _value(metric: Metric, statistics: MetricStatistics) -> stats.ParameterValue
 
 def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> results.ParameterSweep:
     spec, human = inputs.specification, inputs.human.mean
-    usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else stats.usable_segments(sweep.points)
+    usable = _usable(inputs, sweep)
     over_systems = _over_systems(inputs, sweep, usable)
     replicates = _replicates(spec, sweep, human, usable, report)
     best = stats.best_index([result.values[spec.coefficient] for result, _ in over_systems])
@@ -186,10 +222,10 @@ def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> results.Param
         points=points,
         chosen=sweep.in_use,
         best=best,
-        items=int(usable.sum()),
+        items=int(usable.any(axis=0).sum()),
         systems=tuple(
             results.SystemRating(name, *mean_rating(ratings))
-            for name, ratings in zip(inputs.names, human[:, usable], strict=True)
+            for name, ratings in zip(inputs.names, np.where(usable, human, np.nan), strict=True)
         ),
         without=_without(inputs, [result for result, _ in over_systems], sweep.in_use, best),
         halves=_halves(spec, sweep, human, usable),
@@ -198,11 +234,10 @@ def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> results.Param
     )
 
 
-def _over_systems(inputs: Inputs, sweep: Sweep, segments: Bools) -> list[tuple[SystemLevelResult, FloatArray]]:
+def _over_systems(inputs: Inputs, sweep: Sweep, outputs: Bools) -> list[tuple[SystemLevelResult, FloatArray]]:
     keys = inputs.specification.coefficients
     return [
-        stats.system_level(value, inputs.human.mean, inputs.names, segments, coefficients=keys)
-        for value in sweep.points
+        stats.system_level(value, inputs.human.mean, inputs.names, outputs, coefficients=keys) for value in sweep.points
     ]
 
 
@@ -212,7 +247,7 @@ def _replicates(
     if spec.bootstrap < 2 or sweep.pooled or not usable.any():
         return None
     weights = stats.bootstrap_weights(usable, spec.bootstrap, spec.seed)
-    return stats.curves(sweep.points, human, weights, coefficients=spec.coefficients, progress=report)
+    return stats.curves(sweep.points, human, usable, weights, coefficients=spec.coefficients, progress=report)
 
 
 def _level(
@@ -260,7 +295,7 @@ def _without(
 
 
 def _halves(spec: ParameterSpecification, sweep: Sweep, human: FloatArray, usable: Bools) -> results.Halves | None:
-    if spec.halves < 1 or sweep.pooled or usable.sum() < 4:
+    if spec.halves < 1 or sweep.pooled or usable.any(axis=0).sum() < 4:
         return None
     held_out = stats.held_out_halves(
         sweep.points,
@@ -295,7 +330,7 @@ def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> results.Splits
     return results.Splits(
         choose_on=spec.choose_on,
         judge_on=spec.judge_on,
-        items=(int(parts[0].sum()), int(parts[1].sum())),
+        items=(int(parts[0].any(axis=0).sum()), int(parts[1].any(axis=0).sum())),
         best=best,
         chosen_on=None if best is None else chosen[best],
         judged_on=None if best is None else judged[best],

@@ -14,7 +14,13 @@ from correlations.parameter_specification import (
     usual_values,
     with_value_in_use,
 )
-from correlations.services.studies import NamedInputs, settled_metric, settled_parameters, study_store
+from correlations.services.studies import (
+    NamedInputs,
+    check_references,
+    settled_metric,
+    settled_parameters,
+    study_store,
+)
 from metrics.scoring.metric import Metric
 from metrics.selectors.models import beyond_limit, beyond_words, model_limits
 
@@ -25,10 +31,15 @@ def parameter_study_create(
     """Return the study with this specification, and whether it is new. The caller enqueues the task of a new study."""
     named, requested = NamedInputs.read(project, ParameterSpecification.from_mapping(specification))
     settled = _settled(project, requested)
-    items = Item.objects.filter(dataset=named.release.reference_set.dataset_id)
-    _check_splits(settled, set(items.values_list("split", flat=True)) - {""})
-    sources = settled.built_metric().needs_sources
-    return study_store(ParameterStudy, named, settled, sources=sources, name=name, by=by)
+    metric = settled.built_metric()
+    check_references(named, metric, settled.built_subset, field="subset")
+    _check_splits(settled, set(Item.objects.filter(dataset=named.dataset).values_list("split", flat=True)) - {""})
+    unrated = [name for name, items in named.rated_items().items() if not items]
+    if unrated:
+        rated = ", ".join(name for name in settled.systems if name not in unrated) or "none of these"
+        message = f"found {unrated[0]}, whose outputs have no rating in {named.campaigns_text}; accepted: {rated}"
+        raise StudyRefused.of("systems", message)
+    return study_store(ParameterStudy, named, settled, [metric], name=name, by=by)
 
 
 def _settled(project: Project, requested: ParameterSpecification) -> ParameterSpecification:

@@ -3,20 +3,21 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.core.canonical import canonical_json
-from annotation.models import Campaign, Project, Release, System, User
+from annotation.models import Campaign, Criterion, Dataset, Project, Release, SourceKind, System, User
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.rating.services.ratings import ratings_await
 from annotation.references.releases.selectors import releases
 from correlations.errors import StudyRefused
 from correlations.models import Study
-from correlations.selectors.inputs import fewest_shared_items, rating_marks
+from correlations.selectors.inputs import rated_items, rating_marks, referenced_items
 from correlations.selectors.lists import AnyStudy
 from correlations.services.stored import imported_run, with_runs_named
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification, StudySpecification
@@ -27,6 +28,8 @@ from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
 from metrics.selectors.corpus import texts_digests
 from metrics.services.models import parameters_with_models
+from metrics.services.runs import RunTexts, checked_subset
+from metrics.subsets import Subset
 
 AnySpecification = TypeVar("AnySpecification", bound=StudySpecification)
 AnyNamed = TypeVar("AnyNamed", Campaign, System)
@@ -41,41 +44,97 @@ def study_create(
     named, requested = NamedInputs.read(project, Specification.from_mapping(specification))
     metrics = (_row_metric(named, metric, requested.systems) for metric in requested.built_metrics())
     settled = replace(requested, metrics=tuple(metrics))
-    if settled.unit_size is None:
-        n_items = fewest_shared_items(named.release, named.campaigns, settled.pairs)
-        settled = replace(settled, unit_size=fitting_unit_size(n_items, len(settled.pairs)))
+    for metric, subset in settled.built_rows():
+        check_references(named, metric, subset, field="subsets")
+        check_references(named, metric, settled.built_sweep_subset, field="sweep_subset")
+    settled = _with_pairs(named, settled)
     # Built again, this refuses two names of one trained model: one metric twice.
-    sources = any(metric.needs_sources for metric in settled.built_metrics())
-    return study_store(Study, named, settled, sources=sources, name=name, by=by)
+    return study_store(Study, named, settled, settled.built_metrics(), name=name, by=by)
 
 
 @dataclass(frozen=True)
 class NamedInputs:
-    """The release, campaigns and systems that a specification names."""
+    """The campaigns, systems and, if there is one, the release that a specification names; all are of one data set."""
 
     project: Project
-    release: Release
+    dataset: Dataset
+    release: Release | None
     campaigns: list[Campaign]
     systems: list[System]
+    criteria: list[Criterion]
+    excluded: list[int]  # ids of raters whom the campaigns' managers excluded
 
     @classmethod
     def read(cls, project: Project, requested: AnySpecification) -> tuple["NamedInputs", AnySpecification]:
         """Return them, and the specification with the release's full name and the names of all criteria."""
-        release = releases.release_named(project, requested.release)
-        if release is None:
-            accepted = releases.release_names(project)
-            raise StudyRefused.of("release", f"found {requested.release[:40]!r}; accepted: {accepted}")
-        dataset = release.reference_set.dataset_id
-        of_dataset = Campaign.objects.filter(project=project, dataset=dataset)
-        campaigns = _named("campaigns", of_dataset, requested.campaigns)
-        criteria = {criterion.name for criterion in campaign_criteria(campaigns, requested.criteria or None)}
-        settled = replace(requested, release=releases.release_name(release), criteria=tuple(sorted(criteria)))
-        return cls(project, release, campaigns, study_systems(release, requested.systems)), settled
+        of_project = Campaign.objects.filter(project=project).select_related("dataset")
+        release = None
+        if requested.release:
+            release = releases.release_named(project, requested.release)
+            if release is None:
+                accepted = releases.release_names(project)
+                raise StudyRefused.of("release", f"found {requested.release[:40]!r}; accepted: {accepted}")
+            of_project = of_project.filter(dataset=release.reference_set.dataset_id)
+            requested = replace(requested, release=releases.release_name(release))
+        campaigns = _named("campaigns", of_project, requested.campaigns)
+        other = next((campaign for campaign in campaigns if campaign.dataset_id != campaigns[0].dataset_id), None)
+        if other is not None:
+            datasets = f"{campaigns[0]} is of {campaigns[0].dataset}, {other} of {other.dataset}"
+            raise StudyRefused.of("campaigns", f"found two data sets: {datasets}; accepted: campaigns of one")
+        dataset = campaigns[0].dataset
+        criteria = campaign_criteria(campaigns, requested.criteria or None)
+        settled = replace(requested, criteria=tuple(sorted({criterion.name for criterion in criteria})))
+        systems = study_systems(dataset.pk, requested.systems)
+        excluded = excluded_rater_ids(campaigns)
+        return cls(project, dataset, release, campaigns, systems, criteria, excluded), settled
+
+    def rated_items(self) -> dict[str, set[int]]:
+        """Return the items on which each system's output is rated."""
+        names = [system.name for system in self.systems]
+        return rated_items(self.dataset.pk, names, self.criteria, self.excluded)
+
+    @property
+    def campaigns_text(self) -> str:
+        return ", ".join(campaign.name for campaign in self.campaigns)
 
 
-def study_systems(release: Release, names: Sequence[str]) -> list[System]:
+def study_systems(dataset_id: int, names: Sequence[str]) -> list[System]:
     """Return the named systems in the order of their names."""
-    return _named("systems", System.objects.filter(dataset=release.reference_set.dataset_id), names)
+    return _named("systems", System.objects.filter(dataset=dataset_id), names)
+
+
+def _with_pairs(named: NamedInputs, settled: Specification) -> Specification:
+    """Return the specification with its pairs, by default all that share rated items, and its unit size."""
+    rated = named.rated_items()
+    shared = {
+        pair: rated[pair[0]] & rated[pair[1]] for pair in settled.pairs or tuple(combinations(settled.systems, 2))
+    }
+    pairs = tuple(pair for pair, items in shared.items() if items)
+    if settled.pairs and len(pairs) < len(settled.pairs):
+        a, b = next(pair for pair, items in shared.items() if not items)
+        message = f"found {a} – {b}, of which no item has ratings of both outputs in {named.campaigns_text}"
+        accepted = ", ".join(f"{first} – {second}" for first, second in pairs) or "none of these"
+        raise StudyRefused.of("pairs", f"{message}; accepted: {accepted}")
+    alone = [name for name in settled.systems if not any(name in pair for pair in pairs)]
+    if alone and not settled.pairs:
+        unrated = next((name for name in alone if not rated[name]), None)
+        message = f"found {unrated}, whose outputs have no rating in {named.campaigns_text}"
+        if unrated is None:
+            message = f"found {alone[0]}, which shares no rated item of {named.campaigns_text} with another system"
+        accepted = ", ".join(name for name in settled.systems if name not in alone) or "systems rated on the same items"
+        raise StudyRefused.of("systems", f"{message}; accepted: {accepted}")
+    if settled.unit_size is not None:
+        return replace(settled, pairs=pairs)
+    usable = _usable_items(named, settled.built_metrics())
+    n_items = min(len(shared[pair] if usable is None else shared[pair] & usable) for pair in pairs)
+    return replace(settled, pairs=pairs, unit_size=fitting_unit_size(n_items, len(pairs)))
+
+
+def _usable_items(named: NamedInputs, metrics: Sequence[Metric]) -> set[int] | None:
+    """Return the items that every metric can use with all references of the release; None for all items."""
+    if named.release is None or not any(metric.needs_references for metric in metrics):
+        return None
+    return referenced_items(named.release, positive=any(metric.needs_weights for metric in metrics))
 
 
 def _named(field: str, rows: QuerySet[AnyNamed], names: Sequence[str]) -> list[AnyNamed]:
@@ -91,24 +150,32 @@ def study_store(
     kind: type[AnyStudy],
     inputs: NamedInputs,
     specification: StudySpecification,
+    metrics: Sequence[Metric],
     *,
-    sources: bool,
     name: str,
     by: User | None,
 ) -> tuple[AnyStudy, bool]:
-    """Return the study with this specification over the current texts and ratings, and whether it is new."""
+    """Return the study with this specification over the current texts and ratings, and whether it is new.
+
+    ``metrics`` are those whose texts the signature names.
+    """
     if not name.strip():
         raise StudyRefused.of("name", "found nothing; accepted: up to 120 characters")
     ratings_await(campaigns=inputs.campaigns)
+    plain = inputs.release is None and any(metric.needs_references for metric in metrics)
     named: dict[str, Any] = {
-        "release": inputs.release.content_hash,
-        **texts_digests(inputs.systems, sources=sources),
+        **({"release": inputs.release.content_hash} if inputs.release else {}),
+        **texts_digests(
+            inputs.systems,
+            sources=any(metric.needs_sources for metric in metrics),
+            reference_kinds=SourceKind.of_references() if plain else (),
+        ),
         "ratings": rating_marks(inputs.campaigns),
         "version": VERSION,
         "format": kind.RESULT.VERSION,
     }
-    if without := excluded_rater_ids(inputs.campaigns):  # only then, so that older studies keep their signatures
-        named[WITHOUT_RATERS] = without
+    if inputs.excluded:  # only then, so that older studies keep their signatures
+        named[WITHOUT_RATERS] = inputs.excluded
     written = specification.as_dict() | {NAMED: named}
     # The unique constraint decides a race: the loser reads the winner's row once that is committed.
     study, created = kind.objects.get_or_create(
@@ -116,7 +183,7 @@ def study_store(
         signature=hashlib.sha256(canonical_json(written)).hexdigest(),
         defaults={
             "name": name.strip()[:120],
-            "dataset_id": inputs.release.reference_set.dataset_id,
+            "dataset": inputs.dataset,
             "release": inputs.release,
             "specification": written,
             "requested_by": by,
@@ -130,9 +197,17 @@ def study_store(
 def _row_metric(inputs: NamedInputs, metric: Metric, systems: Sequence[str]) -> dict[str, Any]:
     """Settle a metric as ``settled_metric``; for imported scores, check that the project has them."""
     if metric.name == External.name:
-        imported_run(inputs.project, inputs.release.reference_set.dataset_id, metric, systems)
+        imported_run(inputs.project, inputs.dataset.pk, metric, systems)
         return {"name": metric.name, "parameters": metric.parameters()}
     return settled_metric("metrics", inputs.project, metric)
+
+
+def check_references(inputs: NamedInputs, metric: Metric, subset: Subset, *, field: str) -> None:
+    """Refuse a metric or a choice of references that needs a release if there is none."""
+    try:
+        checked_subset(RunTexts(inputs.dataset, inputs.release, inputs.systems), metric, subset)
+    except ScoreRunRefused as refusal:
+        raise StudyRefused.of("metrics" if metric.needs_weights else field, refusal.message) from refusal
 
 
 def settled_metric(field: str, project: Project, metric: Metric) -> dict[str, Any]:

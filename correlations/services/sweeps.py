@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from annotation.core.numbers import finite_or_none
 from correlations.results.study import Sweep, SweepPoint, SweepSeries
-from correlations.services.inputs import StudyInputs, study_metric
+from correlations.services.inputs import StudyInputs, row_reads, study_metric
 from correlations.services.progress import StagedProgress
 from correlations.services.table import estimate
 from correlations.stats.sampled_units import MetricResult
@@ -26,13 +26,14 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Swe
     subset = spec.built_sweep_subset
     labels = _labelled(spec.built_metrics())
     with_references = {metric: label for metric, label in labels.items() if metric.needs_references}
-    at_threshold = _at_thresholds(inputs, with_references)
+    weighted = with_references if spec.release else {}
     at_order = {
         float(order): _study_metrics(inputs, _labelled(spec.metrics_at_order(order)), subset) for order in ORDERS
     }
     sweeps: dict[str, Sweep] = {}
-    if with_references:
+    if weighted:
         report = progress.stage("Sweep over thresholds")
+        at_threshold = _at_thresholds(inputs, weighted)
         threshold = reference_sweep(at_threshold, human, pairs, sampling, progress=report)
         sweeps["threshold"] = _sweep(threshold, "w ≥ threshold")
     if spec.metrics_at_order(spec.order):
@@ -45,7 +46,7 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Swe
         sampling,
         unit_sizes=UNIT_SIZES,
         metrics_at_one=[
-            _sentence_metric(label, _statistics(inputs, metric, subset), metric) for metric, label in labels.items()
+            _sentence_metric(label, inputs.statistics(metric, subset), metric) for metric, label in labels.items()
         ],
         progress=progress.stage("Sweep over unit sizes"),
     )
@@ -55,9 +56,10 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Swe
 def _at_thresholds(inputs: StudyInputs, labels: Mapping[Metric, str]) -> dict[float, list[StudyMetric]]:
     metrics_at: dict[float, list[StudyMetric]] = {value: [] for value in THRESHOLDS}
     for metric, label in labels.items():
-        swept = inputs.scorer.threshold_sweep(metric, THRESHOLDS)
+        texts = inputs.texts[row_reads(inputs.run_texts, metric, inputs.specification.built_sweep_subset)]
+        swept = texts.scorer.threshold_sweep(metric, THRESHOLDS)
         for value, statistics in zip(THRESHOLDS, swept, strict=True):
-            metrics_at[value].append(study_metric(label, statistics, metric))
+            metrics_at[value].append(study_metric(label, texts.placed(statistics, inputs.n_items), metric))
     return metrics_at
 
 
@@ -66,15 +68,7 @@ def _labelled(metrics: list[Metric]) -> dict[Metric, str]:
 
 
 def _study_metrics(inputs: StudyInputs, labels: Mapping[Metric, str], subset: Subset) -> list[StudyMetric]:
-    return [study_metric(label, _statistics(inputs, metric, subset), metric) for metric, label in labels.items()]
-
-
-def _statistics(inputs: StudyInputs, metric: Metric, subset: Subset) -> MetricStatistics:
-    """Return the statistics of the table's row, or compute them."""
-    for row in inputs.rows:
-        if row.metric == metric and (row.subset == subset or not metric.needs_references):
-            return row.statistics
-    return inputs.scorer.statistics(metric, subset)
+    return [study_metric(label, inputs.statistics(metric, subset), metric) for metric, label in labels.items()]
 
 
 def _sentence_metric(name: str, statistics: MetricStatistics, metric: Metric) -> StudyMetric:

@@ -5,12 +5,12 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from annotation.core.numbers import finite_or_none
 from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results import study as results
 from correlations.results.common import Ends
+from correlations.selectors.inputs import BoolArray
 from correlations.services.inputs import Row, StudyInputs, mean_rating
 from correlations.services.progress import StagedProgress
 from correlations.stats import sampled_units
@@ -23,16 +23,17 @@ from correlations.stats.units import StudyMetric, UnitSampling, too_few_units
 from metrics.services.scoring import unusable_reason
 
 NO_BOOTSTRAP = "no bootstrap was requested"
+NOTHING_COUNTS = "no rated output counts in any row"
 
 
 def study_table(inputs: StudyInputs, progress: StagedProgress) -> results.Table:
     """Compute rows, pairs, comparisons, and the observations of the first assignment."""
-    sampling, metrics = inputs.sampling, [row.study_metric() for row in inputs.rows]
+    sampling, metrics = inputs.sampling, [inputs.study_metric(row) for row in inputs.rows]
     report = progress.stage("Table")
     study = sampled_unit_correlation(metrics, inputs.human.mean, inputs.pairs, sampling, progress=report)
     over_items = _bootstrap(inputs, metrics, sampling, progress, "Intervals over items")
     over_raters = _bootstrap(inputs, metrics, sampling, progress, "Intervals over raters", raters=True)
-    first_assignment = sampled_units.unit_observations(metrics, inputs.human.mean, inputs.pairs, sampling)
+    observed = sampled_units.unit_observations(metrics, inputs.human.mean, inputs.pairs, sampling)
     names = [system.name for system in inputs.corpus.systems]
     pairs = zip(inputs.pairs.tolist(), study.segments_per_pair, study.units_per_pair, strict=True)
     return results.Table(
@@ -40,11 +41,11 @@ def study_table(inputs: StudyInputs, progress: StagedProgress) -> results.Table:
         assignments=study.n_assignments,
         pairs=tuple(results.PairUnits(names[a], names[b], items, units) for (a, b), items, units in pairs),
         rows=tuple(
-            _row(inputs, row, result, study.units_per_pair, over_items[index], over_raters[index])
+            _row(inputs, row, result, over_items[index], over_raters[index])
             for index, (row, result) in enumerate(zip(inputs.rows, study.rows, strict=True))
         ),
         comparisons=_comparisons(inputs, metrics, study, over_items, progress),
-        observations=_observations(first_assignment),
+        observations=tuple(map(_observations, observed)),
     )
 
 
@@ -60,8 +61,9 @@ def _bootstrap(
     spec = inputs.specification
     if spec.bootstrap < 2:
         return [None] * len(metrics)
-    if raters and not inputs.human.raters_known:
-        none = BootstrapSummary(NOWHERE, np.nan, 0, UNKNOWN_RATERS, np.empty(0))
+    if raters and not (inputs.human.raters_known and inputs.judged.n_judgements):
+        reason = NOTHING_COUNTS if inputs.human.raters_known else UNKNOWN_RATERS
+        none = BootstrapSummary(NOWHERE, np.nan, 0, reason, np.empty(0))
         return [RowBootstrap(metric.name, dict.fromkeys(sampling.coefficients, none), {}) for metric in metrics]
     rows = study_bootstrap(
         metrics,
@@ -69,7 +71,7 @@ def _bootstrap(
         inputs.pairs,
         # A random orientation is, on average, that of mirrored observations.
         replace(sampling, seed=spec.seed + 1, orientation="fixed" if sampling.orientation == "fixed" else "both"),
-        raters=inputs.human.raters if raters else None,
+        raters=inputs.judged.raters if raters else None,
         n_replicates=spec.bootstrap,
         progress=progress.stage(stage),
     )
@@ -80,12 +82,11 @@ def _row(
     inputs: StudyInputs,
     row: Row,
     result: MetricResult,
-    units_per_pair: Sequence[int],
     over_items: RowBootstrap | None,
     over_raters: RowBootstrap | None,
 ) -> results.StudyRow:
-    usable = np.asarray(row.statistics.valid.all(axis=0))
-    dropped = [inputs.corpus.external_ids[index] for index in np.flatnonzero(~usable).tolist()]
+    left_out = inputs.used & ~row.counted.any(axis=0)
+    dropped = [inputs.corpus.external_ids[index] for index in np.flatnonzero(left_out).tolist()]
     reason = unusable_reason(row.metric, row.subset) if row.metric.needs_references else "no score of some system"
     return results.StudyRow(
         metric=row.metric.name,
@@ -93,17 +94,17 @@ def _row(
         negated=not row.metric.higher_is_better,
         subset=row.subset_name,
         subset_label=row.subset_label,
-        signature=row.run.signature,
-        run=row.run.number,
+        signature=row.signature,
+        run=None if row.run is None else row.run.number,
         coefficients={key: _row_estimate(result, key, over_items, over_raters) for key in result.coefficients},
         n_observations=result.n_observations,
         undefined_units=result.undefined_units,
-        items=int(usable.sum()),
-        # Units are cut before a row leaves items out, so its units hold fewer than M.
-        items_per_unit=float(usable.sum() / np.mean(units_per_pair)) if any(units_per_pair) else None,
+        items=result.n_valid_segments,
+        few_units=too_few_units(result.units_per_pair),
         dropped=results.Dropped(reason, len(dropped), tuple(dropped)),
         clamped=_clamped(inputs, result.clamped),
-        systems=_systems(inputs, row, result, usable),
+        systems=_systems(inputs, row, result),
+        pairs=_pairs(inputs, row, result),
     )
 
 
@@ -148,24 +149,45 @@ def _clamped(inputs: StudyInputs, cells: sampled_units.ClampedCells | None) -> r
     return results.Clamped(cells.mean, cells.share, tuple(systems))
 
 
-def _systems(
-    inputs: StudyInputs, row: Row, result: MetricResult, usable: npt.NDArray[np.bool_]
-) -> tuple[results.RowSystem, ...]:
-    """Return corpus scores of the row, over the items it uses, beside the mean ratings over the same items."""
-    packed, aggregate = row.statistics.packed, row.statistics.aggregate
+def _systems(inputs: StudyInputs, row: Row, result: MetricResult) -> tuple[results.RowSystem, ...]:
+    """Return each system's corpus score and mean rating, both over its items that count in the row."""
+    counted = inputs.of_pair(row.counted)
     clamped = None if result.clamped is None else result.clamped.per_system.tolist()
     systems = []
     for index, system in enumerate(inputs.corpus.systems):
-        score = float(aggregate(packed[index, usable].sum(axis=0))) if usable.any() else float("nan")
-        rating, n_rated = mean_rating(inputs.human.mean[index, usable])
+        rating, n_rated = mean_rating(inputs.human.mean[index, counted[index]])
         share = None if clamped is None else finite_or_none(clamped[index])
-        systems.append(results.RowSystem(system.name, finite_or_none(score), rating, n_rated, share))
+        score = finite_or_none(_score(row, index, counted[index]))
+        systems.append(results.RowSystem(system.name, score, rating, n_rated, share))
     return tuple(systems)
+
+
+def _score(row: Row, system: int, items: BoolArray) -> float:
+    """Return a system's corpus score over some items; NaN if there are none."""
+    if not items.any():
+        return float("nan")
+    return float(row.statistics.aggregate(row.statistics.packed[system, items].sum(axis=0)))
+
+
+def _pairs(inputs: StudyInputs, row: Row, result: MetricResult) -> tuple[results.RowPair, ...]:
+    """Return each pair's difference in corpus score and in mean rating, over the items on which the row compares it."""
+    pairs = []
+    for (a, b), items, n_units in zip(inputs.pairs.tolist(), row.counted, result.units_per_pair, strict=True):
+        rating = inputs.human.mean[a, items] - inputs.human.mean[b, items]
+        pairs.append(
+            results.RowPair(
+                items=int(items.sum()),
+                units=n_units,
+                score=finite_or_none(_score(row, a, items) - _score(row, b, items)),
+                rating=finite_or_none(float(rating.mean())) if items.any() else None,
+            )
+        )
+    return tuple(pairs)
 
 
 def _observations(observations: sampled_units.Observations) -> results.Observations:
     human, metric = (
-        tuple(tuple(finite_or_none(round(value, 6)) for value in row) for row in side.tolist())
+        tuple(finite_or_none(round(value, 6)) for value in side.tolist())
         for side in (observations.human, observations.metric)
     )
     return results.Observations(tuple(observations.pair.tolist()), human, metric)

@@ -67,20 +67,28 @@ class HeldOut:
     n_halves: int  # where all are defined
 
 
-def usable_segments(values: Sequence[ParameterValue]) -> Bools:
-    """Return (S,) segments that every system has a score for at every value, so that values differ in nothing else."""
-    return np.asarray(np.logical_and.reduce([np.isfinite(value.scores).all(axis=0) for value in values]))
+def usable_outputs(values: Sequence[ParameterValue], human: ArrayLike) -> Bools:
+    """Return (T, S) outputs with a rating, and a score at every value, so that values differ in nothing else.
+
+    Examples
+    --------
+    >>> values = [ParameterValue(np.ones((2, 2, 1)), sum, np.array(scores)) for scores in ([[1, 2], [3, np.nan]],)]
+    >>> usable_outputs(values, [[4, np.nan], [2, 5]]).tolist()
+    [[True, False], [True, False]]
+    """
+    scored = np.logical_and.reduce([np.isfinite(value.scores) for value in values])
+    return np.asarray(scored & np.isfinite(checked_ratings(human)))
 
 
 def system_level(
     value: ParameterValue,
     human: ArrayLike,
     systems: Sequence[str],
-    segments: Bools,
+    outputs: Bools,
     *,
     coefficients: Sequence[str] = USUAL,
 ) -> tuple[SystemLevelResult, Floats]:
-    """Correlate the metric over these segments with each system's mean rating over them.
+    """Correlate each system's score over these outputs with its mean rating over them.
 
     Parameters
     ----------
@@ -88,7 +96,8 @@ def system_level(
     human : (T, S) float
         Ratings; NaN for an output without a rating.
     systems : T names
-    segments : (S,) bool
+    outputs : (T, S) bool
+        With a rating and a score: see `usable_outputs`.
     coefficients : sequence of keys of `COEFFICIENTS`
 
     Returns
@@ -98,8 +107,8 @@ def system_level(
     (T,) float
         The systems' scores.
     """
-    weights = segments[None].astype(np.float64)
-    scores, ratings = _scores(value, weights)[0], _ratings(checked_ratings(human), weights)[0]
+    weights = np.ones((1, outputs.shape[1]))
+    scores, ratings = _scores(value, outputs, weights)[0], _ratings(_of(outputs, human), weights)[0]
     for name, along in (("score", scores), ("rating", ratings)):
         missing = np.flatnonzero(~np.isfinite(along))
         if missing.size:
@@ -109,9 +118,9 @@ def system_level(
 
 
 def segment_level(
-    value: ParameterValue, human: ArrayLike, segments: Bools, *, coefficients: Sequence[str] = USUAL
+    value: ParameterValue, human: ArrayLike, outputs: Bools, *, coefficients: Sequence[str] = USUAL
 ) -> SegmentLevelResult:
-    """Correlate scores of segments with their ratings, over all systems together.
+    """Correlate scores of outputs with their ratings, over all systems together.
 
     Parameters are those of `system_level`; n counts outputs that are scored and rated.
 
@@ -119,12 +128,12 @@ def segment_level(
     --------
     >>> scores = np.array([[0.1, 0.4], [0.2, 0.3]])
     >>> value = ParameterValue(scores[..., None], lambda sums: sums[..., 0], scores)
-    >>> result = segment_level(value, [[1, 4], [2, np.nan]], np.array([True, True]))
+    >>> result = segment_level(value, [[1, 4], [2, np.nan]], np.full((2, 2), True))
     >>> result.n, round(result.values["pearson"], 3)
     (3, 1.0)
     """
     ratings = checked_ratings(human)
-    counts = np.isfinite(ratings) & np.isfinite(value.scores) & segments
+    counts = np.isfinite(ratings) & np.isfinite(value.scores) & outputs
     x, y = value.scores[counts], ratings[counts]
     undefined, no_pvalue = dict.fromkeys(coefficients, math.nan), {"pearson": math.nan}
     if x.size < 3:
@@ -140,11 +149,11 @@ def segment_level(
     return SegmentLevelResult(x.size, values, {"pearson": 2 * float(special.stdtr(x.size - 2, -t))}, None)
 
 
-def bootstrap_weights(segments: Bools, n_replicates: int, seed: int) -> Floats:
-    """Return (B, S) how often each segment is drawn, as many as there are, with replacement."""
-    usable = np.flatnonzero(segments)
+def bootstrap_weights(outputs: Bools, n_replicates: int, seed: int) -> Floats:
+    """Return (B, S) how often each segment is drawn: as many as have one of these outputs (T, S), with replacement."""
+    usable = np.flatnonzero(outputs.any(axis=0))
     rng = np.random.default_rng(seed)
-    weights = np.zeros((n_replicates, segments.size))
+    weights = np.zeros((n_replicates, outputs.shape[1]))
     if usable.size:
         weights[:, usable] = rng.multinomial(usable.size, np.full(usable.size, 1 / usable.size), size=n_replicates)
     return weights
@@ -153,20 +162,21 @@ def bootstrap_weights(segments: Bools, n_replicates: int, seed: int) -> Floats:
 def curves(
     values: Sequence[ParameterValue],
     human: ArrayLike,
+    outputs: Bools,
     weights: Floats,
     *,
     coefficients: Sequence[str] = USUAL,
     progress: Progress | None = None,
 ) -> Curves:
-    """Compute coefficients at each value with segments counted as often as ``weights`` (B, S) says."""
-    ratings = checked_ratings(human)
+    """Compute coefficients over outputs (T, S), those of a segment counted as often as ``weights`` (B, S) says."""
+    ratings = _of(outputs, human)
     system = {name: np.full((len(weights), len(values)), np.nan) for name in coefficients}
     segment = np.full((len(weights), len(values)), np.nan)
     of_systems = _ratings(ratings, weights)
     for index, value in enumerate(values):
         for start in range(0, len(weights), _REPLICATES_AT_ONCE):
             block = slice(start, start + _REPLICATES_AT_ONCE)
-            scores = _scores(value, weights[block])
+            scores = _scores(value, outputs, weights[block])
             for name in coefficients:
                 system[name][block, index] = COEFFICIENTS[name].batch(scores, of_systems[block])
         segment[:, index] = _weighted_pearson(value.scores, ratings, weights)
@@ -178,7 +188,7 @@ def curves(
 def held_out_halves(
     values: Sequence[ParameterValue],
     human: ArrayLike,
-    segments: Bools,
+    outputs: Bools,
     fixed: int,
     *,
     coefficient: str,
@@ -201,6 +211,7 @@ def held_out_halves(
     """
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"coefficient is {coefficient!r}: accepted are {', '.join(COEFFICIENTS)}")
+    segments = outputs.any(axis=0)
     usable = np.flatnonzero(segments)
     rng = np.random.default_rng(seed)
     first = np.zeros((n_halves, segments.size))
@@ -208,7 +219,7 @@ def held_out_halves(
         half[rng.choice(usable, usable.size // 2, replace=False)] = 1
     second = np.where(segments, 1 - first, 0.0)
     chosen, judged = (
-        curves(values, human, half, coefficients=[coefficient]).system[coefficient] for half in (first, second)
+        curves(values, human, outputs, half, coefficients=[coefficient]).system[coefficient] for half in (first, second)
     )
     defined = np.isfinite(chosen).all(axis=1) & np.isfinite(judged).all(axis=1)
     if not defined.any():
@@ -231,11 +242,16 @@ def best_index(coefficients: ArrayLike) -> int | None:
     return None if np.isnan(values).all() else int(np.nanargmax(values))
 
 
-def _scores(value: ParameterValue, weights: Floats) -> Floats:
-    """Return (B, T) scores of systems."""
+def _of(outputs: Bools, human: ArrayLike) -> Floats:
+    """Return the ratings of these outputs alone."""
+    return np.where(outputs, checked_ratings(human), np.nan)
+
+
+def _scores(value: ParameterValue, outputs: Bools, weights: Floats) -> Floats:
+    """Return (B, T) scores of systems, over their outputs that count."""
     n_systems, n_segments, width = value.statistics.shape
-    flat = value.statistics.transpose(1, 0, 2).reshape(n_segments, n_systems * width)
-    # Segments that do not count hold zeros: 0 times NaN would be NaN.
+    counted = np.where(outputs[..., None], value.statistics, 0.0)
+    flat = counted.transpose(1, 0, 2).reshape(n_segments, n_systems * width)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(value.aggregate((weights @ flat).reshape(len(weights), n_systems, width)))
 

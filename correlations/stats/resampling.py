@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +15,7 @@ from correlations.stats.coefficients.samples import Sample
 from correlations.stats.intervals import LEVELS, NOWHERE, Interval
 from correlations.stats.ranks import Floats, Ints
 from correlations.stats.sampled_units import Progress, chunk_coefficients
-from correlations.stats.units import StudyMetric, UnitDesign, UnitSampling, shuffle
+from correlations.stats.units import RowGroup, StudyMetric, UnitDesign, UnitSampling, shuffle
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,9 @@ def study_bootstrap(
 ) -> tuple[RowBootstrap, ...]:
     """Compute honest intervals of a sampled-unit study: resample whole items, and, if given, whole raters.
 
-    A replicate draws items with replacement, the same for every pair and metric; shuffles and cuts them per pair; and
-    computes each coefficient over its observations. Mirrored observations, and pairs that share an item, come and go
+    A replicate draws as many of the items that count as there are, with replacement, the same for every pair and for
+    every metric that uses the same items; shuffles and cuts them per pair; and computes each coefficient over its
+    observations. Mirrored observations, and pairs that share an item, come and go
     together, so none is taken for new evidence, as the Fisher interval takes them.
 
     Parameters
@@ -145,20 +147,24 @@ def study_bootstrap(
     _check_raters(raters, shape)
     values = np.full((len(metrics), len(keys), n_replicates, assignments_per_replicate), np.nan)
     item_rng, key_rng, rater_rng = np.random.default_rng(sampling.seed).spawn(3)
+    # Each group draws its own segments, from a generator in the same state: what it draws does not depend on others.
+    draws = [(group, deepcopy(item_rng)) for group in design.groups if group.segments.size]
     step = max(1, design.chunk_size() // assignments_per_replicate)
     for start in range(0, n_replicates, step):
         size = min(step, n_replicates - start)
-        items = np.repeat(item_rng.integers(0, shape[1], (size, shape[1])), assignments_per_replicate, axis=0)
+        shuffled = _shuffled_places(design, key_rng, size * assignments_per_replicate)
         means = None
         if raters is not None:
             means = np.repeat(raters.replicates(rater_rng, size, shape), assignments_per_replicate, axis=0)
-        chunk = design.ragged_sums(_replicate_orders(design, items, key_rng, means), means)
-        for row in range(len(metrics)):
-            ratings = chunk.human[..., design.packed.row_mask[row]]
-            differences = chunk.differences(design.packed, row)
-            results = chunk_coefficients(differences, ratings, Sample(ratings, sampling.mirrored), keys)
-            for c, result in enumerate(results):
-                values[row, c, start : start + size] = result.reshape(size, -1)
+        for group, rng in draws:
+            n = group.segments.size
+            items = np.repeat(group.segments[rng.integers(0, n, (size, n))], assignments_per_replicate, axis=0)
+            chunk = design.ragged_sums(group, _replicate_orders(design, group, items, shuffled, means), means)
+            side = Sample(chunk.human, sampling.mirrored)
+            for row, index in enumerate(group.members):
+                results = chunk_coefficients(chunk.differences(row), chunk.human, side, keys)
+                for c, result in enumerate(results):
+                    values[index, c, start : start + size] = result.reshape(size, -1)
         if progress is not None:
             progress(start + size, n_replicates)
     rows = []
@@ -236,15 +242,27 @@ def bootstrap_difference(difference: float, first: ArrayLike, second: ArrayLike)
     return BootstrapDifference(Interval(difference - reach, difference + reach), error, p_value, None)
 
 
-def _replicate_orders(design: UnitDesign, items: Ints, rng: np.random.Generator, means: Floats | None) -> list[Ints]:
-    """Return each pair's resampled items in a shuffled order; -1 if the pair does not share the item."""
-    keys = rng.integers(0, 2**64, size=(items.shape[0], len(design.pairs), items.shape[1]), dtype=np.uint64)
+def _shuffled_places(design: UnitDesign, rng: np.random.Generator, size: int) -> list[Ints]:
+    """Return ``size`` random orders of as many places as there are rated segments, (size, n), for each pair."""
+    shape = size, len(design.pairs), design.rated_segments.size
+    keys = rng.integers(0, 2**64, size=shape, dtype=np.uint64)
+    return [shuffle(keys[:, p]) for p in range(len(design.pairs))]
+
+
+def _replicate_orders(
+    design: UnitDesign, group: RowGroup, items: Ints, shuffled: Sequence[Ints], means: Floats | None
+) -> list[Ints]:
+    """Return each pair's resampled items in a shuffled order; -1 if the item does not count for the pair."""
+    n = items.shape[1]
     orders = []
     for p, (a, b) in enumerate(design.pairs):
-        order = np.take_along_axis(items, shuffle(keys[:, p]), axis=1)
-        shared = np.zeros(design.n_segments, dtype=bool)
-        shared[design.pools[p]] = True
-        present = shared[order]
+        places = shuffled[p]
+        if n < places.shape[1]:
+            places = places[places < n].reshape(len(places), n)
+        order = np.take_along_axis(items, places, axis=1)
+        counts = np.zeros(design.n_segments, dtype=bool)
+        counts[group.pools[p]] = True
+        present = counts[order]
         if means is not None:
             rated = ~np.isnan(means[:, a]) & ~np.isnan(means[:, b])
             present &= np.take_along_axis(rated, order, axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,7 @@ from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.coefficients.samples import PairedSamples, Sample
 from correlations.stats.intervals import NOWHERE, Interval
 from correlations.stats.ranks import Floats, Ints
-from correlations.stats.units import Chunk, StudyMetric, UnitDesign, UnitSampling
+from correlations.stats.units import Chunk, RowGroup, StudyMetric, UnitDesign, UnitSampling
 
 Progress = Callable[[int, int], None]
 MIN_OBSERVATIONS = 3
@@ -48,7 +49,9 @@ class MetricResult:
     coefficients: dict[str, CoefficientSummary]  # by key, those requested
     n_observations: int  # per assignment, mirrored ones counted; rounded mean where units drop out
     undefined_units: dict[str, float]  # reason to mean number of units per assignment left out
-    n_valid_segments: int
+    n_valid_segments: int  # that count for any pair
+    segments_per_pair: tuple[int, ...]
+    units_per_pair: tuple[int, ...]
     clamped: ClampedCells | None  # None: the metric does not say
 
 
@@ -56,8 +59,8 @@ class MetricResult:
 class StudyResult:
     rows: tuple[MetricResult, ...]
     n_assignments: int  # computed: 1 for units of one segment
-    segments_per_pair: tuple[int, ...]
-    units_per_pair: tuple[int, ...]
+    segments_per_pair: tuple[int, ...]  # that count for any row
+    units_per_pair: tuple[int, ...]  # of these segments
 
     def __getitem__(self, name: str) -> MetricResult:
         return {row.name: row for row in self.rows}[name]
@@ -65,11 +68,11 @@ class StudyResult:
 
 @dataclass(frozen=True)
 class Observations:
-    """The observations of one assignment, each unit once."""
+    """A row's observations in one assignment, each unit once."""
 
     pair: Ints  # (U,): index into the study's pairs
-    human: Floats  # (rows, U): mean rating difference over the row's valid segments
-    metric: Floats  # (rows, U)
+    human: Floats  # (U,): mean rating difference
+    metric: Floats  # (U,)
 
 
 def sampled_unit_correlation(
@@ -82,14 +85,15 @@ def sampled_unit_correlation(
 ) -> StudyResult:
     """Correlate metrics with human ratings over randomly assigned units of segments.
 
-    For each system pair (A, B) the shared segments, those on which both are rated, are shuffled and cut into units.
-    A unit gives one observation (metric(A) - metric(B), mean rating(A) - mean rating(B)). The coefficient over the
-    observations of all pairs is averaged over assignments; every metric sees the same assignments.
+    For each system pair (A, B) the shared segments, those on which both are rated, are shuffled; a row cuts those on
+    which its metric is defined for both into units. A unit gives one observation (metric(A) - metric(B),
+    mean rating(A) - mean rating(B)). The coefficient over the observations of all pairs is averaged over assignments.
+    Every metric sees the segments in the same orders, so metrics that use the same segments have the same units.
 
     Parameters
     ----------
     metrics : sequence of StudyMetric
-        The rows of the table; see ``StudyMetric`` for what drops out of a row.
+        The rows of the table; see ``StudyMetric`` for what counts in a row.
     human : array of shape (n_systems, S)
         Ratings in any unit; NaN for an output without a rating.
     pairs : integer array of shape (P, 2)
@@ -131,22 +135,22 @@ def sampled_unit_correlation(
     """
     design = UnitDesign(metrics, human, pairs, sampling)
     total = 1 if sampling.unit_size == 1 else sampling.n_assignments
-    tally = _Tally(design, sampling, total)
     keys_rng, sign_rng = np.random.default_rng(sampling.seed).spawn(2)
+    tallies = [_Tally(design, group, sampling, total, deepcopy(sign_rng)) for group in design.groups]
     step = design.chunk_size()
     for start in range(0, total, step):
         size = min(step, total - start)
-        chunk = design.sums(_shuffled(design, keys_rng, size))
-        is_random = sampling.orientation == "random"
-        signs = sign_rng.choice([-1.0, 1.0], size=(size, design.n_units)) if is_random else None
-        tally.add(slice(start, start + size), chunk, signs)
+        orders = _shuffled(design, keys_rng, size)
+        for tally in tallies:
+            tally.add(slice(start, start + size), design.sums(tally.group, orders))
         if progress is not None:
             progress(start + size, total)
+    rows = {index: tally.row(row) for tally in tallies for row, index in enumerate(tally.group.members)}
     return StudyResult(
-        rows=tuple(tally.row(index) for index in range(len(metrics))),
+        rows=tuple(rows[index] for index in range(len(metrics))),
         n_assignments=total,
-        segments_per_pair=tuple(pool.size for pool in design.pools),
-        units_per_pair=tuple(design.units_per_pair),
+        segments_per_pair=design.segments_per_pair,
+        units_per_pair=design.units_per_pair,
     )
 
 
@@ -156,8 +160,8 @@ def _shuffled(design: UnitDesign, rng: np.random.Generator, n_assignments: int) 
 
 def unit_observations(
     metrics: Sequence[StudyMetric], human: ArrayLike, pairs: ArrayLike, sampling: UnitSampling
-) -> Observations:
-    """Return the observations of one assignment, for a scatter plot or a paired test of two metrics.
+) -> tuple[Observations, ...]:
+    """Return each row's observations in one assignment, for a scatter plot or a paired test of two metrics.
 
     Parameters and errors are those of ``sampled_unit_correlation``; the assignment is the first of that study, in the
     orientation of the pairs as given.
@@ -166,19 +170,20 @@ def unit_observations(
     --------
     >>> statistics = np.arange(12.0).reshape(2, 6, 1)
     >>> metric = StudyMetric("sum", statistics, lambda sums: sums[..., 0])
-    >>> first = unit_observations([metric], [[1] * 6, [3] * 6], [(0, 1)], UnitSampling(unit_size=2, seed=1))
+    >>> first, = unit_observations([metric], [[1] * 6, [3] * 6], [(0, 1)], UnitSampling(unit_size=2, seed=1))
     >>> first.pair.tolist(), first.human.tolist(), first.metric.tolist()
-    ([0, 0, 0], [[-2.0, -2.0, -2.0]], [[-12.0, -12.0, -12.0]])
+    ([0, 0, 0], [-2.0, -2.0, -2.0], [-12.0, -12.0, -12.0])
     """
     design = UnitDesign(metrics, human, pairs, sampling)
     keys_rng, _ = np.random.default_rng(sampling.seed).spawn(2)
-    chunk = design.sums(_shuffled(design, keys_rng, 1))
-    packed = design.packed
-    return Observations(
-        pair=np.repeat(np.arange(len(design.pairs)), design.units_per_pair),
-        human=np.stack([chunk.human[0, :, mask] for mask in packed.row_mask]),
-        metric=np.stack([chunk.differences(packed, row)[0] for row in range(len(metrics))]),
-    )
+    orders = _shuffled(design, keys_rng, 1)
+    rows: dict[int, Observations] = {}
+    for group in design.groups:
+        chunk = design.sums(group, orders)
+        pair = np.repeat(np.arange(len(design.pairs)), group.units_per_pair)
+        for row, index in enumerate(group.members):
+            rows[index] = Observations(pair, chunk.human[0], chunk.differences(row)[0])
+    return tuple(rows[index] for index in range(len(metrics)))
 
 
 def chunk_coefficients(metric: Floats, human: Floats, human_side: Sample, keys: Sequence[str]) -> list[Floats]:
@@ -204,63 +209,63 @@ def chunk_coefficients(metric: Floats, human: Floats, human_side: Sample, keys: 
 
 
 class _Tally:
-    """Sums over the chunks of a study."""
+    """Sums over the chunks of a study, for the rows of one group."""
 
-    def __init__(self, design: UnitDesign, sampling: UnitSampling, total: int) -> None:
-        self.design, self.packed = design, design.packed
-        self.keys, self.mirrored, self.total = tuple(sampling.coefficients), sampling.mirrored, total
-        n_rows = len(self.packed.rows)
+    def __init__(
+        self, design: UnitDesign, group: RowGroup, sampling: UnitSampling, total: int, signs: np.random.Generator
+    ) -> None:
+        self.design, self.group, self.total = design, group, total
+        self.keys, self.mirrored = tuple(sampling.coefficients), sampling.mirrored
+        self.signs = signs if sampling.orientation == "random" else None
+        n_rows = len(group.members)
         self.values = np.full((n_rows, len(self.keys), total), np.nan)
-        self.empty_units = np.zeros(n_rows)
         self.undefined_units = np.zeros(n_rows)
         self.few = np.zeros(n_rows, dtype=np.int64)  # assignments with too few observations
         self.constant_human = np.zeros(n_rows, dtype=np.int64)
         self.infinite = np.zeros(n_rows, dtype=bool)
-        self.clamped = np.zeros((n_rows, design.n_units, 2), dtype=np.int64)  # over assignments; first, second system
-        self.occupied = np.zeros((n_rows, design.n_units), dtype=np.int64)
-        self.unit_pairs = np.repeat(design.pairs, design.units_per_pair, axis=0)  # (U, 2): systems of each unit
+        self.clamped = np.zeros((n_rows, group.n_units, 2), dtype=np.int64)  # over assignments; first, second system
+        self.unit_pairs = np.repeat(design.pairs, group.units_per_pair, axis=0)  # (U, 2): systems of each unit
 
-    def add(self, where: slice, chunk: Chunk, signs: Floats | None) -> None:
-        human = chunk.human if signs is None else chunk.human * signs[..., None]
-        sides = [Sample(human[..., g], self.mirrored) for g in range(human.shape[-1])]
-        for row, metric in enumerate(self.packed.rows):
-            mask = self.packed.row_mask[row]
-            difference = chunk.differences(self.packed, row)
+    def add(self, where: slice, chunk: Chunk) -> None:
+        human, signs = chunk.human, None
+        if self.signs is not None:
+            signs = self.signs.choice([-1.0, 1.0], size=human.shape)
+            human = human * signs
+        side = Sample(human, self.mirrored)
+        for row, metric in enumerate(self.group.metrics):
+            difference = chunk.differences(row)
             if signs is not None:
                 difference = difference * signs
-            empty, undefined = np.isnan(human[..., mask]), np.isnan(difference)
-            self.empty_units[row] += empty.sum()
-            self.undefined_units[row] += (undefined & ~empty).sum()
-            few = (~undefined & ~empty).sum(axis=1) < MIN_OBSERVATIONS
+            undefined = np.isnan(difference)
+            self.undefined_units[row] += undefined.sum()
+            few = (~undefined).sum(axis=1) < MIN_OBSERVATIONS
             self.few[row] += few.sum()
             self.infinite[row] |= bool(np.isinf(difference).any())
-            results = chunk_coefficients(difference, human[..., mask], sides[mask], self.keys)
+            results = chunk_coefficients(difference, human, side, self.keys)
             for index, result in enumerate(results):
                 self.values[row, index, where] = np.where(few, np.nan, result)
             if np.isnan(results[0]).any():
-                self.constant_human[row] += (~few & _constant(human[..., mask], self.mirrored)).sum()
+                self.constant_human[row] += (~few & _constant(human, self.mirrored)).sum()
             if metric.clamped is not None:
-                flags = metric.clamped(chunk.metric[..., self.packed.row_columns[row]]) & ~empty[..., None]
+                flags = metric.clamped(chunk.metric[..., self.group.row_columns[row]])
                 self.clamped[row] += flags.sum(axis=0)
-                self.occupied[row] += (~empty).sum(axis=0)
 
-    def _n_units(self, index: int) -> float:
+    def _n_units(self, row: int) -> float:
         """Return how many units of an assignment are defined for a row, on average."""
-        return float(self.design.n_units - (self.empty_units[index] + self.undefined_units[index]) / self.total)
+        return float(self.group.n_units - self.undefined_units[row] / self.total)
 
-    def row(self, index: int) -> MetricResult:
-        n_observations = round(self._n_units(index) * (2 if self.mirrored else 1))
-        counts = {
-            "no valid segment in the unit": self.empty_units[index] / self.total,
-            "metric undefined on the unit": self.undefined_units[index] / self.total,
-        }
+    def row(self, row: int) -> MetricResult:
+        n_observations = round(self._n_units(row) * (2 if self.mirrored else 1))
+        undefined = float(self.undefined_units[row] / self.total)
         return MetricResult(
-            name=self.packed.rows[index].name,
-            coefficients={key: self._summary(index, c, n_observations) for c, key in enumerate(self.keys)},
+            name=self.group.metrics[row].name,
+            coefficients={key: self._summary(row, c, n_observations) for c, key in enumerate(self.keys)},
             n_observations=n_observations,
-            undefined_units={reason: float(count) for reason, count in counts.items() if count},
-            n_valid_segments=int(self.packed.masks[:, self.packed.row_mask[index]].sum()),
-            clamped=self._clamped_cells(index),
+            undefined_units={"metric undefined on the unit": undefined} if undefined else {},
+            n_valid_segments=self.group.segments.size,
+            segments_per_pair=self.group.segments_per_pair,
+            units_per_pair=self.group.units_per_pair,
+            clamped=self._clamped_cells(row),
         )
 
     def _summary(self, index: int, c: int, n_observations: int) -> CoefficientSummary:
@@ -282,13 +287,13 @@ class _Tally:
             return undefined
         return "the metric's differences are constant"
 
-    def _clamped_cells(self, index: int) -> ClampedCells | None:
-        if self.packed.rows[index].clamped is None:
+    def _clamped_cells(self, row: int) -> ClampedCells | None:
+        if self.group.metrics[row].clamped is None:
             return None
-        n_systems = self.packed.columns.shape[0]
+        n_systems = self.design.human.shape[0]
         systems = self.unit_pairs.ravel()
-        clamped = np.bincount(systems, self.clamped[index].ravel(), minlength=n_systems)
-        cells = np.bincount(systems, np.repeat(self.occupied[index], 2), minlength=n_systems)
+        clamped = np.bincount(systems, self.clamped[row].ravel(), minlength=n_systems)
+        cells = np.bincount(systems, minlength=n_systems) * self.total
         per_system = np.full(n_systems, np.nan)
         np.divide(clamped, cells, out=per_system, where=cells > 0)
         share = float(clamped.sum() / cells.sum()) if cells.sum() else math.nan

@@ -14,7 +14,7 @@ from correlations.stats.units import StudyMetric
 def on_shared_segments(
     metrics: Sequence[StudyMetric], compared: Sequence[tuple[int, int]]
 ) -> tuple[list[StudyMetric], list[tuple[int, int]]]:
-    """Plan what to compute so that each pair of rows is compared over the segments valid in both.
+    """Plan what to compute so that each pair of rows is compared over the outputs valid in both.
 
     Coefficients over different segments differ by the segments, too. Only a row that must give up segments is computed
     again; with the study's seed the new rows see its assignments and its resamples, so that differences are paired.
@@ -52,7 +52,7 @@ def on_shared_segments(
     known: dict[tuple[int, bytes], int] = {}
 
     def narrowed(index: int, shared: Bools) -> int:
-        if np.array_equal(_valid(metrics[index]), shared):
+        if np.array_equal(np.broadcast_to(_valid(metrics[index]), shared.shape), shared):
             return index
         key = (index, shared.tobytes())
         if key not in known:
@@ -68,6 +68,7 @@ def on_shared_segments(
 
 
 def _valid(metric: StudyMetric) -> Bools:
+    """Return which outputs have a score, (n_systems, S) or, where all systems' do, (S,)."""
     if metric.valid is None:
         return np.ones(np.shape(metric.statistics)[1], dtype=np.bool_)
     return np.asarray(metric.valid, dtype=np.bool_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -62,9 +63,9 @@ class StudyMetric:
         What each system's hypothesis for each segment contributes; a unit's statistics are the sum over its segments.
     aggregate : callable
         (..., D) summed statistics to (...) scores, vectorised. NaN is an undefined score.
-    valid : bool array of shape (S,), optional
-        False where a segment has no usable reference in this row: it then drops out of this row's metric sums and of
-        this row's human means alike. All True when omitted.
+    valid : bool array of shape (S,) or (n_systems, S), optional
+        False where the metric has no score: for any system, or for one. A segment counts for a pair where both systems
+        have a score and a rating. All True when omitted.
     clamped : callable, optional
         (..., D) summed statistics to (...) bool: the score had a negative numerator clamped. Only counted.
     """
@@ -123,65 +124,126 @@ class UnitSampling:
         return self.orientation == "both"
 
 
-@dataclass(frozen=True)
-class PackedMetrics:
-    """The rows of a study over one table of distinct columns: rows share most of their statistics."""
+class _SplitTable(NamedTuple):
+    """A table's columns by the precision that their sums need; half the memory takes half the time."""
 
-    rows: tuple[StudyMetric, ...]
-    columns: Floats  # (n_systems, S, C); zero where the row's segment is not valid
-    row_columns: tuple[NDArray[np.intp], ...]  # each row's D columns
-    masks: Floats  # (S, G) of 0 and 1: the distinct sets of valid segments
-    row_mask: tuple[int, ...]
+    single: NDArray[np.float32]
+    double: Floats
+    single_at: NDArray[np.intp]
+    double_at: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows of a study that count the same segments of every pair, over one table of their distinct columns.
+
+    Attributes
+    ----------
+    members : indices of the rows among the study's metrics
+    metrics : the rows
+    row_columns : each row's D columns of the table
+    pools : the segments that count for each pair, ascending
+    is_whole : for each pair, whether these are all that are rated
+    units_per_pair : how many units they make
+    """
+
+    members: tuple[int, ...]
+    metrics: tuple[StudyMetric, ...]
+    row_columns: tuple[NDArray[np.intp], ...]
+    pools: tuple[Ints, ...]
+    is_whole: tuple[bool, ...]
+    units_per_pair: tuple[int, ...]
+    tables: tuple[_SplitTable, ...]  # of each pair, (S, 2 C + 1): both systems' columns, and the rating difference
+    n_columns: int  # C
+
+    @property
+    def n_units(self) -> int:
+        return sum(self.units_per_pair)
+
+    @cached_property
+    def segments(self) -> Ints:
+        """Return the segments that count for any pair, ascending."""
+        return np.unique(np.concatenate(self.pools))
+
+    @property
+    def segments_per_pair(self) -> tuple[int, ...]:
+        return tuple(int(pool.size) for pool in self.pools)
 
     def scores(self, sums: Floats, row: int) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):  # undefined is the metric's to say, as NaN
-            return np.asarray(self.rows[row].aggregate(sums[..., self.row_columns[row]]), dtype=np.float64)
+            return np.asarray(self.metrics[row].aggregate(sums[..., self.row_columns[row]]), dtype=np.float64)
 
 
-def pack_metrics(metrics: Sequence[StudyMetric], n_systems: int, n_segments: int) -> PackedMetrics:
-    """Check the rows and store each distinct column of their statistics once."""
+def counted_by_pair(valid: ArrayLike, ratings: ArrayLike, pairs: ArrayLike) -> Bools:
+    """Return the segments (P, S) that count for each pair: where both systems have a score and a rating.
+
+    Parameters
+    ----------
+    valid : bool array of shape (S,) or (n_systems, S)
+    ratings : array of shape (n_systems, S); NaN for an output without a rating
+    pairs : integer array of shape (P, 2)
+
+    Examples
+    --------
+    >>> rated = [[3, 4, np.nan], [2, np.nan, 1], [5, 5, 5]]
+    >>> counted_by_pair([True, True, True], rated, [(0, 1), (1, 2)]).tolist()
+    [[True, False, False], [True, False, True]]
+    """
+    counts = np.asarray(valid) & ~np.isnan(np.asarray(ratings, dtype=np.float64))
+    first, second = np.asarray(pairs).T
+    return np.asarray(counts[first] & counts[second])
+
+
+def counted_by_system(by_pair: Bools, pairs: ArrayLike, n_systems: int) -> Bools:
+    """Return the segments (n_systems, S) that count for any pair of a system."""
+    counted = np.zeros((n_systems, by_pair.shape[1]), dtype=bool)
+    for (a, b), segments in zip(np.asarray(pairs), by_pair, strict=True):
+        counted[a] |= segments
+        counted[b] |= segments
+    return counted
+
+
+def _checked_rows(metrics: Sequence[StudyMetric], n_systems: int, n_segments: int) -> list[tuple[Floats, Bools]]:
+    """Return the statistics and the valid mask of each row."""
     if not metrics:
         raise ValueError("metrics is empty: a study needs at least one metric")
     names = [metric.name for metric in metrics]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise ValueError(f"metrics[{index}] is called {name!r}, and so is an earlier one: names must differ")
+    rows = []
+    for metric in metrics:
+        valid = _checked_mask(metric, n_systems, n_segments)
+        rows.append((_checked_statistics(metric, valid, n_systems, n_segments), valid))
+    return rows
+
+
+def _distinct_columns(rows: Sequence[Floats], counted: Bools) -> tuple[Floats, tuple[NDArray[np.intp], ...]]:
+    """Store each distinct column of the rows' statistics once, zero where a segment does not count: rows share most."""
     positions: dict[bytes, int] = {}
     columns: list[Floats] = []
-    masks: dict[bytes, int] = {}
-    mask_columns: list[Floats] = []
-    row_columns, row_mask = [], []
-    for metric in metrics:
-        valid = _checked_mask(metric, n_segments)
-        statistics = _checked_statistics(metric, valid, n_systems, n_segments)
-        if valid.tobytes() not in masks:
-            masks[valid.tobytes()] = len(mask_columns)
-            mask_columns.append(valid.astype(np.float64))
-        row_mask.append(masks[valid.tobytes()])
+    row_columns = []
+    for statistics in rows:
         indices = []
         for d in range(statistics.shape[2]):
-            column = np.where(valid, statistics[:, :, d], 0.0)
+            column = np.where(counted, statistics[:, :, d], 0.0)
             digest = hashlib.blake2b(column.tobytes(), digest_size=16).digest()
             if digest not in positions:
                 positions[digest] = len(columns)
                 columns.append(column)
             indices.append(positions[digest])
         row_columns.append(np.array(indices, dtype=np.intp))
-    return PackedMetrics(
-        tuple(metrics), np.stack(columns, axis=2), tuple(row_columns), np.stack(mask_columns, axis=1), tuple(row_mask)
-    )
+    return np.stack(columns, axis=2), tuple(row_columns)
 
 
-def _checked_mask(metric: StudyMetric, n_segments: int) -> Bools:
-    if metric.valid is None:
-        return np.ones(n_segments, dtype=bool)
-    valid = np.asarray(metric.valid)
-    if valid.shape != (n_segments,) or valid.dtype != np.bool_:
+def _checked_mask(metric: StudyMetric, n_systems: int, n_segments: int) -> Bools:
+    valid = np.ones(n_segments, dtype=bool) if metric.valid is None else np.asarray(metric.valid)
+    if valid.shape not in ((n_segments,), (n_systems, n_segments)) or valid.dtype != np.bool_:
         raise ValueError(
-            f"valid of metric {metric.name!r} has shape {valid.shape} and type {valid.dtype}: "
-            f"booleans of shape ({n_segments},), one for each segment, are expected"
+            f"valid of metric {metric.name!r} has shape {valid.shape} and type {valid.dtype}: booleans of shape "
+            f"({n_segments},), one for each segment, or ({n_systems}, {n_segments}), for each output, are expected"
         )
-    return valid
+    return np.broadcast_to(valid, (n_systems, n_segments))
 
 
 def _checked_statistics(metric: StudyMetric, valid: Bools, n_systems: int, n_segments: int) -> Floats:
@@ -191,7 +253,7 @@ def _checked_statistics(metric: StudyMetric, valid: Bools, n_systems: int, n_seg
             f"statistics of metric {metric.name!r} have shape {statistics.shape}: "
             f"({n_systems}, {n_segments}, D), the systems and segments of the human ratings, is expected"
         )
-    broken = np.argwhere(~np.isfinite(statistics) & valid[:, None])
+    broken = np.argwhere(~np.isfinite(statistics) & valid[..., None])
     if broken.size:
         system, segment, d = broken[0]
         raise ValueError(
@@ -246,48 +308,81 @@ def exact_scale(ratings: Floats) -> int | None:
 class Chunk:
     """Summed statistics of a chunk of assignments; units of all pairs lie side by side along U."""
 
+    group: RowGroup
     metric: Floats  # (assignments, U, 2, C): the pair's first and second system
-    human: Floats  # (assignments, U, G): mean rating difference; NaN for a unit without a valid segment
-    segments: Floats  # (assignments, U, G): valid segments
+    human: Floats  # (assignments, U): mean rating difference; NaN for a unit without a segment
 
-    def differences(self, packed: PackedMetrics, row: int) -> Floats:
-        """Return the metric differences of one row, shape (assignments, U); NaN where undefined."""
-        scores = packed.scores(self.metric, row)
+    def differences(self, row: int) -> Floats:
+        """Return the metric differences of one row of the group, shape (assignments, U); NaN where undefined."""
+        scores = self.group.scores(self.metric, row)
         result = scores[..., 0] - scores[..., 1]
-        result[self.segments[..., packed.row_mask[row]] == 0] = np.nan
+        result[np.isnan(self.human)] = np.nan
         return result
 
 
 class UnitDesign:
-    """Check a study's inputs, and cut each pair's shared segments, those rated for both systems, into units."""
+    """Check a study's inputs, and cut the segments that count for a pair and a row into units.
+
+    ``pools`` are the segments on which both systems of a pair are rated. An assignment is an order of each pool; a row
+    cuts its units from this order, without the segments that it cannot use. So the assignments are the same for all
+    rows, and rows that count the same segments have the same units.
+    """
 
     def __init__(
         self, metrics: Sequence[StudyMetric], ratings: ArrayLike, pairs: ArrayLike, sampling: UnitSampling
     ) -> None:
         human = checked_ratings(ratings)
         self.pairs = checked_pairs(pairs, human.shape[0])
-        self.packed = pack_metrics(metrics, *human.shape)
         self.unit_size, self.remainder = sampling.unit_size, sampling.remainder
         self.n_segments: int = human.shape[1]
         scale = exact_scale(human)
         self.scale, self.human = scale or 1, human if scale is None else np.round(human * scale)
-        self.pools: list[Ints] = [np.flatnonzero(~np.isnan(human[a]) & ~np.isnan(human[b])) for a, b in self.pairs]
+        self.n_rows = len(metrics)
+        rows = _checked_rows(metrics, *human.shape)
+        rated = counted_by_pair(np.ones(self.n_segments, dtype=bool), human, self.pairs)
+        self.pools: list[Ints] = [np.flatnonzero(segments) for segments in rated]
         for (a, b), pool in zip(self.pairs, self.pools, strict=True):
             if pool.size == 0:
                 raise ValueError(f"systems {a} and {b} share no segment on which both are rated: drop the pair")
-        self.units_per_pair = [self._n_units(int(pool.size)) for pool in self.pools]
-        self._tables = [_split(self._table(a, b), self.unit_size) for a, b in self.pairs]
+        self.rated_segments: Ints = np.flatnonzero(rated.any(axis=0))
+        members: dict[bytes, list[int]] = {}
+        masks: dict[bytes, Bools] = {}
+        for index, (_, valid) in enumerate(rows):
+            by_pair = counted_by_pair(valid, human, self.pairs)
+            key = np.packbits(by_pair).tobytes()
+            members.setdefault(key, []).append(index)
+            masks[key] = by_pair
+        self.groups = [
+            self._group([(index, metrics[index], rows[index][0]) for index in indices], masks[key])
+            for key, indices in members.items()
+        ]
+        counted = np.logical_or.reduce(list(masks.values()))
+        self.segments_per_pair = tuple(counted.sum(axis=1).tolist())
+        self.units_per_pair = tuple(self._n_units(n) for n in self.segments_per_pair)
 
-    @property
-    def n_units(self) -> int:
-        return sum(self.units_per_pair)
+    def _group(self, rows: Sequence[tuple[int, StudyMetric, Floats]], by_pair: Bools) -> RowGroup:
+        """Return the group of these rows: index, metric and statistics of each."""
+        counted = counted_by_system(by_pair, self.pairs, self.human.shape[0])
+        columns, row_columns = _distinct_columns([statistics for *_, statistics in rows], counted)
+        pools = tuple(np.flatnonzero(segments) for segments in by_pair)
+        tables = (self._table(columns, a, b) for a, b in self.pairs)
+        return RowGroup(
+            members=tuple(index for index, *_ in rows),
+            metrics=tuple(metric for _, metric, _ in rows),
+            row_columns=row_columns,
+            pools=pools,
+            is_whole=tuple(pool.size == rated.size for pool, rated in zip(pools, self.pools, strict=True)),
+            units_per_pair=tuple(self._n_units(pool.size) for pool in pools),
+            tables=tuple(_split(table, self.unit_size) for table in tables),
+            n_columns=columns.shape[2],
+        )
 
     @property
     def pool_total(self) -> int:
         return sum(int(pool.size) for pool in self.pools)
 
     def chunk_size(self) -> int:
-        width = 2 * self.packed.columns.shape[2] + 2 * self.packed.masks.shape[1]
+        width = 2 * max(group.n_columns for group in self.groups) + 2
         each = 8 * (len(self.pairs) * self._n_units(self.n_segments) * width + 2 * self.pool_total)
         return int(max(1, min(50, _CHUNK_BYTES // each)))
 
@@ -295,30 +390,38 @@ class UnitDesign:
         extra = self.unit_size - 1 if self.remainder == "keep" else 0
         return (segments + extra) // self.unit_size
 
-    def _table(self, a: int, b: int) -> Floats:
-        """Return (S, 2 C + 2 G): both systems' columns, the valid masks, and the rating difference under each mask."""
+    def _table(self, columns: Floats, a: int, b: int) -> Floats:
         difference = np.nan_to_num(self.human[a] - self.human[b])[:, None]
-        masks, columns = self.packed.masks, self.packed.columns
-        return np.ascontiguousarray(np.hstack([columns[a], columns[b], masks, difference * masks]))
+        return np.ascontiguousarray(np.hstack([columns[a], columns[b], difference]))
 
-    def sums(self, orders: Sequence[Ints]) -> Chunk:
-        """Sum a chunk of assignments; ``orders[p]``, shape (assignments, n_p), orders the segments of pair p."""
-        blocks = []
-        for table, order, n_units in zip(self._tables, orders, self.units_per_pair, strict=True):
+    def sums(self, group: RowGroup, orders: Sequence[Ints]) -> Chunk:
+        """Sum a chunk of assignments; ``orders[p]``, shape (assignments, n_p), orders the rated segments of pair p."""
+        blocks, lengths = [], []
+        for p, (table, n_units) in enumerate(zip(group.tables, group.units_per_pair, strict=True)):
+            order = self._counted_order(group, p, orders[p])
             assignments, n = order.shape
             length = n if self.remainder == "keep" else n_units * self.unit_size
             bounds = np.minimum(np.arange(n_units) * self.unit_size, length)
             starts = (np.arange(assignments)[:, None] * length + bounds).ravel()
             blocks.append(_unit_sums(table, order[:, :length].ravel(), starts, (assignments, n_units)))
-        return self.chunk(np.concatenate(blocks, axis=1))
+            lengths.append(np.diff(bounds, append=length))
+        return self._chunk(group, np.concatenate(blocks, axis=1), np.concatenate(lengths))
 
-    def ragged_sums(self, orders: Sequence[Ints], human: Floats | None = None) -> Chunk:
-        """Sum assignments that each use other segments; ``orders[p]`` has shape (assignments, S), -1 for left out.
+    def _counted_order(self, group: RowGroup, p: int, order: Ints) -> Ints:
+        """Return an order of a pair's rated segments without those that do not count for the group."""
+        if group.is_whole[p]:
+            return order
+        counts = np.zeros(self.n_segments, dtype=bool)
+        counts[group.pools[p]] = True
+        return order[counts[order]].reshape(len(order), group.pools[p].size)
+
+    def ragged_sums(self, group: RowGroup, orders: Sequence[Ints], human: Floats | None = None) -> Chunk:
+        """Sum assignments that each use other segments; ``orders[p]`` has shape (assignments, n), -1 for left out.
 
         ``human``, shape (assignments, n_systems, S), replaces the ratings; the segments it lacks must be left out.
         An assignment with fewer units than others ends in empty ones, whose differences are NaN.
         """
-        blocks = []
+        blocks, sizes = [], []
         for p, (a, b) in enumerate(self.pairs):
             order = orders[p]
             present = order >= 0
@@ -330,25 +433,24 @@ class UnitDesign:
             bounds = np.minimum(np.arange(n_units) * self.unit_size, lengths[:, None])
             starts = (np.cumsum(lengths) - lengths)[:, None] + bounds
             shape = (order.shape[0], n_units)
-            block = _unit_sums(self._tables[p], order[present], starts.ravel(), shape)
+            block = _unit_sums(group.tables[p], order[present], starts.ravel(), shape)
             if human is not None:
                 replicate = np.nonzero(present)[0]
                 difference = (human[replicate, a, order[present]] - human[replicate, b, order[present]]) * self.scale
-                masks = self.packed.masks
-                weighted = _indicator(difference, order[present], starts.ravel(), len(masks)) @ masks
-                block[..., -masks.shape[1] :] = weighted.reshape(*shape, -1)
+                ones = np.ones((self.n_segments, 1))
+                total = _indicator(difference, order[present], starts.ravel(), self.n_segments) @ ones
+                block[..., -1:] = total.reshape(*shape, 1)
             blocks.append(block)
-        return self.chunk(np.concatenate(blocks, axis=1))
+            sizes.append(np.diff(np.hstack([bounds, lengths[:, None]]), axis=1))
+        return self._chunk(group, np.concatenate(blocks, axis=1), np.concatenate(sizes, axis=1))
 
-    def chunk(self, sums: Floats) -> Chunk:
-        n_columns, n_masks = self.packed.columns.shape[2], self.packed.masks.shape[1]
-        metric = sums[..., : 2 * n_columns].reshape(*sums.shape[:2], 2, n_columns)
-        segments = sums[..., 2 * n_columns : 2 * n_columns + n_masks]
-        total = sums[..., 2 * n_columns + n_masks :]
-        human = np.full(total.shape, np.nan)
+    def _chunk(self, group: RowGroup, sums: Floats, sizes: Ints) -> Chunk:
+        """Return the sums (assignments, U, 2 C + 1) of units with ``sizes`` segments, as metric and rating sums."""
+        metric = sums[..., :-1].reshape(*sums.shape[:2], 2, group.n_columns)
+        human = np.full(sums.shape[:2], np.nan)
         # One rounding for the whole quotient: units of equal mean difference tie, whatever their size.
-        np.divide(total, segments * self.scale, out=human, where=segments > 0)
-        return Chunk(metric, human, segments)
+        np.divide(sums[..., -1], sizes * self.scale, out=human, where=np.broadcast_to(sizes > 0, human.shape))
+        return Chunk(group, metric, human)
 
     def shuffled(self, keys: NDArray[np.uint64]) -> list[Ints]:
         """Return orders of each pair's pool from random keys of shape (assignments, ``pool_total``)."""
@@ -362,15 +464,6 @@ def shuffle(keys: NDArray[np.uint64]) -> Ints:
     bits = np.uint64(max(1, (n - 1).bit_length()))
     mask = (np.uint64(1) << bits) - np.uint64(1)
     return (np.sort((keys & ~mask) | np.arange(n, dtype=np.uint64), axis=1) & mask).astype(np.int64)
-
-
-class _SplitTable(NamedTuple):
-    """A table's columns by the precision that their sums need; half the memory takes half the time."""
-
-    single: NDArray[np.float32]
-    double: Floats
-    single_at: NDArray[np.intp]
-    double_at: NDArray[np.intp]
 
 
 def _split(table: Floats, unit_size: int) -> _SplitTable:

@@ -11,7 +11,6 @@ from annotation.core.charts import Spec
 from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Role
-from annotation.references.releases.selectors.releases import release_name
 from correlations.models import ParameterStudy, Study
 from correlations.selectors.lists import AnyStudy, listed_studies
 from correlations.views.kinds import AnyResult, Column, Kind, StudyPage, finished_study_or_404
@@ -34,7 +33,7 @@ def _columns(kind: str, columns: Mapping[str, Column]) -> tuple[str, ...]:
 
 def _listed(study: Study | ParameterStudy, columns: Mapping[str, Column]) -> tuple[object, ...]:
     """Return the study's row in the list."""
-    described = (study.name, study.state, study.dataset.slug, release_name(study.release))
+    described = (study.name, study.state, study.dataset.slug, study.specification["release"])
     cells = (column(study.specification) for column in columns.values())
     return (study.pk, *described, *cells, study.signature, study.created_at)
 

@@ -1,7 +1,6 @@
 """Studies of metrics against raters: the kind, and the page of a row of the table."""
 
 from operator import itemgetter
-from typing import NamedTuple
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -13,7 +12,7 @@ from annotation.models import Release, Role
 from correlations import tasks
 from correlations.forms.studies import StudyForm
 from correlations.models import Study
-from correlations.results.study import NO_REFERENCES, PairUnits, RowSystem, StudyResult
+from correlations.results.study import NO_REFERENCES, RowPair, StudyResult
 from correlations.selectors import reports
 from correlations.selectors.methods import study_methods
 from correlations.services.studies import study_create
@@ -44,7 +43,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "best": reports.best_row(result),
         "few_units": reports.few_units(result),
         "copies": reports.copies(result),
-        "create_url": f"{STUDY.url('create', study.project)}?release={study.release_id}",
+        "create_url": f"{STUDY.url('create', study.project)}?release={study.release_id or ''}",
         "comparisons": reports.comparisons_worth_showing(result),
         "n_different": reports.n_significant(result),
         "any_negated": any(row.negated for row in result.rows),
@@ -65,7 +64,7 @@ STUDY = Kind(
     purpose="Which metric agrees with your raters? The same specification is never computed twice.",
     eyebrow=lambda _: "Study",
     columns={name: itemgetter(name) for name in ("systems", "campaigns", "unit_size", "assignments")},
-    cells={"Release": lambda study: str(study.release), "Hypotheses": _hypotheses, "Units": _units},
+    cells={"Release": lambda study: str(study.release or "none"), "Hypotheses": _hypotheses, "Units": _units},
     create=study_create,
     task=tasks.execute,
     form=_form,
@@ -84,7 +83,6 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
         raise Http404(f"No row {row}; there are {len(result.rows)}.")
     shown = result.rows[row]
     pks = dict(study.dataset.systems.values_list("name", "pk"))
-    by_name = {entry.system: entry for entry in shown.systems}
     systems = sorted(shown.systems, key=lambda entry: -(entry.rating or 0))
     title = f"{shown.label}, {references(shown.subset_label)}"
     context = {
@@ -100,7 +98,10 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
         "title": f"{shown.label} · {references(shown.subset_label)}",
         "estimates": reports.estimates(result, shown),
         "systems": [(entry, pks[entry.system]) for entry in systems],
-        "pairs": [_difference(pair, by_name[pair.a], by_name[pair.b], negated=shown.negated) for pair in result.pairs],
+        "pairs": [
+            (pair, each, _agree(each, negated=shown.negated))
+            for pair, each in zip(result.pairs, shown.pairs, strict=True)
+        ],
         "figure_name": f"row-{row}",
         "has_figure": reports.figure(result, f"row-{row}", theme="light") is not None,
         "previous": row - 1 if row else None,
@@ -109,17 +110,8 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
     return render(request, "correlations/study_row.html", context)
 
 
-class PairDifference(NamedTuple):
-    """Which system of a pair the metric prefers over the whole corpus, and which the raters prefer."""
-
-    pair: PairUnits
-    metric: float | None = None
-    human: float | None = None
-    agree: bool | None = None
-
-
-def _difference(pair: PairUnits, a: RowSystem, b: RowSystem, *, negated: bool) -> PairDifference:
-    if a.score is None or b.score is None or a.rating is None or b.rating is None:
-        return PairDifference(pair)
-    metric, human = a.score - b.score, a.rating - b.rating
-    return PairDifference(pair, metric, human, metric * human < 0 if negated else metric * human > 0)
+def _agree(pair: RowPair, *, negated: bool) -> bool | None:
+    """Return whether the metric prefers the system of a pair that the raters prefer; None if one is undefined."""
+    if pair.score is None or pair.rating is None:
+        return None
+    return pair.score * pair.rating < 0 if negated else pair.score * pair.rating > 0

@@ -15,6 +15,7 @@ from annotation.models import Dataset, Item, Release, ReleaseWeight, Response, R
 from metrics.subsets import Subset
 
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 Reference = tuple[int, str, float, bool]  # response id, text, weight, whether it is the original
 DIGESTED_AT_ONCE = 10_000
 REFERENCE_TEXT = ("item__external_id", "response__text")
@@ -22,11 +23,16 @@ NO_REFERENCE = "no reference in the release"
 NO_PLAIN_REFERENCE = "no reference in the data set"
 NO_POSITIVE = "no reference with a positive weight"
 NO_OUTPUT = "not every system has an output"
+NO_OUTPUT_AT_ALL = "no system has an output"
+NO_TEXT = (0, "")  # where a system has no output
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """T systems, S items, R references; references are grouped by item, in the order of the items."""
+    """T systems, S items, R references; references are grouped by item, in the order of the items.
+
+    A system without an output for an item has an empty text there, and 0 as its response id.
+    """
 
     systems: Sequence[System]
     item_ids: IntArray  # (S,)
@@ -41,6 +47,11 @@ class Corpus:
     dropped: dict[str, list[str]]  # reason to external ids of items left out
 
     @cached_property
+    def answered(self) -> BoolArray:
+        """Return whether each system has an output for each item, (T, S)."""
+        return np.asarray(self.hypothesis_ids > 0)
+
+    @cached_property
     def reference_item(self) -> IntArray:
         """Return the index of each reference's item, (R,)."""
         return np.repeat(np.arange(len(self.references)), [len(texts) for texts in self.references])
@@ -52,14 +63,15 @@ def load_corpus(
     *,
     items: str = "referenced",
     reference_kinds: Sequence[str] = (),
+    of_every_system: bool = True,
     start: int = 0,
     stop: int | None = None,
 ) -> Corpus:
     """Load items that have a reference (``items="positive"``: a positive one) and an output of every system.
 
-    Without a release the references are the data set's own from sources of ``reference_kinds``, each of weight 1.
-    Without kinds load all items with an output of every system, and no references. Only items at positions from
-    ``start`` to before ``stop`` are loaded.
+    Unless ``of_every_system``, an output of any system is enough. Without a release the references are the data set's
+    own from sources of ``reference_kinds``, each of weight 1. Without kinds load all items with outputs, and no
+    references. Only items at positions from ``start`` to before ``stop`` are loaded.
     """
     dataset_id = systems[0].dataset_id if release is None else release.reference_set.dataset_id
     needs_reference = release is not None or bool(reference_kinds)
@@ -73,6 +85,7 @@ def load_corpus(
     elif reference_kinds:
         references = _plain_references(dataset_id, reference_kinds, start, stop)
     outputs = _outputs(systems, dataset_id, start, stop)
+    enough, no_output = (all, NO_OUTPUT) if of_every_system else (any, NO_OUTPUT_AT_ALL)
     rows: list[tuple[int, str, str]] = []
     dropped: dict[str, list[str]] = {}
     for item_id, external_id, message in dataset_items.order_by("position").values_list("id", "external_id", "message"):
@@ -81,14 +94,14 @@ def load_corpus(
             reason = no_reference
         elif of_item and items == "positive" and max(weight for _, _, weight, _ in of_item) <= 0:
             reason = NO_POSITIVE
-        elif any((system.pk, item_id) not in outputs for system in systems):
-            reason = NO_OUTPUT
+        elif not enough((system.pk, item_id) in outputs for system in systems):
+            reason = no_output
         else:
             rows.append((item_id, external_id, message))
             continue
         dropped.setdefault(reason, []).append(external_id)
     flat = [reference for item_id, *_ in rows for reference in references.get(item_id, ())]
-    by_system = [[outputs[system.pk, item_id] for item_id, *_ in rows] for system in systems]
+    by_system = [[outputs.get((system.pk, item_id), NO_TEXT) for item_id, *_ in rows] for system in systems]
     return Corpus(
         systems=systems,
         item_ids=np.array([item_id for item_id, *_ in rows], dtype=np.int64),

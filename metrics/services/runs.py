@@ -23,7 +23,7 @@ from metrics.scoring.metric import Metric, MetricStatistics, signature_line
 from metrics.scoring.models.files import SHOWN
 from metrics.scoring.registry import get_metric
 from metrics.selectors.arrays import run_arrays, segment_items
-from metrics.selectors.corpus import Corpus, IntArray, plain_kinds, reference_counts, texts_digests
+from metrics.selectors.corpus import IntArray, plain_kinds, reference_counts, texts_digests
 from metrics.selectors.models import PREFIX, model_parameters
 from metrics.selectors.runs import ordered_systems, plain_kinds_of
 from metrics.services.models import parameters_with_models
@@ -130,7 +130,7 @@ def score_run_create(
     built = metric_from(metric, parameters_with_models(project, metric, parameters))
     _check_computable(built)
     texts = _checked_texts(project, release, dataset, systems)
-    subset = _checked_subset(texts, built, subset)
+    subset = checked_subset(texts, built, subset)
     return get_or_create_run(texts, built, subset, run_digests(texts, built, subset), by)
 
 
@@ -155,7 +155,7 @@ def score_runs_request(
     for name, parameters in metrics:
         built = metric_from(name, parameters_with_models(project, name, parameters))
         _check_computable(built)
-        checked = _checked_subset(texts, built, subset)
+        checked = checked_subset(texts, built, subset)
         reads = (built.needs_sources, built.needs_references)
         if reads not in digests:
             digests[reads] = run_digests(texts, built, checked)
@@ -169,16 +169,29 @@ def score_runs_request(
 def score_runs_create(
     *,
     project: Project,
-    release: Release,
     systems: Sequence[System],
     rows: Sequence[tuple[Metric, Subset]],
     by: User | None,
     group: GroupOf,
+    release: Release | None = None,
+    dataset: Dataset | None = None,
 ) -> list[ScoreRun]:
-    """Return runs of many metrics and subsets over the same texts, in the order of ``rows``."""
-    texts = _checked_texts(project, release, None, systems)
-    digests = texts_digests(systems, sources=any(metric.needs_sources for metric, _ in rows))
-    return [get_or_create_run(texts, metric, subset, digests, by, group)[0] for metric, subset in rows]
+    """Return runs of many metrics and subsets over the same outputs, in the order of ``rows``.
+
+    The references are the release's, or without one the data set's own. A metric that reads none needs neither.
+    """
+    texts = _checked_texts(project, release, dataset, systems)
+    digests: dict[tuple[bool, tuple[str, ...]], dict[str, str]] = {}
+    runs = []
+    for metric, subset in rows:
+        read = texts if metric.needs_references else replace(texts, release=None)
+        checked = checked_subset(read, metric, subset)
+        plain = read.release is None and metric.needs_references
+        reads = (metric.needs_sources, tuple(plain_kinds(checked)) if plain else ())
+        if reads not in digests:
+            digests[reads] = run_digests(read, metric, checked)
+        runs.append(get_or_create_run(read, metric, checked, digests[reads], by, group)[0])
+    return runs
 
 
 def run_digests(texts: RunTexts, metric: Metric, subset: Subset) -> dict[str, str]:
@@ -210,7 +223,7 @@ def _check_computable(metric: Metric) -> None:
         raise ScoreRunRefused.at("metric", f"{metric.label}: {metric.unavailable()}")
 
 
-def _checked_subset(texts: RunTexts, metric: Metric, subset: Subset) -> Subset:
+def checked_subset(texts: RunTexts, metric: Metric, subset: Subset) -> Subset:
     """Return the subset of the references; refuse what only a release, or only a data set's own references, can give.
 
     A data set's own references that are all of it, or all originals, have one name, so that they are scored once.
@@ -322,27 +335,6 @@ def _check_models(run: ScoreRun) -> None:
             raise ScoreRunRefused.at(parameter.name, f"{parameter.name}: the model was deleted just now.")
 
 
-def score_runs_wider(
-    *, release: Release, systems: Sequence[System], rows: Sequence[tuple[Metric, Subset]]
-) -> list[ScoreRun | None]:
-    """Return for each row the finished run with the same settings and texts over all items with references.
-
-    None if there is none, or if the metric's statistics of a segment depend on the other segments.
-    """
-    texts = RunTexts(release.reference_set.dataset, release, sorted(set(systems), key=lambda system: system.name))
-    digests = texts_digests(systems, sources=any(metric.needs_sources for metric, _ in rows))
-    hashes = [
-        run_signature(texts, metric, replace(subset if metric.needs_references else ALL, items=ALL.items), digests)[1]
-        for metric, subset in rows
-    ]
-    done = ScoreRun.objects.filter(project=release.reference_set.project_id, state=JobState.DONE)
-    by_hash = {run.signature_hash: run for run in done.filter(signature_hash__in=hashes)}
-    return [
-        by_hash.get(value) if type(metric).corpus_state is Metric.corpus_state and not metric.pools else None
-        for value, (metric, _) in zip(hashes, rows, strict=True)
-    ]
-
-
 def score_run_execute(*, run_id: int, progress: Progress = noop, enqueue: Enqueue = noop) -> None:
     """Claim, score, finish; safe to run twice. ``enqueue`` gets the number of helpers that would find work."""
     job_run(ScoreRun, run_id, lambda run, claim: _score(run, claim, enqueue), progress=progress)
@@ -424,16 +416,3 @@ def score_run_statistics(run: ScoreRun, item_ids: IntArray) -> MetricStatistics 
     if not np.array_equal(segment_items(run), item_ids):
         return None
     return run_arrays(run).statistics()
-
-
-def score_run_part(run: ScoreRun, corpus: Corpus) -> MetricStatistics | None:
-    """Return the statistics of the corpus's systems and items from a finished run over more; None if it lacks some."""
-    stored = run_arrays(run)
-    order = np.argsort(stored.item_ids)
-    place = np.searchsorted(stored.item_ids, corpus.item_ids, sorter=order)
-    at = order[np.minimum(place, order.size - 1)] if order.size else order
-    if order.size == 0 or not np.array_equal(stored.item_ids[at], corpus.item_ids):
-        return None
-    index_of = {system.pk: position for position, system in enumerate(stored.systems)}
-    cells = np.ix_(np.array([index_of[system.pk] for system in corpus.systems], dtype=np.int64), at)
-    return MetricStatistics(stored.packed[cells], stored.valid[cells], stored.scores[cells], stored.aggregate)

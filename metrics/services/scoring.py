@@ -14,7 +14,7 @@ from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Pooled
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.resampling import Interval
 from metrics.scoring.segments import Segments
-from metrics.selectors.corpus import Corpus, IntArray
+from metrics.selectors.corpus import BoolArray, Corpus, IntArray
 from metrics.subsets import Subset
 
 FloatArray = npt.NDArray[np.float64]
@@ -34,12 +34,17 @@ class Scorer:
         self.workspace = Workspace(segments, metrics, models or model_store())
 
     def statistics(self, metric: Metric, subset: Subset, state: CorpusState | None = None) -> MetricStatistics:
-        """Return the statistics; ``state`` is the whole data set's if the corpus is a part of it."""
-        return metric.statistics(self.workspace.prepared(metric), **self._references(metric, subset), state=state)
+        """Return the statistics; ``state`` is the whole data set's if the corpus is a part of it.
+
+        Where a system has no output, it has no score.
+        """
+        statistics = metric.statistics(self.workspace.prepared(metric), **self._references(metric, subset), state=state)
+        return of_outputs(statistics, self.corpus.answered)
 
     def threshold_sweep(self, metric: Metric, thresholds: Sequence[float]) -> list[MetricStatistics]:
         """Return the statistics with the references of weight >= t, for each t of the ascending ``thresholds``."""
-        return self.workspace.threshold_sweep(metric, weights=self.corpus.weights, thresholds=thresholds)
+        swept = self.workspace.threshold_sweep(metric, weights=self.corpus.weights, thresholds=thresholds)
+        return [of_outputs(statistics, self.corpus.answered) for statistics in swept]
 
     def corpus_state(self, metric: Metric, subset: Subset) -> CorpusState | None:
         """Return this part's share of what the parts of a data set must know about each other."""
@@ -57,6 +62,31 @@ class Scorer:
         corpus = self.corpus
         mask = subset.mask(corpus.weights, corpus.is_original)
         return {"weights": corpus.weights if metric.needs_weights else None, "reference_mask": mask}
+
+
+def of_outputs(statistics: MetricStatistics, answered: BoolArray) -> MetricStatistics:
+    """Return statistics without the empty texts that stand where a system has no output; ``answered`` is (T, S)."""
+    if answered.all():
+        return statistics
+    arrays = (
+        np.where(answered[..., None], statistics.packed, 0.0),
+        statistics.valid & answered,
+        np.where(answered, statistics.sentence_scores, np.nan),
+        statistics.aggregate,
+    )
+    if not isinstance(statistics, PooledStatistics):
+        return MetricStatistics(*arrays)
+    pooled = statistics.pooled
+
+    def of_answered(segments: IntArray | None) -> FloatArray:
+        chosen = np.arange(answered.shape[1]) if segments is None else segments
+        scores = [
+            pooled(chosen[outputs[chosen]])[system] if outputs[chosen].any() else math.nan
+            for system, outputs in enumerate(answered)
+        ]
+        return np.array(scores, dtype=np.float64)
+
+    return PooledStatistics(*arrays, of_answered, statistics.means)
 
 
 def unusable_reason(metric: Metric, subset: Subset) -> str:

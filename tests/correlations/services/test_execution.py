@@ -1,16 +1,19 @@
 """Results of studies, compared with a slow independent computation."""
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import combinations
 
 import numpy as np
 import pytest
 import sacrebleu
+from django.db import connection
 from scipy import stats
 
-from annotation.models import JobState
+from annotation.models import JobState, Rating, ResponseSource, SourceKind
 from correlations.models import Study
 from correlations.services.execution import study_execute
+from correlations.services.inputs import UNRATED
 from correlations.services.studies import study_create
 from metrics.models import ScoreRun
 from tests.metrics.world import HYPOTHESES, REFERENCES, World
@@ -80,8 +83,9 @@ def test_delta_bleu_over_all_references_matches_the_equation_and_scipy(world: Wo
     assert row["rho"]["value"] == pytest.approx(stats.spearmanr(*mirrored).statistic, abs=1e-12)
     assert row["tau"]["value"] == pytest.approx(stats.kendalltau(*mirrored).statistic, abs=1e-12)
     assert row["n_observations"] == 6
-    assert study.result["observations"]["metric"][0] == pytest.approx(metric, abs=1e-6)
-    assert study.result["observations"]["human"][0] == pytest.approx(human, abs=1e-6)
+    (observed,) = study.result["observations"]
+    assert observed["metric"] == pytest.approx(metric, abs=1e-6)
+    assert observed["human"] == pytest.approx(human, abs=1e-6)
 
 
 def test_with_one_unit_per_pair_every_coefficient_equals_scipys(world: World) -> None:
@@ -114,7 +118,7 @@ def test_with_one_unit_per_pair_every_coefficient_equals_scipys(world: World) ->
 
 
 def test_the_first_coefficient_leads_comparisons_and_sweeps(world: World) -> None:
-    study = run_study(world, metrics=["bleu", "delta_bleu"], subsets=["all"], coefficients=["kendall"], sweeps=True)
+    study = run_study(world, metrics=["bleu", "sbleu"], subsets=["all"], coefficients=["kendall"], sweeps=True)
 
     rows = {row["label"]: row["tau"]["value"] for row in study.result["rows"]}
     (comparison,) = study.result["comparisons"]
@@ -135,7 +139,7 @@ def test_a_stored_result_can_be_read(world: World) -> None:
 
 
 def test_bleu_of_the_originals_matches_sacrebleu(world: World) -> None:
-    places = [index for index in range(len(world.items)) if max(world.weights[r, index] for r in REFERENCES) > 0]
+    places = range(len(world.items))
     bleu = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", lowercase=True)
 
     study = run_study(world, metrics=["bleu"], subsets=["original"], bootstrap=0)
@@ -146,18 +150,109 @@ def test_bleu_of_the_originals_matches_sacrebleu(world: World) -> None:
         assert entry["score"] == pytest.approx(bleu.corpus_score(hypotheses, [references]).score / 100, abs=1e-9)
 
 
-def test_items_without_a_positive_weight_are_left_out_and_listed(world: World) -> None:
-    study = run_study(world, metrics=["bleu"], subsets=["all"], bootstrap=0)
+def test_only_rows_that_read_weights_leave_out_items_without_a_positive_one(world: World) -> None:
+    study = run_study(world, metrics=["bleu", "delta_bleu"], subsets=["all"], bootstrap=0)
 
     without = [
         item.external_id
         for position, item in enumerate(world.items)
         if max(world.weights[name, position] for name in REFERENCES) <= 0
     ]
-    assert study.result["items"]["dropped"] == [
-        {"reason": "no reference with a positive weight", "count": len(without), "items": without}
-    ]
-    assert study.result["items"]["used"] == len(world.items) - len(without)
+    assert study.result["items"] == {"used": len(world.items), "dropped": []}
+    assert [row["dropped"]["items"] for row in study.result["rows"]] == [[], without]
+    assert study.result["rows"][1]["dropped"]["reason"] == "no reference of positive weight"
+
+
+def unrate(world: World, name: str, indices: Iterable[int]) -> None:
+    """Delete a system's ratings of some items, as if they had never been made."""
+    units = world.output_campaign.units.filter(label=name, item__in=[world.items[index] for index in indices])
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE annotation_rating DISABLE TRIGGER USER")
+        Rating.objects.filter(presentation__unit__in=units).delete()
+        cursor.execute("ALTER TABLE annotation_rating ENABLE TRIGGER USER")
+
+
+def test_only_rated_items_count(world: World) -> None:
+    """Of 40 items 12 are rated: counts, scores and ratings are of these, whatever the others hold."""
+    rated = range(0, 36, 3)
+    for name in HYPOTHESES:
+        unrate(world, name, set(range(40)) - set(rated))
+    unrate(world, "Quill", [0])  # so that item 0 counts for one pair alone
+    bleu = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", lowercase=True)
+
+    study = run_study(world, metrics=["bleu"], subsets=["original"], unit_size=2)
+
+    result = study.read_result()
+    assert (result.items.used, result.items.left_out) == (12, 28)
+    assert [(entry.reason, entry.count) for entry in result.items.dropped] == [(UNRATED, 28)]
+    assert {(pair.a, pair.b): (pair.items, pair.units) for pair in result.pairs} == {
+        ("Echo", "Parrot"): (12, 6),
+        ("Echo", "Quill"): (11, 6),
+        ("Parrot", "Quill"): (11, 6),
+    }
+    assert (result.counts.judgements, result.circularity.rater_items) == (3 * (12 + 12 + 11), 3 * 12)
+    (row,) = result.rows
+    assert (row.items, row.n_observations) == (12, 2 * 18)
+    places = {name: [index for index in rated if name != "Quill" or index] for name in HYPOTHESES}
+    score = {
+        name: bleu.corpus_score(
+            [world.responses[name, index].text for index in indices],
+            [[world.responses["Human", index].text for index in indices]],
+        ).score
+        / 100
+        for name, indices in places.items()
+    }
+    for entry in row.systems:
+        assert entry.score == pytest.approx(score[entry.system], abs=1e-9)
+        ratings = [np.mean(world.judgements[entry.system, index]) for index in places[entry.system]]
+        assert (entry.rating, entry.rated_items) == (pytest.approx(np.mean(ratings)), len(ratings))
+    means = [np.mean([np.mean(world.judgements[name, index]) for index in rated]) for name in ("Echo", "Parrot")]
+    assert row.pairs[0].rating == pytest.approx(means[0] - means[1])
+    assert row.pairs[0].score == pytest.approx(score["Echo"] - score["Parrot"])
+
+
+def test_systems_need_not_answer_the_same_items(world: World) -> None:
+    """As in Novikova et al. (2017): one system answers all items, two others one half each."""
+    ResponseSource.objects.filter(system=world.systems["Parrot"], item__in=world.items[20:]).delete()
+    ResponseSource.objects.filter(system=world.systems["Quill"], item__in=world.items[:20]).delete()
+    bleu = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", lowercase=True)
+
+    study = run_study(world, metrics=["bleu", "length"], subsets=["original"], unit_size=2, sweeps=True)
+
+    result = study.read_result()
+    assert study.specification["pairs"] == [["Echo", "Parrot"], ["Echo", "Quill"]]
+    assert [(pair.items, pair.units) for pair in result.pairs] == [(20, 10), (20, 10)]
+    assert result.items.used == 40
+    for row in result.rows:
+        assert (row.items, row.run) == (40, None)  # a run is over items that every system answers
+    assert result.rows[0].coefficients["spearman"].value is not None
+    halves = {"Echo": range(40), "Parrot": range(20), "Quill": range(20, 40)}
+    for entry in result.rows[0].systems:
+        hypotheses = [world.responses[entry.system, index].text for index in halves[entry.system]]
+        references = [world.responses["Human", index].text for index in halves[entry.system]]
+        assert entry.score == pytest.approx(bleu.corpus_score(hypotheses, [references]).score / 100, abs=1e-9)
+        assert entry.rated_items == len(hypotheses)
+
+
+def test_without_a_release_the_references_are_the_data_sets_own(world: World) -> None:
+    for index, item in enumerate(world.items[:30]):
+        ResponseSource.objects.create(response=world.responses["Human", index], item=item, kind=SourceKind.HUMAN)
+    chrf = sacrebleu.CHRF()
+
+    study = run_study(world, release="", metrics=["length", "chrf"], subsets=["all"], bootstrap=20, sweeps=True)
+
+    result = study.read_result()
+    assert (study.release, study.dataset, study.specification["release"]) == (None, world.dataset, "")
+    assert (result.items.used, result.counts.references) == (40, 30)
+    assert [(row.label, row.items) for row in result.rows] == [("Length", 40), ("chrF", 30)]
+    assert {run.release for run in study.score_runs.all()} == {None}
+    assert list(result.sweeps) == ["unit_size"]
+    (comparison,) = result.comparisons
+    assert (comparison.items, comparison.of) == (30, 40)
+    for entry in result.rows[1].systems:
+        hypotheses = [world.responses[entry.system, index].text for index in range(30)]
+        references = [world.responses["Human", index].text for index in range(30)]
+        assert entry.score == pytest.approx(chrf.corpus_score(hypotheses, [references]).score / 100, abs=1e-9)
 
 
 def test_items_without_a_usable_reference_are_left_out_of_scores_and_ratings(world: World) -> None:
@@ -295,18 +390,7 @@ def test_ratings_after_the_creation_of_the_study_do_not_count(world: World) -> N
     before = {entry["system"]: entry["rating"] for entry in study.result["rows"][0]["systems"]}
     after = {entry["system"]: entry["rating"] for entry in later.result["rows"][0]["systems"]}
     system = judged.unit.label
-    used = [p for p in range(len(world.items)) if max(world.weights[r, p] for r in REFERENCES) > 0]
+    used = range(len(world.items))
     assert item_index in used
     assert before[system] == pytest.approx(np.mean([np.mean(world.judgements[system, p]) for p in used]))
     assert after[system] != before[system]
-
-
-def test_an_unrated_pair_fails_with_its_names(world: World) -> None:
-    study, _ = study_create(
-        project=world.project, name="x", specification=world.specification(systems=["Echo", "Random"]), by=None
-    )
-    study_execute(study_id=study.pk)
-
-    study.refresh_from_db()
-    assert study.state == JobState.FAILED
-    assert "No item has ratings of both Echo and Random in Output ratings" in study.error

@@ -274,12 +274,9 @@ def test_more_dimensions_than_the_model_has_are_refused(world: World) -> None:
         create_study(world, metric={"name": "am", "k": 2}, sweeps=[{"parameter": "k", "values": [1, 9]}])
 
 
-def test_an_unrated_system_fails_with_its_name(world: World) -> None:
-    study, _ = create_study(world, metric="bleu", campaigns=["Output ratings"])
-    parameter_study_execute(study_id=study.pk)
-    study.refresh_from_db()
-    assert (study.state, study.result) == (JobState.FAILED, None)
-    assert "No rater rated an output of Random in Output ratings" in study.error
+def test_an_unrated_system_is_refused_with_its_name(world: World) -> None:
+    with pytest.raises(StudyRefused, match="systems: found Random, whose outputs have no rating in Output ratings"):
+        create_study(world, metric="bleu", campaigns=["Output ratings"])
 
 
 def test_a_cancelled_study_is_not_computed(world: World) -> None:

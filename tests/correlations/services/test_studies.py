@@ -139,6 +139,15 @@ def test_concurrent_requests_create_one_study(project: Project) -> None:
         ({"metrics": [{"name": "bleu", "parameters": 5}]}, "metrics", "accepted: a name, or a mapping"),
         ({"subsets": []}, "subsets", "found none; accepted: original, all"),
         ({"colour": "red"}, "colour", "accepted: assignments, bootstrap"),
+        ({"systems": ["Echo", "Quill", "Random"]}, "systems", "found Random, whose outputs have no rating in Output"),
+        (
+            {"systems": ["Echo", "Quill", "Random"], "pairs": [["Echo", "Quill"], ["Echo", "Random"]]},
+            "pairs",
+            "found Echo – Random, of which no item has ratings of both outputs in Output ratings; accepted: Echo –",
+        ),
+        ({"release": "", "subsets": ["w>0"]}, "subsets", "the data set's own references have no weights"),
+        ({"release": "", "subsets": ["all"]}, "subsets", "BLEU reads references. Data set Cats has of its own: none"),
+        ({"release": "", "metrics": ["delta_bleu"], "subsets": ["all"]}, "metrics", "ΔBLEU reads the weights"),
     ],
 )
 def test_a_wrong_field_is_named_with_what_was_found_and_what_is_accepted(
@@ -178,7 +187,7 @@ def test_units_left_to_the_data_fit_the_items_that_pairs_share(world: World) -> 
 def test_the_demo_study_has_the_papers_design() -> None:
     demo = Specification.from_mapping(demo_study_specification())
 
-    assert len(demo.pairs) == 15
+    assert (len(demo.systems), demo.pairs) == (6, ())  # all that share rated items
     assert (demo.order, demo.unit_size, demo.assignments) == (2, 100, 1000)
     assert (demo.orientation, demo.remainder, demo.lowercase, demo.tokenize) == ("both", "keep", True, "whitespace")
     assert demo.subsets == ("original", "w>0", "w>=0.6", "all")

@@ -1,4 +1,4 @@
-"""A small study with ties, unrated outputs and segments without a reference."""
+"""A small study with ties, unrated outputs, segments without a reference, and outputs without a score."""
 
 from dataclasses import dataclass
 
@@ -19,6 +19,10 @@ def mean(sums):
     return sums[..., 0] / sums[..., 1]
 
 
+def first(sums):
+    return sums[..., 0]
+
+
 @dataclass(frozen=True)
 class Inputs:
     metrics: list[StudyMetric]
@@ -36,6 +40,7 @@ def inputs() -> Inputs:
     human[0, 5:14] = np.nan
     human[2, 1] = np.nan
     valid = rng.random(N_SEGMENTS) < 0.7
+    scored = rng.random(human.shape) < 0.8  # an output each: a metric from elsewhere, or systems that answer in part
     return Inputs(
         metrics=[
             StudyMetric("precision", np.stack([matches, length], axis=2), ratio),
@@ -47,6 +52,7 @@ def inputs() -> Inputs:
                 clamped=lambda sums: sums[..., 0] < 0,
             ),
             StudyMetric("mean score", np.stack([scores, np.ones_like(scores)], axis=2), mean, valid=valid),
+            StudyMetric("in part", np.stack([np.where(scored, scores, np.nan)] * 2, axis=2), first, valid=scored),
         ],
         human=human,
         pairs=[(0, 1), (0, 2), (1, 3), (3, 2)],

@@ -14,7 +14,7 @@ from correlations.stats.parameters import (
     held_out_halves,
     segment_level,
     system_level,
-    usable_segments,
+    usable_outputs,
 )
 from metrics.scoring.aggregates import BleuAggregate, MeanAggregate
 from metrics.scoring.metric import mean_statistics
@@ -38,12 +38,13 @@ def world():
 
 def test_coefficients_over_systems_equal_scipys_of_the_means(world) -> None:
     values, human = world
-    segments = np.arange(60) % 3 > 0
+    outputs = usable_outputs(values, human) & (np.arange(60) % 3 > 0)
 
-    level, scores = system_level(values[1], human, SYSTEMS, segments)
+    level, scores = system_level(values[1], human, SYSTEMS, outputs)
 
-    x = [np.mean([values[1].scores[t, i] for i in range(60) if segments[i]]) for t in range(5)]
-    y = [np.mean([human[t, i] for i in range(60) if segments[i] and not math.isnan(human[t, i])]) for t in range(5)]
+    rated = [[i for i in range(60) if i % 3 and not math.isnan(human[t, i])] for t in range(5)]
+    x = [np.mean(values[1].scores[t, rated[t]]) for t in range(5)]  # a score over the rated outputs, and no others
+    y = [np.mean(human[t, rated[t]]) for t in range(5)]
     assert scores == pytest.approx(x, abs=1e-12)
     expected = stats.pearsonr(x, y)
     assert (level.values["pearson"], level.pvalues["pearson"]) == pytest.approx(tuple(expected), abs=1e-9)
@@ -53,9 +54,9 @@ def test_coefficients_over_systems_equal_scipys_of_the_means(world) -> None:
 
 def test_coefficients_over_segments_equal_scipys_of_the_rated_outputs(world) -> None:
     values, human = world
-    segments = np.arange(60) < 45
+    outputs = np.ones(human.shape, dtype=bool) & (np.arange(60) < 45)
 
-    level = segment_level(values[0], human, segments)
+    level = segment_level(values[0], human, outputs)
 
     rated_cells = [(t, i) for t in range(5) for i in range(45) if not math.isnan(human[t, i])]
     x, y = [values[0].scores[cell] for cell in rated_cells], [human[cell] for cell in rated_cells]
@@ -67,17 +68,18 @@ def test_coefficients_over_segments_equal_scipys_of_the_rated_outputs(world) -> 
 
 def test_replicates_equal_coefficients_over_repeated_segments(world) -> None:
     values, human = world
-    weights = bootstrap_weights(np.arange(60) < 50, 4, seed=3)
+    outputs = usable_outputs(values, human) & (np.arange(60) < 50)
+    weights = bootstrap_weights(outputs, 4, seed=3)
     assert weights.sum(axis=1).tolist() == [50.0] * 4
     assert weights[:, 50:].sum() == 0
 
-    replicates = curves(values, human, weights)
+    replicates = curves(values, human, outputs, weights)
 
     for b in range(4):
         drawn = np.repeat(np.arange(60), weights[b].astype(int))
         for v, value in enumerate(values):
             drawn_scores, ratings = value.scores[:, drawn], human[:, drawn]
-            x, y = drawn_scores.mean(axis=1), np.nanmean(ratings, axis=1)
+            x, y = np.nanmean(np.where(np.isnan(ratings), np.nan, drawn_scores), axis=1), np.nanmean(ratings, axis=1)
             assert replicates.system["pearson"][b, v] == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
             assert replicates.system["spearman"][b, v] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
             assert replicates.system["kendall"][b, v] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
@@ -95,7 +97,8 @@ def test_statistics_are_summed_before_scoring() -> None:
     bleu = BleuAggregate(max_order=2)
     human = rng.normal(size=(4, 30))
 
-    replicates = curves([ParameterValue(statistics, bleu, bleu(statistics))], human, np.ones((1, 30)))
+    value = ParameterValue(statistics, bleu, bleu(statistics))
+    replicates = curves([value], human, np.ones((4, 30), dtype=bool), np.ones((1, 30)))
 
     x, y = [float(bleu(statistics[t].sum(axis=0))) for t in range(4)], human.mean(axis=1)
     assert replicates.system["pearson"][0, 0] == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
@@ -107,7 +110,9 @@ def test_held_out_halves_choose_without_the_judging_segments() -> None:
     human = rng.normal(size=(6, 400))
     values = [mean_value(rng.normal(size=human.shape)) for _ in range(30)]
 
-    halves = held_out_halves(values, human, np.ones(400, dtype=bool), 0, coefficient="pearson", n_halves=60, seed=2)
+    halves = held_out_halves(
+        values, human, np.ones(human.shape, dtype=bool), 0, coefficient="pearson", n_halves=60, seed=2
+    )
 
     assert halves.n_halves == 60
     assert halves.chosen_on > 0.7
@@ -118,39 +123,43 @@ def test_held_out_halves_choose_without_the_judging_segments() -> None:
 def test_a_value_that_follows_the_ratings_is_chosen_and_confirmed(world) -> None:
     values, human = world
 
-    halves = held_out_halves(values, human, np.ones(60, dtype=bool), 2, coefficient="pearson", n_halves=40, seed=2)
+    halves = held_out_halves(
+        values, human, usable_outputs(values, human), 2, coefficient="pearson", n_halves=40, seed=2
+    )
 
     assert halves.shares.argmax() == 0
     assert halves.judged_on > halves.fixed
 
 
-def test_segments_that_any_value_lacks_are_not_used(world) -> None:
-    values, _ = world
+def test_outputs_without_a_rating_or_without_a_score_at_any_value_do_not_count(world) -> None:
+    values, human = world
     scores = values[0].scores.copy()
     scores[3, 7] = np.nan
+    rated = np.nan_to_num(human, nan=2.0)
+    rated[1, 5] = np.nan
 
-    usable = usable_segments([mean_value(scores), *values[1:]])
+    usable = usable_outputs([mean_value(scores), *values[1:]], rated)
 
-    assert np.flatnonzero(~usable).tolist() == [7]
+    assert np.argwhere(~usable).tolist() == [[1, 5], [3, 7]]
 
 
 def test_undefined_coefficients_have_a_reason() -> None:
     undefined_scores = np.full((3, 4), np.nan)
-    all_segments = np.ones(4, dtype=bool)
+    all_outputs = np.ones((3, 4), dtype=bool)
     rated = np.arange(12.0).reshape(3, 4)
-    assert system_level(mean_value(undefined_scores), rated, ["A", "B", "C"], all_segments)[0].reason == "no score of A"
+    assert system_level(mean_value(undefined_scores), rated, ["A", "B", "C"], all_outputs)[0].reason == "no score of A"
     one_unrated = np.where(np.arange(3)[:, None] == 1, np.nan, rated)
-    assert system_level(mean_value(rated), one_unrated, ["A", "B", "C"], all_segments)[0].reason == "no rating of B"
+    assert system_level(mean_value(rated), one_unrated, ["A", "B", "C"], all_outputs)[0].reason == "no rating of B"
     assert (
-        segment_level(mean_value(undefined_scores), rated, all_segments).reason
+        segment_level(mean_value(undefined_scores), rated, all_outputs).reason
         == "0 rated outputs: at least 3 are needed"
     )
-    assert segment_level(mean_value(np.ones((3, 4))), rated, all_segments).reason == "the metric scores are constant"
-    replicates = curves([mean_value(np.ones((3, 4)))], rated, np.ones((1, 4)))
+    assert segment_level(mean_value(np.ones((3, 4))), rated, all_outputs).reason == "the metric scores are constant"
+    replicates = curves([mean_value(np.ones((3, 4)))], rated, all_outputs, np.ones((1, 4)))
     assert np.isnan(
         [replicates.segment[0, 0], *(coefficients[0, 0] for coefficients in replicates.system.values())]
     ).all()
     assert best_index([math.nan, math.nan]) is None
     assert best_index([math.nan, 0.3, 0.3]) == 1
     with pytest.raises(ValueError, match="coefficient is 'r'"):
-        held_out_halves([mean_value(rated)], rated, all_segments, 0, coefficient="r", n_halves=1, seed=1)
+        held_out_halves([mean_value(rated)], rated, all_outputs, 0, coefficient="r", n_halves=1, seed=1)

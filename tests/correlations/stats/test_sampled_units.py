@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.resampling import RaterRatings, study_bootstrap
 from correlations.stats.sampled_units import sampled_unit_correlation, unit_observations
 from correlations.stats.units import StudyMetric, UnitSampling, exact_scale
 
@@ -14,7 +15,7 @@ from correlations.stats.units import StudyMetric, UnitSampling, exact_scale
 def observations_by_hand(inputs, row, *, seed, unit_size, remainder, n_assignments):
     """Compute a study with loops: a list of (metric difference, exact rating difference) per assignment."""
     metric = inputs.metrics[row]
-    valid = np.ones(inputs.human.shape[1], bool) if metric.valid is None else metric.valid
+    valid = np.ones(inputs.human.shape, bool) & (True if metric.valid is None else metric.valid)
     pools = [np.flatnonzero(~np.isnan(inputs.human[[a, b]]).any(axis=0)) for a, b in inputs.pairs]
     draws = (
         np.random.default_rng(seed)
@@ -27,16 +28,14 @@ def observations_by_hand(inputs, row, *, seed, unit_size, remainder, n_assignmen
         for (a, b), pool in zip(inputs.pairs, pools, strict=True):
             order = pool[np.argsort(keys[start : start + len(pool)])]
             start += len(pool)
+            order = [segment for segment in order if valid[a, segment] and valid[b, segment]]
             for first in range(0, len(order), unit_size):
                 unit = order[first : first + unit_size]
                 if len(unit) < unit_size and remainder == "drop":
                     continue
-                used = [segment for segment in unit if valid[segment]]
-                if not used:
-                    continue
-                m = [float(metric.aggregate(metric.statistics[s][used].sum(axis=0))) for s in (a, b)]
-                fifths = [sum(round(5 * inputs.human[s, segment]) for segment in used) for s in (a, b)]
-                observations.append((m[0] - m[1], Fraction(fifths[0] - fifths[1], 5 * len(used))))
+                m = [float(metric.aggregate(metric.statistics[s][unit].sum(axis=0))) for s in (a, b)]
+                fifths = [sum(round(5 * inputs.human[s, segment]) for segment in unit) for s in (a, b)]
+                observations.append((m[0] - m[1], Fraction(fifths[0] - fifths[1], 5 * len(unit))))
         assignments.append(observations)
     return assignments
 
@@ -101,6 +100,41 @@ def test_paper_scale_has_22_units_a_pair_and_528_observations_or_21_without_the_
     )
     assert (with_remainder.units_per_pair, with_remainder.rows[0].n_observations) == ((22,) * 12, 528)
     assert (without_remainder.units_per_pair, without_remainder.rows[0].n_observations) == ((21,) * 12, 504)
+
+
+def test_unrated_segments_change_nothing(inputs):
+    """A study of 53 segments among 300 that are not rated is the study of the 53, intervals too."""
+    n_systems, n = inputs.human.shape
+    places = np.sort(np.random.default_rng(1).permutation(300)[:n])
+    human = np.full((n_systems, 300), np.nan)
+    human[:, places] = inputs.human
+    wide = []
+    for metric in inputs.metrics:
+        statistics = np.random.default_rng(2).normal(size=(n_systems, 300, metric.statistics.shape[2]))
+        statistics[:, places] = metric.statistics
+        valid = np.ones((n_systems, 300), dtype=bool)
+        valid[:, places] = True if metric.valid is None else metric.valid
+        wide.append(replace(metric, statistics=statistics, valid=valid))
+    cells = np.argwhere(~np.isnan(inputs.human))
+    raters = RaterRatings(np.arange(len(cells)) % 7, cells[:, 0], cells[:, 1], inputs.human[tuple(cells.T)])
+    moved = replace(raters, segment=places[raters.segment])
+    sampling = UnitSampling(seed=3, unit_size=6, n_assignments=4, coefficients=["spearman"])
+
+    among, alone = (
+        sampled_unit_correlation(metrics, ratings, inputs.pairs, sampling)
+        for metrics, ratings in ((wide, human), (inputs.metrics, inputs.human))
+    )
+
+    assert (among.segments_per_pair, among.units_per_pair) == (alone.segments_per_pair, alone.units_per_pair)
+    for ratings in (None, raters):
+        moved_ratings = None if ratings is None else moved
+        first = study_bootstrap(wide, human, inputs.pairs, sampling, raters=moved_ratings, n_replicates=6)
+        second = study_bootstrap(inputs.metrics, inputs.human, inputs.pairs, sampling, raters=ratings, n_replicates=6)
+        for one, other in zip(first, second, strict=True):
+            np.testing.assert_array_equal(one.replicates["spearman"], other.replicates["spearman"])
+    for one, other in zip(among.rows, alone.rows, strict=True):
+        np.testing.assert_array_equal(one.coefficients["spearman"].values, other.coefficients["spearman"].values)
+        assert one.n_valid_segments == other.n_valid_segments
 
 
 def test_additional_coefficients_do_not_change_the_others(inputs):
@@ -175,7 +209,7 @@ def test_undefined_units_of_a_row_are_left_out_and_counted(inputs):
     study = sampled_unit_correlation([none_valid, silent], np.nan_to_num(inputs.human), inputs.pairs, sampling)
     nothing, half = study.rows
     assert math.isnan(nothing.coefficients["spearman"].mean)
-    assert nothing.undefined_units == {"no valid segment in the unit": 4 * 53}
+    assert (nothing.n_valid_segments, nothing.units_per_pair, nothing.undefined_units) == (0, (0, 0, 0, 0), {})
     assert nothing.coefficients["spearman"].reason == "0 units: at least 3 observations are needed"
     assert half.undefined_units == {"metric undefined on the unit": 4 * 26}
     assert half.n_observations == 2 * 4 * 27
@@ -206,11 +240,12 @@ def test_too_few_units_and_constant_input_are_nan_with_the_reason(inputs):
 
 
 def test_unit_observations_are_the_first_assignment_of_the_study(inputs):
-    first = unit_observations(inputs.metrics, inputs.human, inputs.pairs, UnitSampling(seed=4, unit_size=10))
-    by_hand = observations_by_hand(inputs, 0, seed=4, unit_size=10, remainder="keep", n_assignments=1)[0]
-    assert first.metric[0].tolist() == pytest.approx([m for m, _ in by_hand], abs=1e-12)
-    assert first.human[0].tolist() == pytest.approx([float(q) for _, q in by_hand], abs=1e-12)
-    assert np.bincount(first.pair).tolist() == [5, 5, 6, 6]  # 44, 43, 53 and 52 shared segments
+    rows = unit_observations(inputs.metrics, inputs.human, inputs.pairs, UnitSampling(seed=4, unit_size=10))
+    for row, first in enumerate(rows):
+        by_hand = observations_by_hand(inputs, row, seed=4, unit_size=10, remainder="keep", n_assignments=1)[0]
+        assert first.metric.tolist() == pytest.approx([m for m, _ in by_hand], abs=1e-12)
+        assert first.human.tolist() == pytest.approx([float(q) for _, q in by_hand], abs=1e-12)
+    assert np.bincount(rows[0].pair).tolist() == [5, 5, 6, 6]  # 44, 43, 53 and 52 shared segments
 
 
 def test_progress_is_reported_and_its_exceptions_end_the_study(inputs, monkeypatch):
@@ -281,8 +316,8 @@ def test_sums_of_large_whole_numbers_are_exact():
     """2^24 + 1 is the first whole number that single precision cannot hold; each unit sums twelve near 2^22."""
     statistics = np.random.default_rng(1).integers(2**22, 2**22 + 9, size=(2, 60, 1)).astype(float)
     metric = StudyMetric("m", statistics, lambda sums: sums[..., 0])
-    first = unit_observations([metric], np.ones((2, 60)), [(0, 1)], UnitSampling(seed=1, unit_size=12))
+    (first,) = unit_observations([metric], np.ones((2, 60)), [(0, 1)], UnitSampling(seed=1, unit_size=12))
     expected = statistics[0].sum() - statistics[1].sum()
-    assert first.metric[0].sum() == expected
-    assert (first.metric[0] == np.round(first.metric[0])).all()
-    assert (first.metric[0] % 2 == 1).any()
+    assert first.metric.sum() == expected
+    assert (first.metric == np.round(first.metric)).all()
+    assert (first.metric % 2 == 1).any()
