@@ -171,11 +171,13 @@ CASES = (
         ("BootstrapSummary.interval", "BootstrapSummary.standard_error"),
         (
             *(Setting(f"{n} items, {UNITS}", partial(over_items, n=n), 400) for n in (300, 1000)),
-            Setting(f"300 of 1500 items rated, {UNITS}", partial(over_rated_items, n=1500, rated=0.2, alike=True), 400),
+            Setting(
+                f"300 of 1500 items rated, {UNITS}", partial(over_rated_items, n=1500, rated=0.2, alike=True), 1200
+            ),
             Setting(
                 f"half of each system's outputs of 1200 items rated, {UNITS}",
                 partial(over_rated_items, n=1200, rated=0.5, alike=False),
-                400,
+                1200,
             ),
         ),
     ),

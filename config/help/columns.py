@@ -121,10 +121,10 @@ COLUMNS: dict[str, dict[str, str]] = {
     "study": {
         "References": "Which references the metric was given: all, or those above a weight.",
         "mean": "The correlation, averaged over the random assignments of items to units.",
-        "bootstrap": "95 % interval from resampled units.",
+        "bootstrap": "95 % interval from resampled items.",
         "paper's": "The interval as the paper computes it, which treats units as independent.",
         "N": "Observations: a unit of a pair of systems each.",
-        "Items": "Items that the row could use.",
+        "Items": "Items on which two systems are rated and the metric is defined for both.",
         "Clamped": "Scores in which matches of some order weighed less than 0 in all, and were counted as 0.",
     },
     "study-differences": {

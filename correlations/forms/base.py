@@ -1,4 +1,4 @@
-"""The base of the forms of studies: for a release, which decides the systems and campaigns to choose from."""
+"""The base of the forms of studies: for a data set, which decides the systems and campaigns to choose from."""
 
 from abc import ABCMeta, abstractmethod
 from typing import Any, ClassVar
@@ -7,9 +7,9 @@ from django import forms
 from django.forms.forms import DeclarativeFieldsMetaclass
 
 from annotation.core.forms import RefusableForm, offer_choices
-from annotation.models import Campaign, CampaignState, Criterion, Release
+from annotation.models import Campaign, CampaignState, Criterion, Dataset, Release
 from annotation.rating.selectors.ratings import scale_groups
-from annotation.references.releases.selectors.releases import release_campaigns
+from annotation.references.releases.selectors.releases import release_campaigns, release_name
 from annotation.references.sets.selectors import reasons_not_to_score
 
 
@@ -31,14 +31,14 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
 
     MAIN: ClassVar[tuple[str, ...]]
 
-    def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, dataset: Dataset, release: Release | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.release, self.project = release, release.reference_set.project
-        campaigns = _rated_campaigns(release)
-        systems = list(release.reference_set.dataset.systems.values_list("name", flat=True))
+        self.release, self.dataset, self.project = release, dataset, dataset.project
+        campaigns = _rated_campaigns(dataset)
+        systems = list(dataset.systems.values_list("name", flat=True))
         offer_choices(self, "campaigns", [(campaign.name, campaign.name) for campaign in campaigns])
         self._offer_criteria(campaigns)
-        notes = reasons_not_to_score(release.reference_set.dataset, release.reference_set)
+        notes = reasons_not_to_score(dataset, release.reference_set if release else None)
         labels = {name: f"{name} ({notes[name]})" if name in notes else name for name in systems}
         offer_choices(self, "systems", list(labels.items()))
         if not self.is_bound:
@@ -58,6 +58,11 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         if len(set(scales.values())) > 1:
             field = self.fields["criteria"]
             field.help_text = f"{field.help_text} Where scales differ, the ends of each become −1 and +1 first."
+
+    @property
+    def release_name(self) -> str:
+        """Return the release as specifications name it; empty if the references are the data set's own."""
+        return release_name(self.release) if self.release else ""
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
@@ -80,15 +85,15 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         """Return the specification that the fields make."""
 
 
-def _rated_campaigns(release: Release) -> list[Campaign]:
-    """Return the started campaigns of the release's data set."""
-    reference_set = release.reference_set
-    campaigns = Campaign.objects.filter(project=reference_set.project_id, dataset=reference_set.dataset_id)
-    return list(campaigns.exclude(state=CampaignState.DRAFT).order_by("name"))
+def _rated_campaigns(dataset: Dataset) -> list[Campaign]:
+    """Return the started campaigns of the data set."""
+    return list(dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("name"))
 
 
-def _usual_campaigns(release: Release, campaigns: list[Campaign]) -> list[str]:
+def _usual_campaigns(release: Release | None, campaigns: list[Campaign]) -> list[str]:
     """Return the campaigns chosen at first: imported ratings that the weights do not use."""
-    weighing = set() if release.is_imported else {campaign.pk for campaign in release_campaigns(release)}
+    weighing: set[int] = set()
+    if release is not None and not release.is_imported:
+        weighing = {campaign.pk for campaign in release_campaigns(release)}
     usual = [campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported]
     return usual or [campaign.name for campaign in campaigns if len(campaigns) == 1]

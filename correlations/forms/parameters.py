@@ -6,8 +6,7 @@ from typing import Any
 from django import forms
 
 from annotation.core.forms import Form, offer_choices
-from annotation.models import Item, Release
-from annotation.references.releases.selectors.releases import release_name
+from annotation.models import Dataset, Item, Release
 from correlations.forms.base import StudyBaseForm
 from correlations.parameter_specification import MAX_SWEEPS, NUMBERS, read_values, usual_values
 from correlations.selectors.metrics import offered_metrics
@@ -28,9 +27,9 @@ class MetricStepForm(Form):
 
     metric = forms.ChoiceField(label="Metric")
 
-    def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, dataset: Dataset, release: Release | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offered = offered_metrics(release.reference_set.project, release.reference_set.dataset, pools=True)
+        offered = offered_metrics(dataset.project, dataset, pools=True, weighted=release is not None)
         self.groups = [
             (group, [(each.value, each.label) for each in choices])
             for group, group_metrics in offered.items()
@@ -76,12 +75,14 @@ class ParameterStudyForm(StudyBaseForm):
     MAIN = ("name", "campaigns", "criteria", "systems", "subset")
     DESIGN = ("coefficient", "choose_on", "judge_on", "bootstrap", "halves", "seed")
 
-    def __init__(self, *args: Any, release: Release, metric: str, **kwargs: Any) -> None:
-        super().__init__(*args, release=release, **kwargs)
+    def __init__(
+        self, *args: Any, dataset: Dataset, metric: str, release: Release | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, dataset=dataset, release=release, **kwargs)
         self.fields["systems"].help_text = "Three at least; the more, the more a coefficient says."
         self.metric: Metric = self._usual_metric(metric)
         self.limits = model_limits(self.project, self.metric.name, self.metric.parameters())
-        splits = Item.objects.filter(dataset=release.reference_set.dataset).exclude(split="")
+        splits = Item.objects.filter(dataset=dataset).exclude(split="")
         self.splits = sorted(set(splits.order_by().values_list("split", flat=True).distinct()))
         for name in ("choose_on", "judge_on"):
             offer_choices(self, name, [("", "the same items"), *((split, split) for split in self.splits)])
@@ -92,7 +93,7 @@ class ParameterStudyForm(StudyBaseForm):
 
     def _usual_metric(self, name: str) -> Metric:
         known = {parameter.name for parameter in METRICS[name].parameter_list()}
-        text = {"tokenize": proposed_tokenizer(self.release.reference_set.dataset), "lowercase": True}
+        text = {"tokenize": proposed_tokenizer(self.dataset), "lowercase": True}
         return get_metric(name, **{key: value for key, value in text.items() if key in known})
 
     def _add(self, parameter: Parameter) -> None:
@@ -197,7 +198,7 @@ class ParameterStudyForm(StudyBaseForm):
             value = data[IN_USE + parameter.name]
             parameters[parameter.name] = None if value == "" and parameter.optional else value
         return given | {
-            "release": release_name(self.release),
+            "release": self.release_name,
             "metric": {"name": self.metric.name, "parameters": parameters},
             "sweeps": self.sweeps,
         }

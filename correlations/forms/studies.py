@@ -6,8 +6,7 @@ from django import forms
 from django.db.models import Max, Min
 
 from annotation.core.forms import offer_choices
-from annotation.models import Release
-from annotation.references.releases.selectors.releases import release_name
+from annotation.models import Dataset, Release
 from correlations.forms.base import StudyBaseForm
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS
@@ -17,6 +16,12 @@ from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
 from metrics.selectors.scripts import dataset_script, proposed_tokenizer
+
+OPTIONAL = ("unit_size", "pairs")  # fitted to the data if they are empty
+PLAIN_SUBSETS = (
+    "Which references of the data set the metrics read, one row of the table each: <code>all</code>, or the "
+    "<code>original</code> one. All count alike; weights come from a release."
+)
 
 
 class StudyForm(StudyBaseForm):
@@ -39,6 +44,12 @@ class StudyForm(StudyBaseForm):
             "Which references the metrics read, one row of the table each: <code>all</code>, those with a weight above"
             " a number such as <code>w>0</code> or <code>w>=0.6</code>, or the <code>original</code> one."
         ),
+    )
+    pairs = forms.CharField(
+        label="Pairs of systems",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="One per line: <code>Baseline, TeamA</code>. Empty: every two systems that share rated items.",
     )
     unit_size = forms.IntegerField(
         label="Unit size M",
@@ -79,16 +90,19 @@ class StudyForm(StudyBaseForm):
     MAIN = ("name", "campaigns", "criteria", "systems")
     METRICS = ("metrics", "metric_lines", "subsets")
 
-    def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
-        super().__init__(*args, release=release, **kwargs)
+    def __init__(self, *args: Any, dataset: Dataset, release: Release | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, dataset=dataset, release=release, **kwargs)
         self.fields["systems"].help_text = "Every two of them are compared, by each metric and by the raters."
-        if not self.is_bound and _weighs_all_alike(release):
+        if not self.is_bound and (release is None or _weighs_all_alike(release)):
             self.initial["subsets"] = "all"
-        self.offered = offered_metrics(self.project, release.reference_set.dataset)
+        if release is None:
+            self.fields["subsets"].help_text = PLAIN_SUBSETS
+            self.initial["metrics"] = ["bleu", "sbleu"]
+        self.offered = offered_metrics(self.project, dataset, weighted=release is not None)
         metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
         offer_choices(self, "metrics", metrics)
-        script = dataset_script(release.reference_set.dataset)
-        self.fields["tokenize"].initial = proposed_tokenizer(release.reference_set.dataset)
+        script = dataset_script(dataset)
+        self.fields["tokenize"].initial = proposed_tokenizer(dataset)
         if script:
             self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
 
@@ -111,6 +125,20 @@ class StudyForm(StudyBaseForm):
             metrics.append({"name": name, "parameters": parameters})
         return metrics
 
+    def clean_pairs(self) -> list[list[str]]:
+        """Read pairs of system names, which may hold commas themselves."""
+        names = [name for name, _ in self.fields["systems"].choices]  # type: ignore[attr-defined] # it has choices
+        pairs = []
+        for line in filter(None, map(str.strip, self.cleaned_data["pairs"].splitlines())):
+            cuts = [position for position, character in enumerate(line) if character == ","]
+            split = [[line[:cut].strip(), line[cut + 1 :].strip()] for cut in cuts]
+            known = next((pair for pair in split if set(pair) <= set(names)), None)
+            if known is None:
+                accepted = ", ".join(names)
+                raise forms.ValidationError(f"Found {line!r}; accepted: two systems with a comma, of {accepted}.")
+            pairs.append(known)
+        return pairs
+
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         if not (self.cleaned_data.get("metrics") or self.cleaned_data.get("metric_lines") or self.errors):
@@ -119,15 +147,14 @@ class StudyForm(StudyBaseForm):
 
     def specification(self) -> dict[str, Any]:
         given = {name: value for name, value in self.cleaned_data.items() if name not in ("name", "metric_lines")}
-        if given["unit_size"] is None:
-            del given["unit_size"]
+        given = {name: value for name, value in given.items() if name not in OPTIONAL or value}
         subsets = [part.strip() for part in self.cleaned_data["subsets"].split(",") if part.strip()]
         metrics = [
             {"run": int(value.removeprefix(RUN))} if value.startswith(RUN) else value
             for value in self.cleaned_data["metrics"]
         ]
         metrics += self.cleaned_data["metric_lines"]
-        return given | {"release": release_name(self.release), "subsets": subsets, "metrics": metrics}
+        return given | {"release": self.release_name, "subsets": subsets, "metrics": metrics}
 
 
 def _weighs_all_alike(release: Release) -> bool:

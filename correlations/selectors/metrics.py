@@ -32,13 +32,18 @@ def imported_runs(project: Project, dataset: Dataset | None = None) -> list[Scor
     return list((runs if dataset is None else runs.filter(dataset=dataset)).order_by("-pk"))
 
 
-def offered_metrics(project: Project, dataset: Dataset, *, pools: bool = False) -> dict[str, list[Offered]]:
-    """Return metrics by group. Metrics over one pool of outputs cannot be chosen unless ``pools``."""
+def offered_metrics(
+    project: Project, dataset: Dataset, *, pools: bool = False, weighted: bool = True
+) -> dict[str, list[Offered]]:
+    """Return metrics by group, each with why it cannot be chosen.
+
+    Metrics over one pool of outputs need ``pools``; metrics that read weights need ``weighted`` references.
+    """
     kinds = trained_kinds(project)
     offered: dict[str, list[Offered]] = {}
     for name, metric in METRICS.items():
         if name != External.name:
-            missing = _missing(metric, kinds, pools=pools)
+            missing = _missing(metric, kinds, pools=pools) or ("" if weighted else _without_weights(metric))
             offered.setdefault(GROUPS[metric.group], []).append(Offered(name, metric.label, metric.summary, missing))
     for run in imported_runs(project, dataset):
         built = get_metric(run.metric, **run.parameters)
@@ -55,6 +60,10 @@ def _missing(metric: type[Metric], kinds: set[str], *, pools: bool) -> str:
     if metric.pools and not pools:
         return "Its score is over all outputs as one pool, which no unit's sums can give."
     return ""
+
+
+def _without_weights(metric: type[Metric]) -> str:
+    return "It reads weights of references: choose a release." if metric().needs_weights else ""
 
 
 def study_warning(study: Study | ParameterStudy) -> str:

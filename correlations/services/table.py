@@ -200,10 +200,7 @@ def _comparisons(
     over_items: list[RowBootstrap | None],
     progress: StagedProgress,
 ) -> tuple[results.Comparison, ...]:
-    """Compare metrics under one subset, on the same items, units and resamples; correct p-values by Holm's method.
-
-    With too few units no difference is tested.
-    """
+    """Compare metrics under one subset, on the same items, units and resamples; correct p-values by Holm's method."""
     rows: Sequence[MetricResult] = study.rows
     sampling = replace(inputs.sampling, coefficients=inputs.sampling.coefficients[:1])
     compared = list(_compared(inputs))
@@ -218,8 +215,6 @@ def _comparisons(
         _comparison(inputs, each, sampling.coefficients[0], (rows[a], rows[b]), (over_items[a], over_items[b]))
         for each, (a, b) in zip(compared, indices, strict=True)
     ]
-    if reason := too_few_units(study.units_per_pair):
-        return tuple(replace(each, interval=None, p=None, reason=each.reason or reason) for each in comparisons)
     adjusted = holm_correction([np.nan if entry.p is None else entry.p for entry in comparisons]).adjusted
     return tuple(
         replace(entry, p_holm=finite_or_none(float(p))) for entry, p in zip(comparisons, adjusted, strict=True)
@@ -233,7 +228,10 @@ def _comparison(
     rows: tuple[MetricResult, MetricResult],
     bootstraps: tuple[RowBootstrap | None, RowBootstrap | None],
 ) -> results.Comparison:
-    """Compare two rows by a coefficient: both values, the difference, its interval and p-value."""
+    """Compare two rows by a coefficient: both values, the difference, its interval and p-value.
+
+    With too few units the difference is not tested.
+    """
     label, a, b = compared
     first, second = (row.coefficients[key].mean for row in rows)
     comparison = results.Comparison(
@@ -255,6 +253,8 @@ def _comparison(
     comparison = replace(comparison, difference=finite_or_none(first - second), reason=NO_BOOTSTRAP)
     if bootstraps[0] is None or bootstraps[1] is None:
         return comparison
+    if reason := too_few_units(rows[0].units_per_pair):
+        return replace(comparison, reason=reason)
     tested = bootstrap_difference(first - second, bootstraps[0].replicates[key], bootstraps[1].replicates[key])
     p = finite_or_none(tested.p_value)
     return replace(comparison, interval=_ends(tested.interval), p=p, reason=tested.reason or "")

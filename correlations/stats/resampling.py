@@ -260,6 +260,9 @@ def _replicate_orders(
         if n < places.shape[1]:
             places = places[places < n].reshape(len(places), n)
         order = np.take_along_axis(items, places, axis=1)
+        if means is None and group.pools[p].size == n:  # every item counts
+            orders.append(order)
+            continue
         counts = np.zeros(design.n_segments, dtype=bool)
         counts[group.pools[p]] = True
         present = counts[order]

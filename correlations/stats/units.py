@@ -433,12 +433,13 @@ class UnitDesign:
             bounds = np.minimum(np.arange(n_units) * self.unit_size, lengths[:, None])
             starts = (np.cumsum(lengths) - lengths)[:, None] + bounds
             shape = (order.shape[0], n_units)
-            block = _unit_sums(group.tables[p], order[present], starts.ravel(), shape)
+            segments = order.ravel() if present.all() else order[present]
+            block = _unit_sums(group.tables[p], segments, starts.ravel(), shape)
             if human is not None:
                 replicate = np.nonzero(present)[0]
-                difference = (human[replicate, a, order[present]] - human[replicate, b, order[present]]) * self.scale
+                difference = (human[replicate, a, segments] - human[replicate, b, segments]) * self.scale
                 ones = np.ones((self.n_segments, 1))
-                total = _indicator(difference, order[present], starts.ravel(), self.n_segments) @ ones
+                total = _indicator(difference, segments, starts.ravel(), self.n_segments) @ ones
                 block[..., -1:] = total.reshape(*shape, 1)
             blocks.append(block)
             sizes.append(np.diff(np.hstack([bounds, lengths[:, None]]), axis=1))

@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.core.access import get_in_project_or_404
 from annotation.core.charts import Spec, Theme
 from annotation.core.views import MemberRequest
-from annotation.models import JobState, Project, Release, User
+from annotation.models import Dataset, JobState, Project, Release, User
 from correlations.forms.base import StudyBaseForm
 from correlations.results.codec import Result
 from correlations.selectors.lists import AnyStudy
@@ -47,7 +47,7 @@ class Kind(Generic[AnyStudy, AnyResult]):
     cells: Mapping[str, Callable[[AnyStudy], str]]  # of the list's page, by heading
     create: Create[AnyStudy]
     task: Task
-    form: Callable[[MemberRequest, Release], tuple[StudyBaseForm, Context]]  # and its page's context
+    form: Callable[[MemberRequest, Dataset, Release | None], tuple[StudyBaseForm, Context]]  # and its page's context
     read: Callable[[AnyStudy], AnyResult]
     report: Callable[[AnyStudy, AnyResult], Context]  # of a finished study's page
     table: Callable[[AnyResult, str], Table | None]

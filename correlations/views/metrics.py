@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Release, Role
+from annotation.models import Dataset, Release, Role
 from correlations import tasks
 from correlations.forms.studies import StudyForm
 from correlations.models import Study
@@ -20,8 +20,8 @@ from correlations.views.kinds import Context, Kind, StudyPage, finished_study_or
 from metrics.templatetags.report import references
 
 
-def _form(request: MemberRequest, release: Release) -> tuple[StudyForm, Context]:
-    return StudyForm(request.POST or None, release=release), {}
+def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> tuple[StudyForm, Context]:
+    return StudyForm(request.POST or None, dataset=dataset, release=release), {}
 
 
 def _hypotheses(study: Study) -> str:
@@ -59,8 +59,8 @@ STUDY = Kind(
     model=Study,
     title="Studies",
     question="How far can each metric be trusted? Metrics against the judgements you collected.",
-    empty="A study correlates metrics with ratings of the same outputs. It needs a release, and a campaign that rated "
-    "them.",
+    empty="A study correlates metrics with ratings of the same outputs. It needs a campaign that rated them, or "
+    "imported ratings.",
     purpose="Which metric agrees with your raters? The same specification is never computed twice.",
     eyebrow=lambda _: "Study",
     columns={name: itemgetter(name) for name in ("systems", "campaigns", "unit_size", "assignments")},

@@ -3,7 +3,7 @@
 from operator import itemgetter
 
 from annotation.core.views import MemberRequest
-from annotation.models import Release
+from annotation.models import Dataset, Release
 from correlations import tasks
 from correlations.forms.parameters import MetricStepForm, ParameterStudyForm
 from correlations.models import ParameterStudy
@@ -15,11 +15,11 @@ from correlations.views.kinds import Context, Kind
 from metrics.scoring.registry import METRICS
 
 
-def _form(request: MemberRequest, release: Release) -> tuple[ParameterStudyForm, Context]:
+def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> tuple[ParameterStudyForm, Context]:
     query = request.POST if request.method == "POST" else request.GET
-    step = MetricStepForm(query if "metric" in query else None, release=release)
+    step = MetricStepForm(query if "metric" in query else None, dataset=dataset, release=release)
     metric = step.chosen()
-    form = ParameterStudyForm(request.POST or None, release=release, metric=metric)
+    form = ParameterStudyForm(request.POST or None, dataset=dataset, release=release, metric=metric)
     return form, {"step": step, "metric": metric, "about": METRICS[metric]}
 
 
@@ -50,7 +50,7 @@ PARAMETER_STUDY = Kind(
     title="Parameter studies",
     question="What does a metric's parameter do to its agreement with your raters?",
     empty="Vary the dimensions of AM, the order of FM, the balance of AM-FM, or any other parameter of any metric, and "
-    "see which value agrees best with the ratings. You need a release, and a campaign that rated outputs of three "
+    "see which value agrees best with the ratings. You need a campaign that rated outputs of three "
     "systems or more.",
     purpose="One metric, and what its parameters do to its agreement with your raters.",
     eyebrow=lambda study: f"Parameter study of {_metric_label(study)}",

@@ -13,12 +13,11 @@ from annotation.core.job_views import job_part
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
-from annotation.references.releases.selectors.releases import finished_releases
 from annotation.references.sets.selectors import without_equal_weights
 from correlations.selectors.lists import AnyStudy, study_page
 from correlations.selectors.metrics import study_warning
 from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
-from metrics.views.runs import chosen_release
+from metrics.views.runs import chosen_texts
 
 
 @require_GET
@@ -53,8 +52,7 @@ def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpR
 @project_view(Role.MANAGER)
 def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpResponse:
     project = request.project
-    releases = list(finished_releases(project)[:50])
-    release = chosen_release(request, releases)
+    texts = chosen_texts(request)
     context: dict[str, Any] = {
         "project": project,
         "title": kind.label("New"),
@@ -62,12 +60,12 @@ def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> Htt
         "here": "New",
         "trail": _trail(kind, project),
         "list_url": kind.url("list", project),
-        "releases": releases,
-        "release": release,
+        "texts": texts,
+        "release": texts.release,
         "datasets_without_weights": without_equal_weights(project),
     }
-    if release is not None:
-        form, form_context = kind.form(request, release)
+    if texts.dataset is not None:
+        form, form_context = kind.form(request, texts.dataset, texts.release)
         if result := form.submit(kind.create, project=project, by=request.user):
             study, created = result
             if created:

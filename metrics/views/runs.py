@@ -142,7 +142,7 @@ def run_create(request: MemberRequest) -> HttpResponse:
 
 def _many_create(request: MemberRequest) -> HttpResponse:
     project = request.project
-    texts = _chosen_texts(request, None)
+    texts = chosen_texts(request)
     context: dict[str, Any] = {"project": project, "texts": texts, "dataset": texts.dataset, "release": texts.release}
     if texts.dataset is None:
         return render(request, "metrics/runs_create.html", context)
@@ -167,7 +167,7 @@ def _many_create(request: MemberRequest) -> HttpResponse:
 def _one_create(request: MemberRequest, metric: type[Metric]) -> HttpResponse:
     project = request.project
     entry = catalogue.entry_of(project, metric)
-    texts = _chosen_texts(request, metric)
+    texts = chosen_texts(request, metric)
     release, dataset = texts.release, texts.dataset
     alone = without_references(metric)  # parameters with which a metric that compares with references reads none
     context = {
@@ -227,7 +227,7 @@ def _text_value(kind: str, row: models.Model | None) -> str:
     return f"{kind}-{row.pk}" if row else ""
 
 
-def _chosen_texts(request: MemberRequest, metric: type[Metric] | None) -> Texts:
+def chosen_texts(request: MemberRequest, metric: type[Metric] | None = None) -> Texts:
     """Return the requested release or data set that this metric, or any, can read; else the newest release."""
     reads_references = metric is None or metric.needs_references
     releases = list(finished_releases(request.project)[:MOST_CHOICES]) if reads_references else []
@@ -260,11 +260,6 @@ def _requested_text(request: HttpRequest) -> str:
             if sent.get(kind):
                 return f"{kind}-{sent[kind]}"
     return ""
-
-
-def chosen_release(request: HttpRequest, releases: Sequence[Release]) -> Release | None:
-    """Return the requested release, else the newest; None if there is none yet."""
-    return _requested(request, "release", releases)
 
 
 def _release_label(release: Release) -> str:

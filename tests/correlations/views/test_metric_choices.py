@@ -109,8 +109,8 @@ def test_a_report_of_many_metrics_shows_comparisons_with_the_best_and_six_colour
 def test_a_pair_agrees_on_a_negated_metric_if_the_lower_score_is_rated_higher(many: Study, viewer, as_user) -> None:
     row_index = next(row_index for row_index, row in enumerate(many.result["rows"]) if row["metric"] == "ter")
     url = reverse("correlations:study-row", args=[many.project.slug, many.pk, row_index])
-    for pair in as_user(viewer).get(url).context["pairs"]:
-        assert pair.agree == (pair.metric * pair.human < 0)
+    for _, each, agree in as_user(viewer).get(url).context["pairs"]:
+        assert agree == (each.score * each.rating < 0)
 
 
 def test_lines_without_colour_have_no_label() -> None:

@@ -421,3 +421,22 @@ def test_a_study_may_choose_its_criteria_in_the_form(world: World, manager, as_u
         study = Study.objects.latest("pk")
         assert study.specification["criteria"] == expected
     assert "(1 to 5) and relevance (1 to 3), the ends of each scale set to -1 and +1" in averaged_criteria(study)
+
+
+def test_a_study_of_some_pairs_without_a_release(world: World, manager, as_user, monkeypatch) -> None:
+    monkeypatch.setattr("correlations.tasks.execute.delay_on_commit", lambda _: None)
+    client, address_ = as_user(manager), reverse("correlations:study-create", args=[world.project.slug])
+    data = form_data(world, metrics=["length"], subsets="all", texts=f"dataset-{world.dataset.pk}")
+    assert "choose a release" in client.get(f"{address_}?dataset={world.dataset.pk}").content.decode()
+
+    refused = client.post(address_, data | {"pairs": "Echo, Quill\nEcho against Parrot"})
+    client.post(address_, data | {"pairs": "Echo, Quill\nEcho, Parrot", "release": ""})
+
+    assert "accepted: two systems with a comma" in refused.content.decode()
+    study = Study.objects.get()
+    assert (study.release, study.specification["pairs"]) == (None, [["Echo", "Quill"], ["Echo", "Parrot"]])
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert client.get(address(study, "study-detail", {"pk": True})).status_code == 200
+    for kind in ("study", "parameter-study"):
+        assert client.get(reverse(f"correlations:{kind}-list", args=[world.project.slug])).status_code == 200
