@@ -40,6 +40,7 @@ def register(router: BaseRouter) -> None:
     router.register(CAMPAIGN, operations.MonitorViewSet, "watched-campaign")
     router.register(CAMPAIGN, results.ResultsViewSet, "campaign-results")
     router.register(f"{CAMPAIGN}/ratings", rating_api.RatingsViewSet, "rating")
+    router.register(f"{CAMPAIGN}/written", rating_api.WrittenTextsViewSet, "written-text")
     router.register(f"{CAMPAIGN}/amendments", operations.AmendmentsViewSet, "amendment")
     router.register(f"{CAMPAIGN}/decisions", operations.DecisionsViewSet, "decision")
     router.register(f"{CAMPAIGN}/rules", operations.RulesViewSet, "rules")

@@ -99,7 +99,9 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "metrics:run-scores-figure metrics:run-scores-figure-download metrics:run-segment "
         "metrics:run-segment-download metrics:run-system-detail metrics:run-system-download "
     ),
-    (Role.VIEWER, Role.MANAGER): ("annotation:campaign-dry-runs annotation:campaign-record-datasheet "),
+    (Role.VIEWER, Role.MANAGER): (
+        "annotation:campaign-dry-runs annotation:campaign-record-datasheet annotation:campaign-written "
+    ),
     (Role.VIEWER, Role.OWNER): ("annotation:project-members "),
     (Role.VIEWER, Role.VIEWER): ("annotation:campaign-preview-frame metrics:playground "),
 }

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeGuard
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Length
 
+from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.fields.kinds import Field, Text
 from annotation.campaigns.fields.table import CAMPAIGN, WORDS
 from annotation.campaigns.scales import with_standard
@@ -34,6 +35,7 @@ from annotation.models import (
 )
 
 CHARACTERS_PER_SECOND = 20.0  # some 240 English words a minute, read with understanding
+CHARACTERS_TYPED_PER_SECOND = 3.0  # some 40 English words a minute
 SECONDS_PER_ANSWER = 3.0
 SECONDS_PER_SCREEN = 2.0
 
@@ -324,5 +326,7 @@ def seconds_per_screen(campaign: Campaign) -> float:
     around = sum(sum(map(len, turns)) + len(meaning) for turns, meaning in first) / max(len(first), 1)
     shown = campaign.presentation_kind.shown(sources.values("response").distinct().count(), items.count())
     answers = sum(criterion.scale.answers(shown) for criterion in campaign.criteria.all())
+    writing = Writing.lenient(campaign.writing)
+    typed = (writing.least + writing.most) / 2 / CHARACTERS_TYPED_PER_SECOND if writing.asks else 0.0
     reading = (context + around + shown * text) / CHARACTERS_PER_SECOND
-    return SECONDS_PER_SCREEN + reading + SECONDS_PER_ANSWER * answers
+    return SECONDS_PER_SCREEN + reading + SECONDS_PER_ANSWER * answers + typed

@@ -63,6 +63,7 @@ from annotation.models.ratings import RaterIdentity as RaterIdentity
 from annotation.models.ratings import Rating as Rating
 from annotation.models.ratings import RatingImport as RatingImport
 from annotation.models.ratings import Stage as Stage
+from annotation.models.ratings import WrittenText as WrittenText
 from annotation.models.recruitment import Offer as Offer
 from annotation.models.recruitment import ProviderAccount as ProviderAccount
 from annotation.models.recruitment import ProviderEvent as ProviderEvent

@@ -62,6 +62,7 @@ class Campaign(models.Model):
     pairs = models.JSONField(**_column("pairs"))
     split = models.CharField(**_column("split"))
     presentation = models.CharField(max_length=20, choices=presentation_choices, **_column("presentation"))
+    writing = models.JSONField(**_column("writing"))
     comment = models.CharField(max_length=8, choices=CommentField.choices(), **_column("comment"))
     cannot_judge_reasons = ArrayField(models.CharField(max_length=80), **_column("cannot_judge_reasons"))
     ratings_per_unit = models.PositiveSmallIntegerField(**_column("ratings_per_unit"))
@@ -142,6 +143,8 @@ class Campaign(models.Model):
     @property
     def invitation(self) -> str:
         """Return what a rater will do, in the rater's language: as the scales say it if they all say the same."""
+        if self.writing:
+            return self.presentation_kind.invitation_to_write
         sentences = {criterion.scale.invitation for criterion in self.criteria.all()}
         return (sentences.pop() if len(sentences) == 1 else "") or self.presentation_kind.invitation
 

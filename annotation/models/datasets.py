@@ -123,6 +123,14 @@ class ResponseSource(models.Model):
     source_context = ArrayField(models.TextField(), default=list, blank=True)
     source_message = models.TextField(blank=True)
     raw_text = models.TextField(blank=True, help_text="The text as it came, where it differs from the response's.")
+    written_by = models.ForeignKey(
+        "annotation.Rater",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="sources",
+        help_text="The rater who wrote it in a campaign.",
+    )
     mining_run = models.ForeignKey(
         "annotation.MiningRun", null=True, blank=True, on_delete=models.SET_NULL, related_name="sources"
     )

@@ -208,6 +208,44 @@ class Comment(models.Model):
         return self.text[:80]
 
 
+class WrittenText(models.Model):
+    """A text that a rater wrote for an item. Append-only, but for its source; a changed text is a new revision."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="written_texts")
+    presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="written_texts")
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="written_texts")
+    given = models.ForeignKey(
+        Response,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="corrections",
+        help_text="The response that it corrects.",
+    )
+    text = models.TextField()
+    revision = models.PositiveSmallIntegerField(default=0)
+    pasted = models.PositiveIntegerField(default=0, help_text="Characters that the browser reported as pasted.")
+    remarks = ArrayField(models.CharField(max_length=20), default=list, blank=True, help_text="What stands out in it.")
+    source = models.ForeignKey(
+        "annotation.ResponseSource",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="In the data set, once it was added there.",
+    )
+    sent_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(fields=["presentation", "revision"], name="written_text_once_per_revision")
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
 class AnswerDraft(models.Model):
     """Answers on a screen that are not sent yet, so that the rater can continue in another browser."""
 

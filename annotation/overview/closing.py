@@ -21,11 +21,19 @@ def ways_on(campaign: Campaign) -> list[NextStep]:
     """Return what to do with the ratings, the most fitting first; nothing while planned ratings are missing."""
     if campaign.state != CampaignState.CLOSED and not is_all_rated(campaign):
         return []
+    if campaign.writing:
+        return [_written(campaign), _records(campaign)]
     rated = rated_by(campaign)
     ways: list[Callable[[Campaign], NextStep]] = [_results, _score, _study, _records]
     if rated.references:
         ways.insert(len(ways) if rated.mostly_outputs else 0, _weights)
     return [way(campaign) for way in ways]
+
+
+def _written(campaign: Campaign) -> NextStep:
+    text = "What raters wrote becomes references of the data set, which other raters rate."
+    url = reverse("annotation:campaign-written", args=[campaign.project.slug, campaign.pk])
+    return NextStep(text, "Read and rate the texts", url)
 
 
 def weights_url(campaign: Campaign) -> str:

@@ -139,8 +139,10 @@ RUN = (
     Entry("Pairs of systems", "metrics:run-comparisons", ("metrics:run-comparisons",)),
     Entry("Against the raters", "metrics:run-disagreements", ("metrics:run-disagreements",)),
 )
+WRITTEN = Entry("Texts", "annotation:campaign-written", ("annotation:campaign-written",))
 SUBJECTS = {
     "Campaign": CAMPAIGN,
+    "Writing campaign": (CAMPAIGN[0], WRITTEN, *CAMPAIGN[1:]),
     "Imported campaign": tuple(entry for entry in CAMPAIGN if entry.url_name not in OF_OWN_RATERS),
     "Release": RELEASE,
     "Run": RUN,

@@ -1,12 +1,20 @@
-"""The API of the log of ratings."""
+"""The API of the log of ratings, and of the texts that raters wrote."""
+
+from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response as ApiResponse
 
-from annotation.campaigns.api.campaigns import OfCampaign
+from annotation.campaigns.api.campaigns import CampaignSerializer, OfCampaign
+from annotation.campaigns.api.lists import DraftingViewSet
 from annotation.core.api import AnswerSerializer
-from annotation.models import Criterion, Rater, Rating, System
+from annotation.models import Criterion, Rater, Rating, System, WrittenText
+from annotation.rating.selectors.written import texts_page
+from annotation.rating.services.publishing import written_rate
 
 # Without the texts of the joined rows, which would be most of a page.
 LOG_COLUMNS = (
@@ -76,3 +84,32 @@ class RatingsViewSet(mixins.ListModelMixin, OfCampaign):
         if item := self.parameter("item"):
             ratings = ratings.filter(response__item__external_id=item)
         return ratings
+
+
+class WrittenTextSerializer(AnswerSerializer):
+    item = serializers.CharField(source="presentation.unit.item.external_id", read_only=True)
+    rater: serializers.SlugRelatedField[Rater] = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
+    response = serializers.IntegerField(
+        source="source.response_id", read_only=True, default=None, help_text="In the data set, once it was added there."
+    )
+
+    class Meta:
+        model = WrittenText
+        fields = ("id", "item", "rater", "text", "given", "remarks", "pasted", "response", "sent_at")
+
+
+class WrittenTextsViewSet(mixins.ListModelMixin, DraftingViewSet, OfCampaign):
+    """What raters wrote: the latest text of each item that counts, without excluded raters."""
+
+    queryset = WrittenText.objects.all()
+    serializer_class = WrittenTextSerializer
+    ordering = "-pk"
+
+    def get_queryset(self) -> QuerySet[WrittenText]:
+        return texts_page(self.campaign)
+
+    @extend_schema(request=None, responses={201: CampaignSerializer})
+    @action(detail=False, methods=["post"])
+    def rate(self, request: Request, **_: Any) -> ApiResponse:
+        """Add the texts to the data set as references, and create a draft in which other raters rate them."""
+        return self.drafted(written_rate(campaign=self.campaign, by=self.user))

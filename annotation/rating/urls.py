@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.rating.views import entry, preview, questions, work
+from annotation.rating.views import entry, preview, questions, work, written
 
 PREVIEW = "p/<slug:project_slug>/campaigns/<int:pk>/preview/"
 
@@ -19,6 +19,7 @@ urlpatterns = [
     path("r/<uuid:link_token>/break/", work.rater_break, name="rater-break"),
     path("r/<uuid:link_token>/return/", work.rater_return, name="rater-return"),
     path("r/<uuid:link_token>/skipped/", work.rater_skipped, name="rater-skipped"),
+    path("p/<slug:project_slug>/campaigns/<int:pk>/written/", written.campaign_written, name="campaign-written"),
     path(PREVIEW, preview.campaign_preview, name="campaign-preview"),
     path(f"{PREVIEW}frame/", preview.campaign_preview_frame, name="campaign-preview-frame"),
 ]

@@ -55,6 +55,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         "p": f"{P} With under ten raters the test is cautious: it finds drift by chance in 3 % of campaigns, not 5.",
         "Points over a sequence": "By how much ratings change from the first to the last items that a rater sees.",
     },
+    "written": {
+        "Item": "The item that the text was written for.",
+        "Text": "As the rater wrote it. A text that is in the data set leads to its response there.",
+        "Rater": "The pseudonym of who wrote it. No rater is handed their own text to rate.",
+        "Stands out": "A copy of what was shown, a pasted text, or another language than the one expected.",
+    },
     "raters": {
         "State": "Where the rater is in the campaign, and whether flagged or excluded.",
         "Items": "Items that the rater has answered.",

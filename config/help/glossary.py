@@ -247,5 +247,12 @@ FIELD = (
         "Releases, responses, ΔBLEU",
         "methods#ratings-to-weights",
     ),
+    Term(
+        "Written text",
+        "What a rater wrote for an item in a campaign: a reference, or a correction of a response. Other raters rate "
+        "it; no rater is handed their own.",
+        "Campaign › Texts",
+        "raters#texts-that-raters-write",
+    ),
 )
 TERMS = {term.anchor: term for term in (*FIVE, *FIELD)}

@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const PREFIX = "assay-unsent-";
-  const STORED = /^(r\d+-|cannot-\d|comment)/;
+  const STORED = /^(r\d+-|cannot-\d|comment|written)/;
   const DRAFT_AFTER = 1500; // milliseconds without a change
   const UNSENT_FOR = 7 * 24 * 3600 * 1000; // milliseconds
   const words = JSON.parse(document.getElementById("rater-words")?.textContent || "{}");
@@ -36,10 +36,10 @@
     return field.value !== "" && field.validity.valid && Number(field.value) > above;
   }
 
-  /* The questions that are still open, and the comment where one is required. */
+  /* The questions that are still open, and the texts that are required: a comment, a text of the rater's own. */
   function open() {
-    const comment = form()?.querySelector("textarea[data-comment][required]");
-    return [...questions().filter((question) => !isAnswered(question)), ...(comment && !comment.value.trim() ? [comment] : [])];
+    const texts = Array.from(form()?.querySelectorAll("textarea[data-comment][required]") ?? []);
+    return [...questions().filter((question) => !isAnswered(question)), ...texts.filter((field) => !field.value.trim())];
   }
   const missing = () => open()[0] ?? null;
 

@@ -81,7 +81,7 @@
   function busy(form, is) {
     form.toggleAttribute("aria-busy", is);
     if (is) form.setAttribute("aria-busy", "true");
-    for (const part of form.querySelectorAll(".responses, .preferences, .rater-comment")) part.inert = is;
+    for (const part of form.querySelectorAll(".responses, .preferences, .rater-writing, .rater-comment")) part.inert = is;
     form.querySelector(".rater-send").setAttribute("aria-disabled", String(is));
   }
 

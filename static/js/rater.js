@@ -184,6 +184,12 @@
     rater.remember();
   }
 
+  /* How much of a text was pasted: the server says what follows from it. */
+  document.addEventListener("paste", (event) => {
+    const count = event.target.matches?.("textarea[data-written]") && rater.form()?.querySelector("[data-pasted]");
+    if (count) count.value = Number(count.value) + (event.clipboardData?.getData("text").length ?? 0);
+  });
+
   document.addEventListener("input", (event) => {
     if (event.target.matches("[data-slider]")) return slid(event.target);
     const slider = event.target.closest(".slider")?.querySelector("[data-slider]");

@@ -22,6 +22,7 @@ from annotation.models import (
     Role,
     SeedSelection,
     User,
+    WrittenText,
 )
 from annotation.projects.services.invitations import invitation_create
 from annotation.quality.services.decisions import rater_flag
@@ -113,10 +114,11 @@ def _parameter_study(project: Project, by: User, seed: int) -> ParameterStudy:
 
 
 def _watched(campaign: Campaign, by: User) -> None:
-    """Add two ratings, amendments, decisions and rule versions to a running campaign."""
+    """Add two ratings and texts, amendments, decisions and rule versions to a running campaign."""
     for name in ("ann", "bob"):
         rater = join(campaign, name)
-        rate_next(campaign, rater)
+        shown = rate_next(campaign, rater)
+        WrittenText.objects.create(campaign=campaign, presentation=shown, rater=rater, text=f"{name} would say so.")
         rater_flag(campaign=campaign, rater=rater, reason="Looks odd.", by=by)
     for more in (1, 2):
         campaign_extend(campaign=campaign, ratings_per_unit=campaign.ratings_per_unit + more, by=by)

@@ -65,6 +65,7 @@ class CampaignDraftSerializer(Strict, serializers.ModelSerializer[Campaign]):
         required=False,
         help_text=CAMPAIGN["pairs"].help,
     )
+    writing = serializers.DictField(required=False, help_text=CAMPAIGN["writing"].help)
     questions = serializers.DictField(required=False, help_text=CAMPAIGN["questions"].help)
     qualification = serializers.DictField(required=False, help_text=CAMPAIGN["qualification"].help)
     quality = serializers.DictField(required=False, help_text=CAMPAIGN["quality"].help)

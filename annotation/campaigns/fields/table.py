@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
 from annotation.campaigns.design.questionnaire import Questionnaire
+from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.fields.choices import Admission, CommentField, Target
 from annotation.campaigns.fields.kinds import (
     Amount,
@@ -151,6 +152,14 @@ class CampaignDraft:
     )
     criteria: Sequence[CriterionDraft] = entry(
         Rows, label="What is asked", step=SCREEN, of=CriterionDraft, what="criteria", stated=True, related=True
+    )
+    writing: Mapping[str, Any] = entry(
+        Object,
+        {},
+        "What raters write",
+        "A reference or a correction, with its lengths, language and policies.",
+        step=SCREEN,
+        design=Writing,
     )
     comment: str = entry(Choice, CommentField.OFF, "A field for comments", **BESIDE, options=CommentField.offers())
     cannot_judge_reasons: Sequence[str] = entry(

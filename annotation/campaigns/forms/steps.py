@@ -10,6 +10,7 @@ from annotation.campaigns.design.scale_words import described_points, follows, s
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
 from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.forms.fields import form_field, words
+from annotation.campaigns.forms.writing import WritingForm
 from annotation.campaigns.presentations import COMPARING
 from annotation.campaigns.services.criteria import MAX_CRITERIA
 from annotation.core.forms import RefusableForm, offer_choices, offer_rows
@@ -152,6 +153,12 @@ class ScreenStep(Step):
         offer_choices(self, "pairs", pairs)
         self.initial["pairs"] = [SEPARATOR.join(sorted(pair)) for pair in campaign.pairs]
         criteria = list(campaign.criteria.all())
+        self.writing = WritingForm(
+            data,
+            prefix="writing",
+            initial=WritingForm.initial_of(campaign.writing),
+            use_required_attribute=False,
+        )
         self.criteria = [
             CriterionForm(
                 campaign,
@@ -164,7 +171,8 @@ class ScreenStep(Step):
         ]
 
     def is_valid(self) -> bool:
-        return all([super().is_valid(), *(form.is_valid() for form in self.filled)])  # each of them is checked
+        parts = (self.writing, *self.filled)
+        return all([super().is_valid(), *(form.is_valid() for form in parts)])  # each of them is checked
 
     @property
     def filled(self) -> list[CriterionForm]:
@@ -173,12 +181,15 @@ class ScreenStep(Step):
     def changes(self) -> dict[str, Any]:
         changes = super().changes()
         changes["criteria"] = [form.draft() for form in self.filled]
+        changes["writing"] = self.writing.design()
         compares = changes["presentation"] in COMPARING
         changes["pairs"] = [pair.split(SEPARATOR) for pair in changes["pairs"]] if compares else []
         return changes
 
     def input_of(self, path: str) -> tuple[forms.Form, str | None]:
         first, *rest = path.split(".")
+        if first == "writing":
+            return self.writing, rest[0] if rest and rest[0] in self.writing.fields else None
         if first != "criteria" or len(rest) < 2 or not rest[0].isdecimal():
             return super().input_of(path)
         form = self.filled[int(rest[0])]
@@ -187,7 +198,7 @@ class ScreenStep(Step):
 
     @property
     def has_errors(self) -> bool:
-        return bool(self.errors) or any(form.errors for form in self.filled)
+        return bool(self.errors) or any(form.errors for form in (self.writing, *self.filled))
 
 
 class WordsStep(Step):

@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from django.utils.translation import gettext
+
 from annotation.allocation.units import Plan, Source
 
 
@@ -44,6 +46,11 @@ class PresentationKind(ABC):
     @abstractmethod
     def invitation(self) -> str:
         """What a rater will do, in the rater's language."""
+
+    @property
+    def invitation_to_write(self) -> str:
+        """What a rater will do if texts are written."""
+        return gettext("You read one item at a time and write a text about it.")
 
     @abstractmethod
     def plan(self, sources: Sequence[Source], *, pairs: Sequence[Sequence[str]], seed: int) -> Plan:

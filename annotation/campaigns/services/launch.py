@@ -13,6 +13,7 @@ from django.db import connection
 from annotation.allocation.interleaving import interleaved
 from annotation.allocation.seeds import derive_seed
 from annotation.allocation.units import Plan, PlannedUnit, Source
+from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.scales import fewest_responses, with_standard
 from annotation.campaigns.selectors import rated_sources, standards_of
@@ -29,7 +30,7 @@ DESIGN_VERSION = 2
 
 def units_create(campaign: Campaign) -> Plan:
     """Plan a campaign's units and store them with their slots. Return the plan in the order of the positions."""
-    if not campaign.criteria.exists():
+    if not campaign.criteria.exists() and not campaign.writing:
         raise AnnotationError("The campaign asks nothing: add a criterion before launching it.")
     plan = units_plan(campaign)
     if not plan.units:
@@ -107,6 +108,8 @@ def units_plan(campaign: Campaign, *, of: Collection[str] | None = None) -> Plan
     sources = [source for source in _sources(campaign) if of is None or source.system in of]
     if standards := standards_of(campaign):  # raters compare with the standard text and do not rate it
         sources = [source for source in sources if standards.get(source.item) != source.response]
+    if Writing.lenient(campaign.writing).hides_text:  # what is written is about the item: any response stands for it
+        sources = list({source.item: source for source in reversed(sources)}.values())[::-1]
     return campaign.presentation_kind.plan(sources, pairs=campaign.pairs, seed=campaign.seed)
 
 

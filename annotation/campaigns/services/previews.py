@@ -18,7 +18,8 @@ def campaign_with_changes(*, campaign: Campaign, changes: Mapping[str, Any]) -> 
     """Apply changes within the block and yield the criteria, if they can be shown; nothing is stored afterwards."""
     draft = replace(draft_of(campaign), **changes)
     problems = FieldProblems()
-    validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
+    if draft.criteria or not draft.writing:
+        validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
     if problems:
         raise refusal(problems)
     with transaction.atomic():

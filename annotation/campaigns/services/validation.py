@@ -3,9 +3,10 @@
 import re
 
 from annotation.campaigns.design.questionnaire import Questionnaire
+from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.fields.kinds import problems_in
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
-from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
+from annotation.campaigns.presentations import COMPARING, PRESENTATIONS, Single
 from annotation.campaigns.services.criteria import validate_criteria
 from annotation.campaigns.services.prepared import design_read, validate_prepared
 from annotation.campaigns.services.problems import FieldProblems, refusal
@@ -31,7 +32,9 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
     _validate_what(draft, problems)
     _validate_pairs(draft, problems)
     _validate_raters(draft, problems)
-    validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
+    if draft.criteria or not draft.writing:
+        validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
+    _validate_writing(draft, problems)
     validate_prepared(draft, problems)
     design_read("questions", Questionnaire, draft, problems)
     return problems
@@ -78,6 +81,18 @@ def _validate_what(draft: CampaignDraft, problems: FieldProblems) -> None:
     if draft.split and draft.split not in (splits := splits_of(draft.dataset)):
         accepted = ", ".join(splits) or "nothing: its items have no splits"
         problems.refuse("split", f"Found {draft.split!r}; accepted: {accepted}.")
+
+
+def _validate_writing(draft: CampaignDraft, problems: FieldProblems) -> None:
+    writing = design_read("writing", Writing, draft, problems)
+    if not writing.asks:
+        return
+    if draft.presentation != Single.key:
+        problems.refuse("writing.asks", "Raters write about one response at a time; accepted: that presentation.")
+    if writing.hides_text and draft.criteria:
+        problems.refuse("writing.asks", "Raters who write a reference see no response to rate; accepted: no criteria.")
+    if draft.quality or draft.qualification:
+        problems.refuse("writing.asks", "Found checks, training or a test; accepted: none where raters write.")
 
 
 def _validate_list(draft: CampaignDraft, problems: FieldProblems) -> None:

@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from annotation.allocation.leases import adaptive_lease
 from annotation.allocation.seeds import derive_seed
+from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.questions import kind_of
 from annotation.dry_runs.services.loopback import Browser, Form, Page, forms
 from annotation.dry_runs.services.qualities import ShownScreen, shown_screen
@@ -33,6 +34,7 @@ from annotation.models import (
 )
 from annotation.rating.selectors.questions import field_of, questionnaire_of
 from annotation.rating.services.handout import slots_sweep
+from annotation.rating.services.written import WARNED
 
 FIELD_NAME = re.compile(r"(.+?)(?:\.[0-9a-f]{8})?")  # without the screen's token
 TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
@@ -40,6 +42,7 @@ TAGS = re.compile(r"<[^>]+>")
 REPORT_EVERY = 10
 MOST_STEPS = 12  # from one screen to the next: feedback, result, break
 COMMENT = "A comment of a simulated rater."
+TEXT = "A text of a simulated rater about item"
 
 Report = Callable[[int, float], None]  # screens answered, simulated hours
 
@@ -246,6 +249,10 @@ class Walk:
             if name in form.choices and text not in form.choices[name]:
                 raise _PageProblem(f"An item does not offer {text} for “{criterion}”.")
             data[name] = text
+        if "written" in names:
+            writing = Writing.lenient(self.campaign.writing)
+            text = f"{TEXT} {screen.presentation}. " * (writing.least // len(TEXT) + 1)
+            data |= {names["written"]: text[: writing.most], WARNED: "1"}
         if self.campaign.comment == CommentField.REQUIRED and "comment" in names:
             data[names["comment"]] = COMMENT
         return data

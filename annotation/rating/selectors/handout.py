@@ -113,6 +113,9 @@ _PROGRESS = """
                SELECT FROM annotation_unit
                WHERE campaign_id = %(campaign)s AND NOT stopped AND done_slots < %(k)s
                  AND id NOT IN (SELECT unit_id FROM mine WHERE unit_id IS NOT NULL AND NOT offered)
+                 AND id NOT IN (SELECT r.unit_id FROM annotation_responsesource o
+                                JOIN annotation_unitresponse r ON r.response_id = o.response_id
+                                WHERE o.written_by_id = %(rater)s)
                LIMIT %(most)s) AS wanting),
            (SELECT order_seed FROM annotation_participation
             WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s)
@@ -197,7 +200,8 @@ def has_work(*, campaign: models.Campaign, rater: models.Rater) -> bool:
         Q(outcome__in=ANSWERED) | (returned & (Q(offered=None) | Q(ended_at__gt=F("offered"))))
     )
     unfilled = models.Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit)
-    return unfilled.exclude(pk__in=over.order_by().values("unit")).exists()
+    written = models.UnitResponse.objects.filter(response__sources__written_by=rater).values("unit")
+    return unfilled.exclude(pk__in=over.order_by().values("unit")).exclude(pk__in=written).exists()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Work, repeats and checks look alike: nothing here tells a template which it show
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from string import ascii_uppercase
@@ -14,6 +14,7 @@ from uuid import UUID
 from django.utils.translation import gettext
 
 from annotation import models
+from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.scales import Scale, Slider, WholeScale, with_standard
 from annotation.campaigns.selectors import rated_sources
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
@@ -106,6 +107,29 @@ class ShownResponse:
 
 
 @dataclass(frozen=True)
+class ShownWriting:
+    """The field for a text of the rater's own."""
+
+    design: Writing
+    field: str
+    pasted_field: str
+    sure_field: str
+    text: str
+    pasted: str = "0"
+    error: str = ""
+    warning: str = ""  # the rater may send the text all the same
+    focus: bool = False
+
+    @property
+    def missing(self) -> str:
+        return gettext("Please write a text.")
+
+    @property
+    def described(self) -> str:
+        return " error-written" if self.error or self.warning else ""
+
+
+@dataclass(frozen=True)
 class Screen:
     item: models.Item | models.CheckUnit
     responses: list[ShownResponse]
@@ -120,6 +144,7 @@ class Screen:
     comment_error: str = ""
     comment_focus: bool = False
     n_errors: int = 0
+    writing: "ShownWriting | None" = None
 
     @property
     def comment_missing(self) -> str:
@@ -133,6 +158,11 @@ class Screen:
     def is_long(self) -> bool:
         """Return whether drafts are stored on the server and answers counted."""
         return len(self.responses) > 2
+
+    @property
+    def keeps_drafts(self) -> bool:
+        """Return whether drafts are stored on the server."""
+        return self.is_long or self.writing is not None
 
 
 @dataclass(frozen=True)
@@ -274,7 +304,7 @@ def _stored(
 ) -> Mapping[str, str]:
     if presentation.outcome in ANSWERED:
         return _answers(presentation, criteria, shown, campaign)
-    if len(shown.order) > 2 and presentation.outcome == models.PresentationOutcome.SHOWN:
+    if (len(shown.order) > 2 or campaign.writing) and presentation.outcome == models.PresentationOutcome.SHOWN:
         draft = models.AnswerDraft.objects.filter(presentation=presentation).values_list("fields", flat=True).first()
         return {str(name): str(value) for name, value in (draft or {}).items()}
     return {}
@@ -302,6 +332,9 @@ def _answers(
         if isinstance(criterion.scale, WholeScale) and values and None not in values:
             texts = criterion.scale.held([value for _, value in sorted(whole[criterion.pk].items())])
             fields |= {f"r{number}-{criterion.name}": text for number, text in enumerate(texts)}
+    if campaign.writing:
+        text = models.WrittenText.objects.filter(presentation=presentation).order_by("-revision").first()
+        fields["written"] = text.text if text else ""
     if campaign.comment != models.CommentField.OFF:
         last = models.Comment.objects.filter(presentation=presentation).order_by("-revision").first()
         fields["comment"] = last.text if last else ""
@@ -369,6 +402,29 @@ def _screen(
         comment_error=_comment_problem(values.get("comment", "")) if "comment" in errors else "",
         comment_focus="comment" in errors and first_wrong is None,
         n_errors=len(errors),
+        writing=_writing(campaign, shown, values, errors, field_of) if campaign.writing else None,
+    )
+
+
+def _writing(
+    campaign: models.Campaign,
+    shown: _Shown,
+    values: Texts,
+    errors: Mapping[str, Sequence[str]],
+    field_of: Callable[[str], str],
+) -> ShownWriting:
+    design = Writing.lenient(campaign.writing)
+    given = "" if design.hides_text else shown.texts[shown.order[0]]
+    return ShownWriting(
+        design=design,
+        field=field_of("written"),
+        pasted_field=field_of("written-pasted"),
+        sure_field=field_of("written-sure"),
+        text=values.get("written", given),
+        pasted=values.get("written-pasted", "0"),
+        error=" ".join(errors.get("written", ())),
+        warning=" ".join(errors.get("written-sure", ())),
+        focus="written" in errors or "written-sure" in errors,
     )
 
 

@@ -22,6 +22,14 @@ class Given(NamedTuple):
     cannot_judge: str = ""
 
 
+class Written(NamedTuple):
+    """A text that the rater wrote. ``sure``: the rater was warned of what stands out, and sent it all the same."""
+
+    text: str = ""
+    pasted: int = 0
+    sure: bool = False
+
+
 Answer = dict[tuple[int, int], Given]  # (canonical number of the text, criterion's id)
 
 

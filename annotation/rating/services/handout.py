@@ -61,7 +61,8 @@ _LAPSED = """
 
 # The rule of annotation.allocation.handout: fewest filled (done or held) first, then none of the systems to avoid, then
 # the rater's order. A unit that lapsed on this rater comes back after all others, and so does one that the rater
-# skipped before asking for the skipped ones; a unit that the rater submitted or has skipped since does not.
+# skipped before asking for the skipped ones; a unit that the rater submitted or has skipped since does not, nor does
+# one that shows a text that the rater wrote.
 # Rows are compared whole so that only the index unit_by_fill can serve the window.
 _TAKE = """
     WITH mine AS (
@@ -79,6 +80,11 @@ _TAKE = """
         SELECT unit_id FROM mine WHERE NOT again
         UNION ALL
         SELECT unit_id FROM held WHERE no_place
+        UNION ALL
+        SELECT r.unit_id FROM annotation_responsesource o
+        JOIN annotation_unitresponse r ON r.response_id = o.response_id
+        JOIN annotation_unit u ON u.id = r.unit_id AND u.campaign_id = %(campaign)s
+        WHERE o.written_by_id = %(rater)s
     ), nearby AS (
         SELECT u.*
         FROM generate_series(0, %(k)s - 1) AS level CROSS JOIN LATERAL (

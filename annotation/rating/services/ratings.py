@@ -1,7 +1,7 @@
 """Store raters' answers: idempotent, never lost, never counted twice."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -15,9 +15,10 @@ from annotation.core import sql
 from annotation.core.errors import AnnotationError
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK, rater_record
 from annotation.rating.selectors.screens import criteria_of
-from annotation.rating.services.answers import Answer, Field, answer_read
+from annotation.rating.services.answers import Answer, Field, Written, answer_read
 from annotation.rating.services.handout import Standing, standing_lock
 from annotation.rating.services.qualification import TestResult, Wrong, qualification_advance, wrong_answers
+from annotation.rating.services.written import text_check, text_store
 
 NOT_YOURS = "This unit was not handed out to you."
 DRAFT_FIELDS = 500
@@ -59,6 +60,7 @@ def ratings_submit(
     values: Mapping[Field, object],
     cannot_judge: Mapping[int, str] | None = None,
     comment: str = "",
+    written: Written | None = None,
     campaign: models.Campaign | None = None,
     may_correct: bool = True,
 ) -> Submission:
@@ -85,7 +87,11 @@ def ratings_submit(
         comment=comment,
     )
     if presentation.purpose == models.Purpose.WORK:
+        remarks = text_check(presentation, written or Written()) if campaign.writing else []
         submission = _take_work(presentation, standing, answer, comment)
+        if campaign.writing:
+            rows = text_store(presentation, written or Written(), remarks)
+            submission = replace(submission, written=submission.written + rows)
     else:
         submission = _take_check(presentation, standing, answer, comment, criteria)
     if submission.correction and submission.written and not may_correct:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.errors import AnnotationError
 from annotation.core.markdown import markdown
+from annotation.core.parameters import is_whole
 from annotation.models import Campaign, CampaignState, Criterion, Presentation, Purpose, Rater
 from annotation.rating.selectors.handout import (
     ANSWERED,
@@ -27,6 +28,7 @@ from annotation.rating.selectors.handout import (
 )
 from annotation.rating.selectors.questions import questions_are_due
 from annotation.rating.selectors.screens import Screen, criteria_of, screen, training_position
+from annotation.rating.services.answers import Written
 from annotation.rating.services.handout import skips_offer, unit_begin, unit_request, unit_return
 from annotation.rating.services.qualification import TestResult, Wrong, wrong_answers
 from annotation.rating.services.ratings import (
@@ -37,10 +39,13 @@ from annotation.rating.services.ratings import (
     draft_save,
     ratings_submit,
 )
+from annotation.rating.services.written import WARNED
 from annotation.rating.views.access import participation_here, participation_or_404, presentation_or_404
 from annotation.rating.views.pages import address, go, page, rater_view, wants_part
 
-FIELD = re.compile(r"(r\d{1,3}-[^.]+|cannot-\d{1,3}|comment)(?:\.([0-9a-f]{8}))?")  # the suffix identifies the screen
+FIELD = re.compile(
+    r"(r\d{1,3}-[^.]+|cannot-\d{1,3}|comment|written(?:-pasted|-sure)?)(?:\.([0-9a-f]{8}))?"
+)  # the suffix identifies the screen
 VALUE_FIELD = re.compile(r"r(\d+)-(.+)")
 RESULT_SALT = "rater-test-result"
 
@@ -102,7 +107,7 @@ def _work(
         "reports_begin": so_far is not None and so_far.done == 0,
         "wide": campaign.presentation_kind.compares_systems,
         "keep_server": bool(shown.answered or error),
-        "error_count": len(error.fields) if error else 0,
+        "error_count": sum(name != WARNED for name in error.fields) if error else 0,
         "already_answered": already_answered,
     }
     shown_at = address(campaign, "work") + (f"?unit={presentation.token}" if shown.answered or error else "")
@@ -133,6 +138,7 @@ def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             values={field: text for name, text in sent.items() if (field := _value_field(name))},
             cannot_judge={int(name[7:]): text for name, text in sent.items() if name.startswith("cannot-") and text},
             comment=sent.get("comment", ""),
+            written=_written(sent),
             campaign=campaign,
             may_correct="first" not in request.POST,
         )
@@ -306,6 +312,11 @@ def _sent(request: HttpRequest, token: UUID) -> dict[str, str]:
         if match and token.hex.startswith(match[2] or ""):
             fields[match[1]] = str(value).replace("\r\n", "\n")
     return fields
+
+
+def _written(sent: Mapping[str, str]) -> Written:
+    pasted = sent.get("written-pasted", "")
+    return Written(sent.get("written", ""), int(pasted) if is_whole(pasted) else 0, bool(sent.get(WARNED)))
 
 
 def _value_field(name: str) -> tuple[int, str] | None:

@@ -25,6 +25,7 @@ from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.handout import ANSWERED
 from annotation.rating.selectors.questions import AnswerCounts, answer_counts
 from annotation.rating.selectors.ratings import RatingColumns, current_ratings, rating_columns
+from annotation.rating.selectors.written import current_texts
 from annotation.records.selectors.payment import Payment, payment
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.intervals import wilson_interval
@@ -106,6 +107,7 @@ class Facts:
     amendments: list[tuple[int, str]] = field(default_factory=list)  # number, kind as people read it
     payment: Payment | None = None
     about_raters: list[AnswerCounts] = field(default_factory=list)
+    written: int = 0  # texts by raters that count
 
 
 def campaign_facts(campaign: Campaign) -> Facts:
@@ -135,6 +137,7 @@ def campaign_facts(campaign: Campaign) -> Facts:
         amendments=[(each.number, each.get_kind_display()) for each in campaign.amendments.order_by("number")],
         payment=payment(campaign),
         about_raters=answer_counts(campaign),
+        written=current_texts(campaign).count() if campaign.writing else 0,
     )
 
 

@@ -16,6 +16,7 @@ from annotation.models import (
     RaterIdentity,
     Rating,
     Submission,
+    WrittenText,
 )
 from annotation.rating.pseudonyms import MADE_HERE
 from annotation.records.selectors.tables import NAMED
@@ -36,6 +37,7 @@ class Held:
     ratings: int
     check_answers: int
     comments: int
+    texts: int  # that the rater wrote for items
     answers: list[tuple[str, str]]  # to questions about the rater: the question's name, the answer
     submissions: int
     messages: int  # of providers, that hold one of the ids
@@ -68,6 +70,7 @@ def held_of(rater: Rater) -> Held:
         ratings=Rating.objects.filter(rater=rater).count(),
         check_answers=CheckAnswer.objects.filter(rater=rater).count(),
         comments=Comment.objects.filter(rater=rater).exclude(text="").count(),
+        texts=WrittenText.objects.filter(rater=rater).values("presentation").distinct().count(),
         answers=[
             (question, "; ".join(values))
             for question, values in RaterAnswer.objects.filter(participation__rater=rater).values_list(

@@ -250,6 +250,31 @@ COMMENTS = Table(
     "annotation_comment t JOIN annotation_rater r ON r.id = t.rater_id",
 )
 
+WRITTEN_TEXTS = Table(
+    "written_texts",
+    "What raters wrote for items, each revision.",
+    (
+        Column("written", "whole", "Number of the text.", "t.id"),
+        PRESENTATION,
+        ITEM,
+        RATER,
+        Column("text", "text", "As written."),
+        Column("given", "whole", "Number of the response that it corrects; undefined for a reference.", "t.given_id"),
+        Column("revision", "whole", "0 at first; each change is one more."),
+        Column("pasted", "whole", "Characters that the browser reported as pasted."),
+        Column("remarks", "texts", "What stands out: copy, copy_of_source, pasted, language."),
+        Column("response", "whole", "Number of the response in the data set, once it was added.", "o.response_id"),
+        SENT_AT,
+    ),
+    """annotation_writtentext t
+    JOIN annotation_presentation p ON p.id = t.presentation_id
+    JOIN annotation_unit u ON u.id = p.unit_id
+    JOIN annotation_item i ON i.id = u.item_id
+    JOIN annotation_rater r ON r.id = t.rater_id
+    LEFT JOIN annotation_responsesource o ON o.id = t.source_id""",
+    only_with="writing",
+)
+
 RATERS = Table(
     "raters",
     "Every rater who took part.",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
+from annotation.campaigns.design.writing import Writing
 from annotation.core.numbers import counted as count
 from annotation.models import Campaign, CommentField, Target
 from annotation.records.selectors.facts import CriterionFacts, Facts
@@ -103,7 +104,9 @@ def _design(facts: Facts) -> dict[str, Recorded]:
         "3.3.1": Recorded(f"{frozen}{rules}", final=False),
         "3.3.2": Recorded(f"Web pages of Assay {settings.VERSION}, in the raters' own browsers."),
         "3.3.3.1": Recorded(choices=_assurance(facts), final=False),
-        "3.3.3.2": Recorded(" ".join([*wording.trained(facts)[2:], *wording.checked(facts)]), final=False),
+        "3.3.3.2": Recorded(
+            " ".join([*wording.trained(facts)[2:], *wording.written(facts)[1:], *wording.checked(facts)]), final=False
+        ),
         "3.3.4.2": Recorded(_shown(campaign)),
         "3.3.5": _pace(campaign),
         "3.3.6": _feedback(campaign),
@@ -119,9 +122,15 @@ def _assurance(facts: Facts) -> tuple[int, ...]:
 
 
 def _shown(campaign: Campaign) -> str:
-    parts = [f"With each item {campaign.presentation_kind.sentence}, below its context and message"]
+    writing = Writing.lenient(campaign.writing)
+    shown = f"With each item {campaign.presentation_kind.sentence}, below its context and message"
+    parts = ["The context and message of each item" if writing.hides_text else shown]
     questions = count(campaign.criteria.count(), "question")
-    parts.append(f"{questions} with its scale" if campaign.criteria.count() == 1 else f"{questions} with their scales")
+    if campaign.criteria.exists():
+        scales = "its scale" if campaign.criteria.count() == 1 else "their scales"
+        parts.append(f"{questions} with {scales}")
+    if writing.asks:
+        parts.append(f"a field for a {writing.asks} (“{writing.question}”)")
     if campaign.comment != CommentField.OFF:
         parts.append("a field for a comment")
     if campaign.cannot_judge_reasons:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 
+from annotation.campaigns.design.writing import Writing
 from annotation.core.latex import escape
 from annotation.core.numbers import counted as count
 from annotation.core.one_line import one_line
@@ -46,20 +47,25 @@ def _material(facts: Facts) -> list[Sentence]:
         f"{campaign.dataset.name} (language: {campaign.dataset.language})."
     )
     criteria = [f"{each.name} (“{each.question}”), {each.scale.sentence}" for each in campaign.criteria.all()]
+    writing = Writing.lenient(campaign.writing)
+    if writing.hides_text:
+        rated = (
+            f"Raters wrote about {count(facts.items, 'item')} of the data set {campaign.dataset.name} (language: "
+            f"{campaign.dataset.language}); they saw no response."
+        )
     texts = [rated]
     if campaign.response_list is not None:
         listed = count(campaign.response_list.responses.count(), "response")
         texts.append(f"The responses were chosen one by one, in a list of {listed}.")
-    texts.append(f"They were asked about {'; '.join(criteria)}.")
+    if criteria:
+        texts.append(f"They were asked about {'; '.join(criteria)}.")
     if campaign.imported:
         return _sentences(texts, "design")
     k, kind = campaign.ratings_per_unit, campaign.presentation_kind
     is_even = facts.slots == k * facts.units
     n_answers = f"{count(k, 'answer')} to each" if is_even else f"{count(facts.slots, 'answer')} in all"
-    texts.append(
-        f"They saw {kind.sentence}, {count(facts.units, kind.noun)} in all. The target was "
-        f"{n_answers}, from different raters."
-    )
+    saw = "one item at a time" if writing.hides_text else f"{kind.sentence}, {count(facts.units, kind.noun)} in all"
+    texts.append(f"They saw {saw}. The target was {n_answers}, from different raters.")
     sentences = _sentences(texts, "design")
     if kind.shows_several:
         order = (
@@ -73,6 +79,9 @@ def _material(facts: Facts) -> list[Sentence]:
 def _collection(facts: Facts) -> list[Sentence]:
     sentences = [Sentence(wording.recruited(facts), "raters"), *_sentences(wording.trained(facts), "design")]
     sentences += _sentences(wording.asked(facts), "raters")
+    sentences += _sentences(wording.written(facts), "design")
+    if not facts.raters_counted and facts.campaign.writing:
+        return sentences
     if not facts.raters_counted:
         return [*sentences, Sentence("No ratings that count have been collected yet.", "ratings")]
     return [*sentences, *_answers(facts)]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from annotation.campaigns.design.quality import CHECKS, QualificationDesign, QualityDesign
 from annotation.campaigns.design.questionnaire import WHEN, Questionnaire
+from annotation.campaigns.design.writing import NOTE, REFUSE, WARN, Writing
 from annotation.core.numbers import counted as count
 from annotation.models import Admission, Campaign
 from annotation.rating.selectors.questions import AnswerCounts
@@ -94,6 +95,19 @@ def _answers(counts: AnswerCounts) -> str:
         low, middle, high = counts.quartiles
         return f"{text} median {middle:g}, quartiles {low:g} and {high:g} (of {counts.answered:,})."
     return f"{text} answered by {counts.answered:,}."
+
+
+def written(facts: Facts) -> list[str]:
+    """Describe what raters wrote, and what followed from copies and pasted texts."""
+    writing = Writing.lenient(facts.campaign.writing)
+    if not writing.asks:
+        return []
+    what = "wrote a reference of their own for each item" if writing.hides_text else "corrected the response shown"
+    followed = {NOTE: "noted", WARN: "met with a warning", REFUSE: "refused"}
+    return [
+        f"Raters {what}, of {writing.least:,} to {writing.most:,} characters; {count(facts.written, 'text')} in all.",
+        f"Copies of what was shown were {followed[writing.copies]}, pasted texts {followed[writing.pastes]}.",
+    ]
 
 
 def checked(facts: Facts) -> list[str]:

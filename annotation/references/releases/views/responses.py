@@ -26,7 +26,7 @@ def response_detail(request: MemberRequest, response: Response) -> HttpResponse:
         "response": response,
         "item": response.item,
         "dataset": response.item.dataset,
-        "sources": response.sources.select_related("system", "mining_run__corpus"),
+        "sources": response.sources.select_related("system", "written_by", "mining_run__corpus"),
         "ratings": ratings,
         "n_counting": sum(logged.counts for logged in ratings),
         # Columns that would be empty from top to bottom are left out.

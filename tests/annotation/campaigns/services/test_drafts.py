@@ -47,6 +47,7 @@ def full_draft(project: Project) -> CampaignDraft:
         "split": "test",
         "item_limit": 1,
         "presentation": "pair",
+        "writing": {},  # not beside pairs and checks
         "comment": "optional",
         "cannot_judge_reasons": ["Not English"],
         "instructions": "Read.",

@@ -16,7 +16,7 @@ FEW = {"raters": 4, "arrivals_per_hour": 60, "median_seconds": 10, "dropout": 0,
 
 
 def make_draft(project: Project, *, items: int = 2, k: int = 2, **columns: Any) -> Campaign:
-    options = {name: columns.pop(name) for name in ("presentation", "criteria") if name in columns}
+    options = {name: columns.pop(name) for name in ("presentation", "criteria", "writing") if name in columns}
     dataset = make_dataset(project, items=items)
     campaign = make_campaign(dataset, launch=False, ratings_per_unit=k, **options)
     Campaign.objects.filter(pk=campaign.pk).update(**columns)
