@@ -24,6 +24,8 @@ from annotation.models import (
     SeedSelecting,
     WeightsImport,
 )
+from annotation.notifications.services import sending
+from annotation.notifications.tasks import notification_deliver
 from annotation.projects.tasks import project_delete
 from annotation.quality.services import snapshots
 from annotation.quality.tasks import campaign_snapshot
@@ -77,5 +79,7 @@ def sweep() -> None:
         again(campaign_snapshot, campaign_id)
     for recruitment_id in refreshing.recruitments_due():
         again(recruitment_refresh, recruitment_id)
+    for delivery_id in sending.deliveries_due():
+        again(notification_deliver, delivery_id)
     for event_id in events.events_due():
         again(provider_event_handle, event_id)

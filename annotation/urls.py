@@ -4,6 +4,7 @@ from annotation.demo import urls as demo
 from annotation.dry_runs import urls as dry_runs
 from annotation.judgements import urls as judgements
 from annotation.mining import urls as mining
+from annotation.notifications import urls as notifications
 from annotation.overview import urls as overview
 from annotation.projects import urls as projects
 from annotation.quality import urls as quality
@@ -18,6 +19,7 @@ app_name = "annotation"
 urlpatterns = [
     *demo.urlpatterns,
     *projects.urlpatterns,
+    *notifications.urlpatterns,
     *datasets.urlpatterns,
     *campaigns.urlpatterns,
     *rating.urlpatterns,

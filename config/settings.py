@@ -216,7 +216,7 @@ CONTENT_SECURITY_POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 
-# --- Mail: to reset a password; without a server this is not offered ------------------------------------------------
+# --- Mail: to reset a password, and notifications; without a server these are not offered ---------------------------
 
 EMAIL_HOST = env.str("EMAIL_HOST", "")
 EMAIL_PORT = env.int("EMAIL_PORT", 587)
@@ -225,6 +225,8 @@ EMAIL_HOST_PASSWORD = secret("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "assay@localhost")
+
+WEBHOOK_PRIVATE_ADDRESSES = env.bool("WEBHOOK_PRIVATE_ADDRESSES", False)  # webhooks within the server's network
 
 # --- Providers of raters: their addresses by default ------------------------------------------------------------------
 

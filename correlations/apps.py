@@ -10,3 +10,4 @@ class CorrelationsConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("correlations.overview")  # registers what the front page of a project shows of this app
+        import_module("correlations.notifications")  # registers what members can be notified of

@@ -10,3 +10,4 @@ class MetricsConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("metrics.overview")  # registers what the front page of a project shows of this app
+        import_module("metrics.notifications")  # registers what members can be notified of

@@ -103,7 +103,10 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:campaign-dry-runs annotation:campaign-record-datasheet annotation:campaign-written "
     ),
     (Role.VIEWER, Role.OWNER): ("annotation:project-members "),
-    (Role.VIEWER, Role.VIEWER): ("annotation:campaign-preview-frame metrics:playground "),
+    (None, Role.VIEWER): "annotation:project-notifications-secret annotation:project-notifications-test ",
+    (Role.VIEWER, Role.VIEWER): (
+        "annotation:campaign-preview-frame annotation:project-notifications metrics:playground "
+    ),
 }
 ROLES = {name: least for least, names in LEAST.items() for name in names.split()}
 VALUES = {"IntConverter": 1, "SlugConverter": "x", "StringConverter": "csv"}

@@ -25,6 +25,9 @@ log = structlog.get_logger("assay.job")
 AnyJob = TypeVar("AnyJob", bound=Job)
 
 MAX_ATTEMPTS = 5
+#: Are called in the transaction that ends a job, with its model's label, its id and a text that tells this end from
+#: that of a later attempt; a room adds what it does.
+ENDED: list[Callable[[str, int, str], None]] = []
 CLEARED = {"lease_token": None, "lease_expires_at": None}
 REQUEUED = {
     **CLEARED,
@@ -75,7 +78,9 @@ class Claim:
         self._end(JobState.CANCELLED, **fields)
 
     def _end(self, state: JobState, **fields: Any) -> None:
-        self._update(state=state, finished_at=Now(), **CLEARED, **fields)
+        with transaction.atomic():
+            self._update(state=state, finished_at=Now(), **CLEARED, **fields)
+            _say_ended(self.model, self.job_id, str(self.token))
 
     def _update(self, **fields: Any) -> None:
         if self._mine().update(**fields) != 1:
@@ -218,7 +223,18 @@ def jobs_give_up(model: type[Job]) -> None:
     """Fail jobs whose workers died at every attempt."""
     error = f"Given up after {MAX_ATTEMPTS} attempts: each worker that took it died."
     lost = model._default_manager.filter(_abandoned(), attempt__gte=MAX_ATTEMPTS)
-    lost.update(state=JobState.FAILED, finished_at=Now(), error=error, **CLEARED)
+    with transaction.atomic():
+        tokens = dict(lost.select_for_update(skip_locked=True).values_list("pk", "lease_token"))
+        given_up = model._default_manager.filter(pk__in=tokens)
+        given_up.update(state=JobState.FAILED, finished_at=Now(), error=error, **CLEARED)
+        for job_id, token in tokens.items():
+            _say_ended(model, job_id, str(token))
+
+
+def _say_ended(model: type[Job], job_id: int, ending: str) -> None:
+    if not model.is_piece:
+        for listener in ENDED:
+            listener(model._meta.label_lower, job_id, ending)
 
 
 def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:

@@ -8,6 +8,7 @@ from annotation.core import sql
 RECRUITMENTS = 0x41737362  # first keys of the advisory locks, used nowhere else
 EVENTS = 0x41737363
 SLOW_METRICS = 0x41737364
+DELIVERIES = 0x41737366
 
 
 @contextmanager

@@ -46,6 +46,11 @@ from annotation.models.mining import MiningRun as MiningRun
 from annotation.models.mining import MiningShard as MiningShard
 from annotation.models.mining import SeedMember as SeedMember
 from annotation.models.mining import SeedSelection as SeedSelection
+from annotation.models.notifications import Channel as Channel
+from annotation.models.notifications import Delivery as Delivery
+from annotation.models.notifications import DeliveryState as DeliveryState
+from annotation.models.notifications import Notification as Notification
+from annotation.models.notifications import NotificationSettings as NotificationSettings
 from annotation.models.quality import CampaignPace as CampaignPace
 from annotation.models.quality import CampaignSnapshot as CampaignSnapshot
 from annotation.models.quality import DecisionAction as DecisionAction

@@ -95,6 +95,7 @@ TASKS = (
         (
             Entry("Members", "annotation:project-members", ("annotation:project-members", "annotation:invitation-")),
             Entry("Audit log", "annotation:project-audit", ("annotation:project-audit",)),
+            Entry("Notifications", "annotation:project-notifications", ("annotation:project-notifications",)),
             Entry(
                 "Settings",
                 "annotation:project-edit",

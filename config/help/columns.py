@@ -224,6 +224,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Approved": "Submissions that are paid.",
         "Returned or timed out": "Places given back, by the rater or because the time was up.",
     },
+    "notifications": {
+        "Attempts": "How often it was sent. After failures it is sent again 1, 5 and 30 minutes, 2 and 8 hours later.",
+        "Last answer": "Of the mail server, or of your program: its status and the beginning of its answer.",
+    },
     "provider-accounts": {
         "Account holder": "As the provider reports it.",
         "Recruitments": "Recruitments that use the account.",

@@ -168,6 +168,13 @@ FIELD = (
         "metrics",
     ),
     Term(
+        "Notification",
+        "An e-mail or webhook to a member who chose to hear of something: a campaign is full, a study ended. A message "
+        "is another thing: what a response answers.",
+        "Members › Notifications",
+        "notifications",
+    ),
+    Term(
         "Question to raters",
         "What a campaign asks raters about themselves, once, such as their native language. The answers are personal "
         "data: viewers see how often each was given.",

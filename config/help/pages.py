@@ -47,6 +47,13 @@ PAGES = (
         "records#the-complete-record",
     ),
     Page(
+        ["annotation:project-notifications"],
+        "E-mails and webhooks to you when something in this project ends or needs a decision. Each member chooses "
+        "alone; all is off at first.",
+        "notifications#what-you-can-choose",
+        words=("notification",),
+    ),
+    Page(
         ["annotation:account-token", "api-docs"],
         "Programs use the API with a token, and can do what its owner can do.",
         "api#a-token",

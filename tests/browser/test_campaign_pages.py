@@ -37,6 +37,7 @@ PROJECT_PAGES = [
     "campaign-import",
     "campaign-compare",
     "project-audit",
+    "project-notifications",
     "rater-held",
 ]
 OPERATIONS = ["extend", "stop-system", "resume-system", "add-items", "replace-excluded", "reopen-unjudged"]

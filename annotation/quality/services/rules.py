@@ -9,7 +9,17 @@ from django.db import transaction
 from annotation.campaigns.services.gate import campaign_alone
 from annotation.core.errors import AnnotationError
 from annotation.core.numbers import counted
-from annotation.models import Campaign, CampaignState, DecisionAction, Participation, QualityRules, User
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    DecisionAction,
+    Participation,
+    QualityRules,
+    RaterDecision,
+    User,
+)
+from annotation.notifications.kinds.raters_excluded import RATERS_EXCLUDED
+from annotation.notifications.services.recording import notification_record
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.raters import APPLIED, Moment, Verdict, moment, verdict_record, verdicts
 from annotation.quality.services.decisions import LONGEST_REASON, rater_decide
@@ -57,6 +67,19 @@ def rules_apply(
         by=by,
         data={"rules": rules.version, "as_of": at._asdict(), "replace": replace, "verdicts": verdict_record(results)},
     )
+    if applied.excluded:
+        last = RaterDecision.objects.filter(campaign=campaign).latest("pk")
+        notification_record(
+            kind=RATERS_EXCLUDED.key,
+            project=campaign.project,
+            key=f"{campaign.pk}:{last.pk}",
+            facts={
+                "campaign": campaign.name,
+                "campaign_pk": campaign.pk,
+                "raters": applied.excluded,
+                "rules": rules.version,
+            },
+        )
     return applied
 
 

@@ -6,13 +6,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 from django.db.models.functions import Now
 
 from annotation import models
 from annotation.campaigns.services.gate import campaigns_close_gate
 from annotation.core import sql
 from annotation.core.errors import AnnotationError
+from annotation.notifications.services.recording import campaign_full_check
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK, rater_record
 from annotation.rating.selectors.screens import criteria_of
 from annotation.rating.services.answers import Answer, Field, Written, answer_read
@@ -154,6 +154,11 @@ _LOCK_SLOT = """
     FOR NO KEY UPDATE OF s
 """
 
+_FILL_UNIT = """
+    UPDATE annotation_unit u SET done_slots = done_slots + 1 WHERE id = %s
+    RETURNING done_slots, (SELECT count(*) FROM annotation_slot s WHERE s.unit_id = u.id)
+"""
+
 
 def _take_work(presentation: models.Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
     slot_id, unit_id, state, token, presentation.outcome = sql.row(_LOCK_SLOT, [presentation.pk])
@@ -175,7 +180,9 @@ def _settle(presentation: models.Presentation, slot_id: int, unit_id: int, *, ho
         )
     _end(presentation, models.PresentationOutcome.SUBMITTED if fills else models.PresentationOutcome.LATE)
     if fills:
-        models.Unit.objects.filter(pk=unit_id).update(done_slots=F("done_slots") + 1)
+        done, slots = sql.row(_FILL_UNIT, [unit_id])
+        if done >= slots:
+            campaign_full_check(presentation.campaign, presentation.pk)
 
 
 def _has_answered(presentation: models.Presentation) -> bool:

@@ -23,6 +23,7 @@ from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Bonus, BonusBatch
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.budget import money_check
 from annotation.recruitment.services.changes import locked, options_change
 from annotation.recruitment.services.terms import parse_amount, terms_of
 
@@ -218,6 +219,7 @@ def _move(
         for pk, value in stored["payments"]:
             submissions = Submission.objects.filter(pk=pk, recruitment=fresh)
             submissions.update(bonus=Coalesce(F("bonus"), Decimal(0)) + Decimal(value))
+        money_check(fresh)
     label = {"paying": "payment requested", "unknown": "may have been paid", "prepared": "not paid"}.get(to, to)
     _audit(fresh, to, f"Bonuses of {stored['amount']} {stored['currency']}: {label}", stored, by)
     return Batch.of(stored)

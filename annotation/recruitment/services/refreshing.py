@@ -26,6 +26,7 @@ from annotation.recruitment.providers import base
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.arrivals import identities_of
+from annotation.recruitment.services.budget import money_check
 from annotation.recruitment.services.changes import locked, options_change
 from annotation.recruitment.services.forgetting import is_forgotten
 from annotation.recruitment.services.terms import terms_of
@@ -99,6 +100,8 @@ def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> 
     if not created and all(getattr(submission, name) == value for name, value in values.items()):
         return False
     Submission.objects.filter(pk=submission.pk).update(**values, updated_at=Now())
+    if values["paid"] != submission.paid:
+        money_check(recruitment)
     if after != before and after.value in base.RELEASED and submission.rater is not None and _is_latest(submission):
         _release_slots(recruitment, submission.rater, after)
     return True
