@@ -118,9 +118,9 @@ def _campaign(dataset: Dataset, name: str, shown: Pairs, raters: list[int], draw
     units = allocate_ids(Unit, len(shown))
     copy_rows(
         Unit,
-        ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots"],
+        ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots", "ratings_wanted"],
         (
-            (pk, campaign.pk, item, at, "", [], RATINGS)
+            (pk, campaign.pk, item, at, "", [], RATINGS, RATINGS)
             for at, (pk, (item, _)) in enumerate(zip(units, shown, strict=True))
         ),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard
 
-from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Avg, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, Length
 
 from annotation.campaigns.design.writing import Writing
@@ -79,6 +79,8 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
     judged = Presentation.objects.filter(
         purpose=Purpose.WORK, outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED]
     )
+    units = Unit.objects.filter(campaign=OuterRef("pk")).order_by().values("campaign")
+    wanted = units.annotate(n=Sum("ratings_wanted")).values("n")
     return (
         plain_campaigns(project)
         .annotate(
@@ -86,7 +88,7 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
             n_done=count_of(judged, "campaign"),
             n_raters=count_of(judged, "campaign", "rater", distinct=True),
         )
-        .annotate(n_wanted=F("n_units") * F("ratings_per_unit"))
+        .annotate(n_wanted=Coalesce(Subquery(wanted), 0, output_field=IntegerField()))
     )
 
 
@@ -248,8 +250,8 @@ _UNFILLED = """
         WHERE p.campaign_id = %(campaign)s AND p.excluded_at IS NULL AND p.stage <> 'failed'
           AND (%(limit)s::int IS NULL OR coalesce(a.n, 0) < %(limit)s)
     ), units AS (
-        SELECT id, %(k)s - done_slots AS open FROM annotation_unit
-        WHERE campaign_id = %(campaign)s AND NOT stopped AND done_slots < %(k)s
+        SELECT id, ratings_wanted - done_slots AS open FROM annotation_unit
+        WHERE campaign_id = %(campaign)s AND NOT stopped AND done_slots < ratings_wanted
     ), met AS (
         SELECT p.unit_id, p.rater_id, bool_or(p.outcome IN ('submitted', 'late', 'replaced')) AS answered,
                bool_or(p.outcome = 'returned') AS skipped
@@ -300,8 +302,8 @@ class Unfilled:
 
 def slots_unfilled(campaign: Campaign) -> int:
     """Count the slots that are still to be filled, without those of stopped units."""
-    wanting = Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit)
-    return wanting.aggregate(n=Coalesce(Sum(campaign.ratings_per_unit - F("done_slots")), 0))["n"] or 0
+    wanting = Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=F("ratings_wanted"))
+    return wanting.aggregate(n=Coalesce(Sum(F("ratings_wanted") - F("done_slots")), 0))["n"] or 0
 
 
 def unfilled(campaign: Campaign, n_slots: int) -> Unfilled | None:
@@ -310,7 +312,6 @@ def unfilled(campaign: Campaign, n_slots: int) -> Unfilled | None:
         return None
     parameters = {
         "campaign": campaign.pk,
-        "k": campaign.ratings_per_unit,
         "limit": campaign.max_units_per_rater,
     }
     return Unfilled(*map(int, sql.row(_UNFILLED, parameters)))

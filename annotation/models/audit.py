@@ -37,6 +37,7 @@ class AmendmentKind(models.TextChoices):
     STOP_SYSTEM = "stop_system", "A system stopped"
     RESUME_SYSTEM = "resume_system", "A stopped system resumed"
     ADD_ITEMS = "add_items", "Items added"
+    TOP_UP = "top_up", "More ratings where they decide"
 
 
 class Amendment(models.Model):

@@ -198,6 +198,9 @@ class Unit(models.Model):
     )
     systems = ArrayField(models.BigIntegerField(), default=list, blank=True, help_text="Ids of those systems.")
     done_slots = models.PositiveSmallIntegerField(default=0, help_text="Kept in step with its slots on submit.")
+    ratings_wanted = models.PositiveSmallIntegerField(
+        default=1, help_text="How many slots it has: the campaign's ratings per item, or more where it was topped up."
+    )
     stopped = models.BooleanField(
         default=False, db_default=False, help_text="Handed out no more: a system that it shows was stopped."
     )
@@ -209,9 +212,13 @@ class Unit(models.Model):
     class Meta:
         ordering = ("campaign", "position")
         constraints = [models.UniqueConstraint(fields=["campaign", "position"], name="unit_position_once_per_campaign")]
-        # Hand-out walks the least filled units from a rater's own starting point.
+        # Hand-out walks the least filled units from a rater's own starting point; full ones are not in its way.
         indexes = [
-            models.Index(fields=["campaign", "done_slots", "position"], name="unit_by_fill", condition=Q(stopped=False))
+            models.Index(
+                fields=["campaign", "done_slots", "position"],
+                name="unit_by_fill",
+                condition=Q(stopped=False, done_slots__lt=F("ratings_wanted")),
+            )
         ]
 
     def __str__(self) -> str:

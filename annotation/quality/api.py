@@ -42,6 +42,27 @@ class ExtendSerializer(Strict, serializers.Serializer[Any]):
     ratings_per_unit = serializers.IntegerField(help_text="More than now.")
 
 
+class TopUpSerializer(Strict, serializers.Serializer[Any]):
+    ratings = serializers.IntegerField(help_text="More slots, in total.")
+    criterion = serializers.CharField(
+        default="", allow_blank=True, help_text="Whose differences to narrow; empty: the weights of all texts."
+    )
+    systems = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        help_text="Two systems whose order is open; empty: every open difference.",
+    )
+    floor = serializers.IntegerField(
+        required=False, help_text="Slots that every item has afterwards; default: what every item has."
+    )
+    most = serializers.IntegerField(
+        required=False, help_text="Slots that no item exceeds; default: three times what every item has."
+    )
+    seed = serializers.IntegerField(
+        required=False, help_text="Decides between equally good items; default: the campaign's."
+    )
+
+
 class SystemSerializer(Strict, serializers.Serializer[Any]):
     system = serializers.CharField(help_text="Name of a system that the campaign rates.")
 
@@ -76,6 +97,12 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     def extend(self, request: Request, **_: Any) -> ApiResponse:
         """Add ratings to every unit."""
         return self._amended(operations.campaign_extend, **self.validated(ExtendSerializer))
+
+    @extend_schema(request=TopUpSerializer, responses={201: AmendmentSerializer})
+    @action(detail=False, methods=["post"], url_path="top-up")
+    def top_up(self, request: Request, **_: Any) -> ApiResponse:
+        """Add ratings to the items where they narrow a difference, or all weights, most."""
+        return self._amended(operations.campaign_top_up, **self.validated(TopUpSerializer))
 
     @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="stop-system")

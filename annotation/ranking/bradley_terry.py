@@ -191,8 +191,7 @@ def bradley_terry_certainty(
     if fit.reason:
         return certainty
     counted = np.ones(len(comparisons)) if weight is None else np.asarray(weight, dtype=np.float64)
-    scores = _scores(fit, comparisons) * counted[:, None]
-    moved = scores @ fit.information  # (N, n + 2): what each comparison adds to the estimate
+    moved = influences(fit, comparisons, counted)
     clusters = Clusters.of(item, rater)
     for system in range(n):
         own = ((comparisons[:, :2] == system).any(axis=1)) * counted
@@ -210,6 +209,15 @@ def bradley_terry_certainty(
         return certainty
     half = two_way_variance(moved[:, -1], clusters, counted).half_width()
     return replace(certainty, order_low=fit.order - half, order_high=fit.order + half)
+
+
+def influences(fit: BradleyTerry, comparisons: IntArray, weight: FloatArray) -> FloatArray:
+    """Return (N, n + 2) what each comparison adds to strengths, log nu and order, of a fit that is defined.
+
+    ``comparisons`` are rows of (first, second, outcome), ``weight`` how often each counts.
+    """
+    moved: FloatArray = (_scores(fit, comparisons) * weight[:, None]) @ fit.information
+    return moved
 
 
 def _checked(first: npt.ArrayLike, second: npt.ArrayLike, outcome: npt.ArrayLike, n_systems: int) -> IntArray:

@@ -11,7 +11,7 @@ from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation.core import sql
 from annotation.models import (
@@ -157,9 +157,8 @@ def rated_seeds(dataset: Dataset, campaigns: Sequence[Campaign], *, up_to: int |
     responses = [seed.response_id for seed in seeds]
     planned: Counter[int] = Counter()
     shown = UnitResponse.objects.filter(unit__campaign__in=campaigns, response__in=responses).order_by()
-    rows = shown.values_list("response_id", "unit__campaign__ratings_per_unit").annotate(n=Count("pk"))
-    for response, k, n in rows:
-        planned[response] += k * n
+    for response, wanted in shown.values_list("response_id").annotate(n=Sum("unit__ratings_wanted")):
+        planned[response] += wanted
     return RatedSeeds(seeds, exact_means(campaigns, responses, up_to=up_to), dict(planned), several)
 
 

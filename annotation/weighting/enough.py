@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from annotation.weighting.intervals import check_confidence, student_quantile
 from annotation.weighting.schemes import get_scheme
@@ -204,6 +205,73 @@ def raters_by_plan(
     np.maximum.at(most, shown, full.astype(np.float64))
     expected: FloatArray = now + np.maximum(most - now, 0.0) * (1 - spared)
     return expected
+
+
+def sign_chances(
+    ratings: Ratings,
+    low: float,
+    high: float,
+    *,
+    raters: npt.ArrayLike,
+    scheme: str = "linear",
+    confidence: float = 0.95,
+) -> FloatArray:
+    """Return for each weight the chance that its interval leaves 0 out once so many raters have rated the response.
+
+    What further ratings will say is forecast from the response's own ratings, drawn towards the mean of all responses
+    as far as the ratings are noise: responses far from the rest are so partly by chance.
+
+    Parameters
+    ----------
+    ratings, low, high, scheme, confidence
+        As in ``sufficiency``.
+    raters : float array, shape (R,)
+        Raters that each response has then; fewer than now count as those it has.
+
+    Returns
+    -------
+    float array, shape (R,)
+        In [0, 1]; 0 for a response that has no rater then, NaN while no response has ratings of two raters.
+
+    References
+    ----------
+    Morris, Parametric Empirical Bayes Inference, JASA 78, 1983, section 1: the normal model.
+
+    Examples
+    --------
+    >>> rows = [[5, 5, 4], [3, 3, 4], [1, 2, 1], [3, 4, 2]]
+    >>> sign_chances(rows, 1, 5, raters=[3, 3, 3, 3]).tolist()
+    [1.0, 0.0, 1.0, 0.0]
+    """
+    chosen = get_scheme(scheme)
+    parts = chosen.contributions(as_table(ratings).latest_per_rater(), low, high)
+    table = parts.table
+    then = np.asarray(raters, dtype=np.float64)
+    if then.shape != (table.n_responses,):
+        raise ValueError(f"raters has shape {then.shape}; accepted: ({table.n_responses},)")
+    spread, df = chosen.spread(parts)
+    if df < 1:
+        return np.full(table.n_responses, np.nan)
+    factor = _MEDIAN_FACTOR if chosen.centre == "median" else 1.0
+    variance = (spread * factor) ** 2 / float(parts.precision.mean())
+    now = table.counts().astype(np.float64)
+    rated = now > 0
+    weight = np.where(rated, chosen.centres(table, low, high), 0.0)
+    more = np.maximum(then - now, 0.0)
+    # The responses' own distribution: its variance is what that of the weights has beyond noise.
+    middle = float(weight[rated].mean())
+    own = max(float(weight[rated].var(ddof=1)) - float((variance / now[rated]).mean()), 0.0) if rated.sum() > 1 else 0.0
+    kept = now * own / np.maximum(now * own + variance, 1e-300)
+    expected, unknown = middle + kept * (weight - middle), own * (1 - kept)
+    total = np.maximum(now + more, 1e-300)
+    centre = (now * weight + more * expected) / total
+    moves = more / total * np.sqrt(unknown + variance / np.maximum(more, 1e-300))
+    half = float(student_quantile(float(df), confidence)) * np.sqrt(variance / total)
+    stays = (np.abs(centre) > half).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = ndtr((centre - half) / moves) + ndtr((-centre - half) / moves)
+    chances: FloatArray = np.where(now + more > 0, np.where(moves > 0, chance, stays), 0.0)
+    return chances
 
 
 def _check(target: float, k: Sequence[int], plan: FloatArray, n_responses: int, confidence: float) -> None:

@@ -39,6 +39,13 @@ COLUMNS: dict[str, dict[str, str]] = {
         "More ratings": "Ratings that are still needed for the chosen margin, over all responses.",
         "Responses that reach it": "Responses whose ratings give the chosen margin already.",
     },
+    "forecast": {
+        "Open difference": "Two systems whose order is not certain, the one ahead first.",
+        "Difference": "Now, with half the interval that decides: 95 %, corrected for the number of differences.",
+        "Chance as planned": "How likely the difference is certain once every slot is filled.",
+        "More ratings": "Beyond the planned, given to the items where they narrow this difference most.",
+        "Or more items": "Items like these, each with the planned ratings, that do the same.",
+    },
     "results": {
         "Rank": "After all systems that are significantly better, before those that are significantly worse (Holm).",
         "Mean": f"The mean over items of the mean rating of the output, {INTERVAL}: over other raters and items.",

@@ -234,6 +234,13 @@ FIELD = (
         "data-formats#data-sets",
     ),
     Term(
+        "Top-up",
+        "Further slots for the items where they narrow a difference of two systems most, instead of as many for "
+        "every item.",
+        "Campaign › Change, the monitor",
+        "hand-out#changing-a-running-campaign",
+    ),
+    Term(
         "Undefined",
         "There is no number, and a reason stands beside it: too few ratings, or all values equal. It is never "
         "written as 0.",

@@ -140,9 +140,10 @@ PAGES = (
     ),
     Page(
         ["annotation:campaign-operation"],
-        "A running campaign can be extended, and its systems stopped and resumed. Each change is recorded.",
+        "A running campaign can be extended, topped up where it decides, and its systems stopped and resumed. "
+        "Each change is recorded.",
         "hand-out#changing-a-running-campaign",
-        words=("slot", "system"),
+        words=("slot", "system", "top-up"),
     ),
     Page(
         ["annotation:campaign-rater"],

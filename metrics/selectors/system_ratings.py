@@ -16,8 +16,8 @@ from annotation.models import Campaign, Dataset, JobState, Participation, Rating
 from annotation.models.jobs import FINISHED_STATES
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.ranking import rank_ranges, system_means
+from annotation.rating.selectors.outputs import Outputs, outputs_of_datasets
 from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
-from annotation.results.selectors.counted import Outputs, outputs_of_datasets
 from metrics.models import SystemRatings
 from metrics.scoring.resampling import SEED
 

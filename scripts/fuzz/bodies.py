@@ -62,6 +62,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "amendments/add-items": {},
     "amendments/extend": {"ratings_per_unit": 9},
     "amendments/resume-system": {"system": "Alpha"},
+    "amendments/top-up": {"ratings": 2},
     "amendments/stop-system": {"system": "Alpha"},
     "clone": {"name": "Live again", "dataset": "more-chats"},
     "decisions": {"rater": "ann", "action": "exclude", "reason": "Odd.", "replace": True},

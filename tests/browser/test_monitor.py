@@ -3,7 +3,9 @@ import pytest
 from annotation.models import RaterDecision
 from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import answer, join
+from tests.annotation.worlds.campaigns import make_campaign as make_live_campaign
 from tests.annotation.worlds.campaigns import make_dataset as make_live_dataset
+from tests.annotation.worlds.close import work
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.browser.support import TALLEST, assert_everyone_can_read, assert_no_barrier, sign_in
@@ -91,3 +93,35 @@ def test_raters_are_compared_opened_and_decided_about(live_server, page_desktop,
     page.get_by_role("button", name="Flag", exact=True).click()
     page.get_by_text("bob is flagged.").wait_for()
     assert page.get_by_text("Looks like clicking.").count() == 1
+
+
+def test_a_manager_reads_the_forecast_tops_up_where_it_decides_and_a_rater_is_handed_just_that(
+    live_server, page_phone, project, manager
+):
+    campaign = make_live_campaign(make_live_dataset(project, items=12), ratings_per_unit=3)
+    work(campaign, 3)
+    page = page_phone
+    home = f"{live_server.url}/p/chit-chat/campaigns/{campaign.pk}"
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{home}/monitor/")
+    page.get_by_role("heading", name="Enough ratings?").wait_for()
+    page.locator("#enough").get_by_role("rowheader", name="Cy and Bo").wait_for()
+    assert_everyone_can_read(page, tallest=TALLEST)
+    page.goto(f"{home}/change/top-up/")
+    assert_everyone_can_read(page, tallest=TALLEST)
+    page.get_by_label("More ratings, in total").fill("8")
+    page.get_by_label("Where they narrow most").select_option("relevance: Cy and Bo")
+    page.get_by_role("button", name="See what will happen").click()
+    page.get_by_text("8 items get 8 more slots: 1 more each.").wait_for()
+    page.get_by_text("Cy and Bo: once all is rated, the interval that decides").wait_for()
+    assert_everyone_can_read(page, tallest=TALLEST)
+    page.get_by_role("button", name="Add slots").click()
+    page.get_by_text("The slots are added and are being handed out.").wait_for()
+    rater, labels = join(campaign), []
+    while (shown := unit_request(campaign=campaign, rater=rater)) is not None:
+        labels.append(shown.unit.label)
+        answer(shown, 3)
+    assert len(labels) == 8
+    assert set(labels) <= {"Bo", "Cy"}
+    page.goto(f"{home}/records/amendments/")
+    page.get_by_text("More ratings where they decide").wait_for()

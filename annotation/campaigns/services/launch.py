@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
@@ -131,7 +131,7 @@ def units_store(campaign: Campaign, units: Sequence[PlannedUnit], *, first_posit
     systems = dict(System.objects.filter(dataset=campaign.dataset).values_list("name", "pk"))
     copy_rows(
         Unit,
-        ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots", "standard_id"],
+        ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots", "ratings_wanted", "standard_id"],
         (
             (
                 pk,
@@ -141,6 +141,7 @@ def units_store(campaign: Campaign, units: Sequence[PlannedUnit], *, first_posit
                 ", ".join(map(str, unit.systems))[:250],
                 [systems[name] for name in map(str, unit.systems) if name in systems],
                 0,
+                campaign.ratings_per_unit,
                 standards.get(unit.item),
             )
             for position, (pk, unit) in enumerate(zip(ids, units, strict=True), start=first_position)
@@ -160,18 +161,48 @@ def units_store(campaign: Campaign, units: Sequence[PlannedUnit], *, first_posit
     return ids
 
 
-def slots_add(campaign: Campaign, *, first_position: int = 0, first_number: int = 0) -> int:
-    """Add the open slots from a number on to the units from a position on. Return how many."""
+def slots_add(campaign: Campaign, *, first_position: int = 0) -> int:
+    """Add the open slots of new units, from a position on. Return how many."""
     return sql.execute(
         """
         INSERT INTO annotation_slot (campaign_id, unit_id, number, state)
         SELECT campaign_id, id, number, 'open'
-        FROM annotation_unit, generate_series(%s, %s - 1) AS number
+        FROM annotation_unit, generate_series(0, ratings_wanted - 1) AS number
         WHERE campaign_id = %s AND position >= %s
         ORDER BY id, number
         """,
-        [first_number, campaign.ratings_per_unit, campaign.pk, first_position],
+        [campaign.pk, first_position],
     )
+
+
+_RAISED = """
+    SELECT u.campaign_id, u.id, u.ratings_wanted, greatest(u.ratings_wanted, coalesce(given.wanted, %(all)s)) AS wanted
+    FROM annotation_unit u
+    LEFT JOIN unnest(%(units)s::bigint[], %(wanted)s::int[]) AS given (unit, wanted) ON given.unit = u.id
+    WHERE u.campaign_id = %(campaign)s
+"""
+
+
+def slots_raise(campaign: Campaign, *, all_to: int = 0, units: Mapping[int, int] | None = None) -> int:
+    """Add open slots so that each unit, or each of the ``units`` named by id, has so many; return how many were added.
+
+    Existing slots keep their numbers, and no unit loses any.
+    """
+    given = units or {}
+    parameters = {"campaign": campaign.pk, "all": all_to, "units": list(given), "wanted": list(given.values())}
+    added = sql.execute(
+        f"""INSERT INTO annotation_slot (campaign_id, unit_id, number, state)
+            SELECT raised.campaign_id, raised.id, number, 'open'
+            FROM ({_RAISED}) AS raised, generate_series(raised.ratings_wanted, raised.wanted - 1) AS number
+            ORDER BY raised.id, number""",  # noqa: S608  # built from the constant above
+        parameters,
+    )
+    sql.execute(
+        f"""UPDATE annotation_unit SET ratings_wanted = raised.wanted FROM ({_RAISED}) AS raised
+            WHERE annotation_unit.id = raised.id AND annotation_unit.ratings_wanted < raised.wanted""",  # noqa: S608
+        parameters,
+    )
+    return added
 
 
 def _standards_for(campaign: Campaign, units: Sequence[PlannedUnit]) -> dict[int, int]:

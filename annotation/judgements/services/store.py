@@ -336,6 +336,7 @@ def _store_units(campaign: Campaign, judgements: list[Judgement], judged: list[J
                 "label": labels[response],
                 "systems": [] if response.system_id is None else [response.system_id],
                 "done_slots": 0,
+                "ratings_wanted": campaign.ratings_per_unit,
             }
             for position, (response, pk) in enumerate(units.items())
         ),

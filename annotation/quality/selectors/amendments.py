@@ -96,8 +96,9 @@ def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
 def unfilled_slots(campaign: Campaign, units: Sequence[int]) -> int:
     """Count the unfilled slots of some of a campaign's units."""
     (n_slots,) = sql.row(
-        "SELECT coalesce(sum(%s - done_slots), 0) FROM annotation_unit WHERE id = ANY(%s)",
-        [campaign.ratings_per_unit, list(units)],
+        """SELECT coalesce(sum(ratings_wanted - done_slots), 0) FROM annotation_unit
+           WHERE campaign_id = %s AND id = ANY(%s)""",
+        [campaign.pk, list(units)],
     )
     return int(n_slots)
 
@@ -108,6 +109,7 @@ class SlotCounts:
 
     units: int
     stopped_units: int
+    topped_up: int  # units with more slots than the campaign has ratings per item
     planned: int  # all slots of units that are handed out, and filled slots of stopped units
     done: int
 
@@ -116,8 +118,10 @@ def slot_counts(campaign: Campaign) -> SlotCounts:
     counts = Unit.objects.filter(campaign=campaign).aggregate(
         n_units=Count("pk"),
         n_stopped=Count("pk", filter=Q(stopped=True)),
+        n_topped_up=Count("pk", filter=Q(ratings_wanted__gt=campaign.ratings_per_unit)),
+        n_wanted=Coalesce(Sum("ratings_wanted", filter=Q(stopped=False)), 0),
         n_done=Coalesce(Sum("done_slots"), 0),
         n_done_of_stopped=Coalesce(Sum("done_slots", filter=Q(stopped=True)), 0),
     )
-    planned = (counts["n_units"] - counts["n_stopped"]) * campaign.ratings_per_unit + counts["n_done_of_stopped"]
-    return SlotCounts(counts["n_units"], counts["n_stopped"], planned, counts["n_done"])
+    planned = counts["n_wanted"] + counts["n_done_of_stopped"]
+    return SlotCounts(counts["n_units"], counts["n_stopped"], counts["n_topped_up"], planned, counts["n_done"])

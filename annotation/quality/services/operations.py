@@ -1,10 +1,11 @@
-"""Changes to a running campaign: more ratings per unit, a system stopped or resumed, items added.
+"""Changes to a running campaign: more ratings, of all units or where they decide; a system stopped; items added.
 
 Each change closes the campaign's gate: it waits for running requests and answers, and later ones wait for it. A change
 happens completely or not at all, touches no rating, and writes an amendment and an entry in the audit log.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,25 +16,30 @@ from annotation.allocation.interleaving import interleaved
 from annotation.allocation.seeds import derive_seed
 from annotation.allocation.units import PlannedUnit
 from annotation.campaigns.fields.table import MOST_RATINGS
-from annotation.campaigns.services.launch import slots_add, too_few_responses, units_hash, units_plan, units_store
+from annotation.campaigns.services.launch import slots_raise, too_few_responses, units_hash, units_plan, units_store
 from annotation.core import sql
+from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
 from annotation.core.numbers import counted
 from annotation.models import Amendment, AmendmentKind, Campaign, System, Unit, UnitResponse, User
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.amendments import Marking, marking, rated_systems, stopped_systems, unfilled_slots
+from annotation.quality.selectors.topping_up import Question, top_up_plan
 from annotation.quality.services.amendments import amendable_check, amendable_lock, amendment_append
 
 
 @transaction.atomic
 def campaign_extend(*, campaign: Campaign, ratings_per_unit: int, by: User | None = None) -> Amendment:
-    """Add ratings to every unit. Existing slots keep their numbers and therefore their order on screen."""
+    """Raise the ratings of every unit. Existing slots keep their numbers and therefore their order on screen.
+
+    A unit that was topped up to as many already gets none.
+    """
     campaign = amendable_lock(campaign=campaign, act="add ratings")
     before = campaign.ratings_per_unit
     extension_check(campaign, ratings_per_unit)
     campaign.ratings_per_unit = ratings_per_unit
     campaign.save(update_fields=["ratings_per_unit"])
-    added = slots_add(campaign, first_number=before)
+    added = slots_raise(campaign, all_to=ratings_per_unit)
     data = {"ratings_per_unit": [before, ratings_per_unit], "places": added}
     summary = f"Ratings of each response raised from {before} to {ratings_per_unit}: {added:,} more slots"
     return _amended(campaign, AmendmentKind.EXTEND, data, summary, by)
@@ -46,6 +52,43 @@ def extension_check(campaign: Campaign, ratings_per_unit: int) -> None:
     if isinstance(ratings_per_unit, bool) or not before < ratings_per_unit <= MOST_RATINGS:
         message = f"Found {ratings_per_unit}; accepted: {before + 1} to {MOST_RATINGS}. Slots are never removed."
         raise AnnotationError.at("ratings_per_unit", message)
+
+
+# --- Topping up -------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def campaign_top_up(
+    *,
+    campaign: Campaign,
+    ratings: int,
+    criterion: str = "",
+    systems: Sequence[str] = (),
+    floor: int | None = None,
+    most: int | None = None,
+    seed: int | None = None,
+    by: User | None = None,
+) -> Amendment:
+    """Add ratings to those units where they narrow a question most; see ``top_up_plan``."""
+    campaign = amendable_lock(campaign=campaign, act="add ratings")
+    question = Question(criterion, tuple(systems))
+    plan = top_up_plan(campaign, ratings=ratings, question=question, floor=floor, most=most, seed=seed)
+    units = dict(Unit.objects.filter(pk__in=plan.further).values_list("pk", "ratings_wanted"))
+    positions = dict(Unit.objects.filter(pk__in=plan.further).values_list("pk", "position"))
+    added = slots_raise(campaign, units={pk: units[pk] + more for pk, more in plan.further.items()})
+    given = sorted([positions[pk], more] for pk, more in plan.further.items())
+    data = {
+        "question": question.label,
+        "places": added,
+        "units": len(given),
+        "floor": plan.floor,
+        "most": plan.most,
+        "seed": plan.seed,
+        "counted_ratings": plan.n_ratings,
+        "places_hash": hashlib.sha256(canonical_json(given)).hexdigest(),
+    }
+    summary = f"{added:,} more slots for {counted(len(given), 'item')}, to narrow {question.label}"[:290]
+    return _amended(campaign, AmendmentKind.TOP_UP, data, summary, by)
 
 
 # --- Systems ----------------------------------------------------------------------------------------------------------

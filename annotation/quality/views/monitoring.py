@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
@@ -18,14 +19,16 @@ from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
 from annotation.core.numbers import card, counted
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Campaign, Role
+from annotation.models import Campaign, CampaignState, Role
 from annotation.quality import charts
 from annotation.quality.selectors.monitoring.certainty import TARGETS, Enough, Target
+from annotation.quality.selectors.monitoring.forecast import CriterionForecast
 from annotation.quality.selectors.monitoring.live import Monitor, campaign_monitor, campaign_statistics
 from annotation.quality.selectors.monitoring.statistics import Statistics
 from annotation.quality.selectors.monitoring.tables import TABLES
 from annotation.quality.selectors.raters import moment
 from annotation.quality.selectors.suspects import suspects
+from annotation.quality.selectors.topping_up import Question
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         (certainty, next((goal for goal in certainty.targets if goal.half_width == target), None))
         for certainty in (monitor.figures.enough if monitor.figures else [])
     ]
+    answers = _answers(monitor)
     context = {
         "project": request.project,
         "campaign": campaign,
@@ -102,6 +106,8 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         "targets": TARGETS,
         "enough": enough,
         "enough_text": _enough_text(monitor, *enough[0]) if enough else "",
+        "answers": answers,
+        "has_pairs": any(answer["pairs"] for answer in answers),
     }
     if not request.htmx:
         return render(request, "annotation/quality/campaign_monitor_page.html", context)
@@ -160,6 +166,42 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
         hint = f"{counted(monitor.pace.screens, 'item')} in the last hour"
         cards.append(card("Items per hour", floatformat(monitor.pace.per_hour, "0g"), hint))
     return cards
+
+
+def _answers(monitor: Monitor) -> list[dict[str, Any]]:
+    """Return what the campaign asks, how many more ratings answer it, and the change that adds them."""
+    if monitor.figures is None:
+        return []
+    campaign = monitor.campaign
+    answers = [_about_systems(campaign, known) for known in monitor.figures.forecasts]
+    answers = answers or [_about_weights(campaign, certainty) for certainty in monitor.figures.enough]
+    can_change = not campaign.imported and campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
+    return [answer | {"url": answer["url"] if can_change else ""} for answer in answers if answer["sentence"]]
+
+
+def _about_systems(campaign: Campaign, known: CriterionForecast) -> dict[str, Any]:
+    pair, url, button = known.nearest, "", ""
+    if pair and pair.ratings:
+        question = Question(known.criterion, (pair.first, pair.second)).label
+        url = _change_url(campaign, "top-up", {"ratings": pair.ratings, "question": question})
+        button = f"Add {counted(pair.ratings, 'rating')} where they decide"
+    elif pair and pair.ratings is None and pair.items and campaign.item_limit:
+        url = _change_url(campaign, "add-items", {"item_limit": campaign.item_limit + pair.items})
+        button = f"Add {counted(pair.items, 'item')}"
+    return {"about": known.criterion, "sentence": known.sentence, "pairs": known.pairs, "url": url, "button": button}
+
+
+def _about_weights(campaign: Campaign, certainty: Enough) -> dict[str, Any]:
+    goal, url, button = certainty.signs.next, "", ""
+    if goal and goal.ratings_per_unit:
+        url = _change_url(campaign, "extend", {"ratings_per_unit": goal.ratings_per_unit})
+        button = f"Add {counted(goal.more, 'rating')}"
+    return {"about": certainty.what, "sentence": certainty.signs.sentence, "pairs": [], "url": url, "button": button}
+
+
+def _change_url(campaign: Campaign, operation: str, choices: dict[str, Any]) -> str:
+    address = reverse("annotation:campaign-operation", args=[campaign.project.slug, campaign.pk, operation])
+    return f"{address}?{urlencode(choices)}"
 
 
 def _enough_text(monitor: Monitor, certainty: Enough, goal: Target | None) -> str:

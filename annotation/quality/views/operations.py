@@ -7,6 +7,8 @@ from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import F, Sum
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -15,13 +17,15 @@ from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.errors import AnnotationError
 from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Campaign, CampaignState, Role
+from annotation.models import Campaign, CampaignState, Role, Unit
 from annotation.quality.forms import operations as forms
 from annotation.quality.selectors.amendments import slot_counts, unfilled_slots
 from annotation.quality.selectors.decisions import replaceable, to_reopen
+from annotation.quality.selectors.topping_up import Question, top_up_plan
 from annotation.quality.services import decisions, operations
 
 Choices = Mapping[str, Any]
+MOST_SHOWN = 5  # differences whose narrowing is shown one by one
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,46 @@ def _extend_effects(campaign: Campaign, choices: Choices) -> list[str]:
     more = choices["ratings_per_unit"] - campaign.ratings_per_unit
     current = slot_counts(campaign)
     added, waiting = current.units * more, current.stopped_units * more
+    if current.topped_up:
+        wanted = Unit.objects.filter(campaign=campaign, ratings_wanted__lt=choices["ratings_per_unit"])
+        missing = choices["ratings_per_unit"] - F("ratings_wanted")
+        added = wanted.aggregate(n=Coalesce(Sum(missing), 0))["n"]
+        return [
+            f"Every item gets at least {choices['ratings_per_unit']} slots: {added:,} more in total.",
+            f"What topping up gave {counted(current.topped_up, 'item')} is counted.",
+            "Existing ratings stay. No rater gets the same item twice, so new slots need raters with items left.",
+            *_cost(campaign, added),
+        ]
     stopped = f" {counted(waiting, 'of them belongs', 'of them belong')} to stopped systems." if waiting else ""
     return [
         f"Each of the {counted(current.units, 'item')} gets {counted(more, 'more slot')}: {added:,} in total.{stopped}",
         "Existing ratings stay. No rater gets the same item twice, so new slots need raters with items left.",
         *_cost(campaign, added - waiting),
+    ]
+
+
+def _top_up_effects(campaign: Campaign, choices: Choices) -> list[str]:
+    question = Question(choices["criterion"], tuple(choices["systems"]))
+    given = {name: choices[name] for name in ("ratings", "floor", "most")}
+    plan = top_up_plan(campaign, question=question, **given)
+    least, most = min(plan.further.values()), max(plan.further.values())
+    each = f"{least} more each" if least == most else f"{least} to {most} more each"
+    others = plan.n_units - len(plan.further)
+    rest = f" The other {counted(others, 'item')} stay as they are." if others else ""
+    effects = [f"{counted(len(plan.further), 'item')} get {counted(plan.total, 'more slot')}: {each}.{rest}"]
+    for pair, known, after in plan.pairs[:MOST_SHOWN]:
+        half = [known.half_width(means, pair.alpha) for means in (known.means, after)]
+        chance = [known.chance(means, pair.alpha) for means in (known.means, after)]
+        effects.append(
+            f"{pair.first} and {pair.second}: once all is rated, the interval that decides is ±{half[1]:.2f} instead "
+            f"of ±{half[0]:.2f}, and the chance that it tells them apart {chance[1]:.0%} instead of {chance[0]:.0%}."
+        )
+    if not plan.pairs:
+        effects.append(f"The weights' margins of error become {plan.narrowing:.0%} smaller on average.")
+    return [
+        *effects,
+        "Results stay comparable: every item counts as one, however many ratings it has. Existing ratings stay.",
+        *_cost(campaign, plan.total),
     ]
 
 
@@ -135,6 +174,16 @@ OPERATIONS: dict[str, Operation] = {
         forms.ExtendForm,
         _extend_effects,
         operations.campaign_extend,
+        "The slots are added and are being handed out.",
+    ),
+    "top-up": Operation(
+        "Top up where it decides",
+        "More ratings go to the items where they narrow what you ask most, instead of to all alike.",
+        "Add slots",
+        "graph-up",
+        forms.TopUpForm,
+        _top_up_effects,
+        operations.campaign_top_up,
         "The slots are added and are being handed out.",
     ),
     "add-items": Operation(

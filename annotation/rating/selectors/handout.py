@@ -111,7 +111,7 @@ _PROGRESS = """
            count(*), count(*) FILTER (WHERE purpose = 'work'),
            (SELECT count(*) FROM (
                SELECT FROM annotation_unit
-               WHERE campaign_id = %(campaign)s AND NOT stopped AND done_slots < %(k)s
+               WHERE campaign_id = %(campaign)s AND NOT stopped AND done_slots < ratings_wanted
                  AND id NOT IN (SELECT unit_id FROM mine WHERE unit_id IS NOT NULL AND NOT offered)
                  AND id NOT IN (SELECT r.unit_id FROM annotation_responsesource o
                                 JOIN annotation_unitresponse r ON r.response_id = o.response_id
@@ -141,7 +141,7 @@ def presentation_before(
 
 def progress(*, campaign: models.Campaign, rater: models.Rater) -> Progress:
     """Count the items done and left. Checks count, too: raters cannot tell them from work."""
-    parameters = {"campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit, "most": COUNTED_UP_TO}
+    parameters = {"campaign": campaign.pk, "rater": rater.pk, "most": COUNTED_UP_TO}
     done, over, units_over, units_left, seed = sql.row(_PROGRESS, parameters)
     limit = campaign.max_units_per_rater
     if units_left == COUNTED_UP_TO:
@@ -199,7 +199,7 @@ def has_work(*, campaign: models.Campaign, rater: models.Rater) -> bool:
     over = mine.annotate(offered=Subquery(offered)).filter(
         Q(outcome__in=ANSWERED) | (returned & (Q(offered=None) | Q(ended_at__gt=F("offered"))))
     )
-    unfilled = models.Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=campaign.ratings_per_unit)
+    unfilled = models.Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=F("ratings_wanted"))
     written = models.UnitResponse.objects.filter(response__sources__written_by=rater).values("unit")
     return unfilled.exclude(pk__in=over.order_by().values("unit")).exclude(pk__in=written).exists()
 
@@ -223,12 +223,12 @@ _SKIPS = """
     )
     SELECT count(*), count(u.id)
     FROM skipped LEFT JOIN annotation_unit u
-      ON u.id = skipped.unit AND NOT u.stopped AND u.done_slots < %(k)s
+      ON u.id = skipped.unit AND NOT u.stopped AND u.done_slots < u.ratings_wanted
          AND skipped.at > coalesce((SELECT skips_offered_at FROM annotation_participation
                                     WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s), '-infinity')
 """
 
 
 def skips_of(*, campaign: models.Campaign, rater: models.Rater) -> Skips:
-    parameters = {"campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit}
+    parameters = {"campaign": campaign.pk, "rater": rater.pk}
     return Skips(*sql.row(_SKIPS, parameters))

@@ -32,7 +32,7 @@ UNPROVEN_LEASE = 60
 FREED = {"state": models.SlotState.OPEN, "rater": None, "token": None, "expires_at": None}
 
 _LOCK = """
-    SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL, c.ratings_per_unit, p.skips_offered_at
+    SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL, p.skips_offered_at
     FROM annotation_participation p JOIN annotation_campaign c ON c.id = p.campaign_id
     WHERE p.campaign_id = %(campaign)s AND p.rater_id = %(rater)s
     FOR NO KEY UPDATE OF p
@@ -72,7 +72,7 @@ _TAKE = """
         WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND purpose = 'work'
         GROUP BY unit_id
     ), held AS (
-        SELECT s.unit_id, count(*) AS n, count(*) + min(u.done_slots) >= %(k)s AS no_place
+        SELECT s.unit_id, count(*) AS n, count(*) + min(u.done_slots) >= min(u.ratings_wanted) AS no_place
         FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id
         WHERE s.campaign_id = %(campaign)s AND s.state = 'leased' AND s.expires_at > statement_timestamp()
         GROUP BY s.unit_id
@@ -87,17 +87,22 @@ _TAKE = """
         WHERE o.written_by_id = %(rater)s
     ), nearby AS (
         SELECT u.*
-        FROM generate_series(0, %(k)s - 1) AS level CROSS JOIN LATERAL (
+        FROM generate_series(0, (
+            SELECT done_slots FROM annotation_unit  -- of the fullest unit that is not full
+            WHERE (campaign_id, done_slots, position) >= (%(campaign)s, 0, 0)
+              AND (campaign_id, done_slots, position) < (%(campaign)s + 1, 0, 0)
+              AND NOT stopped AND done_slots < ratings_wanted
+            ORDER BY campaign_id DESC, done_slots DESC, position DESC LIMIT 1)) AS level CROSS JOIN LATERAL (
             (SELECT id, position, done_slots, systems FROM annotation_unit
              WHERE (campaign_id, done_slots, position) >= (%(campaign)s, level, %(start)s)
                AND (campaign_id, done_slots, position) < (%(campaign)s, level + 1, 0)
-               AND NOT stopped AND id NOT IN (SELECT unit_id FROM blocked)
+               AND NOT stopped AND done_slots < ratings_wanted AND id NOT IN (SELECT unit_id FROM blocked)
              ORDER BY campaign_id, done_slots, position LIMIT %(window)s)
             UNION ALL
             (SELECT id, position, done_slots, systems FROM annotation_unit
              WHERE (campaign_id, done_slots, position) >= (%(campaign)s, level, 0)
                AND (campaign_id, done_slots, position) < (%(campaign)s, level, %(start)s)
-               AND NOT stopped AND id NOT IN (SELECT unit_id FROM blocked)
+               AND NOT stopped AND done_slots < ratings_wanted AND id NOT IN (SELECT unit_id FROM blocked)
              ORDER BY campaign_id, done_slots, position LIMIT %(window)s)
             LIMIT %(window)s
         ) u
@@ -124,7 +129,7 @@ _TAKE = """
                                     AND outcome IN ('submitted', 'late', 'replaced')) THEN %(longest_lease)s::int END))
     FROM taken, annotation_unit u
     WHERE s.id = taken.id AND u.id = s.unit_id
-    RETURNING s.id, taken.lapsed, s.unit_id, s.number, s.token, statement_timestamp(), u.position,
+    RETURNING s.id, taken.lapsed, s.unit_id, s.number, s.token, statement_timestamp(), u.position, u.ratings_wanted,
               (SELECT count(*) FROM annotation_unitresponse r WHERE r.unit_id = u.id)
 """
 
@@ -146,7 +151,6 @@ class Standing:
     order_seed: int
     stage: models.Stage
     excluded: bool
-    ratings_per_unit: int  # may have been raised since the campaign was fetched
     skips_offered_at: datetime | None
 
 
@@ -257,7 +261,6 @@ def _take(
     parameters: dict[str, Any] = {
         "campaign": campaign.pk,
         "rater": rater.pk,
-        "k": standing.ratings_per_unit,
         "start": standing.order_seed % design.get("units", 1),
         "window": WINDOW,
         "seed": standing.order_seed,
@@ -269,7 +272,7 @@ def _take(
     row = sql.row(_TAKE, parameters)
     if row is None:
         return None
-    slot_id, lapsed, unit_id, number, token, now, position, n_responses = row
+    slot_id, lapsed, unit_id, number, token, now, position, k, n_responses = row
     if lapsed:
         _end_shown([slot_id])
     unit_seed = derive_seed(campaign.seed, "unit", position)
@@ -280,6 +283,6 @@ def _take(
         rater=rater,
         token=token,
         order_seed=unit_seed,
-        order=list(draw_order(unit_seed, number, n_responses, standing.ratings_per_unit)),
+        order=list(draw_order(unit_seed, number, n_responses, k)),
         shown_at=now,
     )

@@ -125,6 +125,7 @@ UNITS = Table(
             "slots", "whole", "Ratings requested.", "(SELECT count(*) FROM annotation_slot s WHERE s.unit_id = t.id)"
         ),
         Column("done_slots", "whole", "Slots filled now."),
+        Column("ratings_wanted", "whole", "Slots that it has: more than the design's if topped up, or extended."),
         Column("stopped", "truth", "No longer handed out, because a system was stopped."),
     ),
     "annotation_unit t JOIN annotation_item i ON i.id = t.item_id",
@@ -356,7 +357,7 @@ AMENDMENTS = Table(
     "Changes beyond the frozen design, made while the campaign was running.",
     (
         Column("number", "whole", "From 1."),
-        Column("kind", "text", "extend, stop_system, resume_system or add_items."),
+        Column("kind", "text", "extend, stop_system, resume_system, add_items or top_up."),
         Column("data", "json", "The change."),
         Column("hash", "text", "SHA-256 over the hash before it (for the first: the design's) and this amendment."),
         Column("made_at", "time", "UTC."),

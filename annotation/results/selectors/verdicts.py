@@ -13,8 +13,9 @@ from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion
 from annotation.ranking import bradley_terry, bradley_terry_certainty, clusters, rank_ranges, standardised, system_means
 from annotation.ranking.holm import holm_adjusted
+from annotation.rating.selectors.outputs import comparisons
 from annotation.rating.selectors.ratings import campaign_criteria, scale_groups
-from annotation.results.selectors.counted import CountedRatings, LeftOut, comparisons, counted_ratings
+from annotation.results.selectors.counted import CountedRatings, LeftOut, counted_ratings
 from annotation.results.selectors.sentences import verdict_sentence
 
 SEED = 12345
@@ -243,7 +244,8 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
 def _by_comparisons(
     rated: CountedRatings, criteria: Sequence[Criterion], campaigns: Sequence[Campaign]
 ) -> CriterionVerdict:
-    compared = comparisons(rated, criteria, campaigns)
+    ratings = rated.of([criterion.pk for criterion in criteria])
+    compared = comparisons(ratings, rated.outputs, rated.names, campaigns)
     names, both = _named(np.concatenate([compared.first, compared.second]), rated.names)
     first, second = both[: compared.first.size], both[compared.first.size :]
     item, n = _codes(compared.item)[1], len(names)

@@ -37,7 +37,13 @@ from annotation.models import (
 from annotation.quality.selectors.amendments import rated_systems, stopped_systems
 from annotation.quality.services.amendments import chain_check
 from annotation.quality.services.decisions import cannot_judge_reopen, rater_exclude, rater_include, raters_replace
-from annotation.quality.services.operations import campaign_extend, items_add, system_resume, system_stop
+from annotation.quality.services.operations import (
+    campaign_extend,
+    campaign_top_up,
+    items_add,
+    system_resume,
+    system_stop,
+)
 from annotation.rating.services.handout import slots_sweep, standing_lock, unit_request, unit_return
 from annotation.rating.services.ratings import SubmissionRefused, ratings_submit
 from tests.annotation.worlds.campaigns import add_response, join, make_campaign, make_dataset
@@ -223,6 +229,13 @@ class Walk(RuleBasedStateMachine):
                 before, lambda: campaign_extend(campaign=self.stale, ratings_per_unit=before.ratings_per_unit + more)
             )
 
+    @rule(ratings=st.integers(1, 4))
+    def top_up(self, ratings: int) -> None:
+        wanted = Slot.objects.filter(campaign=self.campaign).count()
+        with suppress(AnnotationError):  # closed, or every unit has as many as it may
+            campaign_top_up(campaign=self.stale, ratings=ratings, most=8)
+            assert Slot.objects.filter(campaign=self.campaign).count() == wanted + ratings
+
     @rule(pick=INDEX)
     def stop(self, pick: int) -> None:
         systems = list(rated_systems(self.campaign))
@@ -289,7 +302,6 @@ class Walk(RuleBasedStateMachine):
 
 def check_slots(campaign: Campaign) -> None:
     campaign = Campaign.objects.get(pk=campaign.pk)
-    k = campaign.ratings_per_unit
     slots = list(Slot.objects.filter(campaign=campaign))
     done = [slot for slot in slots if slot.state == SlotState.DONE]
     units = {unit.pk: unit for unit in Unit.objects.filter(campaign=campaign)}
@@ -297,7 +309,7 @@ def check_slots(campaign: Campaign) -> None:
     for slot in slots:
         numbers.setdefault(slot.unit_id, []).append(slot.number)
     assert {unit: sorted(slot_numbers) for unit, slot_numbers in numbers.items()} == {
-        unit: list(range(k)) for unit in units
+        pk: list(range(unit.ratings_wanted)) for pk, unit in units.items()
     }
     filled = Counter(slot.unit_id for slot in done)
     assert {pk: unit.done_slots for pk, unit in units.items()} == {pk: filled[pk] for pk in units}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway, t
 
-from annotation.weighting.enough import raters_by_plan, sufficiency
+from annotation.weighting.enough import raters_by_plan, sign_chances, sufficiency
 from annotation.weighting.linear import linear_weights
 from annotation.weighting.schemes import SCHEMES, get_scheme
 from annotation.weighting.table import RatingTable
@@ -166,6 +166,30 @@ def test_a_wrong_plan_is_named():
         raters_by_plan([1], [0], [0, 0], [1], n_raters=2)
     with pytest.raises(ValueError, match="response holds 0 to 3; accepted: 0 to 0"):
         raters_by_plan([1], [0, 3], [0, 0], [1, 1], n_raters=2)
+
+
+@pytest.mark.parametrize(("few", "many"), [(3, 6), (3, 20), (5, 10)])
+def test_certain_signs_are_as_many_as_simulated_further_ratings_give(few, many):
+    rng, forecast, counted = np.random.default_rng(8), [], []
+    for _ in range(20):
+        quality = rng.normal(0.1, 0.4, 200)[:, None] * 2 + 3
+        rows = (quality + rng.normal(0, 1, (200, many))).clip(1, 5)
+        forecast.append(sign_chances(rows[:, :few], 1, 5, raters=np.full(200, many)).sum())
+        later = sign_chances(rows, 1, 5, raters=np.full(200, many))
+        weights = linear_weights(rows, 1, 5)
+        assert set(later) == {0, 1}
+        np.testing.assert_array_equal(later == 1, (weights.low > 0) | (weights.high < 0))
+        counted.append(later.sum())
+    assert np.mean(forecast) == pytest.approx(np.mean(counted), rel=0.06)
+
+
+def test_signs_are_unknown_without_two_raters_and_uncertain_without_any():
+    assert np.isnan(sign_chances([[3], [4]], 1, 5, raters=[9, 9])).all()
+    table = RatingTable([0, 0, 1, 1], [0, 1, 0, 1], [4, 5, 1, 2], n_responses=3)
+    chances = sign_chances(table, 1, 5, raters=[2, 2, 0])
+    assert chances[2] == 0
+    with pytest.raises(ValueError, match=r"raters has shape \(1,\); accepted: \(3,\)"):
+        sign_chances(table, 1, 5, raters=[1])
 
 
 def test_magnitudes_have_a_width_with_zscores():

@@ -93,7 +93,11 @@ def present(
     highest = campaign.units.aggregate(highest=Max("position"))["highest"]
     done = int(outcome == PresentationOutcome.SUBMITTED)
     unit = Unit.objects.create(
-        campaign=campaign, item=item, position=0 if highest is None else highest + 1, done_slots=done
+        campaign=campaign,
+        item=item,
+        position=0 if highest is None else highest + 1,
+        done_slots=done,
+        ratings_wanted=campaign.ratings_per_unit,
     )
     for number, response in enumerate(responses):
         UnitResponse.objects.create(unit=unit, response=response, number=number)

@@ -5,13 +5,23 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.core.cache import cache
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, Max, OuterRef, Q
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from annotation.campaigns.selectors import Unfilled, unfilled
 from annotation.core import sql
-from annotation.models import Campaign, CampaignSnapshot, CampaignState, Comment, RaterDecision, Rating, Slot, SlotState
+from annotation.models import (
+    Amendment,
+    Campaign,
+    CampaignSnapshot,
+    CampaignState,
+    Comment,
+    RaterDecision,
+    Rating,
+    Slot,
+    SlotState,
+)
 from annotation.quality.selectors.amendments import SlotCounts, slot_counts
 from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics, cost
 from annotation.quality.selectors.monitoring.stored import revived, shape
@@ -123,7 +133,11 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
     large = statistics is None or computed_at is not None
     active, pace = _busy(campaign, slots.planned - slots.done, large=large)
     n_left = max(slots.planned - slots.done, 0)
-    left = _left(campaign, n_left, large=large) if n_left and campaign.state != CampaignState.CLOSED else None
+    left = (
+        _left(campaign, n_left, slots.planned, large=large)
+        if n_left and campaign.state != CampaignState.CLOSED
+        else None
+    )
     if pace and left and not left.can_end:
         pace = replace(pace, end=None)
     return Monitor(
@@ -148,7 +162,8 @@ def campaign_statistics(campaign: Campaign, at: Moment) -> tuple[Statistics | No
     if is_large(campaign):
         snapshot = CampaignSnapshot.objects.filter(campaign=campaign, figures__shape=shape(Statistics)).first()
         return (revived(Statistics, snapshot.figures), snapshot.computed_at) if snapshot else (None, None)
-    key = f"campaign-figures-{campaign.pk}-{at.version}-{shape(Statistics)}"
+    amended = campaign.amendments.aggregate(last=Max("number"))["last"]  # what is planned changes with it
+    key = f"campaign-figures-{campaign.pk}-{at.version}-{amended}-{shape(Statistics)}"
     return cache.get_or_set(key, lambda: compute_statistics(campaign, at), CACHE_SECONDS), None
 
 
@@ -168,6 +183,7 @@ def waiting_for_statistics() -> list[Campaign]:
     """
     newer_rating = Rating.objects.filter(campaign=OuterRef("pk"), pk__gt=OuterRef("seen"))
     decided = RaterDecision.objects.filter(campaign=OuterRef("pk"), decided_at__gt=OuterRef("snapshot__computed_at"))
+    amended = Amendment.objects.filter(campaign=OuterRef("pk"), made_at__gt=OuterRef("snapshot__computed_at"))
     changed = (
         Campaign.objects.exclude(state=CampaignState.DRAFT)
         .annotate(seen=Coalesce(F("snapshot__last_rating_id"), 0))
@@ -176,7 +192,7 @@ def waiting_for_statistics() -> list[Campaign]:
             | Q(snapshot__figures__shape__isnull=True)
             | ~Q(snapshot__figures__shape=shape(Statistics))
             | Q(snapshot__computed_at__lt=Now() - timedelta(seconds=SNAPSHOT_SECONDS))
-            & (Q(Exists(newer_rating)) | Q(Exists(decided))),
+            & (Q(Exists(newer_rating)) | Q(Exists(decided)) | Q(Exists(amended))),
         )
     )
     return [campaign for campaign in changed if is_large(campaign)]
@@ -195,9 +211,9 @@ def _busy(campaign: Campaign, left: int, *, large: bool) -> tuple[int, Pace | No
     return (large and cache.get_or_set(key, count, BUSY_SECONDS)) or count()
 
 
-def _left(campaign: Campaign, n_slots: int, *, large: bool) -> Unfilled | None:
+def _left(campaign: Campaign, n_slots: int, n_planned: int, *, large: bool) -> Unfilled | None:
     """Return who could fill what is left; cached for large campaigns."""
-    key = f"campaign-unfilled-{campaign.pk}-{campaign.ratings_per_unit}"
+    key = f"campaign-unfilled-{campaign.pk}-{n_planned}"
     if not large:
         return unfilled(campaign, n_slots)
     return cache.get_or_set(key, lambda: unfilled(campaign, n_slots), BUSY_SECONDS)

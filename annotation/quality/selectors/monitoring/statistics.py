@@ -15,7 +15,9 @@ from annotation.core import sql
 from annotation.models import MIXED_IN, Campaign, Criterion, Presentation, Purpose, Rating
 from annotation.quality.selectors.checks import second_halves
 from annotation.quality.selectors.monitoring.biases import PositionStatistics, position_statistics
-from annotation.quality.selectors.monitoring.certainty import Enough, Planned, enough
+from annotation.quality.selectors.monitoring.certainty import Enough, enough
+from annotation.quality.selectors.monitoring.forecast import CriterionForecast, forecasts
+from annotation.quality.selectors.planned import planned_ratings
 from annotation.quality.selectors.raters import Moment, excluded_as_of
 from annotation.rating.selectors.handout import ANSWERED
 from annotation.rating.selectors.ratings import (
@@ -96,6 +98,7 @@ class Statistics:
     criteria: list[CriterionStatistics]
     positions: list[PositionStatistics]
     enough: list[Enough]
+    forecasts: list[CriterionForecast]  # empty if no systems are compared
 
     @property
     def version(self) -> str:
@@ -160,7 +163,7 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
     n_current_extra = current_ratings([campaign], include_extra=True).filter(extra=True).count()
     n_current = current_ratings([campaign]).count()
     judged = np.unique(np.stack([ratings.presentation_id, ratings.response_id]), axis=1)
-    planned = _planned(campaign)
+    planned = planned_ratings(campaign)
     handed_out, which = np.unique(planned.response_id, return_inverse=True)
     responses, times = np.unique(judged[1], return_counts=True)
     unjudged = _unjudged(campaign, excluded)
@@ -192,6 +195,7 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
         ],
         positions=_positions(campaign, criteria, ratings, shown),
         enough=enough(criteria, ratings, None if campaign.imported else planned, campaign.ratings_per_unit),
+        forecasts=forecasts(campaign, criteria, ratings, planned),
     )
 
 
@@ -217,17 +221,6 @@ def _circumstances(campaign: Campaign, rating_ids: IntArray) -> Circumstances:
     unit = np.array([row[3] for row in rows], dtype=np.int64)[index]
     known = sent[~np.isnan(sent)]
     return Circumstances(position, (sent - known.min()) / 3600 if known.size else sent, unit)
-
-
-def _planned(campaign: Campaign) -> Planned:
-    """Return what is or was handed out; a stopped unit is to have what it has."""
-    rows = sql.rows(
-        """SELECT shown.response_id, u.done_slots, CASE WHEN u.stopped THEN u.done_slots ELSE %s END
-           FROM annotation_unitresponse shown JOIN annotation_unit u ON u.id = shown.unit_id
-           WHERE u.campaign_id = %s AND (u.done_slots > 0 OR NOT u.stopped)""",
-        [campaign.ratings_per_unit, campaign.pk],
-    )
-    return Planned(*np.array(rows, dtype=np.int64).reshape(-1, 3).T)
 
 
 def _unjudged(campaign: Campaign, excluded: Sequence[int]) -> QuerySet[Rating]:

@@ -193,10 +193,9 @@ def _fewer(release: Release) -> Fewer:
 
 def _planned(campaigns: Sequence[Campaign]) -> dict[int, int]:
     query = """
-        SELECT shown.response_id, sum(campaign.ratings_per_unit)
+        SELECT shown.response_id, sum(unit.ratings_wanted)
         FROM annotation_unitresponse shown
         JOIN annotation_unit unit ON unit.id = shown.unit_id
-        JOIN annotation_campaign campaign ON campaign.id = unit.campaign_id
         WHERE unit.campaign_id = ANY(%s) GROUP BY shown.response_id"""
     return {response: int(total) for response, total in sql.rows(query, [[campaign.pk for campaign in campaigns]])}
 

@@ -75,7 +75,8 @@ def figures_key(release: Release, part: FiguresPart) -> str:
         # A running campaign may get more ratings per unit, and a text that it shows may become a reference.
         campaigns = sorted(release_campaigns(release), key=lambda campaign: campaign.pk)
         follows_from["asked"] = [
-            [campaign.pk, campaign.ratings_per_unit, _newest(campaign.units, "position")] for campaign in campaigns
+            [campaign.pk, _newest(campaign.amendments, "number"), _newest(campaign.units, "position")]
+            for campaign in campaigns
         ]
         follows_from["newest"] = _newest(ResponseSource.objects.filter(item__dataset=dataset), "id")
     return hashlib.sha256(canonical_json(follows_from)).hexdigest()

@@ -33,6 +33,7 @@ def text(response: object) -> str:
 
 FORM_DATA = {
     "extend": {"ratings_per_unit": 4},
+    "top-up": {"ratings": 3, "question": "The weights of all texts"},
     "stop-system": {"system": "Ada"},
     "resume-system": {"system": "Bo"},
     "add-items": {"item_limit": 3},
