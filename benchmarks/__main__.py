@@ -26,6 +26,7 @@ SECTIONS = {
     "browse": ("Browsing references", "benchmarks.bench_browse"),
     "weighing": ("The evidence for a large release's weights", "benchmarks.bench_weighing"),
     "handout": ("Hand-out and submit over HTTP", "benchmarks.bench_handout"),
+    "top-up": ("Ratings where they decide", "benchmarks.bench_top_up"),
     "coverage": ("What intervals and p-values hold", "benchmarks.coverage"),  # a section of docs/methods.md
 }
 HEADINGS = {
