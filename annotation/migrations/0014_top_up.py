@@ -5,7 +5,7 @@ from django.db.models import F, Q
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0012_written_texts'),
+        ('annotation', '0013_notifications'),
     ]
 
     operations = [
