@@ -1,8 +1,10 @@
 """Propose what each field of a file means, from its name and its first values. A person decides."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.core.near_names import nearest, plain
 from annotation.datasets.mapping import meanings
@@ -22,7 +24,7 @@ from annotation.datasets.mapping.meanings import (
     SYNONYMS,
     SYSTEM,
 )
-from annotation.datasets.mapping.values import BETWEEN, TEXT_PARTS
+from annotation.datasets.mapping.values import BETWEEN, TEXT_PARTS, fields_of
 
 # Words by which columns of systems are known, before or after the system's name: "output_gpt4", "gpt4-prediction".
 OUTPUT_WORDS = ("output", "prediction", "pred", "hypothesis", "hyp", "generated", "generation", "candidate")
@@ -30,16 +32,25 @@ SYSTEM_WORDS = ("system", "sys", "model")
 SEPARATOR = re.compile(r"[\W_]")
 LIKE_ID = re.compile(r"[\W_](?:[Ii][Dd]|[Kk]ey|nr|no)\Z|[a-z](?:Id|ID)\Z")  # conv_id, convId, conv.key
 WORDS = re.compile(r"[^\W_]+")
+NO_TEXT = (IGNORE, ID, CONTEXT, DIALOGUE, REPRESENTATION)  # names that a field of labels can have
 SHORTEST_NAME = 2  # a shorter rest, as the b of "system_b", names no system by itself
+
+
+LABEL = re.compile(r"[\w.:/#-]{1,40}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a file. ``repeats``: a value occurs twice in its first records."""
+    """A field of a file.
+
+    ``repeats``: a value occurs twice in its first records. ``names_items``: so it does, and short labels repeat exactly
+    as a text does.
+    """
 
     name: str
     kind: str
     repeats: bool = False
+    names_items: bool = False
 
 
 def propose(fields: Sequence[Field]) -> dict[str, str]:
@@ -48,6 +59,7 @@ def propose(fields: Sequence[Field]) -> dict[str, str]:
     A meaning that only one field can have goes to the field whose name is the most usual for it.
     """
     likely = {field.name: _likely(field) for field in fields}
+    _prefer_labels(fields, likely)
     chosen: dict[str, str] = {}
     for key, meaning in MEANINGS.items():
         rivals = [field for field in fields if likely[field.name] == key]
@@ -59,6 +71,45 @@ def propose(fields: Sequence[Field]) -> dict[str, str]:
     _settle_rows(fields, chosen)
     _settle_conversation(fields, chosen)
     return {name: _with_system(name) if key == OUTPUT else key for name, key in chosen.items()}
+
+
+def label_fields(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the fields whose short labels, such as d01, repeat exactly as the texts of another field do."""
+    columns: dict[str, list[Any]] = {}
+    for number, row in enumerate(rows):
+        for name, value in fields_of(row):
+            columns.setdefault(name, [None] * len(rows))[number] = json.dumps(value, ensure_ascii=False)
+    patterns = {name: _pattern(values) for name, values in columns.items() if None not in values}
+    labels = {name for name in patterns if all(LABEL.fullmatch(value.strip('"')) for value in columns[name])}
+    texts = {patterns[name] for name in patterns if name not in labels}
+    return {name for name in labels if patterns[name] in texts and 1 < len(set(patterns[name])) < len(rows)}
+
+
+def _pattern(values: Sequence[Any]) -> tuple[int, ...]:
+    """Return for each value where it occurs first."""
+    first: dict[Any, int] = {}
+    return tuple(first.setdefault(value, number) for number, value in enumerate(values))
+
+
+def likely_id(fields: Sequence[Field], likely: Mapping[str, str]) -> str:
+    """Return the field that names the items by its values; '' if none does."""
+    fitting = [
+        field.name
+        for field in fields
+        if field.names_items and field.kind in MEANINGS[ID].kinds and likely.get(field.name, IGNORE) in NO_TEXT
+    ]
+    return min(fitting, key=lambda name: not LIKE_ID.search(name), default="")
+
+
+def _prefer_labels(fields: Sequence[Field], likely: dict[str, str]) -> None:
+    """Take the field that names the items by its values as their id, unless a field named like an id repeats, too."""
+    ids = [field for field in fields if likely[field.name] == ID]
+    name = likely_id(fields, likely)
+    is_long = SYSTEM in likely.values()
+    if not name or (ids and (not is_long or any(field.repeats for field in ids))):
+        return
+    likely.update({field.name: IGNORE for field in ids})
+    likely[name] = ID
 
 
 def _likely(field: Field) -> str:

@@ -34,8 +34,8 @@ def parts_of(meaning: str) -> tuple[str, str]:
     return key.strip(), system.strip()
 
 
-def checked_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
-    """Return the mapping with every output naming its system.
+def checked_mapping(mapping: Mapping[str, str], likely_id: str = "") -> dict[str, str]:
+    """Return the mapping with every output naming its system; ``likely_id`` is a field that a refusal can name.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def checked_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
         if len(names) > 1 and not MEANINGS[key].many:
             accepted = f"one field with the meaning {key}"
             raise ValueError(f"{MEANINGS[key].label}: found {', '.join(names[:NAMED])}; accepted: {accepted}.")
-    _check_together(fields)
+    _check_together(fields, likely_id)
     return checked
 
 
@@ -83,7 +83,7 @@ def _check_system(name: str, system: str, systems: dict[str, str]) -> None:
     systems[system] = name
 
 
-def _check_together(fields: Mapping[str, list[str]]) -> None:
+def _check_together(fields: Mapping[str, list[str]], likely_id: str) -> None:
     used = {key for key in fields if fields[key]}
     if not used - {IGNORE, ID, SYSTEM, "split"}:
         raise ValueError("Nothing would be imported: no field is a message, a reference or an output.")
@@ -93,7 +93,8 @@ def _check_together(fields: Mapping[str, list[str]]) -> None:
                 f"{MEANINGS[key].label} ({fields[key][0]}) needs a field that is the response of the row ({RESPONSE})."
             )
     if RESPONSE in used and ID not in used:
-        raise ValueError("If each row is one response, a field must be the id of its item (id).")
+        hint = f"Is “{likely_id}” the id?" if likely_id else "Which field is the same in all rows of an item?"
+        raise ValueError(f"No field is the id of the item. {hint}")
     if DIALOGUE in used and used & {CONTEXT, MESSAGE}:
         other = fields[CONTEXT] or fields[MESSAGE]
         raise ValueError(

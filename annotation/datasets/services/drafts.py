@@ -60,10 +60,10 @@ def _earlier_mapping(project: Project, proposed: Mapping[str, str], look: dict[s
     return None
 
 
-def given_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
+def given_mapping(mapping: Mapping[str, str], likely_id: str = "") -> dict[str, str]:
     """Return a mapping that can be imported; raise the refusal of any other."""
     try:
-        return checked_mapping(mapping)
+        return checked_mapping(mapping, likely_id)
     except ValueError as error:
         raise AnnotationError.at("mapping", str(error)) from error
 
@@ -75,7 +75,8 @@ def dataset_import_confirm(*, job: DatasetImport, mapping: Mapping[str, str]) ->
     if not is_draft(fresh):
         return False
     options = {name: value for name, value in fresh.options.items() if name != ASK}
-    DatasetImport.objects.filter(pk=job.pk).update(report={}, options=options | {"mapping": given_mapping(mapping)})
+    checked = given_mapping(mapping, fresh.report[LOOK].get("likely_id", ""))
+    DatasetImport.objects.filter(pk=job.pk).update(report={}, options=options | {"mapping": checked})
     return job_requeue(fresh)
 
 

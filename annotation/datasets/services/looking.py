@@ -14,7 +14,7 @@ from annotation.core.problems import Problems, shortened, shown, storable_json
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import UTF8_MARK, Oddities
 from annotation.datasets.mapping.meanings import NOTHING
-from annotation.datasets.mapping.proposing import Field, propose
+from annotation.datasets.mapping.proposing import Field, label_fields, likely_id, propose
 from annotation.datasets.mapping.rules import MOST_FIELDS
 from annotation.datasets.mapping.values import common_kind, fields_of, kind_of
 from annotation.datasets.services.content import ItemDraft
@@ -55,12 +55,16 @@ class SeenField:
 
 @dataclass
 class Look:
-    """``mapping`` is the proposal; ``rows`` are the first records, shortened."""
+    """``mapping`` is the proposal; ``rows`` are the first records, shortened.
+
+    ``likely_id`` is the field whose values name the items; '' if there is none.
+    """
 
     fields: list[dict[str, Any]]
     rows: list[tuple[int, dict[str, Any]]]
     n_rows: int
     mapping: dict[str, str]
+    likely_id: str = ""
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = storable_json(vars(self))
@@ -122,8 +126,10 @@ def look_at(content: bytes, *, filename: str, file_format: str, beat: Beat = noo
         for name, field in seen.items()
     ]
     repeats = {name: len(set(field.first)) < len(field.first) for name, field in seen.items()}
-    mapping = propose([Field(name, kinds[name], repeats[name]) for name in seen])
-    return Look(fields, rows, n_rows, mapping)
+    labels = label_fields([row for _, row in rows])
+    candidates = [Field(name, kinds[name], repeats[name], name in labels) for name in seen]
+    mapping = propose(candidates)
+    return Look(fields, rows, n_rows, mapping, likely_id(candidates, mapping))
 
 
 def _bounded(value: Any, levels: int = LEVELS) -> Any:

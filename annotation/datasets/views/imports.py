@@ -128,11 +128,13 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
     if form.is_bound:
         mapping = form.arguments()["mapping"] if form.is_valid() else {}
     try:
-        mapping = given_mapping(mapping)
+        mapping = given_mapping(mapping, look.get("likely_id", ""))
         separator = job.options.get("turn_separator", TURN_SEPARATOR)
         preview = preview_items(look["rows"], mapping, filename=job.filename, turn_separator=separator)
     except AnnotationError as error:
         refusal = error.message
+    if form.errors:
+        refusal = "A field is marked: correct it first."
     context = {
         "project": request.project,
         "job": job,
@@ -140,6 +142,7 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
         "form": form,
         "preview": preview,
         "refusal": refusal,
+        "takes_focus": form.is_bound and not request.htmx and "look" not in request.POST,
         "meanings": MEANINGS.values(),
         "left_out": [name for name, meaning in mapping.items() if meaning == IGNORE],
         "more": unlisted(preview.errors, preview.total) if preview else 0,

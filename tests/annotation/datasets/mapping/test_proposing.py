@@ -107,7 +107,7 @@ def test_a_system_is_named_after_its_field(field: str, system: str) -> None:
         ({"a": "output:" + "x" * 121}, "a system of 121 characters; accepted: up to 120"),
         ({"a": "id", "b": "ignore"}, "no field is a message, a reference or an output"),
         ({"a": "system", "b": "message"}, r"Name of the system \(a\) needs a field that is the response of the row"),
-        ({"a": "text"}, "a field must be the id of its item"),
+        ({"a": "text"}, "Which field is the same in all rows of an item"),
         ({"a": "dialogue", "b": "message"}, "Found a as the whole conversation and b as a part"),
         ({f"c{number}": "references" for number in range(201)}, "Found 201 fields; accepted: up to 200"),
     ],

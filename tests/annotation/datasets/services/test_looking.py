@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.datasets.services.looking import LEVELS, look_at
+from annotation.datasets.services.looking import LEVELS, Look, look_at
 
 
 @pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
@@ -13,3 +13,30 @@ def test_values_are_looked_at_however_deeply_they_are_nested(begin: str, end: st
     look = look_at(line.encode(), filename="d", file_format="jsonl")
     assert (look.n_rows, look.mapping["question"]) == (1, "message")
     assert json.dumps(look.as_json()).count("[") < LEVELS * 20
+
+
+PAIRS = [(item, system) for item in range(1, 4) for system in ("A", "B")]
+
+
+def looked(*columns: str) -> Look:
+    rows = [
+        {
+            "row": f"r{number}",
+            "dialogue": f"d0{item}",
+            "topic": "travel",
+            "history": f"Where to, traveller {item}?",
+            "system": system,
+            "answer": f"{system} knows {item}.",
+        }
+        for number, (item, system) in enumerate(PAIRS)
+    ]
+    lines = [json.dumps({name: row[name] for name in columns}) for row in rows]
+    return look_at("\n".join(lines).encode(), filename="d", file_format="jsonl")
+
+
+def test_labels_that_repeat_as_the_texts_do_are_proposed_as_the_id_of_the_item_whatever_their_name() -> None:
+    look = looked("dialogue", "topic", "history", "system", "answer")
+    assert (look.mapping["dialogue"], look.mapping["topic"], look.likely_id) == ("id", "ignore", "dialogue")
+    assert (look.mapping["history"], look.mapping["system"]) == ("dialogue", "system")
+    assert looked("topic", "history", "system", "answer").likely_id == ""  # one topic for all names no item
+    assert looked("dialogue", "system", "answer").likely_id == ""  # no text repeats with it

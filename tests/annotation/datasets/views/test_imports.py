@@ -314,3 +314,24 @@ def test_errors_of_a_mapped_file_name_the_persons_field_and_the_meanings_can_be_
     dataset_import_execute(import_id=job.pk)
     job.refresh_from_db()
     assert job.report["look"]["mapping"]["model_a"] == "output:model_a"
+
+
+def test_an_import_without_an_id_names_the_likely_field_beside_the_button(as_user, project, manager, queued) -> None:
+    rows = [
+        f'{{"dialogue": "d{item}", "question": "Tea or coffee, {item}?", "system": "{system}", "text": "{system}!"}}'
+        for item in (1, 2)
+        for system in ("A", "B")
+    ]
+    client = as_user(manager)
+    job = waiting(client, project, "\n".join(rows).encode())
+    assert job.report["look"]["mapping"]["dialogue"] == "id"
+    choose = url("dataset-import-map", project.slug, job.pk)
+    without = chosen("ignore", "message", "system", "text")
+    refused = client.post(choose, without).content.decode()
+    problem = refused.partition('id="mapping-problem"')[2].partition("form-actions")[0]
+    assert "No field is the id of the item. Is “dialogue” the id?" in problem
+    assert 'tabindex="-1" autofocus' in problem
+    changed = client.post(choose, without, headers=HTMX).content.decode()
+    assert 'id="mapping-problem" hx-swap-oob="true"' in changed
+    assert "autofocus" not in changed
+    assert not Dataset.objects.exists()
