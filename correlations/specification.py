@@ -33,6 +33,10 @@ REMAINDERS = {
     "keep": Option("Keep it", "the last, shorter one kept"),
     "drop": Option("Drop it", "a last, shorter one dropped"),
 }
+COMPARED = {
+    "best": "Rows with the same references, and the best rows of all metrics",
+    "all": "Every two rows",
+}
 ORDER = "max_order"  # the parameter of n-gram metrics that the order sweep varies
 POOLS = "whose score is over all outputs as one pool, which no unit's sums can give"
 # In a stored specification: which ratings and outputs it named. Not part of the request, so ignored when read.
@@ -135,6 +139,7 @@ class Specification(StudySpecification):
     orientation: Orientation = "both"
     remainder: Remainder = "keep"
     sweeps: bool = True
+    compare: str = "best"
     coefficients: tuple[str, ...] = USUAL
     seed: int = 20150726
 
@@ -144,7 +149,12 @@ class Specification(StudySpecification):
     # By default, with and without a release.
     USUAL_METRICS: ClassVar = {True: ("bleu", "sbleu", "delta_bleu"), False: ("bleu", "sbleu")}
     USUAL_SUBSETS: ClassVar = {True: ("original", "w>0", "all"), False: ("all",)}
-    CHOICES: ClassVar = {"orientation": ORIENTATIONS, "remainder": REMAINDERS, "tokenize": TOKENIZERS}
+    CHOICES: ClassVar = {
+        "orientation": ORIENTATIONS,
+        "remainder": REMAINDERS,
+        "tokenize": TOKENIZERS,
+        "compare": COMPARED,
+    }
     LIMITS: ClassVar = StudySpecification.LIMITS | {
         "order": (1, 4),
         "unit_size": (1, 100_000),

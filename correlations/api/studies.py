@@ -65,6 +65,10 @@ class SpecificationSerializer(StudySpecificationSerializer):
     orientation = serializers.CharField(required=False, help_text="both, fixed or random.")
     remainder = serializers.CharField(required=False, help_text="keep or drop.")
     sweeps = serializers.BooleanField(required=False)
+    compare = serializers.CharField(
+        required=False,
+        help_text="best: rows with the same references, and the best rows of all metrics; all: every two rows.",
+    )
     coefficients = NamesField(
         required=False,
         help_text=f"Of {', '.join(COEFFICIENTS)}; the first leads sweeps and comparisons. Default: {', '.join(USUAL)}.",

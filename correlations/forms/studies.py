@@ -9,7 +9,7 @@ from annotation.core.forms import offer_choices
 from annotation.models import Dataset, Release
 from correlations.forms.base import StudyBaseForm
 from correlations.selectors.metrics import RUN, offered_metrics
-from correlations.specification import ORIENTATIONS, REMAINDERS
+from correlations.specification import COMPARED, ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL, USUAL_SIZE
 from metrics.forms.runs import TOKENIZER_NAMES
@@ -81,6 +81,12 @@ class StudyForm(StudyBaseForm):
         initial=list(USUAL),
         widget=forms.CheckboxSelectMultiple,
         help_text="Sweeps and comparisons of metrics use the first.",
+    )
+    compare = forms.ChoiceField(
+        label="Compare",
+        choices=list(COMPARED.items()),
+        initial="best",
+        help_text="Each two on the items that both can use, corrected for the number of comparisons.",
     )
     seed = forms.IntegerField(
         label="Random number", initial=20150726, min_value=0, help_text="Every random choice follows from it."

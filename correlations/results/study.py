@@ -117,11 +117,12 @@ class StudyRow:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two metrics under one choice of references, by the leading coefficient over the items that both can use."""
+    """Two rows by the leading coefficient, over the items that both can use; each with its choice of references."""
 
-    subset_label: str
     first: str
+    first_references: str
     second: str
+    second_references: str
     items: int
     of: int
     first_value: dict[str, float | None] = field(metadata=spread_by_short("first_"))
@@ -132,8 +133,15 @@ class Comparison:
     p_holm: float | None
     reason: str
 
-    def other(self, label: str) -> str:
-        return self.second if self.first == label else self.first
+    @property
+    def subset_label(self) -> str:
+        """Return the references that both rows read, a row without any read along; empty if they differ."""
+        read = {self.first_references, self.second_references} - {NO_REFERENCES}
+        return NO_REFERENCES if not read else read.pop() if len(read) == 1 else ""
+
+    def sides(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return metric and references of both rows."""
+        return (self.first, self.first_references), (self.second, self.second_references)
 
 
 @dataclass(frozen=True)
@@ -224,7 +232,7 @@ class Table:
 class StudyResult(Table, common.StudyReport):
     """Everything that the report of a study shows."""
 
-    VERSION: ClassVar[int] = 3
+    VERSION: ClassVar[int] = 4
 
     sweeps: dict[str, Sweep]
     items: Items

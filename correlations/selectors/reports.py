@@ -21,7 +21,8 @@ from metrics.scoring.registry import METRICS
 NAN = float("nan")
 FOREST_CAPTION = "Band: bootstrap over items. Line: the paper's interval."
 SIGNIFICANT = 0.05
-FEW_COMPARISONS = 30  # that a page can show
+FEW_COMPARISONS = 30  # that a page shows in any case
+MOST_COMPARISONS = 200  # that it shows; the download has all
 MOST_RIVALS = 4  # before the lead sentence counts them
 IN_COLOUR = 6  # lines that differ enough to be read in one chart
 CLAMPED_WORTH_SHOWING = 0.02  # share of (unit, system) cells
@@ -65,22 +66,31 @@ def best_row(result: StudyResult) -> BestRow | None:
     best = max(defined, key=lambda index: values[index] or 0.0)
     row = result.rows[best]
     rivals, ahead = [], []
+    this = row.label, row.subset_label
     for entry in result.comparisons:
-        if entry.subset_label != row.subset_label or row.label not in (entry.first, entry.second):
+        sides = entry.sides()
+        if this not in sides or entry.p_holm is None:
             continue
-        if entry.p_holm is None:
-            continue
+        label, references = sides[0] if sides[1] == this else sides[1]
+        if label == row.label:
+            continue  # the same metric with other references
+        name = label if references in (row.subset_label, NO_REFERENCES) else f"{label} with {_short(references)}"
         if entry.p_holm >= SIGNIFICANT:
-            rivals.append(entry.other(row.label))
-        elif _lead(row, entry) < 0:
-            ahead.append(entry.other(row.label))
+            rivals.append(name)
+        elif _lead(this, entry) < 0:
+            ahead.append(name)
     return BestRow(row, best, row.coefficients[result.lead.key], rivals, ahead)
 
 
-def _lead(row: StudyRow, entry: Comparison) -> float:
+def _short(references: str) -> str:
+    """Return a choice of references as part of a list."""
+    return {"all": "all references", "single": "the single original"}.get(references, references)
+
+
+def _lead(row: tuple[str, str], entry: Comparison) -> float:
     """Return how much higher the row's coefficient is, over the items that both can use."""
     difference = entry.difference or 0.0
-    return difference if entry.first == row.label else -difference
+    return difference if entry.sides()[0] == row else -difference
 
 
 def few_units(result: StudyResult) -> str:
@@ -140,7 +150,11 @@ def _worth_showing(result: StudyResult) -> Sequence[Comparison]:
     if alone := best.get(NO_REFERENCES):  # reads no references, and is compared under each choice of them
         best = {label: max(candidate, alone) for label, candidate in best.items()}
     leaders = {label: leader for label, (_, leader) in best.items()}
-    return [entry for entry in result.comparisons if leaders.get(entry.subset_label) in (entry.first, entry.second)]
+    return [
+        entry
+        for entry in result.comparisons
+        if not entry.subset_label or leaders.get(entry.subset_label) in (entry.first, entry.second)
+    ][:MOST_COMPARISONS]
 
 
 def metrics_in_colour(result: StudyResult) -> list[str]:
@@ -338,9 +352,10 @@ def _sweep_table(result: StudyResult, sweeps: dict[str, Sweep]) -> Table:
 def _comparison_table(result: StudyResult) -> Table:
     short, key = result.lead.short, result.lead.key
     columns: Columns = {
-        "references": lambda entry: entry.subset_label,
         "first": lambda entry: entry.first,
+        "first_references": lambda entry: entry.first_references,
         "second": lambda entry: entry.second,
+        "second_references": lambda entry: entry.second_references,
         "items": lambda entry: entry.items,
         "items_of_study": lambda entry: entry.of,
         f"first_{short}": lambda entry: entry.first_value[key],

@@ -1,8 +1,9 @@
 """The table of a study: coefficients with both intervals, items left out, clamped scores, and comparisons."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from operator import itemgetter
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from correlations.stats.sampled_units import MetricResult, StudyResult, sampled_
 from correlations.stats.shared_segments import on_shared_segments
 from correlations.stats.significance import holm_correction
 from correlations.stats.units import StudyMetric, UnitSampling, too_few_units
+from metrics.scoring.metric import Metric
 from metrics.services.scoring import unusable_reason
 
 NO_BOOTSTRAP = "no bootstrap was requested"
@@ -200,11 +202,11 @@ def _comparisons(
     over_items: list[RowBootstrap | None],
     progress: StagedProgress,
 ) -> tuple[results.Comparison, ...]:
-    """Compare metrics under one subset, on the same items, units and resamples; correct p-values by Holm's method."""
+    """Compare rows on the same items, units and resamples; correct p-values by Holm's method."""
     rows: Sequence[MetricResult] = study.rows
     sampling = replace(inputs.sampling, coefficients=inputs.sampling.coefficients[:1])
-    compared = list(_compared(inputs))
-    shared, indices = on_shared_segments(metrics, [(a, b) for _, a, b in compared])
+    compared = _compared(inputs, study)
+    shared, indices = on_shared_segments(metrics, compared)
     if narrowed := shared[len(metrics) :]:
         # The seeds are the table's: the same assignments and the same resampled items, whatever rows they are of.
         report = progress.stage("Table over shared items")
@@ -223,7 +225,7 @@ def _comparisons(
 
 def _comparison(
     inputs: StudyInputs,
-    compared: tuple[str, int, int],
+    compared: tuple[int, int],
     key: str,
     rows: tuple[MetricResult, MetricResult],
     bootstraps: tuple[RowBootstrap | None, RowBootstrap | None],
@@ -232,14 +234,15 @@ def _comparison(
 
     With too few units the difference is not tested.
     """
-    label, a, b = compared
+    a, b = compared
     first, second = (row.coefficients[key].mean for row in rows)
     comparison = results.Comparison(
-        subset_label=label,
         first=inputs.rows[a].label,
+        first_references=inputs.rows[a].subset_label,
         second=inputs.rows[b].label,
+        second_references=inputs.rows[b].subset_label,
         items=rows[0].n_valid_segments,
-        of=inputs.human.mean.shape[1],
+        of=int(inputs.used.sum()),
         first_value={key: finite_or_none(first)},
         second_value={key: finite_or_none(second)},
         difference=None,
@@ -260,15 +263,31 @@ def _comparison(
     return replace(comparison, interval=_ends(tested.interval), p=p, reason=tested.reason or "")
 
 
-def _compared(inputs: StudyInputs) -> Iterator[tuple[str, int, int]]:
-    """Pair the rows of each subset. A row without references is paired with each of them; two such rows once."""
+def _compared(inputs: StudyInputs, study: StudyResult) -> list[tuple[int, int]]:
+    """Return the rows to compare: all pairs, or those of one choice of references and the best rows of all metrics.
+
+    A row without references is compared under each choice of them; two such rows once.
+    """
+    every = list(combinations(range(len(inputs.rows)), 2))
+    if inputs.specification.compare == "all":
+        return every
     alone = [index for index, row in enumerate(inputs.rows) if not row.metric.needs_references]
+    compared = []
     for subset in inputs.specification.built_subsets():
         reading = [
             index for index, row in enumerate(inputs.rows) if row.subset == subset and row.metric.needs_references
         ]
-        for a, b in combinations(sorted(reading + alone), 2):
-            if a in reading or b in reading:
-                yield subset.label, a, b
-    for a, b in combinations(alone, 2):
-        yield results.NO_REFERENCES, a, b
+        compared += [(a, b) for a, b in combinations(sorted(reading + alone), 2) if a in reading or b in reading]
+    compared += combinations(alone, 2)
+    return list(dict.fromkeys((*compared, *combinations(_best_rows(inputs, study), 2))))
+
+
+def _best_rows(inputs: StudyInputs, study: StudyResult) -> list[int]:
+    """Return each metric's row with the highest leading coefficient of those with enough units, in their order."""
+    lead = inputs.sampling.coefficients[0]
+    best: dict[Metric, tuple[float, int]] = {}
+    for index, (row, result) in enumerate(zip(inputs.rows, study.rows, strict=True)):
+        value = result.coefficients[lead].mean
+        if not np.isnan(value) and not too_few_units(result.units_per_pair):
+            best[row.metric] = max(best.get(row.metric, (value, index)), (value, index), key=itemgetter(0))
+    return sorted(index for _, index in best.values())

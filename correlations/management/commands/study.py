@@ -55,6 +55,7 @@ class Command(StudyCommand):
             "nargs": "+",
             "help": f"of {', '.join(COEFFICIENTS)}; sweeps and comparisons are of the first ({' '.join(USUAL)})",
         },
+        "compare": {"help": "rows to compare: best (same references, and the best rows of all metrics) or all (best)"},
         "lowercase": {"flag": "--keep-case", "action": "store_false", "default": None, "help": "do not lowercase"},
         "sweeps": {"flag": "--no-sweeps", "action": "store_false", "default": None, "help": "the table alone"},
     }

@@ -69,11 +69,32 @@ def test_a_metric_without_references_has_one_row_and_is_compared_on_every_subset
 
     rows = [(row["metric"], row["subset"], row["subset_label"]) for row in study.result["rows"]]
     assert rows == [("length", "none", "none"), ("bleu", "original", "single"), ("bleu", "all", "all")]
-    compared = [(c["subset_label"], c["first"], c["second"]) for c in study.result["comparisons"]]
-    assert compared == [("single", "Length", "BLEU"), ("all", "Length", "BLEU")]
+    compared = [(c["first"], c["second"], c["second_references"]) for c in study.result["comparisons"]]
+    assert compared == [("Length", "BLEU", "single"), ("Length", "BLEU", "all")]
     sweeps = study.result["sweeps"]
     series = {name: [entry["label"] for entry in sweep["series"]] for name, sweep in sweeps.items()}
     assert series == {"threshold": ["BLEU"], "order": ["BLEU"], "unit_size": ["Length", "BLEU"]}
+
+
+def test_any_rows_are_compared_on_the_items_that_both_can_use(world: World) -> None:
+    """ΔBLEU (2015) sets the best configuration of each metric side by side, whatever its references."""
+    rows = {"metrics": ["bleu", "delta_bleu"], "subsets": ["original", "all"], "unit_size": 3, "bootstrap": 60}
+    best, every = (run_study(world, **rows, compare=compare).read_result() for compare in ("best", "all"))
+
+    assert len(every.comparisons) == 6
+    leading = {
+        label: max((row for row in best.rows if row.label == label), key=best.lead_value) for label in ("BLEU", "ΔBLEU")
+    }
+    sides = tuple((row.label, row.subset_label) for row in leading.values())
+    assert sides in [entry.sides() for entry in best.comparisons]
+    values = {(row.label, row.subset_label): (row.items, best.lead_value(row)) for row in best.rows}
+    for entry in every.comparisons:
+        own = [values[side] for side in entry.sides()]
+        assert (entry.items, entry.of) == (min(items for items, _ in own), 40)
+        for (items, value), compared in zip(own, (entry.first_value, entry.second_value), strict=True):
+            assert items > entry.items or compared["spearman"] == value
+        assert entry.p_holm is not None
+        assert entry.p_holm >= entry.p
 
 
 def test_without_reference_metrics_only_unit_sizes_are_swept(world: World) -> None:

@@ -307,7 +307,7 @@ def test_a_subset_without_references_is_undefined_with_reasons(world: World) -> 
                 assert row[name]["reason"] == "0 units: at least 3 observations are needed"
             assert [entry["score"] for entry in row["systems"]] == [None, None, None]
     assert study.result["sweeps"]["order"]["series"][0]["points"][0]["rho"]["value"] is None
-    undefined = [entry["reason"] for entry in study.result["comparisons"] if entry["subset_label"] == "w > 1"]
+    undefined = [entry["reason"] for entry in study.result["comparisons"] if entry["first_references"] == "w > 1"]
     assert undefined == ["no item can be used by both"] * 3
 
 

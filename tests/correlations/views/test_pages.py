@@ -76,6 +76,7 @@ def form_data(world: World, **changes: object) -> dict[str, object]:
         "remainder": "keep",
         "seed": 1,
         "coefficients": ["spearman", "kendall"],
+        "compare": "best",
     } | changes
 
 
@@ -132,7 +133,13 @@ def test_rows_ahead_of_the_best_one_on_shared_items_are_named(study: Study) -> N
     )
     comparisons = tuple(
         replace(
-            result.comparisons[0], subset_label="all", first=first, second=second, difference=difference, p_holm=0.01
+            result.comparisons[0],
+            first=first,
+            first_references="all",
+            second=second,
+            second_references="all",
+            difference=difference,
+            p_holm=0.01,
         )
         for first, second, difference in (("a", "b", -0.1), ("c", "a", -0.1), ("b", "c", 0.1))
     )
