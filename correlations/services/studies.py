@@ -46,6 +46,7 @@ def study_create(
     settled = replace(requested, metrics=tuple(metrics))
     for metric, subset in settled.built_rows():
         check_references(named, metric, subset, field="subsets")
+    for metric in settled.built_metrics() if settled.sweeps else ():
         check_references(named, metric, settled.built_sweep_subset, field="sweep_subset")
     settled = _with_pairs(named, settled)
     # Built again, this refuses two names of one trained model: one metric twice.

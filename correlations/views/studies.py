@@ -60,6 +60,7 @@ def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> Htt
         "here": "New",
         "trail": _trail(kind, project),
         "list_url": kind.url("list", project),
+        "create_url": kind.url("create", project),
         "texts": texts,
         "release": texts.release,
         "datasets_without_weights": without_equal_weights(project),
