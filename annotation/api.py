@@ -13,9 +13,11 @@ from annotation.quality import api as operations
 from annotation.rating import api as rating_api
 from annotation.references.browsing import api as browsing_api
 from annotation.references.releases.api import references, weights_imports
+from annotation.removal import api as removal
 from annotation.results import api as results
 from annotation.seeds.api import seeds
 from annotation.seeds.api import selecting as seeds_selecting
+from annotation.transfer import api as transfer
 
 PROJECT = "projects/<slug:project_slug>"
 DATASET = f"{PROJECT}/datasets/<slug:dataset_slug>"
@@ -25,10 +27,14 @@ REFERENCE_SET = f"{PROJECT}/reference-sets/<slug:reference_set_slug>"
 
 def register(router: BaseRouter) -> None:
     router.register("projects", projects.ProjectsViewSet, "project")
+    router.register("project-imports", transfer.ProjectImportsViewSet, "project-import")
     router.register("example-projects", examples.ExamplesViewSet, "example-project")
+    router.register(PROJECT, transfer.ProjectExportViewSet, "whole-project")
     router.register(f"{PROJECT}/members", projects.MembersViewSet, "member")
     router.register(f"{PROJECT}/invitations", projects.InvitationsViewSet, "invitation")
     router.register(f"{PROJECT}/datasets", datasets.DatasetsViewSet, "dataset")
+    router.register(DATASET, removal.DatasetRemovalViewSet, "removed-dataset")
+    router.register(CAMPAIGN, removal.CampaignRemovalViewSet, "removed-campaign")
     router.register(f"{DATASET}/items", browsing_api.ItemsViewSet, "item")
     router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")
     router.register(f"{PROJECT}/dataset-imports", imports.DatasetImportsViewSet, "dataset-import")

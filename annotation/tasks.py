@@ -18,6 +18,7 @@ from annotation.models import (
     Job,
     MiningRun,
     ProjectDeletion,
+    ProjectImport,
     RatingImport,
     Release,
     ReleaseFigures,
@@ -34,6 +35,7 @@ from annotation.recruitment.services import events, refreshing
 from annotation.recruitment.tasks import provider_event_handle, recruitment_refresh
 from annotation.references.tasks import release_build, release_figures_compute, weights_import_execute
 from annotation.seeds.tasks import seeds_select_execute
+from annotation.transfer.tasks import project_import_execute
 
 
 def again(task: Task, job_id: int) -> None:
@@ -64,6 +66,7 @@ def sweep() -> None:
     pace.paces_update()
     stale_jobs_enqueue(
         (ProjectDeletion, project_delete),
+        (ProjectImport, project_import_execute),
         (Release, release_build),
         (ReleaseFigures, release_figures_compute),
         (WeightsImport, weights_import_execute),

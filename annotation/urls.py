@@ -12,14 +12,18 @@ from annotation.rating import urls as rating
 from annotation.records import urls as records
 from annotation.recruitment import urls as recruitment
 from annotation.references import urls as references
+from annotation.removal import urls as removal
 from annotation.results import urls as results
 from annotation.seeds import urls as seeds
+from annotation.transfer import urls as transfer
 
 app_name = "annotation"
 urlpatterns = [
     *demo.urlpatterns,
     *projects.urlpatterns,
     *notifications.urlpatterns,
+    *transfer.urlpatterns,
+    *removal.urlpatterns,
     *datasets.urlpatterns,
     *campaigns.urlpatterns,
     *rating.urlpatterns,

@@ -11,3 +11,4 @@ class CorrelationsConfig(AppConfig):
     def ready(self) -> None:
         import_module("correlations.overview")  # registers what the front page of a project shows of this app
         import_module("correlations.notifications")  # registers what members can be notified of
+        import_module("correlations.transfer")  # registers what an archive of a project holds of this app

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from annotation.core.numbers import counted
-from annotation.models import JobState, Project
+from annotation.models import Campaign, JobState, Project
 from annotation.overview.registry import Finding, JobKind, NextStep, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
@@ -84,8 +85,18 @@ def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
         )
 
 
+def campaign_uses(campaign: Campaign) -> Iterator[QuerySet[Any]]:
+    """Yield the studies that read a campaign's ratings."""
+    yield Study.objects.filter(campaigns=campaign)
+    yield ParameterStudy.objects.filter(campaigns=campaign)
+
+
 register_contents(
-    contents=[Content(Study, "study", "studies"), Content(ParameterStudy, "parameter study", "parameter studies")]
+    contents=[
+        Content(Study, "study", "studies", named=True),
+        Content(ParameterStudy, "parameter study", "parameter studies", named=True),
+    ],
+    uses=[campaign_uses],
 )
 register(
     findings=[study_findings, parameter_findings],

@@ -41,8 +41,12 @@ ORDER = "max_order"  # the parameter of n-gram metrics that the order sweep vari
 POOLS = "whose score is over all outputs as one pool, which no unit's sums can give"
 # In a stored specification: which ratings and outputs it named. Not part of the request, so ignored when read.
 NAMED = "named"
-# Within it: ids of the raters who were excluded in the campaigns at the study's creation; absent if there was none.
+# Within it: the raters who were excluded in the campaigns at the study's creation, by their place among the project's
+# raters; absent if there was none.
 WITHOUT_RATERS = "without_raters"
+# In a stored specification, not in its signature: the id of the newest rating that existed, in this database.
+LAST_RATING = "last_rating_id"
+STORED = (NAMED, LAST_RATING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +73,7 @@ class StudySpecification:
     def from_mapping(cls, given: Mapping[str, Any]) -> Self:
         """Check types and ranges, and fill in defaults; the error names all problems at once."""
         known = sorted(field.name for field in fields(cls))
-        given = {name: value for name, value in given.items() if name != NAMED}
+        given = {name: value for name, value in given.items() if name not in STORED}
         problems = {name: [f"found; accepted: {', '.join(known)}"] for name in given if name not in known}
         problems |= {name: ["found nothing; it is needed"] for name in cls.NEEDED if not given.get(name)}
         refuse_all(problems | cls._shape_problems(given))

@@ -19,6 +19,7 @@ ENTRIES = 2  # of each list
 CHARACTERS = 160  # of each text
 BEFORE = {  # what is sent first, so that an operation has something to do
     "campaigns_resume_create": "campaigns_pause_create",
+    "datasets_delete_create": "campaigns_close_create",
     "campaigns_amendments_resume_system_create": "campaigns_amendments_stop_system_create",
     "models_retry_create": "models_cancel_create",
     "reference_sets_releases_restore_create": "reference_sets_releases_deprecate_create",
@@ -43,11 +44,17 @@ def exchanges(known: Mapping[str, Any], people: Mapping[str, Any]) -> Iterator[t
             criteria=[CriterionDraft("quality", "How good?")],
         ),
     )
-    documents = documents_of(known) | {"lab/delete": {"confirmation": project.name}}
+    documents = documents_of(known) | {
+        "lab/delete": {"confirmation": project.name},
+        "datasets/chats/delete": {"confirmation": "Chats"},
+        "campaigns/delete": {"confirmation": draft.name},
+    }
     worlds = [known, *({**known, "campaign_pk": pk} for pk in (draft.pk, known["imported_campaign_pk"]))]
     sent = [_by_operation(operations(world, documents)) for world in worlds]
     for operation in sent[0]:
-        by_address = {requests[operation].address: requests for requests in sent}
+        by_address: dict[str, dict[str, Valid]] = {}
+        for requests in sent:
+            by_address.setdefault(requests[operation].address, requests)
         yield _first_accepted(operation, list(by_address.values()), people["owner"])
 
 

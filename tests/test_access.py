@@ -43,6 +43,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:project-members-remove "
     ),
     (Role.MANAGER, None): ("annotation:campaign-edit annotation:provider-accounts "),
+    (Role.OWNER, None): ("annotation:project-export annotation:project-archive "),
     (Role.MANAGER, Role.MANAGER): (
         "annotation:campaign-clone annotation:campaign-create annotation:campaign-import "
         "annotation:campaign-operation annotation:campaign-quality-apply annotation:campaign-quality-rules "
@@ -59,6 +60,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
     ),
     (Role.OWNER, Role.OWNER): (
         "annotation:project-delete annotation:project-edit annotation:rater-erase annotation:rater-held "
+        "annotation:dataset-delete annotation:campaign-delete "
     ),
     (Role.VIEWER, None): (
         "annotation:campaign-record-amendments annotation:campaign-results annotation:results "

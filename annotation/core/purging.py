@@ -1,10 +1,10 @@
-"""Remove everything that belongs to projects, append-only records included.
+"""Remove everything that belongs to projects, or hangs on some rows of one, append-only records included.
 
 Which rows belong to a project is read from the tables themselves: a row does if a reference that it must have leads,
 over other rows, to the project. A new table needs nothing here.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -13,9 +13,10 @@ from django.apps import apps
 from django.db import connection, models, transaction
 
 from annotation.core import sql
-from annotation.models import Campaign, Project
+from annotation.models import AuditEntry, Campaign, Project
 
 AnyModel = type[models.Model]
+Keys = dict[AnyModel, set[int]]  # of rows, by their table
 
 
 @contextmanager
@@ -85,3 +86,55 @@ def _delete(model: AnyModel, path: tuple[Any, ...], keys: list[int]) -> int:
     column = quote(str((path[0] if path else model._meta.pk).column))
     table = quote(model._meta.db_table)
     return sql.execute(f"DELETE FROM {table} WHERE {column} {condition}", [keys])  # noqa: S608 - likewise
+
+
+# --- Parts of a project ----------------------------------------------------------------------------------------------
+
+
+def hanging_on(roots: Mapping[AnyModel, Collection[int]]) -> Keys:
+    """Return these rows and all that cannot be without them, over any number of references.
+
+    Rows whose reference may end, and the audit log, are not among them: they stay and name the row no more.
+    """
+    keys: Keys = {model: set(of_model) for model, of_model in roots.items() if of_model}
+    new = dict(keys)
+    while new:
+        found: Keys = {}
+        for model in _tables():
+            for column in model._meta.concrete_fields:
+                if column.related_model in new and not _may_end(model, column):
+                    rows = _referring(model, column, new[column.related_model]) - keys.get(model, set())
+                    if rows:
+                        found.setdefault(model, set()).update(rows)
+        for model, rows in found.items():
+            keys.setdefault(model, set()).update(rows)
+        new = found
+    return keys
+
+
+def _may_end(model: AnyModel, column: Any) -> bool:
+    return bool(column.null and (model is AuditEntry or column.remote_field.on_delete is models.SET_NULL))
+
+
+def _referring(model: AnyModel, column: Any, keys: Collection[int]) -> set[int]:
+    quote = connection.ops.quote_name
+    key, table, name = map(quote, (str(model._meta.pk.column), model._meta.db_table, column.column))
+    query = f"SELECT {key} FROM {table} WHERE {name} = ANY(%s)"  # noqa: S608 - our tables
+    return {number for (number,) in sql.rows(query, [list(keys)])}
+
+
+@transaction.atomic
+def rows_purge(keys: Mapping[AnyModel, Collection[int]]) -> None:
+    """Delete these rows, as ``hanging_on`` returns them; foreign keys are checked at the end of the transaction."""
+    quote = connection.ops.quote_name
+    with purging():
+        for model in _tables():
+            for column in model._meta.concrete_fields:
+                target: Any = column.related_model
+                if target in keys and _may_end(model, column):
+                    table, name = quote(model._meta.db_table), quote(str(column.column))
+                    statement = f"UPDATE {table} SET {name} = NULL WHERE {name} = ANY(%s)"  # noqa: S608 - our tables
+                    sql.execute(statement, [list(keys[target])])
+        for model, of_model in keys.items():
+            table, key = quote(model._meta.db_table), quote(str(model._meta.pk.column))
+            sql.execute(f"DELETE FROM {table} WHERE {key} = ANY(%s)", [list(of_model)])  # noqa: S608 - our tables

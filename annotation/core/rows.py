@@ -324,9 +324,11 @@ def _constant(name: str) -> Any:
     raise _NotJson(name)
 
 
-def json_object(line: str, number: int, problems: Problems, *, example: str = EXAMPLE) -> dict[str, Any] | None:
-    """Return the object on a line; None, with an error in ``problems``, if there is none."""
-    problems.check_limit(number, "line", len(line), file_limits.LINE_CHARACTERS, " characters")
+def json_object(
+    line: str, number: int, problems: Problems, *, example: str = EXAMPLE, most: int = file_limits.LINE_CHARACTERS
+) -> dict[str, Any] | None:
+    """Return the object on a line of at most so many characters; None, with an error in ``problems``, without one."""
+    problems.check_limit(number, "line", len(line), most, " characters")
     value = _json_value(line, number, problems)
     if value is None or isinstance(value, dict):
         return value

@@ -10,6 +10,8 @@ from annotation.core.outbox import Outbox
 STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: the same members give the same bytes
 # What the standard library raises of zips that are cut off, damaged, encrypted or packed in a way it does not know.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
+ENTRY = b"PK\x01\x02"  # begins each entry of a zip's directory
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # that are read
 PACKED = (".parquet", ".gz", ".zst")  # compressed already
 
 

@@ -84,4 +84,5 @@ from annotation.models.releases import ReleaseFigures as ReleaseFigures
 from annotation.models.releases import ReleaseWeight as ReleaseWeight
 from annotation.models.releases import WeightsImport as WeightsImport
 from annotation.models.seeds import SeedSelecting as SeedSelecting
+from annotation.models.transfers import ProjectImport as ProjectImport
 from annotation.models.uploads import KeptFile as KeptFile

@@ -2,33 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from django.db.models import QuerySet
 
 from annotation import models
-from annotation.core.numbers import counted
 from annotation.mining.selectors import corpus_folder, paths_of
-from annotation.models import JobState, Project, Recruitment, RecruitmentState, Submission, SubmissionStatus
+from annotation.models import Campaign, JobState, Project, Recruitment
 from annotation.projects.contents import Content, register
-from annotation.recruitment.services.bonuses import batches_of
-
-OPEN = (RecruitmentState.PUBLISHED, RecruitmentState.PAUSED)
-UNPAID = (SubmissionStatus.ACTIVE, SubmissionStatus.AWAITING)
+from annotation.recruitment.services.settling import unsettled
 
 
 def open_recruitments(project: Project) -> Iterator[str]:
-    for recruitment in _recruitments(project).filter(state__in=OPEN):
-        yield f"The recruitment “{recruitment}” is {recruitment.get_state_display().lower()}: stop it first."
-
-
-def unpaid_submissions(project: Project) -> Iterator[str]:
-    """Yield recruitments whose raters wait for their pay. What was made by hand is settled at the provider's pages."""
-    unpaid = Submission.objects.filter(recruitment__account__isnull=False, status__in=UNPAID)
-    for recruitment in _recruitments(project).filter(state=RecruitmentState.COMPLETED):
-        if n := unpaid.filter(recruitment=recruitment).count():
-            yield f"“{recruitment}” has {counted(n, 'submission')} neither approved nor ended: review first."
-        if any(batch.open for batch in batches_of(recruitment)):
-            yield f"A bonus payment of “{recruitment}” is neither paid nor discarded: settle it first."
+    return unsettled(Recruitment.objects.filter(campaign__project=project))
 
 
 def corpora_at_work(project: Project) -> Iterator[str]:
@@ -41,22 +27,29 @@ def corpus_files(project: Project) -> Iterator[Path]:
         yield from paths_of(corpus_folder(corpus))
 
 
-def _recruitments(project: Project) -> QuerySet[Recruitment]:
-    return Recruitment.objects.filter(campaign__project=project).order_by("pk")
+def campaign_uses(campaign: Campaign) -> Iterator[QuerySet[Any]]:
+    """Yield what is made from a campaign's ratings, and the files that these came in."""
+    in_project = models.Release.objects.filter(reference_set__project=campaign.project_id)
+    yield in_project.filter(report__campaigns__contains=[{"id": campaign.pk}])
+    yield models.SeedSelection.objects.filter(campaigns=campaign)
+    yield models.RatingImport.objects.filter(campaign=campaign)
 
 
 register(
     contents=[
         Content(models.Dataset, "data set"),
         Content(models.Response, "response", project="item__dataset__project"),
-        Content(models.Campaign, "campaign"),
+        Content(models.Campaign, "campaign", named=True),
         Content(models.Rating, "rating", project="campaign__project"),
         Content(models.Rater, "rater"),
         Content(models.ReferenceSet, "reference set"),
-        Content(models.Release, "release of weights", "releases of weights", "reference_set__project"),
+        Content(models.Release, "release of weights", "releases of weights", "reference_set__project", named=True),
+        Content(models.SeedSelection, "selection of seeds", "selections of seeds"),
+        Content(models.MiningRun, "mining run"),
         Content(models.Corpus, "corpus", "corpora"),
         Content(models.Recruitment, "recruitment", project="campaign__project"),
     ],
-    problems=[open_recruitments, unpaid_submissions, corpora_at_work],
+    problems=[open_recruitments, corpora_at_work],
     files=[corpus_files],
+    uses=[campaign_uses],
 )

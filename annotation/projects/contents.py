@@ -3,26 +3,32 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
-from annotation.models import Project
+from annotation.models import Campaign, Project
 
 
 @dataclass(frozen=True)
 class Content:
-    """Rows that people count: what one is called, and the way from a row to its project."""
+    """Rows that people count: what one is called, the way from a row to its project, whether each has a name."""
 
     model: type[Model]
     noun: str
     plural: str = ""
     project: str = "project"
+    named: bool = False
 
 
 ProblemSource = Callable[[Project], Iterable[str]]  # sentences: what must be done before it can be deleted
 FileSource = Callable[[Project], Iterable[Path]]  # files and folders that no other project needs
 
+# What goes with a campaign besides the rows that name it: querysets of rows that are made from its ratings.
+UseSource = Callable[[Campaign], Iterable["QuerySet[Any]"]]
+
 CONTENTS: list[Content] = []
+USES: list[UseSource] = []
 PROBLEMS: list[ProblemSource] = []
 FILES: list[FileSource] = []
 
@@ -32,7 +38,9 @@ def register(
     contents: Iterable[Content] = (),
     problems: Iterable[ProblemSource] = (),
     files: Iterable[FileSource] = (),
+    uses: Iterable[UseSource] = (),
 ) -> None:
     CONTENTS.extend(contents)
     PROBLEMS.extend(problems)
     FILES.extend(files)
+    USES.extend(uses)

@@ -99,7 +99,12 @@ TASKS = (
             Entry(
                 "Settings",
                 "annotation:project-edit",
-                ("annotation:project-edit", "annotation:project-delete"),
+                (
+                    "annotation:project-edit",
+                    "annotation:project-delete",
+                    "annotation:project-export",
+                    "annotation:project-archive",
+                ),
                 Role.OWNER,
             ),
         ),

@@ -24,6 +24,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Outputs": "Items that the system answered.",
         "Shared": "Identical to another system's output for the same item: rated once, credited to both.",
     },
+    "transfer": {
+        "Of": "What the hash covers: a data set, a campaign's ratings or amendments, a release, a score run, a study.",
+        "Where it was": "The first digits of the SHA-256 that the archive names.",
+        "Here": "Whether the SHA-256 of what was imported is the same.",
+    },
     "agreement": {
         "Ratings": "Current ratings that count. Corrected, late and excluded ones are left out.",
         "Mean": f"The mean rating, {INTERVAL}.",

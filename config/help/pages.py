@@ -37,6 +37,17 @@ PAGES = (
         "records#deleting-a-project",
     ),
     Page(
+        ["annotation:project-export", "annotation:project-import", "annotation:project-import-detail"],
+        "A project leaves as one file and enters another Assay, with the same hashes. Accounts and secrets stay.",
+        "moving-data#a-project",
+        words=("content-hash",),
+    ),
+    Page(
+        ["annotation:dataset-delete", "annotation:campaign-delete"],
+        "Owners delete a data set or a campaign with everything that hangs on it. The project's log stays.",
+        "records#deleting-a-data-set-or-a-campaign",
+    ),
+    Page(
         ["annotation:project-members", "annotation:invitation-"],
         "Who works on the project, and in which role. Owners invite others by a link, change roles and remove members.",
         "architecture#the-nouns",

@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Count, Max
+from django.db.models import Count
 
 from annotation.core.normalisation import letters_of
 from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import Campaign, Criterion, Rating, Release, ResponseSource
-from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
+from annotation.rating.selectors.ratings import (
+    JudgementTable,
+    RatingLog,
+    campaign_criteria,
+    judgements,
+    rating_columns,
+)
 from annotation.references.releases.selectors.releases import release_judgements
 from correlations.results.study import Circularity, SameText
 from correlations.stats.resampling import RaterRatings
@@ -23,10 +29,9 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-def rating_marks(campaigns: Sequence[Campaign]) -> dict[str, Any]:
-    """Return each campaign's number of ratings and last id, which identify the ratings of an append-only log."""
-    rows = Rating.objects.filter(campaign__in=campaigns).values_list("campaign__name").order_by("campaign__name")
-    return {name: {"count": n, "last": last} for name, n, last in rows.annotate(n=Count("pk"), last=Max("pk"))}
+def rating_marks(logs: Sequence[tuple[Campaign, RatingLog]]) -> dict[str, Any]:
+    """Return the number of each campaign's ratings and their hash, by the campaign's name."""
+    return {campaign.name: {"count": log.n, "sha256": log.digest} for campaign, log in logs if log.n}
 
 
 def rated_items(

@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from annotation.rating.selectors.ratings import rater_places
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy, Study
 from correlations.results.common import Versions
 from correlations.results.study import NO_REFERENCES
 from correlations.selectors.inputs import BoolArray, FloatArray, HumanSide, IntArray, human_side
 from correlations.services.studies import study_systems
-from correlations.specification import NAMED, WITHOUT_RATERS, Specification, StudySpecification
+from correlations.specification import LAST_RATING, NAMED, WITHOUT_RATERS, Specification, StudySpecification
 from correlations.stats.units import USUAL_SIZE, StudyMetric, UnitSampling, counted_by_pair, counted_by_system
 from metrics.models import ScoreRun
 from metrics.scoring import VERSION
@@ -176,10 +177,10 @@ def study_ratings(study: Study | ParameterStudy, corpus: Corpus, spec: StudySpec
     if not corpus.external_ids:
         counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
         raise StudyError(f"No item can be used. Left out: {counts or 'the data set is empty'}.")
-    named = study.specification[NAMED]
-    last = max((mark["last"] for mark in named["ratings"].values()), default=0)
+    last = study.specification[LAST_RATING]
     campaigns = list(study.campaigns.order_by("name"))
-    without = named.get(WITHOUT_RATERS, [])
+    places = set(study.specification[NAMED].get(WITHOUT_RATERS, []))
+    without = [pk for pk, place in rater_places(study.project_id).items() if place in places] if places else []
     return human_side(corpus, campaigns, spec.criteria, up_to=last, without_raters=without)
 
 

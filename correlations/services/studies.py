@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from annotation.core.canonical import canonical_json
 from annotation.models import Campaign, Criterion, Dataset, Project, Release, SourceKind, System, User
 from annotation.quality.selectors.decisions import excluded_rater_ids
-from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.rating.selectors.ratings import campaign_criteria, rater_places, rating_log
 from annotation.rating.services.ratings import ratings_await
 from annotation.references.releases.selectors import releases
 from correlations.errors import StudyRefused
@@ -20,7 +20,7 @@ from correlations.models import Study
 from correlations.selectors.inputs import rated_items, rating_marks, referenced_items
 from correlations.selectors.lists import AnyStudy
 from correlations.services.stored import imported_run, with_runs_named
-from correlations.specification import NAMED, WITHOUT_RATERS, Specification, StudySpecification
+from correlations.specification import LAST_RATING, NAMED, WITHOUT_RATERS, Specification, StudySpecification
 from correlations.stats.units import fitting_unit_size
 from metrics.errors import ScoreRunRefused
 from metrics.scoring import VERSION
@@ -163,6 +163,7 @@ def study_store(
     if not name.strip():
         raise StudyRefused.of("name", "found nothing; accepted: up to 120 characters")
     ratings_await(campaigns=inputs.campaigns)
+    logs = [(campaign, rating_log(campaign)) for campaign in inputs.campaigns]
     plain = inputs.release is None and any(metric.needs_references for metric in metrics)
     named: dict[str, Any] = {
         **({"release": inputs.release.content_hash} if inputs.release else {}),
@@ -171,12 +172,13 @@ def study_store(
             sources=any(metric.needs_sources for metric in metrics),
             reference_kinds=SourceKind.of_references() if plain else (),
         ),
-        "ratings": rating_marks(inputs.campaigns),
+        "ratings": rating_marks(logs),
         "version": VERSION,
         "format": kind.RESULT.VERSION,
     }
-    if inputs.excluded:  # only then, so that older studies keep their signatures
-        named[WITHOUT_RATERS] = inputs.excluded
+    if inputs.excluded:
+        places = rater_places(inputs.project.pk)
+        named[WITHOUT_RATERS] = [places[pk] for pk in inputs.excluded]
     written = specification.as_dict() | {NAMED: named}
     # The unique constraint decides a race: the loser reads the winner's row once that is committed.
     study, created = kind.objects.get_or_create(
@@ -186,7 +188,7 @@ def study_store(
             "name": name.strip()[:120],
             "dataset": inputs.dataset,
             "release": inputs.release,
-            "specification": written,
+            "specification": written | {LAST_RATING: max((log.last or 0 for _, log in logs), default=0)},
             "requested_by": by,
         },
     )

@@ -18,8 +18,6 @@ from annotation.mining.opening import decompressed
 DESCRIPTION = "metrics.json"  # in exported archives, beside the scores
 MAX_FILES = 1000
 GZIP_MAGIC = b"\x1f\x8b"
-ZIP_ENTRY = b"PK\x01\x02"  # begins each entry of a zip's directory
-ZIP_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 TAR_HEADERS = (*tarfile.GNU_TYPES, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 # Also of tar files, and what damaged directories and headers raise.
 DAMAGED = (*zips.DAMAGED, tarfile.TarError, struct.error, ValueError, LookupError, OverflowError)
@@ -55,12 +53,12 @@ def _is_relevant(name: str) -> bool:
 
 
 def _zip_entries(content: bytes) -> Iterator[tuple[str, IO[bytes]]]:
-    check("files in the archive", content.count(ZIP_ENTRY), file_limits.ARCHIVE_MEMBERS)
+    check("files in the archive", content.count(zips.ENTRY), file_limits.ARCHIVE_MEMBERS)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for entry in archive.infolist():
             if not _is_relevant(entry.filename):
                 continue
-            if entry.compress_type not in ZIP_PACKINGS:
+            if entry.compress_type not in zips.PACKINGS:
                 raise RuntimeError(f"{entry.filename[:100]} is packed by method {entry.compress_type}")
             with archive.open(entry) as file:
                 yield entry.filename, file

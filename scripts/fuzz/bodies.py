@@ -45,6 +45,7 @@ FILES = {
     "scores": ("s.csv", b"system,item,score\nAlpha,i0,0.5\nBeta,i0,1\n"),
     "corpus": ("c.jsonl", b'{"context": ["Hi."], "message": "How are you?", "response": "Fine."}\n'),
     "texts": ("t.txt", b"one text\nand another\n"),
+    "project": ("lab.assay.zip", b"PK"),  # a worker reads it, and refuses it
     "dataset": ("d.jsonl", b'{"id": "1", "message": "Hi?", "references": ["Yes"], "outputs": {"A": "Hm."}}\n'),
 }
 CRITERION = {"name": "quality", "question": "How good?"}
@@ -113,12 +114,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "members/vera": {"role": "manager"},
     "lab": {"name": "Lab", "description": "A lab."},
     "lab/delete": {"confirmation": "not its name"},  # what follows needs it
+    "delete": {"confirmation": "not its name"},
 }
 BODIES["look"] = BODIES["rating-imports"]
 UPLOADS: dict[str, Pairs] = {
     "corpora": [("name", "Fourth pool"), ("file", FILES["corpus"])],
     "dataset-imports": [("name", "Yet more"), ("file", FILES["dataset"])],
     "models": [("name", "Of a file"), ("kind", "vectors"), ("file", FILES["texts"])],
+    "project-imports": [("name", "Moved"), ("file", FILES["project"])],
     "rating-imports": [("dataset", "chats"), ("name", "More ratings"), ("file", FILES["ratings"])],
     "dataset-imports/look": [("file", FILES["dataset"])],
     "look": [("dataset", "chats"), ("name", "More ratings"), ("file", FILES["ratings"])],

@@ -7,6 +7,8 @@ other error is wrong, and so is a file that takes ten seconds. Each import is ro
 kept, and its number repeats it.
 """
 
+import hashlib
+import io
 import json
 import logging
 import os
@@ -15,6 +17,7 @@ import signal
 import tempfile
 import time
 import traceback
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,7 +60,7 @@ def build_world() -> tuple[Any, Any]:
 
 def imports(project: Any, by: Any) -> list[Import]:
     """Return every way in, with its files."""
-    makers = (_datasets, _ratings, _weights, _scores, _corpora, _models, _designs)
+    makers = (_datasets, _ratings, _weights, _scores, _corpora, _models, _designs, _projects)
     return [each._replace(kind=make.__name__.strip("_")) for make in makers for each in make(project, by)]
 
 
@@ -204,6 +207,37 @@ def _designs(project: Any, by: Any) -> Iterator[Import]:
     design = {"assay_campaign": 1, "name": "Replies", "target": "outputs", "presentation": "single", "rules": [rule]}
     design |= {"criteria": [criterion], "ratings_per_unit": 5}
     yield Import(Sample("campaign.json", json.dumps(design).encode(), bytes), create)
+
+
+def _projects(project: Any, by: Any) -> Iterator[Import]:
+    from annotation.transfer.services.export import project_chunks
+    from annotation.transfer.services.imports import project_import_create, project_import_execute
+
+    def create(content: bytes) -> Any:
+        return project_import_create(by=by, filename="lab.zip", content=content)
+
+    archive = b"".join(project_chunks(project))
+    for table in ("dataset", "item", "response", "responsesource"):
+        name = f"tables/annotation.{table}.jsonl"
+        with zipfile.ZipFile(io.BytesIO(archive)) as read:
+            inner = read.read(name)
+
+        def pack(content: bytes, name: str = name) -> bytes:
+            return with_file(archive, name, content)
+
+        yield Import(Sample(name, archive, bytes, inner, pack), create, lambda pk: project_import_execute(import_id=pk))
+
+
+def with_file(archive: bytes, name: str, content: bytes) -> bytes:
+    """Return an archive of a project with other content of a file, and its hash in the manifest."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as read, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as written:
+        members = {each: read.read(each) for each in read.namelist()}
+        manifest = json.loads(members["manifest.json"])
+        manifest["files"][name]["sha256"] = hashlib.sha256(content).hexdigest()
+        for each, before in (members | {name: content, "manifest.json": json.dumps(manifest).encode()}).items():
+            written.writestr(each, before)
+    return made.getvalue()
 
 
 # --- Running ----------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from annotation.references.releases.services.releases import release_build, rele
 from annotation.references.sets.services import reference_set_create
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.seeds.services.selections import SelectionRules, seeds_select
+from annotation.transfer.services.imports import project_import_create
 from correlations.models import ParameterStudy, Study
 from correlations.services.execution import study_execute
 from correlations.services.parameter_execution import parameter_study_execute
@@ -272,10 +273,12 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         )
         for name in ("Unsure", "Tied")
     ]
+    moved = [project_import_create(by=owner, filename=f"{n}.zip", content=b"PK") for n in range(2)]
     for role in (Role.VIEWER, Role.MANAGER):
         invitation, _ = invitation_create(project=project, by=owner, role=role)
     return people, {
         "project_slug": project.slug,
+        "project_import_pk": moved[0].pk,
         "invitation_pk": invitation.pk,
         "username": "vera",
         "dataset_slug": dataset.slug,

@@ -23,7 +23,7 @@ class Command(AssayCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_by_slug(options["project"])
-        owner = _owner(project, options["user"])
+        owner = owner_named(project, options["user"])
         if options["confirm"] is None:
             self._say_what_goes(project)
             return
@@ -44,7 +44,7 @@ class Command(AssayCommand):
             self.stdout.write(f"Not yet: {problem}")
 
 
-def _owner(project: Project, username: str) -> User:
+def owner_named(project: Project, username: str) -> User:
     owners = Membership.objects.select_related("user").filter(project=project, role=Role.OWNER)
     membership = owners.filter(user__username=username).first()
     if membership is None:

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.core import sql
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Criterion, Rating
+from annotation.models import Campaign, Criterion, Rater, Rating
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -203,3 +203,40 @@ def judgements(ratings: RatingColumns, criteria: Sequence[Criterion]) -> Judgeme
         high=high,
         n_incomplete=int((~complete).sum()),
     )
+
+
+# A rater is named by the place among the project's raters: pseudonyms can be erased, ids differ between databases.
+LOG = """
+SELECT count(*), max(id), encode(sha256(convert_to(coalesce(string_agg(line, '' ORDER BY id), ''), 'UTF8')), 'hex')
+  FROM (
+    SELECT t.id,
+           encode(sha256(convert_to(jsonb_build_array(
+               i.external_id, x.text_key, c.name, r.place, t.value, t.cannot_judge, t.revision, t.extra,
+               extract(epoch FROM t.sent_at))::text, 'UTF8')), 'hex') AS line
+      FROM annotation_rating t
+      JOIN annotation_response x ON x.id = t.response_id
+      JOIN annotation_item i ON i.id = x.item_id
+      JOIN annotation_criterion c ON c.id = t.criterion_id
+      JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM annotation_rater WHERE project_id = %(project)s) r
+        ON r.id = t.rater_id
+     WHERE t.campaign_id = %(campaign)s
+  ) log
+"""
+
+
+class RatingLog(NamedTuple):
+    """The number of a campaign's ratings, corrections and late ones included, and a hash of their content."""
+
+    n: int
+    last: int | None  # the id of the newest in this database
+    digest: str
+
+
+def rating_log(campaign: Campaign) -> RatingLog:
+    return RatingLog(*sql.row(LOG, {"campaign": campaign.pk, "project": campaign.project_id}))
+
+
+def rater_places(project_id: int) -> dict[int, int]:
+    """Return each rater's place among the project's raters, from 1: the same wherever the project is."""
+    raters = Rater.objects.filter(project=project_id).order_by("pk").values_list("pk", flat=True)
+    return {pk: place for place, pk in enumerate(raters, start=1)}

@@ -31,7 +31,7 @@ def table_rows(table: Table, campaign: Campaign, *, json_as_text: bool = False) 
                     values = [hidden.sub(BLANKED, value) if isinstance(value, str) else value for value in values]
                 for index in json_at:
                     if values[index] is not None and (names or not json_as_text):
-                        data = _renamed(json.loads(values[index]), names)
+                        data = renamed(json.loads(values[index]), names)
                         values[index] = json.dumps(data, ensure_ascii=False) if json_as_text else data
                 if typed:
                     values = [
@@ -47,14 +47,14 @@ def _names(campaign: Campaign) -> dict[str, str]:
     return {name: f"{NAMED}{pk}" for pk, name in raters.values_list("pk", "pseudonym").iterator()}
 
 
-def _renamed(data: Any, names: Mapping[str, str]) -> Any:
+def renamed(data: Any, names: Mapping[str, str]) -> Any:
     """Replace names that are whole values or keys; a name inside a text may be an ordinary word."""
     if isinstance(data, str):
         return names.get(data, data)
     if isinstance(data, list):
-        return [_renamed(entry, names) for entry in data]
+        return [renamed(entry, names) for entry in data]
     if isinstance(data, dict):
-        return {names.get(key, key): _renamed(value, names) for key, value in data.items()}
+        return {names.get(key, key): renamed(value, names) for key, value in data.items()}
     return data
 
 

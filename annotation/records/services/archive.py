@@ -80,17 +80,17 @@ def _members(
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield name and pieces of each file; the manifest, which describes the others, is the last."""
     files: dict[str, dict[str, Any]] = {}
-    yield "README.md", _described(files, "README.md", [readme(formats).encode()])
-    yield "design.json", _described(files, "design.json", [_design(campaign)])
+    yield "README.md", described(files, "README.md", [readme(formats).encode()])
+    yield "design.json", described(files, "design.json", [_design(campaign)])
     for table in tables_of(campaign):
         columns = [column.name for column in table.columns]
         for ending in formats:
             count = _Counted(table_rows(table, campaign, json_as_text=ending == "parquet"))
             name = f"{table.name}.{ending}"
-            yield name, _described(files, name, table_chunks(ending, columns, count, types=column_types(table)))
+            yield name, described(files, name, table_chunks(ending, columns, count, types=column_types(table)))
             files[name]["rows"] = count.n
     for name, text in (documents(campaign) if documents else {}).items():
-        yield name, _described(files, name, [text.encode()])
+        yield name, described(files, name, [text.encode()])
     manifest = json.dumps(_manifest(campaign, files), ensure_ascii=False, indent=2) + "\n"
     yield "manifest.json", [manifest.encode()]
 
@@ -108,7 +108,7 @@ class _Counted:
             yield row
 
 
-def _described(files: dict[str, dict[str, Any]], name: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
+def described(files: dict[str, dict[str, Any]], name: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the same pieces; after the last, ``files`` holds the hash and the size of all."""
     digest, size = hashlib.sha256(), 0
     for chunk in chunks:

@@ -5,6 +5,7 @@ from django.db import connection
 
 from annotation.models import JobState, Participation, Project, Rater, Release
 from annotation.quality.services.decisions import rater_exclude, rater_include
+from annotation.rating.selectors.ratings import rater_places
 from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.services.demo import demo_study_specification
@@ -67,7 +68,7 @@ def test_a_study_records_the_raters_excluded_at_its_creation(world: World) -> No
     rater_exclude(campaign=world.output_campaign, rater=rater, reason="Spam")
     without, created = make(world)
     assert created
-    assert without.specification["named"]["without_raters"] == [rater.pk]
+    assert without.specification["named"]["without_raters"] == [rater_places(world.project.pk)[rater.pk]]
     assert make(world) == (without, False)
 
     rater_include(campaign=world.output_campaign, rater=rater, reason="A mistake")

@@ -176,7 +176,8 @@ def content_hash(release: Release, rows: Iterable[Sequence[object]]) -> str:
         "format": HASH_FORMAT,
         "method": release.method,
         "parameters": release.parameters,
-        "exclusion_rules": release.exclusion_rules,
+        # Elsewhere, ratings that rules name have other numbers than those that were published.
+        "exclusion_rules": release.report.get("published_rules", release.exclusion_rules),
         "signature": release.signature,
     }
     digest = hashlib.sha256(canonical_json(header) + b"\n")
