@@ -73,7 +73,7 @@ def score_of_sums(sums: Sequence[float]) -> tuple[float, bool]:
 def item_sums(metric: str, subset: str, order: int = 2) -> dict[str, dict[str, list[Fraction]]]:
     """Map item and system to the sums that a unit adds up ([score, 1] for sBLEU), without unusable items."""
     sums_by_item = {}
-    for item in raw.usable_items():
+    for item in raw.item_names():
         references = raw.chosen(item, subset)
         if not references or (metric == "delta_bleu" and max(weight for _, weight in references) <= 0):
             continue
@@ -98,46 +98,41 @@ def unit_score(metric: str, sums: np.ndarray) -> tuple[float, bool]:
 
 
 class SlowStudy:
-    """A study with new units for every pair; weights are scaled to whole numbers, so that ties are exact."""
+    """A study with new units for every pair, of the items on which the metric is defined; all outputs are rated.
+
+    Weights are scaled to whole numbers, so that ties are exact.
+    """
 
     def __init__(self, metric: str, subset: str, *, order: int = 2) -> None:
         self.metric = metric
         scale = 12 if metric == "delta_bleu" else 1
         sums = item_sums(metric, subset, order)
         means = raw.mean_rating(raw.HYPOTHESIS_NAMES)
-        self.usable = [item in sums for item in raw.usable_items()]
+        self.items = tuple(sums)
         width = len(next(iter(sums.values()))[raw.HYPOTHESIS_NAMES[0]])
         scales = [1, 1, *[scale] * (width - 2)]
         self.sums = {
             system: np.array(
-                [
-                    [float(value * s) for value, s in zip(sums[item][system], scales, strict=True)]
-                    if item in sums
-                    else [0.0] * width
-                    for item in raw.usable_items()
-                ]
+                [[float(value * s) for value, s in zip(sums[item][system], scales, strict=True)] for item in sums]
             )
             for system in raw.HYPOTHESIS_NAMES
         }
         self.human = {
-            system: np.array([float(12 * means[item, raw.outputs()[system, item]]) for item in raw.usable_items()])
+            system: np.array([float(12 * means[item, raw.outputs()[system, item]]) for item in sums])
             for system in raw.HYPOTHESIS_NAMES
         }
 
     def observations(self, rng: np.random.Generator, size: int, items: np.ndarray | None = None) -> np.ndarray:
         """Return metric and rating differences of all units and pairs, mirrored, of shape (2, N)."""
         differences = []
-        usable = np.array(self.usable)
         for a, b in combinations(raw.HYPOTHESIS_NAMES, 2):
-            order = rng.permutation(len(usable) if items is None else items)
+            order = rng.permutation(len(self.items) if items is None else items)
             for start in range(0, len(order), size):
                 unit = order[start : start + size]
-                unit = unit[usable[unit]]
-                if unit.size:
-                    m = [unit_score(self.metric, self.sums[s][unit].sum(axis=0))[0] for s in (a, b)]
-                    # Round off what the order of summation adds to means of sentence scores.
-                    h = [self.human[s][unit].sum() / unit.size for s in (a, b)]
-                    differences.append((round(m[0] - m[1], 13), round(h[0] - h[1], 11)))
+                m = [unit_score(self.metric, self.sums[s][unit].sum(axis=0))[0] for s in (a, b)]
+                # Round off what the order of summation adds to means of sentence scores.
+                h = [self.human[s][unit].sum() / unit.size for s in (a, b)]
+                differences.append((round(m[0] - m[1], 13), round(h[0] - h[1], 11)))
         half = np.array(differences).T
         return np.concatenate([half, -half], axis=1)
 
@@ -149,7 +144,7 @@ class SlowStudy:
     def bootstrap(self, seed: int, n: int, per_replicate: int, size: int = 100) -> np.ndarray:
         """Return rho of n resamples of the items, averaged over some assignments, of shape (n,)."""
         rng = np.random.default_rng(seed)
-        total = len(self.usable)
+        total = len(self.items)
         replicates = []
         for _ in range(n):
             items = rng.integers(0, total, total)

@@ -117,7 +117,7 @@ def test_every_weight_is_linear_in_the_mean_over_judgements_and_criteria() -> No
         assert stored[key] == pytest.approx(values, abs=1e-15), key
 
 
-def test_items_without_a_positive_weight_are_counted_and_left_out_of_the_study() -> None:
+def test_rows_that_read_weights_leave_out_the_items_without_a_positive_one() -> None:
     without = sorted(set(raw.item_names()) - set(raw.usable_items()))
     report = Release.objects.get().report["items"]
     result = study_of()
@@ -125,7 +125,9 @@ def test_items_without_a_positive_weight_are_counted_and_left_out_of_the_study()
     assert (len(without), len(raw.usable_items())) == (110, 890)
     assert report["without_positive"] == 110
     assert sorted(report["without_positive_listed"]) == without[: len(report["without_positive_listed"])]
-    assert [(entry["count"], sorted(entry["items"])) for entry in result["items"]["dropped"]] == [(110, without)]
+    assert result["items"] == {"used": 1000, "dropped": []}
+    assert row_of(result, "bleu", "all")["dropped"]["items"] == []
+    assert sorted(row_of(result, "delta_bleu", "all")["dropped"]["items"]) == without
 
 
 @pytest.mark.parametrize("tenths", range(-10, 11))
@@ -149,10 +151,10 @@ def test_thresholds_select_the_same_as_with_exact_weights(operator: str, tenths:
 def test_scores_of_systems_equal_sacrebleu_and_the_equation(metric: str, subset: str) -> None:
     row = row_of(study_of(), metric, subset)
     expected = slow_study(metric, subset)
-    items = [item for item, usable in zip(raw.usable_items(), expected.usable, strict=True) if usable]
+    items = list(expected.items)
 
     assert row["items"] == len(items)
-    assert row["dropped"]["count"] == len(raw.usable_items()) - len(items)
+    assert row["dropped"]["count"] == len(raw.item_names()) - len(items)
     assert [entry["system"] for entry in row["systems"]] == list(raw.HYPOTHESIS_NAMES)
     for entry in row["systems"]:
         system = entry["system"]
@@ -175,13 +177,9 @@ def sacrebleu_score(system: str, items: list[str], subset: str) -> float:
 def test_ratings_of_systems_pool_all_judgements_of_a_text(metric: str, subset: str) -> None:
     """Ratings of TeamCE include TeamEC's; equal texts of Baseline and Constant share their ratings."""
     means = raw.mean_rating(raw.HYPOTHESIS_NAMES)
-    usable = slow_study(metric, subset).usable
+    items = slow_study(metric, subset).items
     for entry in row_of(study_of(), metric, subset)["systems"]:
-        values = [
-            means[item, raw.outputs()[entry["system"], item]]
-            for item, wanted in zip(raw.usable_items(), usable, strict=True)
-            if wanted
-        ]
+        values = [means[item, raw.outputs()[entry["system"], item]] for item in items]
         assert entry["rating"] == pytest.approx(float(sum(values) / len(values)), abs=1e-12)
         assert entry["rated_items"] == len(values)
 
@@ -206,8 +204,8 @@ def test_coefficients_of_units_of_a_hundred_match_other_random_assignments(metri
     n = 20
     coefficients = slow_study(metric, subset).coefficients(7, n)
 
-    # 15 pairs, ceil(890 / 100) units with the short one of 90 items, each observation and its mirror image.
-    assert row["n_observations"] == 15 * 9 * 2
+    # 15 pairs; units of a hundred of the row's items, with a last short one; each observation and its mirror image.
+    assert row["n_observations"] == 15 * math.ceil(len(slow_study(metric, subset).items) / 100) * 2
     for name, replicates in (("rho", coefficients[:, 0]), ("tau", coefficients[:, 1])):
         error = replicates.std(ddof=1) * math.sqrt(1 / n + 1 / ASSIGNMENTS)
         assert abs(row[name]["value"] - replicates.mean()) < 4 * error
@@ -218,7 +216,7 @@ def test_coefficients_of_units_of_a_hundred_match_other_random_assignments(metri
 def test_the_papers_interval_equals_fishers(metric: str, subset: str) -> None:
     row = row_of(study_of(), metric, subset)
     for name in ("rho", "tau"):
-        z, half = math.atanh(row[name]["value"]), stats.norm.ppf(0.975) / math.sqrt(270 - 3)
+        z, half = math.atanh(row[name]["value"]), stats.norm.ppf(0.975) / math.sqrt(row["n_observations"] - 3)
         assert row[name]["paper"] == pytest.approx([math.tanh(z - half), math.tanh(z + half)], abs=1e-12)
 
 
@@ -226,17 +224,18 @@ def test_the_papers_interval_equals_fishers(metric: str, subset: str) -> None:
 def test_the_share_of_clamped_numerators_matches_other_assignments(subset: str) -> None:
     row = row_of(study_of(), "delta_bleu", subset)
     study, rng = slow_study("delta_bleu", subset), np.random.default_rng(3)
-    usable, n_clamped = np.array(study.usable), Counter[str]()
-    for _ in range(40):
-        order = rng.permutation(890)
-        for start in range(0, 890, 100):
+    n_items, n_clamped = len(study.items), Counter[str]()
+    n_draws = math.ceil(360 / math.ceil(n_items / 100))
+    for _ in range(n_draws):
+        order = rng.permutation(n_items)
+        for start in range(0, n_items, 100):
             unit = order[start : start + 100]
-            unit = unit[usable[unit]]
             for system in raw.HYPOTHESIS_NAMES:
                 n_clamped[system] += slow.unit_score("delta_bleu", study.sums[system][unit].sum(axis=0))[1]
     for entry in row["systems"]:
-        # 360 units here and 9,000 in the study: about 4.5 standard errors of a share of one half.
-        assert entry["clamped_share"] == pytest.approx(n_clamped[entry["system"]] / 360, abs=0.12)
+        # 360 units here and thousands in the study: about 4.5 standard errors of a share of one half.
+        share = n_clamped[entry["system"]] / (n_draws * math.ceil(n_items / 100))
+        assert entry["clamped_share"] == pytest.approx(share, abs=0.12)
 
 
 def test_sweeps_agree_with_the_table() -> None:
@@ -246,13 +245,14 @@ def test_sweeps_agree_with_the_table() -> None:
         rho = row_of(result, metric, "all")["rho"]["value"]
         for name, point in (("threshold", -1.0), ("unit_size", 100.0), ("order", 2.0)):
             assert sweep_point(sweeps[name], label, point)["rho"]["value"] == pytest.approx(rho, abs=1e-12)
-        best = [item for item in raw.usable_items() if any(weight == 1 for _, weight, _ in raw.references()[item])]
+        best = [item for item in raw.item_names() if any(weight == 1 for _, weight, _ in raw.references()[item])]
         assert sweep_point(sweeps["threshold"], label, 1.0)["items"] == len(best)
 
 
 @pytest.mark.parametrize("label", ["BLEU", "sBLEU", "ΔBLEU"])
 def test_units_of_one_item_correlate_smoothed_sentence_scores(label: str) -> None:
-    items, means = raw.usable_items(), raw.mean_rating(raw.HYPOTHESIS_NAMES)
+    items = raw.usable_items() if label == "ΔBLEU" else raw.item_names()
+    means = raw.mean_rating(raw.HYPOTHESIS_NAMES)
     scores, human = {}, {}
     for system in raw.HYPOTHESIS_NAMES:
         texts = [raw.outputs()[system, item] for item in items]
@@ -266,7 +266,7 @@ def test_units_of_one_item_correlate_smoothed_sentence_scores(label: str) -> Non
 
     point = sweep_point(study_of()["sweeps"]["unit_size"], label, 1.0)
 
-    assert point["n_observations"] == 15 * 890 * 2
+    assert point["n_observations"] == 15 * len(items) * 2
     # Not exact: equal sentence scores may differ in the last bit, which splits a tie.
     expected = stats.spearmanr(np.r_[metric, -metric], np.r_[rating, -rating]).statistic
     assert point["rho"]["value"] == pytest.approx(expected, abs=1e-5)
@@ -296,7 +296,7 @@ def test_judges_who_rated_both_sides_of_an_item_are_counted() -> None:
     sides = []
     for names in (raw.HYPOTHESIS_NAMES, raw.REFERENCE_NAMES):
         judged = raw.judgements(names).items()
-        sides.append({(judge, item) for (item, _), rows in judged for judge, _ in rows if item in raw.usable_items()})
+        sides.append({(judge, item) for (item, _), rows in judged for judge, _ in rows})
     outputs, references = sides
 
     circularity = study_of()["circularity"]
@@ -308,7 +308,7 @@ def test_judges_who_rated_both_sides_of_an_item_are_counted() -> None:
     same = sum(
         raw.outputs()[system, item] in [text for text, _, _ in raw.references()[item]]
         for system in raw.HYPOTHESIS_NAMES
-        for item in raw.usable_items()
+        for item in raw.item_names()
     )
     assert circularity["same_text_items"] == same
 
