@@ -1,6 +1,7 @@
 """Who is better by the raters, on the front page: the sentence of each campaign that compares systems."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from django.urls import reverse
 
@@ -8,13 +9,13 @@ from annotation.models import CampaignState, Project
 from annotation.overview.registry import Finding, register
 from annotation.results.selectors.campaigns import headline, rated_campaigns
 
-MOST = 3  # campaigns that are read, newest first
+MOST, MOST_READ = 3, 12  # verdicts, and campaigns that are read for them, newest first
 
 
 def verdicts(project: Project, most: int) -> Iterator[Finding]:
     """Yield what raters say of the systems. The newest verdict leads the page, of certain ones if there are any."""
-    read = [(campaign, headline(campaign)) for campaign in rated_campaigns(project)[: min(most, MOST)]]
-    found_any = [(campaign, found) for campaign, found in read if found]
+    read = ((campaign, headline(campaign)) for campaign in rated_campaigns(project)[:MOST_READ])
+    found_any = list(islice(((campaign, found) for campaign, found in read if found), min(most, MOST)))
     is_any_certain = any(found.is_certain for _, found in found_any)
     for campaign, found in found_any:
         newest = campaign.ratings.order_by("-pk").values_list("created_at", flat=True)[0]

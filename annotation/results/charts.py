@@ -33,6 +33,7 @@ def estimates(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         if not isnan(each.estimate)
     ]
     what = f"Mean rating: {verdict.criterion}" if verdict.by_means else "Strength (log odds; all systems have mean 0)"
+    what += f", 95 % intervals; {max((each.items for each in verdict.systems), default=0):,} items"
     colours = palette(theme)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=_systems(verdict),
@@ -113,7 +114,7 @@ def _height(verdict: CriterionVerdict) -> int:
 def _ladder(n: int, theme: Theme) -> list[str]:
     """Return colours from the worst value to the best, over a neutral middle."""
     colours = palette(theme)
-    stops = (colours.negative, colours.gold, colours.line_strong, colours.accent, colours.positive)
+    stops = (colours.negative, colours.line, colours.positive)
     if n <= 1:
         return [colours.accent]
     if n == len(("lost", "tied", "won")):

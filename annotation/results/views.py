@@ -23,6 +23,7 @@ from annotation.results.attributes import (
     ATTRIBUTES,
     FILTER_REFUSED,
     NONE,
+    RATER,
     Attribute,
     filters_from,
     in_address,
@@ -35,7 +36,7 @@ from annotation.results.selectors.deciding import deciding_items
 from annotation.results.selectors.sentences import listed
 from annotation.results.selectors.stored import Read, read_results
 from annotation.results.selectors.tables import TABLES, latex_table, paragraph, plain_results
-from annotation.results.selectors.verdicts import CriterionVerdict, Results
+from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results
 from annotation.results.services.snapshots import snapshot_request
 from annotation.results.tasks import results_compute
 
@@ -83,7 +84,7 @@ def results_chart(request: MemberRequest, criterion: str, name: str, file_format
     if name not in CHARTS:
         raise Http404(f"No chart {name!r}; there are {', '.join(CHARTS)}.")
     specification = CHARTS[name](verdict, theme=chart_theme(request))
-    return chart_response(specification, file_format, f"results-{_stem(campaigns)}-{criterion}-{name}")
+    return chart_response(specification, file_format, f"results-{_stem(request, campaigns)}-{criterion}-{name}")
 
 
 @require_GET
@@ -92,7 +93,7 @@ def results_download(request: MemberRequest, name: str, file_format: str) -> Htt
     """Return a table of the results, all of them as JSON, the LaTeX table, or the paragraph."""
     campaigns = _campaigns_or_404(request)
     found = _results_or_404(request, campaigns)
-    stem = f"results-{_stem(campaigns)}"
+    stem = f"results-{_stem(request, campaigns)}"
     if (name, file_format) == ("all", "json"):
         answer = JsonResponse(plain_results(found, campaigns, plain(found)))
         answer["Content-Disposition"] = f'attachment; filename="{stem}.json"'
@@ -152,6 +153,8 @@ def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str,
         ],
         "rater_filters": _rater_filters(campaigns, filters) if may_manage(request.project) else [],
         "filtered": filters,
+        "filtered_by": _filtered_by(campaigns, filters),
+        "unfiltered_url": _page_url(request.project, campaigns, {}),
         "criteria": [_shown_verdict(request.project, verdict, query) for verdict in read.results.criteria]
         if read.results
         else [],
@@ -172,6 +175,22 @@ def _rater_filters(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) ->
     return [
         (key, label, [(value, f"{value} ({counted(n, 'rater')})", filters.get(key) == value) for value, n in answers])
         for key, (label, answers) in rater_choices(campaigns).items()
+    ]
+
+
+def _filtered_by(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> list[str]:
+    """Return the filters in words."""
+    named = [
+        f"{ATTRIBUTES[key].label.lower()}: {ATTRIBUTES[key].shown(value)}"
+        for key, value in filters.items()
+        if key in ATTRIBUTES
+    ]
+    answers = rater_answers(filters)
+    labels = rater_choices(campaigns) if answers else {}
+    return named + [
+        f"raters who answered “{value}” to “{labels[key][0] if key in labels else name}”"
+        for name, value in answers.items()
+        for key in [f"{RATER}{name}"]
     ]
 
 
@@ -204,6 +223,7 @@ def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> d
         "matrix": [(row, [_cell(verdict, row, column, items) for column in names]) for row in names],
         "names": names,
         "certain": sum(pair.differs for pair in verdict.pairs),
+        "perhaps": sum(pair.differs and pair.holds_zero for pair in verdict.pairs),
     }
 
 
@@ -219,8 +239,15 @@ def _cell(verdict: CriterionVerdict, row: str, column: str, items: str) -> dict[
         "high": pair.high if sign > 0 else -pair.low,
         "pair": pair,
         "url": f"{items}&{urlencode([('system', row), ('system', column)])}",
-        "side": ("ahead" if sign * pair.difference > 0 else "behind") if pair.differs else "",
+        "side": _side(sign * pair.difference, pair),
     }
+
+
+def _side(difference: float, pair: PairVerdict) -> str:
+    """Return the classes of a cell: which system is ahead, and whether with other raters it may be otherwise."""
+    if not pair.differs:
+        return ""
+    return f"{'ahead' if difference > 0 else 'behind'}{' perhaps' if pair.holds_zero else ''}"
 
 
 def _downloads(project: Project, query: str) -> dict[str, str]:
@@ -276,5 +303,7 @@ def _verdict_or_404(found: Results, criterion: str) -> CriterionVerdict:
     return verdict
 
 
-def _stem(campaigns: Sequence[Campaign]) -> str:
-    return "-".join(["campaign", *(str(campaign.pk) for campaign in campaigns[:5])])
+def _stem(request: MemberRequest, campaigns: Sequence[Campaign]) -> str:
+    """Return what names a file of these results."""
+    numbers = [str(campaign.pk) for campaign in campaigns[:5]]
+    return "-".join(["campaign", *numbers, *(["filtered"] if _filters(request) else [])])

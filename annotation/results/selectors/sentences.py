@@ -29,45 +29,108 @@ def verdict_sentence(verdict: CriterionVerdict) -> str:
             f"No difference between two systems is certain yet; {best.name} is ahead with "
             f"{number(best.estimate)}{_interval(best.low, best.high)}."
         )
-    n_pairs = len(verdict.pairs)
-    if len(certain) <= MOST_PAIRS:
-        first, *others = certain
-        text = f"Raters prefer {first.first} to {first.second}: {_difference(first, verdict.of_means)}"
-        for pair in others:
-            text += f"; {pair.first} to {pair.second}: {_difference(pair)}"
-        rest = "nothing else is certain" if n_pairs > len(certain) else "so the order is certain"
-        return f"{text}; {rest}." + _caution(certain)
-    first_ones = [each for each in verdict.systems if each.cluster == verdict.systems[0].cluster]
-    widest = certain[0]
+    if leads := _leads_over_all(verdict):
+        return _ahead_of_all(verdict, leads)
+    return _few_pairs(verdict, certain) if len(certain) <= MOST_PAIRS else _many_pairs(verdict, certain)
+
+
+def _leads_over_all(verdict: CriterionVerdict) -> list[PairVerdict]:
+    """Return the differences of the first of three or more systems to each other one if all are certain, else none."""
+    first = verdict.systems[0].name
+    leads = [pair for pair in verdict.pairs if pair.first == first and pair.differs]
+    return leads if 1 < len(leads) == len(verdict.systems) - 1 else []
+
+
+def _ahead_of_all(verdict: CriterionVerdict, leads: list[PairVerdict]) -> str:
+    firm, open_ = _divided(leads)
+    text = f"{leads[0].first} is better than every other system"
+    if not open_:
+        least = leads[-1]
+        text += f"; its smallest lead, over {least.second}, is {_difference(least, verdict.of_means)}"
+    elif not firm:
+        least = leads[-1]
+        text += (
+            " by these raters. With other raters it may be otherwise: its smallest lead, over "
+            f"{least.second}, is {_difference(least, verdict.of_means)}"
+        )
+    else:
+        least = min(firm, key=lambda pair: pair.low)  # its interval comes closest to 0
+        of, leads_over = ("", "the lead over") if len(firm) == 1 else (f"{least.second}: ", "the leads over")
+        text += (
+            f" by these raters. With other raters {leads_over} {listed([pair.second for pair in firm])} should hold, "
+            f"too ({of}{_difference(least, verdict.of_means)}); "
+            f"{'that' if len(open_) == 1 else 'those'} over {listed([pair.second for pair in open_])} may not"
+        )
+    return f"{text}. {_among_others(verdict, leads)}"
+
+
+def _among_others(verdict: CriterionVerdict, leads: list[PairVerdict]) -> str:
+    others = [pair for pair in verdict.pairs if pair not in leads]
+    certain = sum(pair.differs for pair in others)
+    if not certain:
+        return "The others cannot be told apart."
+    return (
+        "The order of the others is certain, too."
+        if certain == len(others)
+        else f"Of the {len(others):,} differences between the others {certain:,} {_are(certain)} certain."
+    )
+
+
+def _few_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> str:
+    firm, open_ = _divided(certain)
+    rest = "so the order is certain" if len(certain) == len(verdict.pairs) else "nothing else is certain"
+    if not open_:
+        return f"Raters prefer {_preferred(firm, verdict)}; {rest}."
+    end = f"; {rest}." if len(certain) < len(verdict.pairs) else "."
+    if firm:
+        names = listed([f"{pair.first} to {pair.second}" for pair in open_])
+        return f"Raters prefer {_preferred(firm, verdict)}. These raters also prefer {names}, but others may not{end}"
+    return f"These raters prefer {_preferred(open_, verdict)}; others may not{end}"
+
+
+def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> str:
+    first_ones = [each.name for each in verdict.systems if each.cluster == verdict.systems[0].cluster]
     lead = (
-        f"{first_ones[0].name} is better than every other system"
-        if len(first_ones) == 1
-        else f"No system is ahead of all others; {listed([each.name for each in first_ones])} share the first place"
+        f"No system is ahead of all others; {listed(first_ones)} share the first place"
         if len(first_ones) < len(verdict.systems)
         else f"{verdict.systems[0].name} is ahead, but not certainly of all"
     )
-    text = (
-        f"{lead}. {_how_many(len(certain), n_pairs)} certain, the largest between "
-        f"{widest.first} and {widest.second}: {_difference(widest, verdict.of_means)}."
+    firm, open_ = _divided(certain)
+    n_pairs, widest = len(verdict.pairs), (firm or certain)[0]
+    how_many = f"All {n_pairs:,} differences are" if len(certain) == n_pairs else _of(n_pairs, len(certain))
+    caution = f" With other raters {len(open_):,} of them may not hold." if open_ else ""
+    return (
+        f"{lead}. {how_many} certain, the largest between {widest.first} and {widest.second}: "
+        f"{_difference(widest, verdict.of_means)}.{caution}"
     )
-    return text + _caution(certain)
 
 
-def _how_many(certain: int, pairs: int) -> str:
-    return f"All {pairs:,} differences are" if certain == pairs else f"Of {pairs:,} differences {certain:,} are"
+def _divided(certain: list[PairVerdict]) -> tuple[list[PairVerdict], list[PairVerdict]]:
+    """Return differences that should hold with other raters and items, too, and those that are of these raters alone.
+
+    The p-value is over items, as the raters are; the interval is over raters and items.
+    """
+    return [pair for pair in certain if not pair.holds_zero], [pair for pair in certain if pair.holds_zero]
+
+
+def _preferred(pairs: list[PairVerdict], verdict: CriterionVerdict) -> str:
+    return "; ".join(
+        f"{pair.first} to {pair.second}: {_difference(pair, '' if place else verdict.of_means)}"
+        for place, pair in enumerate(pairs)
+    )
+
+
+def _of(pairs: int, certain: int) -> str:
+    return f"Of {pairs:,} differences {certain:,} {_are(certain)}"
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def named_sentence(verdict: CriterionVerdict, *, many: bool) -> str:
     """Return the sentence; with its criterion in front if it is one of many."""
     return f"{verdict.criterion.capitalize()}: {verdict.sentence}" if many else verdict.sentence
-
-
-def _caution(certain: list[PairVerdict]) -> str:
-    turned = sum(pair.holds_zero for pair in certain)
-    if not turned:
-        return ""
-    which = "It holds" if len(certain) == 1 else f"{turned:,} of these differences hold"
-    return f" {which} for these raters; with other raters it may be otherwise, as the interval says."
 
 
 def _difference(pair: PairVerdict, of_means: str = "") -> str:

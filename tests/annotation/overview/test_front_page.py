@@ -54,7 +54,7 @@ def test_every_source_gives_sentences_with_pages(lab: Project, world, as_user) -
     """The studies here have too few units for a headline; tests/correlations/views has one."""
     client = as_user(world.people["viewer"])
     findings = [finding for source in FINDINGS for finding in source(lab, 3)]
-    assert {finding.kind for finding in findings} == {"Campaign", "Weights", "Scores", "Parameter study"}
+    assert {finding.kind for finding in findings} == {"Campaign", "Raters", "Weights", "Scores", "Parameter study"}
     for finding in findings:
         assert finding.text.endswith("."), finding
         assert finding.at <= timezone.now()
