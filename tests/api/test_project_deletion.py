@@ -23,6 +23,7 @@ from annotation.models import (
     KeptFile,
     Project,
     ProjectDeletion,
+    ProjectImport,
     ProviderAccount,
     ProviderEvent,
     Recruitment,
@@ -44,6 +45,7 @@ OUTSIDE = {
     "annotation_heartbeat",
     "annotation_limitcount",
     "annotation_projectdeletion",  # its row goes last
+    "annotation_projectimport",  # of an account
     "annotation_user",
     "annotation_user_groups",
     "annotation_user_user_permissions",
@@ -121,6 +123,7 @@ def test_no_table_keeps_a_row_of_a_deleted_project(lab: Project) -> None:
         delete(project)
     left = {table for table, n in row_counts().items() if n}
     assert left <= OUTSIDE - {"annotation_projectdeletion"}
+    assert not ProjectImport.objects.exclude(project=None).exists()
     filled = {table for table, n in before.items() if n} - OUTSIDE
     assert len(filled) >= 50, "the world of the API has rows in most tables"
 

@@ -20,6 +20,7 @@ from annotation.quality.selectors.monitoring.statistics import Statistics, compu
 from annotation.quality.selectors.raters import moment
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
+from annotation.weighting.agreement import icc
 from correlations.models import Study
 from correlations.services.demo import demo_study_specification
 from correlations.services.execution import study_execute
@@ -328,19 +329,26 @@ def test_alpha_equals_the_krippendorff_library(campaign: str, criterion: int) ->
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own use of pandas
 @pytest.mark.parametrize("criterion", [0, 1])
-def test_icc_equals_pingouins(criterion: int) -> None:
-    """References all have three ratings: pingouin needs a balanced table."""
-    data = ratings(demo_data.REFERENCE_CAMPAIGN, criterion)
-    data["place"] = data.groupby("response").cumcount()
-    table = pingouin.intraclass_corr(data, targets="response", raters="place", ratings="value").set_index("Type")
+def test_icc_equals_pingouins_and_scipys(criterion: int) -> None:
+    """Some raters rated a text twice: scipy's F over all that count; pingouin needs the same number of each text."""
+    data = ratings(demo_data.REFERENCE_CAMPAIGN, criterion).drop_duplicates(["judge", "response"], keep="last")
+    values = [group.to_numpy() for _, group in data.groupby("response")["value"]]
+    f = stats.f_oneway(*values).statistic
+
+    found = figures_of(demo_data.REFERENCE_CAMPAIGN).criteria[criterion].icc
+
+    k0 = (len(data) - sum(len(each) ** 2 for each in values) / len(data)) / (len(values) - 1)
+    assert (found.icc_1, found.icc_k, found.k) == pytest.approx(((f - 1) / (f + k0 - 1), (f - 1) / f, k0), abs=1e-10)
+
+    whole = data[data.groupby("response")["value"].transform("size") == 3].copy()
+    whole["place"] = whole.groupby("response").cumcount()
+    table = pingouin.intraclass_corr(whole, targets="response", raters="place", ratings="value").set_index("Type")
     single, mean = table.loc["ICC(1,1)"], table.loc["ICC(1,k)"]
-
-    icc = figures_of(demo_data.REFERENCE_CAMPAIGN).criteria[criterion].icc
-
-    assert (icc.icc_1, icc.icc_k, icc.k) == pytest.approx((single["ICC"], mean["ICC"], 3), abs=1e-10)
+    balanced = icc([each.tolist() for each in values if len(each) == 3])
+    assert (balanced.icc_1, balanced.icc_k, balanced.k) == pytest.approx((single["ICC"], mean["ICC"], 3), abs=1e-10)
     # pingouin rounds its intervals to two decimals.
-    assert (icc.icc_1_low, icc.icc_1_high) == pytest.approx(tuple(single["CI95"]), abs=0.0051)
-    assert (icc.icc_k_low, icc.icc_k_high) == pytest.approx(tuple(mean["CI95"]), abs=0.0051)
+    assert (balanced.icc_1_low, balanced.icc_1_high) == pytest.approx(tuple(single["CI95"]), abs=0.0051)
+    assert (balanced.icc_k_low, balanced.icc_k_high) == pytest.approx(tuple(mean["CI95"]), abs=0.0051)
 
 
 def figures_of(name: str) -> Statistics:

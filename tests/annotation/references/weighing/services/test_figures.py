@@ -5,6 +5,7 @@ import pytest
 from django.core.cache import cache
 
 from annotation.models import FiguresPart, JobState, ReleaseFigures
+from annotation.quality.services.operations import campaign_extend
 from annotation.references.weighing.selectors import stored
 from annotation.references.weighing.selectors.attention import attention, suggestion
 from annotation.references.weighing.selectors.guard import circularity
@@ -125,8 +126,7 @@ def test_the_planned_number_of_ratings_follows_the_campaign(release, every_relea
     compute_all(release)
     assert len(attention(release).fewer.response_id) == 0
     campaign = release.reference_set.campaigns.get()
-    campaign.ratings_per_unit = 4  # as when a running campaign is extended
-    campaign.save()
+    campaign_extend(campaign=campaign, ratings_per_unit=4)
     with pytest.raises(FiguresAwaited):
         attention(release)
     compute_all(release)
