@@ -18,8 +18,8 @@ from annotation.projects.services.projects import project_create
 
 FOLDER = Path(settings.BASE_DIR) / "demo" / "aims"
 CONSENT = """\
-This is an example. You read short texts from a published data set and rate them. Your ratings are kept under a \
-made-up name, in this installation only. You may stop at any time.
+This is an example. You read short texts from a published data set and rate them. Your ratings are kept under the \
+name or nickname that you enter, in this installation only. You may stop at any time.
 """
 
 

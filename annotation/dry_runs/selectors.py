@@ -74,11 +74,11 @@ def _tiles(result: dict[str, Any]) -> list[Tile]:
     tiles = []
     if result["paid"]:
         low, high = (money(cost[name], result["currency"]) for name in ("total_low", "total_high"))
-        tiles.append(Tile("Cost", money(cost["total"], result["currency"]), f"95 % between {low} and {high}"))
+        tiles.append(Tile("Cost", money(cost["total"], result["currency"]), f"95% between {low} and {high}"))
     if duration["hours"] is not None:
         between = f"8 of 10 between {hours(duration['hours_p10'])} and {hours(duration['hours_p90'])}"
         tiles.append(Tile("Time", hours(duration["hours_p50"]), between))
-        raters = f"95 % between {duration['raters_low']:.0f} and {duration['raters_high']:.0f}"
+        raters = f"95% between {duration['raters_low']:.0f} and {duration['raters_high']:.0f}"
         tiles.append(Tile("Raters needed", f"{duration['raters']:.0f}", raters))
     if first and first["half_width"] is not None:
         tiles.append(Tile("Margin of error of weights", f"{first['half_width']:.2f}", f"target: {first['target']:.2f}"))
@@ -127,7 +127,7 @@ def _cost_answer(result: dict[str, Any]) -> Answer:
     answer = (
         f"{money(cost['total'], currency)}: {money(cost['pay'], currency)} to raters for {cost['screens']:,} items, "
         f"including checks, training and tests, and {money(cost['fees'], currency)} in fees. The cost is between "
-        f"{low} and {high} with a probability of 95 %.{earned}"
+        f"{low} and {high} with a probability of 95%.{earned}"
     )
     return Answer(question, answer, "plain")
 
@@ -150,7 +150,7 @@ def _certainty_answer(row: dict[str, Any]) -> Answer:
     if row["half_width"] is None:
         return Answer(question, f"Unknown: {row['reason']}.", "bad")
     k = f" That would take {row['needed']} ratings of each item." if row["needed"] else ""
-    answer = f"Weights from −1 to +1 would have 95 % intervals of ± {row['half_width']:.2f} on average"
+    answer = f"Weights from −1 to +1 would have 95% intervals of ± {row['half_width']:.2f} on average"
     enough = row["half_width"] <= row["target"]
     answer += f"; the target of ± {row['target']:.2f} is met." if enough else f", not ± {row['target']:.2f}.{k}"
     if row["half_width_kept"] is not None and abs(row["half_width_kept"] - row["half_width"]) >= 0.005:
@@ -181,7 +181,7 @@ def _detection_answer(result: dict[str, Any]) -> Answer:
     low, high = percent(detection["recall_low"]), percent(detection["recall_high"])
     answer = (
         f"{source}, {detection['struck_spammers']} of {detection['spammers']} spammers would be excluded "
-        f"({percent(detection['recall'])}, 95 % between {low} and {high}). {_alarms(detection)}"
+        f"({percent(detection['recall'])}, 95% between {low} and {high}). {_alarms(detection)}"
     )
     judged = [row["judged"] for row in rules["sentences"] if row["judged"] is not None]
     if judged and not max(judged):
@@ -277,7 +277,7 @@ def _costs(cost: dict[str, Any], currency: str) -> list[tuple[str, str]]:
     if not currency:
         return []
     between = " to ".join(money(cost[name], currency) for name in ("total_low", "total_high"))
-    return [("Cost", money(cost["total"], currency)), ("Cost, 95 %", between)]
+    return [("Cost", money(cost["total"], currency)), ("Cost, 95%", between)]
 
 
 # --- Words ------------------------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "target": Setting(
         "Target margin of error",
-        "Of a weight's 95 % interval, on weights from −1 to +1: the certainty you need.",
+        "Of a weight's 95% interval, on weights from −1 to +1: the certainty you need.",
         Bounds(0.01, 1, "a margin of error from 0.01 to 1"),
     ),
     "seed": Setting(

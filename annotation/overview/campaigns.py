@@ -17,6 +17,7 @@ from annotation.models import Campaign, CampaignState, Project, Submission, Subm
 from annotation.overview.registry import Finding, Need, Running, register
 from annotation.quality.selectors.amendments import slot_counts
 from annotation.quality.selectors.monitoring.live import campaign_statistics, is_large, pace
+from annotation.quality.selectors.monitoring.statistics import Statistics
 from annotation.quality.selectors.raters import moment
 from annotation.quality.selectors.suspects import suspects
 
@@ -140,9 +141,18 @@ def agreement(project: Project, most: int) -> Iterator[Finding]:
             "Campaign",
             campaign.closed_at,  # type: ignore[arg-type] # closed ones have a time
             f"“{campaign.name}” is closed: its raters agree{about} with α\u00a0=\u00a0{alpha.alpha:.2f}{interval}.",
-            f"{counted(statistics.n_judgements, 'judgement')} of {counted(statistics.n_raters, 'rater')}",
+            _counted_work(statistics),
             reverse("annotation:campaign-detail", args=[project.slug, campaign.pk]),
         )
+
+
+def _counted_work(statistics: Statistics) -> str:
+    """Say what counts, in ratings and in answers, and whose answers do not."""
+    ratings, answers = counted(statistics.n_ratings, "rating"), counted(statistics.n_answers, "answer")
+    work = f"{ratings} in {answers} of {counted(statistics.n_raters, 'rater')}"
+    if not statistics.n_excluded_raters:
+        return work
+    return f"{work}, without {counted(statistics.n_excluded_raters, 'excluded rater')}"
 
 
 register(findings=[agreement], needs=[drafts, to_close, raters_to_decide, submissions])

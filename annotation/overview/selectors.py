@@ -109,13 +109,14 @@ def counts_of(project: Project) -> Counts:
         complete=sum(row.is_complete for row in at_work(project)),
         closed=states["over"],
         of_references=_of_references(project),
-        judgements=models.Presentation.objects.filter(
+        answers=models.Presentation.objects.filter(
             campaign__project=project,
             purpose=Purpose.WORK,
             outcome__in=[models.PresentationOutcome.SUBMITTED, models.PresentationOutcome.IMPORTED],
         ).count(),
         releases=models.Release.objects.filter(done, reference_set__project=project).count(),
         runs=anything.score_runs.filter(done).count(),
+        references=models.ResponseSource.objects.filter(item__dataset__project=project, system=None).exists(),
         studies=anything.studies.filter(done).count(),
     )
 
@@ -131,7 +132,7 @@ def _of_references(project: Project) -> int:
 def _cards(counts: Counts) -> list[dict[str, str]]:
     """Return the numbers of the loop."""
     return [
-        card("Judgements", counts.judgements, "of raters", "annotation:campaign-list"),
+        card("Answers", counts.answers, "sent by raters", "annotation:campaign-list"),
         card("Releases", counts.releases, "of weights", "annotation:reference-set-list"),
         card("Score runs", counts.runs, "finished", "metrics:run-list"),
         card("Studies", counts.studies, "finished", "correlations:study-list"),

@@ -21,9 +21,10 @@ class Counts(NamedTuple):
     complete: int  # open ones with all planned ratings
     closed: int  # imported ones are closed, too
     of_references: int  # campaigns whose ratings can become weights
-    judgements: int
+    answers: int
     releases: int
     runs: int
+    references: bool  # of any data set
     studies: int
 
 
@@ -66,7 +67,7 @@ STEPS = (
         CampaignState.DRAFT,
     ),
     Step(
-        lambda n: not n.judgements and bool(n.open),
+        lambda n: not n.answers and bool(n.open),
         "Invite raters: give them the campaign's link, or recruit at a provider.",
         "Invite raters",
         "annotation:campaign-detail",
@@ -86,6 +87,13 @@ STEPS = (
         "annotation:reference-set-create",
         job="release",
         meanwhile="Then score the systems with metrics that read the weights.",
+    ),
+    Step(
+        lambda n: not n.runs and not n.references and bool(n.closed),
+        "See which system is better by the raters, how sure that is, and download the tables.",
+        "See the results",
+        "annotation:campaign-results",
+        CampaignState.CLOSED,
     ),
     Step(
         lambda n: not n.runs,
@@ -132,7 +140,7 @@ def _under_way(project: Project, step: Step, jobs: Iterable[JobRow]) -> NextStep
 def _step(project: Project, step: Step) -> NextStep:
     arguments: list[object] = [project.slug]
     if step.state:
-        states = [step.state] if step.state == CampaignState.DRAFT else AT_WORK
+        states = AT_WORK if step.state == CampaignState.RUNNING else [step.state]
         arguments.append(project.campaigns.filter(state__in=states).order_by("-pk").values_list("pk", flat=True)[0])
         if step.state == CampaignState.DRAFT:
             arguments.append("review")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BIN = 0.1  # of weights: the difference that five ratings on five points can show
 WHOLE = alt.Axis(format=",d", tickMinStep=1)  # for counts
+MOST_NAMED = 20  # raters whose names fit beside their marks
 FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the chart
 
 
@@ -136,34 +137,35 @@ def drift(parts: Mapping[str, Sequence["Stretch"]], *, over: str, theme: Theme =
 
 
 def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light") -> Spec:
-    """Draw one mark per rater: median seconds against agreement with the others, by state."""
+    """Draw one mark per rater: median seconds against agreement with the others, by state; few have their names."""
     colours = palette(theme)
     states = {"at work": colours.accent, "flagged": colours.gold, "excluded": colours.negative}
-    chart = (
-        alt.Chart(alt.InlineData(values=list(raters)))
-        .mark_point(filled=True, size=80, opacity=0.85)
-        .encode(
-            x=alt.X("seconds:Q", title="Median seconds", scale=alt.Scale(zero=True), axis=alt.Axis(grid=False)),
-            y=alt.Y("agreement:Q", title="Agreement with the others", scale=alt.Scale(zero=False)),
-            color=alt.Color(
-                "state:N",
-                title=None,
-                scale=_scale(states),
-                legend=alt.Legend(direction="horizontal"),
-            ),
-            shape=alt.Shape(
-                "state:N", title=None, scale=alt.Scale(domain=list(states), range=["circle", "triangle-up", "cross"])
-            ),
-            tooltip=[
-                "rater:N",
-                alt.Tooltip("seconds:Q", format=".1f"),
-                alt.Tooltip("agreement:Q", format=".2f"),
-                _count("ratings"),
-                "state:N",
-            ],
-        )
+    base = alt.Chart(alt.InlineData(values=list(raters))).encode(
+        x=alt.X("seconds:Q", title="Median seconds", scale=alt.Scale(zero=True), axis=alt.Axis(grid=False)),
+        y=alt.Y("agreement:Q", title="Agreement with the others", scale=alt.Scale(zero=False)),
     )
-    return finish(chart, theme)
+    chart = base.mark_point(filled=True, size=80, opacity=0.85).encode(
+        color=alt.Color(
+            "state:N",
+            title=None,
+            scale=_scale(states),
+            legend=alt.Legend(direction="horizontal"),
+        ),
+        shape=alt.Shape(
+            "state:N", title=None, scale=alt.Scale(domain=list(states), range=["circle", "triangle-up", "cross"])
+        ),
+        tooltip=[
+            "rater:N",
+            alt.Tooltip("seconds:Q", format=".1f"),
+            alt.Tooltip("agreement:Q", format=".2f"),
+            _count("ratings"),
+            "state:N",
+        ],
+    )
+    if len(raters) > MOST_NAMED:
+        return finish(chart, theme)
+    names = base.mark_text(align="left", dx=8, aria=False).encode(text="rater:N", color=alt.value(palette(theme).muted))
+    return finish(alt.LayerChart(layer=[chart, names]), theme)
 
 
 def _bars(rows: Sequence[Mapping[str, Any]], **options: Any) -> alt.Chart:

@@ -33,7 +33,7 @@ def estimates(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         if not isnan(each.estimate)
     ]
     what = f"Mean rating: {verdict.criterion}" if verdict.by_means else "Strength (log odds; all systems have mean 0)"
-    what += f", 95 % intervals; {max((each.items for each in verdict.systems), default=0):,} items"
+    what += f", 95% intervals; {max((each.items for each in verdict.systems), default=0):,} items"
     colours = palette(theme)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=_systems(verdict),

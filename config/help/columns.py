@@ -3,9 +3,9 @@
 A column without an entry needs none: its header says all, such as a name or a date.
 """
 
-INTERVAL = "with the 95 % interval in brackets"
+INTERVAL = "with the 95% interval in brackets"
 WEIGHT = "From −1, as bad as can be, to +1, as good as can be."
-MANY_MORE = "Where the weight of many more raters would lie, with a confidence of 95 %."
+MANY_MORE = "Where the weight of many more raters would lie, with a confidence of 95%."
 P = "The probability of a value at least as far from 0 by chance alone. Small values speak against chance."
 
 COLUMNS: dict[str, dict[str, str]] = {
@@ -39,14 +39,19 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "enough": {
         "Weights from": "What a weight is computed from: one criterion, or the mean of several.",
-        "Now": "Half the width of the weights' 95 % intervals with the ratings there are.",
+        "Now": "Half the width of the weights' 95% intervals with the ratings there are.",
         "When all is rated": "The same when every slot is filled.",
         "More ratings": "Ratings that are still needed for the chosen margin, over all responses.",
         "Responses that reach it": "Responses whose ratings give the chosen margin already.",
     },
+    "certainty": {
+        "Weights from": "What a weight is computed from: one criterion, or the mean of several.",
+        "Now": "Half the width of the weights' 95% intervals with the ratings there are.",
+        "Responses that reach it": "Responses whose ratings give the chosen margin already.",
+    },
     "forecast": {
         "Open difference": "Two systems whose order is not certain, the one ahead first.",
-        "Difference": "Now, with half the interval that decides: 95 %, corrected for the number of differences.",
+        "Difference": "Now, with half the interval that decides: 95%, corrected for the number of differences.",
         "Chance as planned": "How likely the difference is certain once every slot is filled.",
         "More ratings": "Beyond the planned, given to the items where they narrow this difference most.",
         "Or more items": "Items like these, each with the planned ratings, that do the same.",
@@ -84,13 +89,13 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Degraded texts rated lower": "How often a damaged text got a lower rating than the whole one; 0.5 is chance.",
         "Median seconds": (
             "Half of the rater's answers took less time. Far below the others, the rater may not read. In brackets an"
-            " interval of at least 95 %."
+            " interval of at least 95%."
         ),
         "Mean": "The rater's mean rating: high is lenient, low is severe.",
         "Spread": "Standard deviation of the rater's ratings; 0 is the same answer always.",
         "Entropy, bits": (
             "How evenly the rater uses the points of the scale; 0 is one point only. In brackets an interval of at"
-            " least 95 %."
+            " least 95%."
         ),
     },
     "reference-sets": {
@@ -121,7 +126,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Place": "The system's possible rank, counting significant differences only.",
         "Items of both": "Items that both systems have a score for.",
         "Difference": "The first system's score less the second's.",
-        "Range of resamples": "The middle 95 % of the differences over resampled items.",
+        "Range of resamples": "The middle 95% of the differences over resampled items.",
         "p": P,
         "p, corrected": "The same, corrected over all pairs of the run: the more pairs, the larger.",
         "Told apart": "Yes if the corrected p is at most 0.05.",
@@ -139,7 +144,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "study": {
         "References": "Which references the metric was given: all, or those above a weight.",
         "mean": "The correlation, averaged over the random assignments of items to units.",
-        "bootstrap": "95 % interval from resampled items.",
+        "bootstrap": "95% interval from resampled items.",
         "paper's": "The interval as the paper computes it, which treats units as independent.",
         "N": "Observations: a unit of a pair of systems each.",
         "Items": "Items on which two systems are rated and the metric is defined for both.",
@@ -219,7 +224,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Ratings": "Ratings that count.",
         "Krippendorff's α": f"Agreement beyond chance, {INTERVAL}: 1 is perfect, 0 is chance.",
         "ICC(1)": f"The share of variance between responses for one rating, {INTERVAL}.",
-        "Margin of error of weights": "Half the width of the weights' 95 % intervals, on average.",
+        "Margin of error of weights": "Half the width of the weights' 95% intervals, on average.",
     },
     "ratings": {
         "Shown for": "The system whose output it was shown as; others with the same text are credited, too.",
@@ -340,7 +345,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "parameter-study": {
         "n-grams": "How many of that length the language model lists, of all up to that length.",
         "r": "Pearson's correlation of the metric with the raters' means.",
-        "Range of resamples": "The middle 95 % of the correlations over resampled items.",
+        "Range of resamples": "The middle 95% of the correlations over resampled items.",
         "p": P,
     },
     "without-one": {
@@ -349,8 +354,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "study-row": {
         "Mean": "Averaged over the random assignments of items to units.",
-        "Bootstrap over items": "95 % interval from resampled items: how far other items could move the coefficient.",
-        "… over items and raters: range of resamples": "The middle 95 % if raters are drawn anew, too.",
+        "Bootstrap over items": "95% interval from resampled items: how far other items could move the coefficient.",
+        "… over items and raters: range of resamples": "The middle 95% if raters are drawn anew, too.",
         "Paper's interval": "The interval as the paper computes it, which treats units as independent.",
         "Spread over assignments": "Standard deviation over the random assignments; all share the same items.",
     },

@@ -22,6 +22,7 @@ from annotation.core.markdown import ATTRIBUTES, TAGS
 ROOT = Path(settings.BASE_DIR) / "docs"
 PICTURES = {".png": "image/png", ".webp": "image/webp", ".svg": "image/svg+xml"}
 # The index: what a reader looks for, and the documents or folders about it. Others follow under the last heading.
+DEVELOPERS = "For developers"  # shown last, folded
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Collect ratings",
@@ -47,7 +48,8 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *("scores-elsewhere", "parameter-studies"),
         ),
     ),
-    ("Run and extend Assay", ("deployment", "api", "architecture", "pages", "testing", "benchmarks", "decisions/")),
+    ("Run Assay", ("deployment", "api", "notifications")),
+    (DEVELOPERS, ("architecture", "pages", "testing", "benchmarks", "decisions/", "screens")),
     ("More", ("",)),
 )
 SUMMARY_LENGTH = 180
@@ -105,13 +107,14 @@ def picture(name: str) -> tuple[Path, str] | None:
 
 
 def index() -> list[tuple[str, list[Document]]]:
-    """Return the documents by section of the index, each once, in the order of ``SECTIONS``."""
+    """Return the documents by section of the index, each once, in the order of ``SECTIONS``, developers' last."""
     left, sections = names(), []
     for title, wanted in SECTIONS:
         chosen = [name for entry in wanted for name in _of_entry(entry, left)]
         chosen = list(dict.fromkeys(chosen))
         left = [name for name in left if name not in chosen]
         sections.append((title, [each for name in chosen if (each := document(name))]))
+    sections.sort(key=lambda section: section[0] == DEVELOPERS)
     return [(title, documents) for title, documents in sections if documents]
 
 

@@ -157,7 +157,7 @@ FIELD = (
     ),
     Term(
         "Margin of error",
-        "Half the width of a 95 % interval: a weight of 0.60 with a margin of 0.15 lies between 0.45 and 0.75.",
+        "Half the width of a 95% interval: a weight of 0.60 with a margin of 0.15 lies between 0.45 and 0.75.",
         "Campaign overview, releases",
         "methods#a-campaign",
     ),

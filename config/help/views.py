@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
-from config.help.documents import Heading, document, index, picture
+from config.help.documents import DEVELOPERS, Heading, document, index, picture
 from config.help.glossary import FIELD, FIVE
 from config.help.searching import search
 
@@ -13,7 +13,13 @@ from config.help.searching import search
 @require_GET
 def help_index(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()
-    values = {"query": query, "found": search(query) if query else [], "five": FIVE, "sections": index()}
+    values = {
+        "query": query,
+        "found": search(query) if query else [],
+        "five": FIVE,
+        "sections": index(),
+        "folded": DEVELOPERS,
+    }
     return render(request, "help/help_index.html", values)
 
 

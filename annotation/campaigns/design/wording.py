@@ -20,9 +20,9 @@ or texts and rate them. It is run by [your institution]; questions go to [your n
 
 **What you do.** Each screen takes well under a minute. You may stop whenever you like, and need not say why.
 
-**What is kept.** Your answers, how long each took, and a made-up name. If you came through a recruitment \
-service, its id for you is kept apart from your answers, for payment only, and can be erased on request. The \
-answers, without that id, may be published for research.
+**What is kept.** Your answers, how long each took, and the name or nickname that you enter, or a \
+made-up one. If you came through a recruitment service, its id for you is kept apart from your \
+answers, for payment only, and can be erased on request. The answers, without that id, may be published for research.
 
 **Risks.** {_ORIGIN[target]}: some may be \
 rude, wrong or unpleasant. Skip a screen whenever you like.

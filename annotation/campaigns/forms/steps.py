@@ -18,6 +18,7 @@ from annotation.core.markdown import markdown
 from annotation.datasets.selectors.datasets import reference_choices, splits_of
 from annotation.models import Campaign, Dataset, System, Target
 
+WORK_SETTINGS = ("ratings_per_unit", "max_units_per_rater")  # on which the amount of work depends
 SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that people type
 
 
@@ -223,6 +224,21 @@ class WordsStep(Step):
 class RatersStep(Step):
     step = RATERS
     title = "Raters and payment"
+    template = "annotation/campaigns/campaign_form_raters.html"
+
+    def __init__(self, campaign: Campaign, data: Any = None) -> None:
+        super().__init__(campaign, data)
+        field = self.fields["ratings_per_unit"]
+        field.label = f"Ratings of each {campaign.presentation_kind.nouns[0]}"
+        field.help_text = "By so many different raters."
+        for name in WORK_SETTINGS:
+            self.fields[name].widget.attrs |= {
+                "hx-get": "",  # the page itself, which answers with the work that follows
+                "hx-trigger": "input changed delay:400ms",
+                "hx-target": "#work-ahead",
+                "hx-swap": "outerHTML",
+                "hx-include": "#id_ratings_per_unit, #id_max_units_per_rater",
+            }
 
     def clean_payment_currency(self) -> str:
         return str(self.cleaned_data["payment_currency"]).upper()

@@ -69,6 +69,11 @@ class LaunchReport:
         return f"{self.hours:,.0f}" if self.hours >= 10 else f"{self.hours:.1f}"
 
     @property
+    def hours_each_text(self) -> str:
+        """Return the hours of one rater if there are no more raters than needed."""
+        return f"{self.hours / max(self.raters_at_least, 1):,.1f}"
+
+    @property
     def launch_text(self) -> str:
         plan = f"{counted(self.units, *self.nouns)} to be rated, with {counted(self.slots, 'slot')} to fill"
         return (

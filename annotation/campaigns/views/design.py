@@ -14,12 +14,12 @@ from annotation.campaigns.design.quality import PREPARED, PreparedKind
 from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms import STEPS
 from annotation.campaigns.forms.screens import LinesForm, PreparedForm
-from annotation.campaigns.forms.steps import ScreenStep, WhatStep
+from annotation.campaigns.forms.steps import WORK_SETTINGS, RatersStep, ScreenStep, WhatStep
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.questions import READY_MADE
 from annotation.campaigns.scales import fewest_responses
 from annotation.campaigns.selectors import items_found, screen_of
-from annotation.campaigns.services.readiness import launch_report
+from annotation.campaigns.services.readiness import LaunchReport, launch_report
 from annotation.campaigns.services.screens import screen_mark, screen_remove, screen_save, screens_replace
 from annotation.campaigns.services.writing import campaign_change, instructions_follow, question_add
 from annotation.core.errors import AnnotationError, Overtaken
@@ -68,6 +68,10 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
     if request.htmx and form_class is WhatStep and request.method == "GET":
         choice = WhatStep(campaign, dataset=request.GET.get("dataset", ""))
         return render(request, "annotation/campaigns/campaign_systems.html", {"form": choice})
+    if request.htmx and form_class is RatersStep and request.method == "GET":
+        return render(
+            request, "annotation/campaigns/campaign_work_ahead.html", {"report": _report_with(request, campaign)}
+        )
     form = form_class(campaign, request.POST or None)
     seen = max(whole_numbers(request.POST, "version"), default=None)
     is_complete = form.is_valid()
@@ -78,7 +82,19 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
     # A form with mistakes was not compared with what others saved: the next attempt is.
     version = campaign.draft_version if seen is None or is_complete else seen
     context = {**_page(project, campaign, step), "form": form, "version": version}
+    if form_class is RatersStep:
+        context["report"] = launch_report(campaign)
     return render(request, "annotation/campaigns/campaign_form.html", context)
+
+
+def _report_with(request: MemberRequest, campaign: Campaign) -> LaunchReport:
+    """Return the report as if the numbers in the address had been saved; what is stored stands for invalid ones."""
+    form = RatersStep(campaign, request.GET)
+    form.is_valid()
+    for name in WORK_SETTINGS:
+        if name in form.cleaned_data:
+            setattr(campaign, name, form.cleaned_data[name])
+    return launch_report(campaign)
 
 
 def _next_page(request: MemberRequest, campaign: Campaign, step: str) -> HttpResponse:

@@ -105,6 +105,7 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         "target": target,
         "targets": TARGETS,
         "enough": enough,
+        "is_over": _is_over(campaign),
         "enough_text": _enough_text(monitor, *enough[0]) if enough else "",
         "answers": answers,
         "has_pairs": any(answer["pairs"] for answer in answers),
@@ -148,13 +149,17 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
     n, cards = monitor.figures, []
     if n:
         plan = f"{n.n_fewer:,} still need ratings" if n.n_fewer else "all have their planned ratings"
+        if n.n_fewer and (n.n_excluded_raters or _is_over(monitor.campaign)):
+            plan = f"{n.n_fewer:,} have fewer counted ratings than planned"
+            if n.n_excluded_raters:
+                plan += ", as those of excluded raters do not count"
         if n.n_more:
             plan += f", {n.n_more:,} have more than planned"
         activity = f"{monitor.raters_active:,} active now, {counted(monitor.slots_leased, 'open item')}"
         if monitor.campaign.imported:
             plan, activity = "at least once", "imported"
         cards = [
-            card("Counted ratings", n.n_ratings, counted(n.n_judgements, "judgement")),
+            card("Counted ratings", n.n_ratings, f"in {counted(n.n_answers, 'answer')}"),
             card("Responses judged", n.n_responses, plan),
             card("Raters", n.n_raters, activity, raters_url),
             card("Extra ratings", n.n_extra, f"{n.n_superseded:,} corrected later"),
@@ -173,10 +178,17 @@ def _answers(monitor: Monitor) -> list[dict[str, Any]]:
     if monitor.figures is None:
         return []
     campaign = monitor.campaign
+    if _is_over(campaign):
+        return []
     answers = [_about_systems(campaign, known) for known in monitor.figures.forecasts]
     answers = answers or [_about_weights(campaign, certainty) for certainty in monitor.figures.enough]
     can_change = not campaign.imported and campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
     return [answer | {"url": answer["url"] if can_change else ""} for answer in answers if answer["sentence"]]
+
+
+def _is_over(campaign: Campaign) -> bool:
+    """Return whether the campaign can get no more ratings; the plan of an imported one is not known."""
+    return campaign.state == CampaignState.CLOSED and not campaign.imported
 
 
 def _about_systems(campaign: Campaign, known: CriterionForecast) -> dict[str, Any]:
@@ -211,6 +223,8 @@ def _enough_text(monitor: Monitor, certainty: Enough, goal: Target | None) -> st
     margin = f"±{certainty.half_width:.2f}"
     if monitor.campaign.imported:
         now = f"The ratings give weights a margin of error of {margin} on average."
+    elif _is_over(monitor.campaign):
+        return f"The ratings give weights a margin of error of {margin} on average."
     elif monitor.figures.n_fewer:
         now = f"So far the margin of error is {margin} on average, ±{certainty.at_plan:.2f} once all is rated."
     else:

@@ -165,11 +165,13 @@ def _render_rater(
     row = next(row for row in rater_quality_rows(campaign) if row.rater.pk == rater.pk)
     after = whole_number(request, "after") or 0
     items, more = rater_items(campaign, rater, after=after, size=ITEMS)
+    measures = [row.measures[name] for name in selectors.IN_FILES]
     context = {
         "rater": rater,
         "row": row,
         "state": STATES[row.state],
-        "measures": [row.measures[name] for name in selectors.IN_FILES],
+        "measures": measures,
+        "unknown": [measure for measure in measures if isnan(measure.estimate)],
         "decisions": decisions(campaign, rater),
         "n_filled": filled(campaign).filter(rater=rater).count(),
         "items": items,

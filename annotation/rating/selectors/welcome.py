@@ -39,6 +39,13 @@ class Welcome:
         return math.ceil((self.counted + self.before) * self.seconds / 60) if self.counted else None
 
     @property
+    def minutes_most(self) -> int | None:
+        """Return the minutes for the most screens, if a rater may choose between fewer and more."""
+        if self.offer or not self.fewest or not self.most or self.exact:
+            return None
+        return math.ceil((self.most + self.before) * self.seconds / 60)
+
+    @property
     def seconds_each(self) -> int:
         """Return the seconds for a screen, rounded up to five."""
         return 5 * math.ceil(self.seconds / 5)

@@ -92,7 +92,8 @@ class Facts:
     raters_flagged: int
     excluded: int
     excluded_by_rules: int
-    excluded_judgements: int  # answered by raters who are excluded now
+    excluded_answers: int  # of raters who are excluded now
+    excluded_ratings: int  # in these answers, without corrected ones
     per_rater: tuple[int, float, int]  # fewest, median, most judgements of a rater that counts
     median_seconds: float  # on a screen of work
     first_at: datetime | None
@@ -113,8 +114,8 @@ class Facts:
 def campaign_facts(campaign: Campaign) -> Facts:
     excluded = excluded_rater_ids([campaign])
     participations = Participation.objects.filter(campaign=campaign)
-    counted = rating_columns([campaign], timed=False)
-    counted = counted.select(~np.isin(counted.rater_id, excluded))
+    every = rating_columns([campaign], timed=False)
+    counted = every.select(~np.isin(every.rater_id, excluded))
     rules = campaign.rule_versions.order_by("version")
     return Facts(
         campaign=campaign,
@@ -126,7 +127,8 @@ def campaign_facts(campaign: Campaign) -> Facts:
         raters_flagged=participations.filter(flagged_at__isnull=False).count(),
         excluded=len(excluded),
         excluded_by_rules=_excluded_by_rules(campaign, excluded),
-        excluded_judgements=_answered_work(campaign).filter(rater__in=excluded).count(),
+        excluded_answers=_answered_work(campaign).filter(rater__in=excluded).count(),
+        excluded_ratings=int(np.isin(every.rater_id, excluded).sum()),
         per_rater=_per_rater(counted),
         comments=campaign.comments.exclude(text="").values("presentation").distinct().count(),
         criteria=_criteria(campaign, counted, excluded),

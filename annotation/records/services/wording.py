@@ -148,7 +148,8 @@ def _excluded(facts: Facts) -> str:
     how = "by the rules" if by == facts.excluded else "by hand" if by == 0 else f"{by:,} of them by the rules"
     return (
         f"{count(facts.excluded, 'rater')} {'was' if facts.excluded == 1 else 'were'} excluded, {how}; "
-        f"their {count(facts.excluded_judgements, 'judgement')} stay in the log and are left out of all numbers here."
+        f"their {count(facts.excluded_answers, 'answer')}, with {count(facts.excluded_ratings, 'rating')}, stay in the "
+        "log and are left out of all numbers here."
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.numbers import counted
 from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import Campaign, Item, RaterAnswer, Rating
 from annotation.quality.selectors.decisions import excluded_rater_ids
@@ -36,8 +37,9 @@ class LeftOut:
     @property
     def parts(self) -> list[str]:
         """Return what was left out in words."""
+        of_ratings = "rating" if self.excluded_ratings == 1 else "ratings"
         words = (
-            (self.excluded_ratings, f"of {self.excluded_raters:,} excluded raters"),
+            (self.excluded_ratings, f"{of_ratings} of {counted(self.excluded_raters, 'excluded rater')}"),
             (self.late, "sent late"),
             (self.corrected, "corrected since"),
             (self.cannot_judge, "where the rater could not judge"),
@@ -76,17 +78,17 @@ def counted_ratings(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | 
         kept_outputs = outputs
     every = rating_columns(campaigns, timed=False)
     excluded = excluded_rater_ids(campaigns)
-    counted = every.select(~np.isin(every.rater_id, excluded))
-    of_outputs = np.isin(counted.response_id, outputs.response)
-    admitted = np.isin(counted.response_id, kept_outputs.response)
-    by_admitted = np.ones(len(counted.rating_id), dtype=bool)
+    included = every.select(~np.isin(every.rater_id, excluded))
+    of_outputs = np.isin(included.response_id, outputs.response)
+    admitted = np.isin(included.response_id, kept_outputs.response)
+    by_admitted = np.ones(len(included.rating_id), dtype=bool)
     if answers := rater_answers(filters or {}):
-        by_admitted = np.isin(counted.rater_id, list(raters_who_answered(campaigns, answers)))
+        by_admitted = np.isin(included.rater_id, list(raters_who_answered(campaigns, answers)))
     mine = Rating.objects.filter(campaign__in=[campaign.pk for campaign in campaigns])
     unjudged = current_ratings(campaigns).filter(value__isnull=True).exclude(rater__in=excluded)
     left_out = LeftOut(
         excluded_raters=len(set(excluded) & set(np.unique(every.rater_id).tolist())),
-        excluded_ratings=len(every.rating_id) - len(counted.rating_id),
+        excluded_ratings=len(every.rating_id) - len(included.rating_id),
         late=mine.filter(extra=True).count(),
         corrected=mine.filter(extra=False).count() - current_ratings(campaigns).count(),
         cannot_judge=unjudged.count(),
@@ -94,7 +96,7 @@ def counted_ratings(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | 
         filtered=int((of_outputs & ~admitted).sum()),
         filtered_raters=int((admitted & ~by_admitted).sum()),
     )
-    rated = counted.select(admitted & by_admitted)
+    rated = included.select(admitted & by_admitted)
     known = not by_stand_ins(np.unique(rated.rater_id)).any()
     return CountedRatings(rated, kept_outputs, names, left_out, known)
 

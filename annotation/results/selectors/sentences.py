@@ -135,12 +135,12 @@ def named_sentence(verdict: CriterionVerdict, *, many: bool) -> str:
 
 def _difference(pair: PairVerdict, of_means: str = "") -> str:
     where = f" {of_means}" if of_means else ""
-    interval = "" if isnan(pair.low) else f", 95 % interval {number(pair.low)} to {number(pair.high)}"
+    interval = "" if isnan(pair.low) else f", 95% interval {number(pair.low)} to {number(pair.high)}"
     return f"{number(pair.difference, plus=True)}{where}{interval}"
 
 
 def _interval(low: float, high: float) -> str:
-    return "" if isnan(low) else f" (95 % interval {number(low)} to {number(high)})"
+    return "" if isnan(low) else f" (95% interval {number(low)} to {number(high)})"
 
 
 def number(value: float, *, plus: bool = False) -> str:

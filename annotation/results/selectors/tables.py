@@ -52,7 +52,7 @@ def _latex(verdict: CriterionVerdict) -> str:
     head = "Rank & System & " + ("Mean & $z$ & Ratings" if means else "Strength & Won & Comparisons") + r" \\"
     lines = [
         r"\begin{tabular}{rlrrr}",
-        rf"% {verdict.criterion}: estimates with 95 % intervals over raters and items",
+        rf"% {verdict.criterion}: estimates with 95% intervals over raters and items",
         r"\toprule",
         head,
         r"\midrule",
@@ -84,7 +84,7 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
     kinds = {verdict.ranked for verdict in results.criteria}
     if "means" in kinds:
         texts.append(
-            "A system's score is the mean over items of the mean rating of its output; 95 % intervals are over raters "
+            "A system's score is the mean over items of the mean rating of its output; 95% intervals are over raters "
             "and items together (two-way clustering, Cameron et al., 2011, with Student quantiles for each part, "
             "Graybill and Wang, 1980). Differences are tested by the paired permutation test over items (Noreen, "
             "1989), with Holm's (1979) correction over all pairs."

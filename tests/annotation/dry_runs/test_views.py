@@ -224,7 +224,7 @@ def test_the_page_shows_the_forecast(campaign, run, viewer, as_user):
         "between 3.50 GBP and 4.50 GBP",
         "A rater would earn 12.50 GBP an hour",
         "between 24 min and 48 min",
-        "95 % intervals of ± 0.70",
+        "95% intervals of ± 0.70",
         "That would take 28 ratings of each item",
         "Without excluded raters: ± 0.50",
         "The campaign has no rules; by default rules, 1 of 2 spammers would be excluded",

@@ -20,6 +20,7 @@ from annotation.models import (
     Project,
     ReferenceSet,
     Release,
+    ResponseSource,
     Submission,
     SubmissionStatus,
     Target,
@@ -256,3 +257,20 @@ def test_references_without_a_set_are_offered_from_the_campaign_that_rated_them(
     form = as_user(manager).get(create, {"dataset": dataset.slug}).content.decode()
     assert re.search(rf'name="campaigns" value="{campaign.pk}"[^>]* checked', form)
     assert not re.search(rf'name="campaigns" value="{outputs.pk}"[^>]* checked', form)
+
+
+def test_without_references_the_step_after_closing_is_the_result_and_not_metrics(project, as_user, manager) -> None:
+    dataset = make_dataset(project, items=1)
+    ResponseSource.objects.filter(item__dataset=dataset, system=None).delete()
+    campaign = make_campaign(dataset, ratings_per_unit=1, target=Target.OUTPUTS)
+    rate_next(campaign, join(campaign))
+    campaign_close(campaign=campaign)
+    client = as_user(manager)
+    step = heading(page_of(client, project), "Next step")
+    assert step == (
+        "See which system is better by the raters, how sure that is, and download the tables. See the results"
+    )
+    page = client.get(reverse("annotation:dataset-detail", args=[project.slug, dataset.slug])).content.decode()
+    first = re.search(r'class="btn btn-primary"[^>]*href="([^"]*)"', page)
+    assert first
+    assert "campaigns/new" in first[1] or "campaign" in first[1]

@@ -38,7 +38,7 @@ def test_the_first_of_all_is_named_with_what_other_raters_may_see_otherwise():
     )
     assert verdict_sentence(four) == (
         "B is better than every other system by these raters. With other raters the lead over Base should hold, too "
-        "(+1.01 on a scale of 1 to 5, 95 % interval 0.11 to 1.92); those over D and CE may not. "
+        "(+1.01 on a scale of 1 to 5, 95% interval 0.11 to 1.92); those over D and CE may not. "
         "The others cannot be told apart."
     )
 
@@ -50,18 +50,18 @@ def test_the_first_of_all_is_named_with_its_smallest_lead():
     )
     assert verdict_sentence(three) == (
         "A is better than every other system; its smallest lead, over B, is +0.40 on a scale of 1 to 5, "
-        "95 % interval 0.10 to 0.70. The order of the others is certain, too."
+        "95% interval 0.10 to 0.70. The order of the others is certain, too."
     )
 
 
 def test_no_interval_that_holds_zero_stands_beside_a_preference_of_all_raters():
     open_ = [("A", "B", 0.52, -0.53, 1.57, 0.01)]
     assert verdict_sentence(verdict(["A", "B"], open_)) == (
-        "These raters prefer A to B: +0.52 on a scale of 1 to 5, 95 % interval −0.53 to 1.57; others may not."
+        "These raters prefer A to B: +0.52 on a scale of 1 to 5, 95% interval −0.53 to 1.57; others may not."
     )
     others = [("A", "C", 0.3, 0.1, 0.5, 0.01), ("B", "C", -0.2, -0.9, 0.5, 0.8)]
     assert verdict_sentence(verdict(["A", "B", "C", "D"], open_ + others)) == (
-        "Raters prefer A to C: +0.30 on a scale of 1 to 5, 95 % interval 0.10 to 0.50. "
+        "Raters prefer A to C: +0.30 on a scale of 1 to 5, 95% interval 0.10 to 0.50. "
         "These raters also prefer A to B, but others may not; nothing else is certain."
     )
 
@@ -78,6 +78,6 @@ def test_of_many_differences_the_largest_that_should_hold_is_given():
     ]
     assert verdict_sentence(verdict(names, many, {"C": 2, "D": 2})) == (
         "No system is ahead of all others; A and B share the first place. Of 6 differences 4 are certain, the largest "
-        "between A and C: +0.80 on a scale of 1 to 5, 95 % interval 0.20 to 1.40. With other raters 1 of them may not "
+        "between A and C: +0.80 on a scale of 1 to 5, 95% interval 0.20 to 1.40. With other raters 1 of them may not "
         "hold."
     )

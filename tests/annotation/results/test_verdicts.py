@@ -62,7 +62,7 @@ def test_means_are_those_of_pandas_and_the_sentence_names_the_difference(project
     (pair,) = verdict.pairs
     assert pair.difference == pytest.approx(expected["Ada"] - expected["Bo"])
     assert pair.p == pair.adjusted
-    assert verdict.sentence.startswith(f"Raters prefer Ada to Bo: +{pair.difference:.2f} on a scale of 1 to 5, 95 %")
+    assert verdict.sentence.startswith(f"Raters prefer Ada to Bo: +{pair.difference:.2f} on a scale of 1 to 5, 95%")
     assert [(each.ranks, each.cluster) for each in verdict.systems] == [("1", 1), ("2", 2)]
 
 
@@ -88,7 +88,7 @@ def test_excluded_late_and_corrected_ratings_are_left_out_and_named(project: Pro
     for name in ("estimate", "low", "high", "standardised", "ratings", "raters", "items"):
         assert getattr(of(after, "Ada"), name) == pytest.approx(getattr(of(before, "Ada"), name)), name
     assert after.left_out.parts == [
-        "1 of 1 excluded raters",
+        "1 rating of 1 excluded rater",
         "1 sent late",
         "1 corrected since",
         "1 of texts that no system gave",

@@ -83,6 +83,7 @@ class Statistics:
     n_extra: int
     n_superseded: int
     n_judgements: int
+    n_answers: int  # items answered, without checks; a pair or a list is one
     n_raters: int
     n_responses: int  # with a judgement
     n_planned: int  # responses that will have one
@@ -177,6 +178,7 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
         n_extra=n_current_extra,
         n_superseded=stored["all"] - n_current - n_current_extra,
         n_judgements=judged.shape[1],
+        n_answers=len(np.unique(ratings.presentation_id)),
         n_raters=len(np.unique(ratings.rater_id)),
         n_responses=len(responses),
         n_planned=len(handed_out),

@@ -253,6 +253,25 @@ def test_the_review_shows_counts_and_cost(manager: User, as_user: AsUser, draft:
         assert f'id="{anchor}"' in page(client.get(url("step", draft, step)))
 
 
+def test_the_step_of_raters_shows_the_work_that_follows_as_it_is_typed(
+    manager: User, as_user: AsUser, draft: Campaign
+) -> None:
+    """By hand: 4 items x 3 systems x 6 raters = 72 answers; a rater of at most 4 takes part with 17 others."""
+    client, address = as_user(manager), url("step", draft, "raters")
+    assert "Ratings of each response" in page(client.get(address))
+    typed = {"ratings_per_unit": "6", "max_units_per_rater": "4"}
+    work = " ".join(page(client.get(address, typed, headers={"HX-Request": "true"})).split())
+    assert work.startswith('<p id="work-ahead"')
+    assert "<strong>72 answers</strong> to 12 responses" in work
+    assert "18 raters" in work
+    wrong = page(client.get(address, {"ratings_per_unit": "x"}, headers={"HX-Request": "true"}))
+    assert f"<strong>{12 * draft.ratings_per_unit} answers</strong>" in wrong
+    draft.refresh_from_db()
+    assert draft.ratings_per_unit != 6
+    Campaign.objects.filter(pk=draft.pk).update(presentation="pair")
+    assert "Ratings of each pair" in page(client.get(address))
+
+
 def test_the_offered_systems_are_those_of_the_chosen_data_set(
     manager: User, as_user: AsUser, project: Project, draft: Campaign
 ) -> None:

@@ -3,7 +3,9 @@ import math
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.models import Campaign
 from annotation.quality.selectors.monitoring.live import campaign_statistics
 from annotation.quality.selectors.raters import moment
 from tests.annotation.worlds.campaigns import join
@@ -58,6 +60,19 @@ def test_a_closed_or_imported_campaign_does_not_poll(campaign, viewer, as_user):
     assert 'hx-trigger="every' not in text
     assert "Slots filled" not in text
     assert "no response has ratings of two raters" in text
+
+
+def test_a_closed_campaign_says_how_sure_its_ratings_are_and_not_how_many_more_to_add(campaign, viewer, as_user):
+    response = campaign.dataset.items.first().responses.get()
+    for rater, value in (("ann", 3), ("bob", 4)):
+        rate(campaign, rater, response, value)
+    address = page(campaign, "campaign-monitor-fragment")
+    assert "Enough ratings?" in as_user(viewer).get(address).content.decode()
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at=timezone.now())
+    text = as_user(viewer).get(address).content.decode()
+    assert "The campaign is closed." in text
+    for word in ("Enough ratings?", "More ratings", "still need ratings", "copy this one"):
+        assert word not in text, word
 
 
 def test_statistics_appear_once_one_of_them_is_known(campaign, viewer, as_user):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -39,6 +40,8 @@ def test_the_time_is_estimated_from_the_texts_until_the_raters_pace_is_known(pro
     pace.save()
     welcome = welcome_of(campaign=campaign, rater=None)
     assert (welcome.minutes, welcome.seconds_each) == (6, 35)  # ten screens: 310 s
+    assert replace(welcome, fewest=10, most=100).minutes_most == 52  # 3,100 s
+    assert replace(welcome, fewest=10, most=10).minutes_most is None
 
 
 def test_pay_is_that_of_a_screen_or_what_the_provider_offered(project: Project) -> None:

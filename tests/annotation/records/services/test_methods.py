@@ -128,10 +128,10 @@ def test_excluded_raters_are_left_out_of_statistics_and_counted(campaign: Campai
     assert (facts.ratings, before.ratings) == (18, 18)
     expected = krippendorff.alpha(np.array(VALUES[:2], dtype=float), level_of_measurement="ordinal")
     assert facts.criteria[0].alpha.alpha == pytest.approx(expected)
-    assert "1 rater was excluded, by hand; their 6 judgements stay in the log" in methods_text(facts)
+    assert "1 rater was excluded, by hand; their 6 answers, with 6 ratings, stay in the log" in methods_text(facts)
     assert raters_replace(campaign=campaign) == 6
     text = methods_text(campaign_facts(campaign))
-    assert "1 rater was excluded, by hand; their 6 judgements stay in the log" in text
+    assert "1 rater was excluded, by hand; their 6 answers, with 6 ratings, stay in the log" in text
     assert "The slots of 6 further answers were given to other raters later." in text
 
 
