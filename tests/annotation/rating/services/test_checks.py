@@ -73,7 +73,7 @@ def test_checks_count_as_no_judgements_and_training_and_test_are_not_paid(projec
     before_work = sum(purpose in (Purpose.TRAINING, Purpose.TEST) for purpose in purposes)
     assert before_work == 3
     work = purposes.count(Purpose.WORK)
-    assert counts_of(project).judgements == work == 9
+    assert counts_of(project).answers == work == 9
     due = payment(campaign)
     assert due is not None
     assert due.total == pytest.approx(0.10 * (len(purposes) - before_work))
