@@ -8,6 +8,11 @@ WEIGHT = "From −1, as bad as can be, to +1, as good as can be."
 MANY_MORE = "Where the weight of many more raters would lie, with a confidence of 95%."
 P = "The probability of a value at least as far from 0 by chance alone. Small values speak against chance."
 
+CERTAINTY = {
+    "Weights from": "What a weight is computed from: one criterion, or the mean of several.",
+    "Now": "Half the width of the weights' 95% intervals with the ratings there are.",
+    "Responses that reach it": "Responses whose ratings give the chosen margin already.",
+}
 COLUMNS: dict[str, dict[str, str]] = {
     "campaigns": {
         "Shown": "How an item is shown to raters: a single response, a pair, or a list.",
@@ -37,17 +42,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         "ICC(k)": f"The same for the mean of a response's ratings, {INTERVAL}: how reliable the means are.",
         "Pairwise κ": f"Weighted agreement beyond chance over all pairs of raters, {INTERVAL}.",
     },
-    "enough": {
-        "Weights from": "What a weight is computed from: one criterion, or the mean of several.",
-        "Now": "Half the width of the weights' 95% intervals with the ratings there are.",
-        "When all is rated": "The same when every slot is filled.",
+    "certainty": CERTAINTY,
+    "enough": CERTAINTY
+    | {
+        "When all is rated": "The margin of error when every slot is filled.",
         "More ratings": "Ratings that are still needed for the chosen margin, over all responses.",
-        "Responses that reach it": "Responses whose ratings give the chosen margin already.",
-    },
-    "certainty": {
-        "Weights from": "What a weight is computed from: one criterion, or the mean of several.",
-        "Now": "Half the width of the weights' 95% intervals with the ratings there are.",
-        "Responses that reach it": "Responses whose ratings give the chosen margin already.",
     },
     "forecast": {
         "Open difference": "Two systems whose order is not certain, the one ahead first.",
