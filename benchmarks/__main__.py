@@ -19,6 +19,7 @@ SECTIONS = {
     "embeddings": ("Word embeddings", "benchmarks.bench_embeddings"),
     "score-run": ("Scoring a large data set", "benchmarks.bench_score_run"),
     "study": ("Studies", "benchmarks.bench_study"),
+    "ranking": ("Ranking systems", "benchmarks.bench_ranking"),
     "import": ("Import of the demo", "benchmarks.bench_import"),
     "mining": ("Mining a corpus", "benchmarks.bench_mining"),
     "mining-run": ("Mining through the whole product", "benchmarks.bench_mining_run"),

@@ -5,10 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import wilcoxon
 
 from annotation.ranking.clustered import Clusters, TwoWayVariance, two_way_variance
 from annotation.ranking.holm import holm_adjusted
+from annotation.ranking.signed_ranks import signed_rank_p
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -205,7 +205,7 @@ def _differences(
         difference, half = float(differences.mean()), variance.half_width()
         mean[i, j], low[i, j], high[i, j] = difference, difference - half, difference + half
         mean[j, i], low[j, i], high[j, i] = -difference, -difference - half, -difference + half
-        ranked[i, j] = ranked[j, i] = float(wilcoxon(differences).pvalue) if differences.any() else 1.0
+        ranked[i, j] = ranked[j, i] = signed_rank_p(differences)
         tested[i, j] = tested[j, i] = p
         adjusted[i, j] = adjusted[j, i] = corrected
     return Differences(mean, low, high, tested, ranked, adjusted, shared @ shared.T)
