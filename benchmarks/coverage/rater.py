@@ -9,6 +9,9 @@ import numpy as np
 
 from annotation.weighting.checks import CheckLog, check_accuracy, self_consistency
 from annotation.weighting.degraded import degraded_test
+from annotation.weighting.exclusion.applying import judge_raters
+from annotation.weighting.exclusion.log import RatingLog
+from annotation.weighting.exclusion.suspected import Measures, rules_for
 from annotation.weighting.raters import summarise_raters
 from annotation.weighting.table import RatingTable
 from benchmarks.coverage.case import WIDER, Case, Hits, Setting, held, rejected
@@ -17,6 +20,7 @@ from benchmarks.coverage.worlds import HIGH, LOW, Floats, qualities, raters
 RATERS = 200  # at once
 TRIALS = 8
 CROWD = 20  # other raters of each response, for agreement
+CAMPAIGNS = 400  # simulated one by one
 ENDLESS = 4000  # ratings of each rater for the truth
 
 
@@ -100,13 +104,62 @@ def summary(rng: np.random.Generator, *, measure: str, n: int) -> Hits:
     return held(getattr(result, f"{measure}_low")[:RATERS], truth, getattr(result, f"{measure}_high")[:RATERS])
 
 
+def stand_out(rng: np.random.Generator, *, n_raters: int, n: int, last: str = "", noise: float = 1.0) -> Hits:
+    """Return which raters of a campaign stand out before it has rules; ``last`` says how the last of them is careless.
+
+    All rate the same ``n`` responses. ``fast`` answers at random at 0.2 s, ``slow`` at random at the usual pace,
+    ``same`` gives one answer throughout.
+    """
+    crowd = raters(n_raters, rng)
+    quality = np.tile(qualities(n, rng), n_raters)
+    rater = columns(n_raters, n)
+    value = crowd._replace(noise=crowd.noise * noise).answers(quality, rater, rng)
+    pace = rng.normal(2, 0.45, n_raters)
+    seconds = np.exp(pace[rater] + rng.normal(0, 0.6, rater.size))
+    careless = rater == n_raters - 1
+    if last in ("fast", "slow"):
+        value[careless] = rng.integers(LOW, HIGH + 1, n)
+    if last == "fast":
+        seconds[careless] = 0.2
+    if last == "same":
+        value[careless] = HIGH - 1
+    found = summarise_raters(RatingTable(np.tile(np.arange(n), n_raters), rater, value), seconds=seconds)
+    rules = rules_for(
+        seconds=Measures(found.median_seconds, found.n_timed),
+        agreement=Measures(found.agreement, found.n_compared),
+        entropy=Measures(found.entropy, found.n),
+    )
+    log = RatingLog(rater, value=value, response=np.tile(np.arange(n), n_raters), seconds=seconds)
+    marked = {int(result.rater) for result in judge_raters(rules, log)}
+    return np.array([index in marked for index in range(n_raters)], dtype=np.float64)
+
+
+def careful_marked(rng: np.random.Generator, *, n_raters: int, n: int, noise: float = 1.0) -> Hits:
+    return stand_out(rng, n_raters=n_raters, n=n, noise=noise)
+
+
+def careless_marked(rng: np.random.Generator, *, n_raters: int, n: int, kind: str) -> Hits:
+    return stand_out(rng, n_raters=n_raters, n=n, last=kind)[-1:]
+
+
 def settings(
     trial: Callable[..., Hits], what: str, counts: tuple[int, ...], *, claims: str = "", **options: object
 ) -> tuple[Setting, ...]:
     return tuple(Setting(f"{n} {what}", partial(trial, n=n, **options), TRIALS, claims) for n in counts)
 
 
+def campaigns(
+    trial: Callable[..., Hits], what: str, sizes: tuple[tuple[int, int], ...], **options: object
+) -> tuple[Setting, ...]:
+    return tuple(
+        Setting(f"{k} raters, {n} answers each, {what}", partial(trial, n_raters=k, n=n, **options), CAMPAIGNS)
+        for k, n in sizes
+    )
+
+
 CHECKS, SUMMARY = "annotation.weighting.checks", "annotation.weighting.raters.summarise_raters"
+SUSPECTED = "annotation.weighting.exclusion.suspected.rules_for"
+SMALL = ((3, 20), (4, 12), (4, 20), (6, 60))
 CONSISTENCY, DEGRADED = f"{CHECKS}.self_consistency", "annotation.weighting.degraded.degraded_test"
 CASES = (
     Case(
@@ -165,6 +218,23 @@ CASES = (
         (),
         settings(honest_flagged, "degraded texts, 40 others", (5, 10)),
         "flag",
+    ),
+    Case(
+        "Careful raters who stand out before a campaign has rules",
+        SUSPECTED,
+        (),
+        campaigns(careful_marked, "all careful", SMALL)
+        + campaigns(careful_marked, "who agree little", SMALL, noise=2.0),
+        "mark",
+    ),
+    Case(
+        "The careless one of a campaign's raters, who stands out before it has rules",
+        SUSPECTED,
+        (),
+        campaigns(careless_marked, "one at random in 0.2 s", SMALL, kind="fast")
+        + campaigns(careless_marked, "one at random at the pace of the others", SMALL, kind="slow")
+        + campaigns(careless_marked, "one with one answer throughout", SMALL, kind="same"),
+        "mark",
     ),
     Case(
         "Mean of a rater", SUMMARY, ("RaterSummary.mean_low",), settings(summary, "ratings", (10, 30), measure="mean")

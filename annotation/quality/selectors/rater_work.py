@@ -58,14 +58,15 @@ class ShownItem:
         return self.presentation.ended_at or self.presentation.shown_at
 
 
-# Revisions in order, by presentation and response or number of the text, then by criterion.
-Answers = Mapping[tuple[int, int], Mapping[int, list[Any]]]
+# Revisions in order, by presentation and response or number of the text, then by criterion and turn.
+Asked = tuple[int, int | None]
+Answers = Mapping[tuple[int, int], Mapping[Asked, list[Any]]]
 
 
 def _answers(rows: QuerySet[Any], presentations: Sequence[int], text: str) -> Answers:
-    answers: defaultdict[tuple[int, int], dict[int, list[Any]]] = defaultdict(dict)
+    answers: defaultdict[tuple[int, int], dict[Asked, list[Any]]] = defaultdict(dict)
     for row in rows.filter(presentation__in=presentations).order_by("revision"):
-        answers[row.presentation_id, getattr(row, text)].setdefault(row.criterion_id, []).append(row)
+        answers[row.presentation_id, getattr(row, text)].setdefault((row.criterion_id, row.turn), []).append(row)
     return answers
 
 
@@ -99,20 +100,21 @@ class _Page:
 
     def values(
         self,
-        revisions: Mapping[int, list[Any]],
+        revisions: Mapping[Asked, list[Any]],
         *,
         expected: Mapping[str, Sequence[float]] | None = None,
-        first: Mapping[int, list[Any]] | None = None,
+        first: Mapping[Asked, list[Any]] | None = None,
     ) -> list[Value]:
         result = []
-        for criterion in self.criteria:
-            if not (answers := revisions.get(criterion.pk)):
+        turns = sorted({turn for _, turn in revisions if turn is not None})
+        for criterion, turn in ((each, turn) for each in self.criteria for turn in (None, *turns)):
+            if not (answers := revisions.get((criterion.pk, turn))):
                 continue
             ends = (expected or {}).get(criterion.name)
-            before = (first or {}).get(criterion.pk)
+            before = (first or {}).get((criterion.pk, turn))
             result.append(
                 Value(
-                    criterion=criterion.name,
+                    criterion=criterion.name if turn is None else f"{criterion.name}, turn {turn + 1}",
                     value=answers[-1].value,
                     cannot_judge=answers[-1].cannot_judge,
                     before=[answer.value for answer in answers[:-1]],

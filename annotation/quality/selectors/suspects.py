@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from annotation.campaigns.scales.base import BARS
 from annotation.core.caching import cached
 from annotation.models import Campaign
 from annotation.quality.selectors.raters import (
@@ -18,15 +17,8 @@ from annotation.quality.selectors.raters import (
     rater_quality_rows,
     verdicts,
 )
-from annotation.weighting.exclusion.measured import AgreementBelow, EntropyBelow, MeasuredRule, MedianSecondsBelow
 from annotation.weighting.exclusion.rule import ExclusionRule
-from annotation.weighting.exclusion.suspected import rules_for
-
-MEASURED_BY: dict[str, type[MeasuredRule]] = {
-    "seconds": MedianSecondsBelow,
-    "agreement": AgreementBelow,
-    "entropy": EntropyBelow,
-}
+from annotation.weighting.exclusion.suspected import FEW, Measures, rules_for
 
 
 @dataclass(frozen=True)
@@ -36,6 +28,7 @@ class Suspects:
     reasons: dict[int, list[str]] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     rules: list[dict[str, Any]] = field(default_factory=list)
+    few: bool = False  # whether there are too few raters to say how careful raters differ
 
     @property
     def rules_json(self) -> str:
@@ -59,7 +52,8 @@ def suspects(campaign: Campaign, rows: Sequence[RaterRow] | None = None) -> Susp
 
 def _suspects(campaign: Campaign, at: Moment, rows: Sequence[RaterRow] | None) -> Suspects:
     rows = rater_quality_rows(campaign, at) if rows is None else rows
-    rules = _rules(rows)
+    counted = [row for row in rows if row.state != "excluded"]
+    rules = _rules(campaign, counted)
     if not rules:
         return Suspects()
     unmarked = {row.rater.pk for row in rows if row.state not in ("flagged", "excluded")}
@@ -74,22 +68,23 @@ def _suspects(campaign: Campaign, at: Moment, rows: Sequence[RaterRow] | None) -
         reasons=reasons,
         names={verdict.rater.pk: verdict.rater.pseudonym for verdict in results},
         rules=[rules[number - 1].to_dict() for number in struck],
+        few=sum(row.measures["n"].n > 0 for row in counted) < FEW,
     )
 
 
-def _rules(rows: Sequence[RaterRow]) -> list[ExclusionRule]:
-    """Return the rules that fit what most raters do, of those who are not excluded and have given enough answers."""
-    counted = [row for row in rows if row.state != "excluded"]
-
-    def known(name: str) -> list[float]:
-        after = int(MEASURED_BY[name].suggested["after"])
-        measures = [row.measures[name] for row in counted]
-        return [each.estimate if each.n >= after and each.is_defined else np.nan for each in measures]
-
+def _rules(campaign: Campaign, rows: Sequence[RaterRow]) -> list[ExclusionRule]:
+    """Return the rules that fit what most of these raters do."""
+    scales = [criterion.scale for criterion in campaign.criteria.all()]
     return rules_for(
-        seconds=known("seconds"),
-        agreement=known("agreement"),
-        entropy=known("entropy"),
-        has_gold=any(row.measures["gold"].n for row in counted),
-        has_attention=any(row.measures["attention"].n for row in counted),
+        seconds=_measures(rows, "seconds"),
+        agreement=_measures(rows, "agreement"),
+        entropy=_measures(rows, "entropy"),
+        points=max((len(scale.points) or BARS for scale in scales), default=BARS),
+        has_gold=any(row.measures["gold"].n for row in rows),
+        has_attention=any(row.measures["attention"].n for row in rows),
     )
+
+
+def _measures(rows: Sequence[RaterRow], name: str) -> Measures:
+    measures = [row.measures[name] for row in rows]
+    return Measures([measure.estimate for measure in measures], [measure.n for measure in measures])

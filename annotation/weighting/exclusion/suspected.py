@@ -3,19 +3,29 @@
 A rater stands out whose measure is more than three robust standard deviations (1.4826 times the median absolute
 deviation, Rousseeuw and Croux 1993) below the median of all raters, and also below a fixed bound. Times are compared as
 logarithms and correlations as Fisher's z. Where raters hardly differ, a smallest deviation takes the place of theirs.
+
+The deviation of a few raters' correlations says next to nothing. Below ``FEW`` raters the deviation that careful raters
+with so many answers would have takes its place: that of Fisher's z and that between careful raters. Careless answers
+lower the others' agreement, too, the more the fewer others there are: K raters are marked from √K / 2 deviations on.
 """
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
 
 from annotation.weighting.exclusion.measured import (
     AgreementBelow,
     AttentionAccuracyBelow,
     EntropyBelow,
     GoldAccuracyBelow,
+    MeasuredRule,
     MedianSecondsBelow,
 )
 from annotation.weighting.exclusion.rule import ExclusionRule
+from annotation.weighting.table import FloatArray
 
 DEVIATIONS = 3.0
 TO_SIGMA = 1.4826  # of a normal distribution's median absolute deviation
@@ -23,6 +33,29 @@ LEAST_LOG_SECONDS, LEAST_Z = 0.5, 0.1  # deviations where raters hardly differ
 UNREADABLE_SECONDS = 0.5  # no text is read in less
 FAST_SECONDS = 1.0  # a robust threshold is at least that, up to a third of the median
 LARGEST_Z = 3.0  # of a correlation of 1
+FEW, FEWEST = 8, 3  # raters; of two who do not agree, neither stands out
+HONEST_Z = 0.15  # deviation of careful raters' correlations, if each had endless answers
+LEAST_TIMES, LEAST_ANSWERS = 5, 10  # that a rule waits for if raters have too few for its usual number
+BY_CHANCE = 0.01  # how often the typical rater may give one answer throughout, as often as a rule waits for
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """One measure of K raters, and how many answers of each are behind it; shape (K,), NaN where undefined."""
+
+    estimate: npt.ArrayLike
+    n: npt.ArrayLike
+
+    def usual_after(self, rule: type[MeasuredRule], least: int) -> int:
+        """Return the rule's usual number of answers, or half of what the median rater has if that is less."""
+        usual, n = int(rule.suggested["after"]), np.asarray(self.n)
+        return max(min(usual, int(np.median(n[n > 0])) // 2), least) if (n > 0).any() else usual
+
+    def known(self, after: int) -> tuple[FloatArray, FloatArray]:
+        """Return the defined estimates from enough answers, and how many there were."""
+        estimate, n = np.asarray(self.estimate, dtype=np.float64), np.asarray(self.n, dtype=np.float64)
+        enough = np.isfinite(estimate) & (n >= after)
+        return estimate[enough], n[enough]
 
 
 def robust_threshold(values: npt.ArrayLike, *, least_deviation: float) -> float:
@@ -42,9 +75,10 @@ def robust_threshold(values: npt.ArrayLike, *, least_deviation: float) -> float:
 
 def rules_for(
     *,
-    seconds: npt.ArrayLike,
-    agreement: npt.ArrayLike,
-    entropy: npt.ArrayLike,
+    seconds: Measures,
+    agreement: Measures,
+    entropy: Measures,
+    points: int = 5,
     has_gold: bool = False,
     has_attention: bool = False,
 ) -> list[ExclusionRule]:
@@ -52,33 +86,74 @@ def rules_for(
 
     Parameters
     ----------
-    seconds, agreement, entropy : float arrays, one number per rater
-        Median time, correlation with the others' mean, entropy of the answers in bits; NaN where undefined.
+    seconds, agreement, entropy : Measures
+        Median time, correlation with the others' mean, entropy of the answers in bits.
+    points : int
+        Different answers that the scale offers.
     has_gold, has_attention : bool
         Whether raters answered such checks: their usual rules are added.
     """
-    rules: list[ExclusionRule] = []
-    after = {rule: int(rule.suggested["after"]) for rule in (MedianSecondsBelow, AgreementBelow, EntropyBelow)}
-    if np.isfinite(times := np.asarray(seconds, dtype=np.float64)).any():
-        typical = float(np.nanmedian(times))
-        robust = float(np.exp(robust_threshold(np.log(np.maximum(times, 1e-3)), least_deviation=LEAST_LOG_SECONDS)))
-        threshold = max(min(max(robust, FAST_SECONDS), typical / 3), UNREADABLE_SECONDS)
-        rules.append(MedianSecondsBelow(action="flag", seconds=_rounded(threshold), after=after[MedianSecondsBelow]))
-    if np.isfinite(correlations := np.asarray(agreement, dtype=np.float64)).any():
-        with np.errstate(divide="ignore"):
-            z = np.clip(np.arctanh(correlations), -LARGEST_Z, LARGEST_Z)
-        robust = float(np.tanh(robust_threshold(z, least_deviation=LEAST_Z)))
-        bound = float(AgreementBelow.suggested["correlation"])
-        correlation = max(_rounded(min(robust, bound)), -0.99)
-        rules.append(AgreementBelow(action="flag", correlation=correlation, after=after[AgreementBelow]))
-    if np.isfinite(bits := np.asarray(entropy, dtype=np.float64)).any():
-        threshold = min(float(EntropyBelow.suggested["bits"]), float(np.nanmedian(bits)) / 4)
-        if threshold >= 0.01:
-            rules.append(EntropyBelow(action="flag", bits=_rounded(threshold), after=after[EntropyBelow]))
+    found = (_too_fast(seconds), _disagreeing(agreement), _hardly_varied(entropy, points))
+    rules: list[ExclusionRule] = [rule for rule in found if rule is not None]
     for kind, is_used in ((GoldAccuracyBelow, has_gold), (AttentionAccuracyBelow, has_attention)):
         if is_used:
             rules.append(kind(**{**kind.suggested, "action": "flag"}))
     return rules
+
+
+def _too_fast(measures: Measures) -> MedianSecondsBelow | None:
+    after = measures.usual_after(MedianSecondsBelow, LEAST_TIMES)
+    times, _ = measures.known(after)
+    if not times.size:
+        return None
+    robust = float(np.exp(robust_threshold(np.log(np.maximum(times, 1e-3)), least_deviation=LEAST_LOG_SECONDS)))
+    threshold = max(min(max(robust, FAST_SECONDS), float(np.median(times)) / 3), UNREADABLE_SECONDS)
+    return MedianSecondsBelow(action="flag", seconds=_rounded(threshold), after=after)
+
+
+def _disagreeing(measures: Measures) -> AgreementBelow | None:
+    after = measures.usual_after(AgreementBelow, LEAST_ANSWERS)
+    correlations, n = measures.known(after)
+    if len(correlations) < FEWEST:
+        return None
+    with np.errstate(divide="ignore"):
+        z = np.clip(np.arctanh(correlations), -LARGEST_Z, LARGEST_Z)
+    if len(z) < FEW:
+        deviation = math.hypot(HONEST_Z, 1 / math.sqrt(np.median(n) - 3))
+        robust = float(np.median(z)) - math.sqrt(len(z)) / 2 * deviation
+    else:
+        robust = robust_threshold(z, least_deviation=LEAST_Z)
+    bound = float(AgreementBelow.suggested["correlation"])
+    return AgreementBelow(action="flag", correlation=max(_rounded(min(math.tanh(robust), bound)), -0.99), after=after)
+
+
+def _hardly_varied(measures: Measures, points: int) -> EntropyBelow | None:
+    bits, _ = measures.known(LEAST_ANSWERS)
+    if not bits.size:
+        return None
+    typical = float(np.median(bits))
+    threshold = min(float(EntropyBelow.suggested["bits"]), typical / 4)
+    if threshold < 0.01:
+        return None
+    after = max(math.ceil(math.log(BY_CHANCE) / math.log(largest_share(typical, points))), LEAST_ANSWERS)
+    return EntropyBelow(action="flag", bits=_rounded(threshold), after=after)
+
+
+def largest_share(bits: float, points: int) -> float:
+    """Return how often an answer can come at most, of ``points``, if answers have this entropy.
+
+    >>> round(largest_share(1.0, 2), 3), round(largest_share(2.0, 5), 3)
+    (0.5, 0.5)
+    """
+    if bits >= math.log2(points):
+        return 1 / points
+    return float(brentq(lambda share: _entropy(share, points) - bits, 1 / points, 1 - 1e-12))
+
+
+def _entropy(share: float, points: int) -> float:
+    """Return the entropy of answers of which one has this share and the others share the rest."""
+    rest = 1 - share
+    return -share * math.log2(share) - rest * math.log2(rest / (points - 1))
 
 
 def _rounded(threshold: float) -> float:

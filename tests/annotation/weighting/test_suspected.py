@@ -4,16 +4,21 @@ import numpy as np
 import pytest
 from scipy.stats import median_abs_deviation
 
-from annotation.weighting.exclusion.suspected import robust_threshold, rules_for
+from annotation.weighting.exclusion.suspected import Measures, robust_threshold, rules_for
+from benchmarks.coverage.rater import stand_out
 
 NONE = [np.nan]
 
 
-def thresholds(**measures: object) -> dict[str, float]:
+def records(*, n: int = 40, **measures: object) -> dict[str, dict[str, object]]:
     given = {"seconds": NONE, "agreement": NONE, "entropy": NONE} | measures
-    records = [rule.to_dict() for rule in rules_for(**given)]
+    of = {name: Measures(values, np.full(len(values), n)) for name, values in given.items()}
+    return {rule.name: rule.to_dict() for rule in rules_for(**of)}
+
+
+def thresholds(**measures: object) -> dict[str, float]:
     names = {"median_seconds_below": "seconds", "agreement_below": "correlation", "entropy_below": "bits"}
-    return {record["rule"]: record[names[record["rule"]]] for record in records}
+    return {rule: record[names[rule]] for rule, record in records(**measures).items()}
 
 
 def test_the_threshold_is_the_median_less_three_robust_standard_deviations() -> None:
@@ -42,12 +47,28 @@ def test_agreement_stands_out_below_the_others_and_below_the_bound() -> None:
     noisy = thresholds(agreement=[0.15, 0.05, 0.1, 0.2])["agreement_below"]
     assert noisy < 0.05  # where everyone agrees little, no one is suspected for it
     assert -1 < thresholds(agreement=[1.0, -1.0, -0.9])["agreement_below"] < 0
+    assert thresholds(agreement=[0.1, 0.1]) == {}  # of two who do not agree, neither stands out
+
+
+def test_rules_wait_for_fewer_answers_where_raters_have_few() -> None:
+    measures = {"seconds": [8, 8, 8], "agreement": [0.8, 0.7, -0.1], "entropy": [2.0, 2.1, 0.0]}
+    after = {n: [record["after"] for record in records(n=n, **measures).values()] for n in (100, 24, 12)}
+    assert after == {100: [10, 20, 10], 24: [10, 12, 10], 12: [6, 10, 10]}
+
+
+def test_one_answer_throughout_is_no_mark_where_the_others_nearly_do_the_same() -> None:
+    """If nine in ten prefer one system, 0.9^n falls below 1% at 44 answers."""
+    bits = Measures([0.469, 0.469, 0.0], [44] * 3)
+    nothing = Measures(NONE, [0])
+    (rule,) = rules_for(seconds=nothing, agreement=nothing, entropy=bits, points=2)
+    assert rule.to_dict()["after"] == 44
 
 
 def test_entropy_and_checks() -> None:
     assert thresholds(entropy=[2.0, 2.1, 0.0])["entropy_below"] == 0.5
     assert thresholds(entropy=[0.0, 0.0]) == {}
-    checks = rules_for(seconds=NONE, agreement=NONE, entropy=NONE, has_gold=True, has_attention=True)
+    nothing = Measures(NONE, [0])
+    checks = rules_for(seconds=nothing, agreement=nothing, entropy=nothing, has_gold=True, has_attention=True)
     assert [(rule.name, rule.does()) for rule in checks] == [
         ("gold_accuracy_below", "flag"),
         ("attention_accuracy_below", "flag"),
@@ -63,3 +84,16 @@ def test_honest_raters_are_seldom_suspected() -> None:
     fast = np.mean([(a < limit["median_seconds_below"]).mean() for a, limit in zip(seconds, limits, strict=True)])
     apart = np.mean([(b < limit["agreement_below"]).mean() for b, limit in zip(agreement, limits, strict=True)])
     assert (fast, apart) == (pytest.approx(0, abs=0.002), pytest.approx(0, abs=0.005))
+
+
+@pytest.mark.parametrize(("raters", "n"), [(3, 20), (4, 12), (6, 60)])
+def test_a_small_campaign_marks_the_careless_and_seldom_the_careful(raters: int, n: int) -> None:
+    """Simulated as the table in docs/methods.md is: at random in 0.2 s an item, and one answer throughout."""
+    for kind, least in (("fast", 1.0), ("same", 0.85), ("slow", 0.3)):
+        marks = np.array(
+            [stand_out(np.random.default_rng(seed), n_raters=raters, n=n, last=kind) for seed in range(60)]
+        )
+        assert marks[:, -1].mean() >= least, kind
+        assert marks[:, :-1].mean() <= 0.05, kind
+    careful = [stand_out(np.random.default_rng(seed), n_raters=raters, n=n) for seed in range(60)]
+    assert np.mean(careful) <= 0.05
