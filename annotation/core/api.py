@@ -15,6 +15,7 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import AnyModel, get_project_or_404
 from annotation.core.jobs import job_request_cancel, job_requeue
+from annotation.core.refusals import checked
 from annotation.models import Dataset, Job, Project, Role, User
 
 
@@ -69,13 +70,10 @@ class ProjectViewSet(viewsets.GenericViewSet[Any]):
         role = self.read_role if request.method in SAFE_METHODS else self.write_role
         self.project = get_project_or_404(user_of(request), kwargs["project_slug"], role=role)
 
-    def validated(self, serializer_class: type[serializers.BaseSerializer[Any]], data: Any = None) -> dict[str, Any]:
+    def validated(self, serializer_class: type[serializers.Serializer[Any]], data: Any = None) -> dict[str, Any]:
         """Return the request's data, checked and converted by a serializer."""
         body = self.request.data if data is None else data
-        serializer = serializer_class(data=body, context=self.get_serializer_context())
-        serializer.is_valid(raise_exception=True)
-        validated: dict[str, Any] = serializer.validated_data
-        return validated
+        return checked(serializer_class(data=body, context=self.get_serializer_context()))
 
     @property
     def user(self) -> User:

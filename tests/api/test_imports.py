@@ -87,8 +87,8 @@ def test_a_file_with_other_names_is_imported_with_the_proposed_mapping(imports: 
     ("mapping", "message"),
     [
         ({"question": "mesage"}, "(did you mean message?)"),
-        ({"question": ["message"]}, "Not a valid string."),
-        (["question"], "Expected a dictionary"),
+        ({"question": ["message"]}, "Found a list; accepted: text that is not empty."),
+        (["question"], "Found a list; accepted: an object."),
         ({"question": "ignore"}, "Nothing would be imported"),
     ],
 )

@@ -116,8 +116,9 @@ def _parameter_study(project: Project, by: User, seed: int) -> ParameterStudy:
 
 def _watched(campaign: Campaign, by: User) -> None:
     """Add two ratings and texts, amendments, decisions and rule versions to a running campaign."""
-    for name in ("ann", "bob"):
+    for seed, name in enumerate(("ann", "bob")):
         rater = join(campaign, name)
+        campaign.participations.filter(rater=rater).update(order_seed=seed)  # drawn from ids, which other tests use up
         shown = rate_next(campaign, rater)
         WrittenText.objects.create(campaign=campaign, presentation=shown, rater=rater, text=f"{name} would say so.")
         rater_flag(campaign=campaign, rater=rater, reason="Looks odd.", by=by)
@@ -254,7 +255,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     references = _ratings(project, owner, "References", True)
     _ratings(project, owner, "Outputs", False)
     dataset = project.datasets.get(slug="chats")
-    draft = CampaignDraft(dataset=dataset, name="Live", criteria=[CriterionDraft("quality", "How good?")])
+    draft = CampaignDraft(dataset=dataset, name="Live", seed=1, criteria=[CriterionDraft("quality", "How good?")])
     live = campaign_launch(campaign=campaign_create(project=project, draft=draft))
     _watched(live, owner)
     run_of_mining = _mined(project, owner)
