@@ -1,9 +1,15 @@
-/* The live preview: what the form holds is sent to the preview and its answer put into the frame, a moment after each
+/* A folded part of the form no longer says what is set once something in it was changed.
+   The live preview: what the form holds is sent to the preview and its answer put into the frame, a moment after each
    change. Nothing is stored. Without script the frame shows the draft as last saved. */
 (() => {
   "use strict";
 
   const PAUSE = 350;
+
+  document.addEventListener("input", (event) => {
+    const sentence = event.target.closest(".fold")?.querySelector("[data-set-now]");
+    if (sentence) sentence.textContent = "Changed, not saved yet.";
+  });
 
   function live(box) {
     const form = document.getElementById(box.dataset.form);

@@ -40,10 +40,16 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     page.get_by_role("button", name="Raters and payment").click()  # another step, saving this one
     page.get_by_label("Ratings of each response").fill("1")
     assert_no_barrier(page)
+    assert_parts_of_a_step_unfold(page)
     page.get_by_role("button", name="Review").click()
     expect(page.get_by_role("heading", name="Ready to be launched")).to_be_visible()
     expect(page.get_by_text("the agreement of raters cannot be measured")).to_be_visible()
     assert_no_barrier(page)
+    remark = page.get_by_role("listitem").filter(has_text="5 s for it are short")
+    remark.get_by_role("link", name="Raters and payment").click()
+    expect(page.locator(".fold[open]")).to_have_count(1)
+    page.get_by_label("Seconds for an answer").fill("300")
+    page.get_by_role("button", name="Review").click()
 
     expect(page.locator("main .btn-primary:visible")).to_have_text("Launch …")
     page.get_by_role("button", name="Launch …").click()
@@ -78,6 +84,24 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     assert Campaign.objects.get().state == CampaignState.CLOSED
     rater.reload()
     expect(rater.get_by_role("button", name="Send")).to_have_count(0)
+
+
+def assert_parts_of_a_step_unfold(page: Page) -> None:
+    """Assert that the folded parts say what is set, open by a key, and open by themselves for their own mistakes."""
+    folds = page.locator(".fold")
+    expect(folds.locator("summary")).to_contain_text(
+        ["without a limit; no pause between answers", "600 seconds, then another", "No completion code."]
+    )
+    time = folds.filter(has_text="Time for an answer")
+    time.locator("summary").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Seconds for an answer").fill("1")
+    expect(time.locator("summary")).to_contain_text("Changed, not saved yet.")
+    page.get_by_role("button", name="Save and go on").last.click()
+    expect(page.locator(".fold[open]").get_by_text("greater than or equal to 5")).to_be_visible()
+    expect(page.locator(".fold[open]")).to_have_count(1)
+    assert_no_barrier(page)
+    page.get_by_label("Seconds for an answer").fill("5")
 
 
 FIRST_BYTES = {  # of each file: what a program that reads the format looks for first
@@ -123,6 +147,7 @@ def test_a_campaign_is_cloned_given_a_gold_screen_launched_and_closed(live_serve
     page.get_by_role("link", name="Quality").last.click()
     page.get_by_label("One check in every so many responses").fill("5")
     page.get_by_label("Gold: the answer is known").fill("1")
+    page.get_by_text("Checks that you write").click()
     page.get_by_role("button", name="Save, and add an item: Gold").click()
     assert_no_barrier(page)
     page.get_by_label("Find a text in chat").fill("about the number 1")

@@ -37,6 +37,13 @@ class Target(Words):
     LISTED = "listed", "A list of responses", "The responses of a list"
 
 
+class Scope(Words):
+    """What of a response a criterion is about."""
+
+    WHOLE = "whole", "The whole response", "The whole response; a dialogue is rated at its end"
+    TURN = "turn", "Each turn of the system", "Each turn of the system in a dialogue, below the turn"
+
+
 class CommentField(Words):
     """Whether a rater may, or must, comment."""
 

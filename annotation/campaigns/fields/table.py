@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
 from annotation.campaigns.design.questionnaire import Questionnaire
 from annotation.campaigns.design.writing import Writing
-from annotation.campaigns.fields.choices import Admission, CommentField, Target
+from annotation.campaigns.fields.choices import Admission, CommentField, Scope, Target
 from annotation.campaigns.fields.kinds import (
     Amount,
     Choice,
@@ -47,6 +47,7 @@ BESIDE: dict[str, Any] = {"step": SCREEN, "section": "Beside the questions"}
 PER_RATER: dict[str, Any] = {"step": RATERS, "section": "How much one rater does"}
 LEASE: dict[str, Any] = {"step": RATERS, "section": "Time for an answer", "low": 5, "high": MONTH}
 PAYMENT: dict[str, Any] = {"step": RATERS, "section": "Payment"}
+AT_END: dict[str, Any] = {"step": RATERS, "section": "At the end"}
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,13 @@ class CriterionDraft:
         Text, "", help="Of a magnitude: the system or kind of reference that is the standard.", longest=120
     )
     standard_value: float | None = entry(Number, None, help="What the standard text counts as.", optional=True)
+    scope: str = entry(
+        Choice,
+        Scope.WHOLE,
+        "What it is about",
+        "With turns, a dialogue's value is the mean over the turns of its system.",
+        options=Scope.offers(),
+    )
 
     def stored(self) -> CriterionDraft:
         """Return it with the columns that follow from others, or mean nothing for its kind, as they are stored."""
@@ -86,6 +94,10 @@ class CriterionDraft:
     @property
     def scale(self) -> Scale:
         return SCALES[self.kind](self)
+
+    @property
+    def by_turn(self) -> bool:
+        return self.scope == Scope.TURN
 
 
 @dataclass(frozen=True)
@@ -299,8 +311,7 @@ class CampaignDraft:
         "",
         "Completion code",
         "Shown at the end to those who came by the link and did enough.",
-        step=RATERS,
-        section="At the end",
+        **AT_END,
         longest=60,
         exported=False,
         frozen=False,

@@ -3,31 +3,24 @@
 from typing import Any
 
 from django import forms
-from django.forms.utils import ErrorDict
 
 from annotation.campaigns.fields.table import CRITERION, CriterionDraft
 from annotation.campaigns.forms.fields import form_field, textarea
+from annotation.campaigns.forms.parts import KindSelect, PartForm
 from annotation.campaigns.scales import SCALES
-from annotation.core.forms import Form, offer_choices
-from annotation.datasets.selectors.datasets import reference_choices
-from annotation.models import Campaign, Criterion
+from annotation.core.forms import offer_choices
+from annotation.datasets.selectors.datasets import has_dialogues, reference_choices
+from annotation.models import Campaign, Criterion, Scope
+
+USES = {key: (*kind.required, *kind.optional) for key, kind in SCALES.items()}
 
 
-class KindSelect(forms.Select):
-    """Each option lists the fields that its kind of scale uses; the style sheet hides the others."""
-
-    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        option = super().create_option(name, value, *args, **kwargs)
-        kind = SCALES[value]
-        option["attrs"]["data-uses"] = " ".join((*kind.required, *kind.optional))
-        return option
-
-
-class CriterionForm(Form):
+class CriterionForm(PartForm):
     makes = "criterion"
     question = form_field(CRITERION["question"])
     name = form_field(CRITERION["name"])
-    kind = form_field(CRITERION["kind"], initial=CRITERION["kind"].default, widget=KindSelect)
+    scope = form_field(CRITERION["scope"], required=False, initial=CRITERION["scope"].default)
+    kind = form_field(CRITERION["kind"], initial=CRITERION["kind"].default, widget=KindSelect(USES))
     scale_min = forms.IntegerField(label="Lowest value", required=False, initial=CRITERION["scale_min"].default)
     scale_max = forms.IntegerField(label="Highest value", required=False, initial=CRITERION["scale_max"].default)
     step = forms.FloatField(
@@ -58,24 +51,9 @@ class CriterionForm(Form):
         super().__init__(*args, **kwargs)
         systems = [(name, name) for name in campaign.dataset.systems.values_list("name", flat=True)]
         groups = [("References", reference_choices(campaign.dataset)), ("Systems", systems)]
+        if not has_dialogues(campaign.dataset) and self.initial.get("scope") != Scope.TURN:
+            del self.fields["scope"]
         offer_choices(self, "standard_source", [(name, choices) for name, choices in groups if choices])
-
-    @property
-    def is_left_out(self) -> bool:
-        """Whether the form was sent without a criterion, or its criterion is to be removed."""
-        text = [str(self.data.get(self.add_prefix(name), "")).strip() for name in ("name", "question")]
-        return self.is_bound and (bool(self.data.get(self.add_prefix("remove"))) or not any(text))
-
-    def full_clean(self) -> None:
-        """Check the fields, unless they are left out: what was not filled in has no mistakes."""
-        super().full_clean()
-        if self.is_left_out:
-            self._errors = ErrorDict()
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the form is open at first: it has a criterion, a mistake or a question."""
-        return bool(self.initial or self.errors or self["question"].value())
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -89,7 +67,8 @@ class CriterionForm(Form):
         data = self.cleaned_data
         lines = [line.strip() for line in data["labels"].splitlines() if line.strip()]
         columns = SCALES[data["kind"]].from_form({**data, "labels": lines})
-        return CriterionDraft(name=data["name"], question=data["question"], kind=data["kind"], **columns)
+        about = {"scope": data.get("scope") or CRITERION["scope"].default, "kind": data["kind"]}
+        return CriterionDraft(name=data["name"], question=data["question"], **about, **columns)
 
     def field_of(self, column: str) -> str:
         """Return the field that sets a column of the criterion."""
@@ -98,5 +77,5 @@ class CriterionForm(Form):
 
     @staticmethod
     def initial_of(criterion: Criterion) -> dict[str, Any]:
-        columns = {name: getattr(criterion, name) for name in ("name", "question", "kind", "step", "ties")}
+        columns = {name: getattr(criterion, name) for name in ("name", "question", "scope", "kind", "step", "ties")}
         return {**columns, "labels": "\n".join(criterion.labels), **criterion.scale.form_initial()}

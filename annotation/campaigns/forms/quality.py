@@ -4,10 +4,20 @@ from typing import Any
 
 from django import forms
 
-from annotation.campaigns.design.quality import CHECKS, DEGRADATIONS, PREPARED, QualificationDesign, QualityDesign
+from annotation.campaigns.design.quality import (
+    CHECKS,
+    DEGRADATIONS,
+    PREPARED,
+    PreparedKind,
+    QualificationDesign,
+    QualityDesign,
+)
 from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms.steps import Step
+from annotation.core.numbers import counted
 from annotation.models import Campaign
+
+Groups = list[tuple[PreparedKind, list[dict[str, Any]]]]
 
 
 class QualityStep(Step):
@@ -71,6 +81,10 @@ class QualityStep(Step):
             self.fields[name] = forms.FloatField(
                 label=f"An anchor should get, in {criterion}, at least", required=False, initial=low.get(criterion)
             )
+        self.field_groups = {
+            "made": ("repeat_gap", "degraded_count", "degradations", "anchor_count", *self.low_names),
+            "before": ("pass_mark", "attempts"),
+        }
         self.groups = [(kind, kind.screens(campaign)) for kind in PREPARED.values()]
 
     @classmethod
@@ -85,6 +99,29 @@ class QualityStep(Step):
             "pass_mark": f"{100 * qualification.pass_mark:g}",
             "attempts": qualification.attempts,
             **{f"mix_{kind}": n for kind, n in quality.mix.items()},
+        }
+
+    @property
+    def written(self) -> Groups:
+        """Return the kinds of checks that a manager writes, each with its items."""
+        return [(kind, screens) for kind, screens in self.groups if kind.field == "quality"]
+
+    @property
+    def before_work(self) -> Groups:
+        return [(kind, screens) for kind, screens in self.groups if kind.field == "qualification"]
+
+    @property
+    def now(self) -> dict[str, str]:
+        """Return for each part that begins folded what is set in it."""
+        set_to = {name: self[name].value() for name in ("repeat_gap", "degraded_count", "anchor_count", "pass_mark")}
+        n = {kind.key: len(screens) for kind, screens in self.groups}
+        test = f"a test of {counted(n['test'], 'item')}, passed with {set_to['pass_mark']}%" if n["test"] else "no test"
+        training = f"{counted(n['training'], 'item')} of training" if n["training"] else "No training"
+        return {
+            "written": f"{counted(n['gold'], 'gold item')}, {counted(n['attention'], 'attention check')}.",
+            "made": f"Repeats after {set_to['repeat_gap']} others, {set_to['degraded_count']} degraded texts, "
+            f"{set_to['anchor_count']} high anchors.",
+            "before": f"{training}, {test}.",
         }
 
     @property

@@ -3,39 +3,37 @@
 from typing import Any
 
 from django import forms
-from django.forms.utils import ErrorDict
 
-from annotation.campaigns.design.questionnaire import LONGEST_QUESTION, MOST_QUESTIONS, WHEN, Questionnaire
+from annotation.campaigns.design.questionnaire import (
+    LONGEST_NAME,
+    LONGEST_QUESTION,
+    MOST_QUESTIONS,
+    WHEN,
+    Questionnaire,
+)
 from annotation.campaigns.fields.table import QUESTIONS
 from annotation.campaigns.forms.fields import LinesField, textarea
+from annotation.campaigns.forms.parts import KindSelect, PartForm
 from annotation.campaigns.forms.steps import Step
 from annotation.campaigns.questions import ANSWER_KINDS, KINDS, READY_MADE, Question
 from annotation.campaigns.questions.base import LONGEST_ANSWER
 from annotation.campaigns.questions.choice import Choice
-from annotation.core.forms import Form
 from annotation.models import Campaign
 
 
-class AnswerKindSelect(forms.Select):
-    """Each option lists the fields that its kind of answer uses; the style sheet hides the others."""
-
-    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        option = super().create_option(name, value, *args, **kwargs)
-        option["attrs"]["data-uses"] = " ".join(ANSWER_KINDS[value].uses)
-        return option
-
-
-class QuestionForm(Form):
+class QuestionForm(PartForm):
     makes = "question"
     question = forms.CharField(label="Question", max_length=LONGEST_QUESTION)
     name = forms.CharField(
-        label="Name", max_length=40, help_text="For files and the filter of results, such as <code>expertise</code>."
+        label="Name",
+        max_length=LONGEST_NAME,
+        help_text="For files and the filter of results, such as <code>expertise</code>.",
     )
     kind = forms.ChoiceField(
         label="Answer",
         choices=[(kind.key, kind.choice) for kind in KINDS],
         initial=Choice.key,
-        widget=AnswerKindSelect,
+        widget=KindSelect({kind.key: kind.uses for kind in KINDS}),
     )
     options = LinesField(
         label="Answers to choose from", required=False, widget=textarea(5), help_text="A line for each."
@@ -47,22 +45,6 @@ class QuestionForm(Form):
     high = forms.FloatField(label="Highest number", required=False)
     optional = forms.BooleanField(label="Raters may leave it out", required=False)
     remove = forms.BooleanField(label="Remove this question", required=False)
-
-    @property
-    def is_left_out(self) -> bool:
-        """Whether the form was sent without a question, or its question is to be removed."""
-        text = [str(self.data.get(self.add_prefix(name), "")).strip() for name in ("name", "question")]
-        return self.is_bound and (bool(self.data.get(self.add_prefix("remove"))) or not any(text))
-
-    def full_clean(self) -> None:
-        """Check the fields, unless they are left out: what was not filled in has no mistakes."""
-        super().full_clean()
-        if self.is_left_out:
-            self._errors = ErrorDict()
-
-    @property
-    def is_shown(self) -> bool:
-        return bool(self.initial or self.errors or self["question"].value())
 
     @property
     def is_open(self) -> bool:
@@ -101,17 +83,17 @@ class QuestionsStep(Step):
 
     def __init__(self, campaign: Campaign, data: Any = None) -> None:
         super().__init__(campaign, data)
-        asked = Questionnaire.lenient(campaign.questions).questions
+        stored = Questionnaire.lenient(campaign.questions).questions
         self.questions = [
             QuestionForm(
                 data,
                 prefix=f"question-{number + 1}",
-                initial=QuestionForm.initial_of(asked[number]) if number < len(asked) else None,
+                initial=QuestionForm.initial_of(stored[number]) if number < len(stored) else None,
                 use_required_attribute=False,
             )
             for number in range(MOST_QUESTIONS)
         ]
-        names = {question.name for question in asked}
+        names = {question.name for question in stored}
         self.ready_made = [ready for name, ready in READY_MADE.items() if name not in names]
 
     @classmethod

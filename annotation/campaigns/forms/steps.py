@@ -1,13 +1,13 @@
 """The steps of a design. Each sets some fields of the draft and shows the services' errors about them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from django import forms
 
 from annotation.campaigns.design.scale_words import described_points, follows, scale_section
-from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
+from annotation.campaigns.fields.table import AT_END, CAMPAIGN, LEASE, PER_RATER, RATERS, SCREEN, WHAT, WORDS
 from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.forms.fields import form_field, words
 from annotation.campaigns.forms.writing import WritingForm
@@ -20,6 +20,16 @@ from annotation.models import Campaign, Dataset, System, Target
 
 WORK_SETTINGS = ("ratings_per_unit", "max_units_per_rater")  # on which the amount of work depends
 SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that people type
+
+
+class Section(NamedTuple):
+    """A heading, its texts of several lines and its other fields; ``now`` says what is set, if it begins folded."""
+
+    title: str
+    wide: list[forms.BoundField]
+    narrow: list[forms.BoundField]
+    now: str
+    has_errors: bool
 
 
 class Step(RefusableForm):
@@ -52,12 +62,20 @@ class Step(RefusableForm):
         return {name: getattr(campaign, name) for name in cls.settles if not CAMPAIGN[name].related}
 
     @property
-    def sections(self) -> Iterator[tuple[str, list[forms.BoundField], list[forms.BoundField]]]:
-        """Yield each heading with its texts of several lines and its other fields."""
-        for section in dict.fromkeys(CAMPAIGN[name].section for name in self.made):
-            shown = [self[name] for name in self.made if CAMPAIGN[name].section == section]
+    def folded(self) -> Mapping[str, str]:
+        """Return the sections that most managers leave as they are, each with a sentence about what is set now."""
+        return {}
+
+    @property
+    def sections(self) -> Iterator[Section]:
+        """Yield the sections: those that begin folded come last."""
+        folded = self.folded
+        titles = dict.fromkeys(CAMPAIGN[name].section for name in self.made)
+        for title in sorted(titles, key=lambda title: title in folded):
+            shown = [self[name] for name in self.made if CAMPAIGN[name].section == title]
             wide = [field for field in shown if isinstance(field.field.widget, forms.Textarea)]
-            yield section, wide, [field for field in shown if field not in wide]
+            narrow = [field for field in shown if field not in wide]
+            yield Section(title, wide, narrow, folded.get(title, ""), any(field.errors for field in shown))
 
     def changes(self) -> dict[str, Any]:
         """Return the changes to the draft that were sent and are valid."""
@@ -224,7 +242,6 @@ class WordsStep(Step):
 class RatersStep(Step):
     step = RATERS
     title = "Raters and payment"
-    template = "annotation/campaigns/campaign_form_raters.html"
 
     def __init__(self, campaign: Campaign, data: Any = None) -> None:
         super().__init__(campaign, data)
@@ -240,5 +257,34 @@ class RatersStep(Step):
                 "hx-include": "#id_ratings_per_unit, #id_max_units_per_rater",
             }
 
+    @property
+    def folded(self) -> Mapping[str, str]:
+        set_to = {name: str(self[name].value() or "") for name in self.made}
+        low, high = set_to["lease_min_seconds"], set_to["lease_max_seconds"]
+        follows_raters = f" It follows the raters, from {low} to {high}." if low and high else ""
+        code = set_to["completion_code"]
+        return {
+            PER_RATER["section"]: _amount(set_to, self.campaign.presentation_kind.nouns[1]),
+            LEASE["section"]: f"{set_to['lease_seconds']} seconds, then another rater gets the item.{follows_raters}",
+            AT_END["section"]: f"Raters who did enough see the code “{code}”." if code else "No completion code.",
+        }
+
     def clean_payment_currency(self) -> str:
         return str(self.cleaned_data["payment_currency"]).upper()
+
+
+def _amount(set_to: Mapping[str, str], nouns: str) -> str:
+    """Return in a sentence how much one rater does."""
+    low, high, pause, pieces = (
+        "" if set_to[name] == "0" else set_to[name]
+        for name in ("min_units_per_rater", "max_units_per_rater", "seconds_between_units", "break_every_units")
+    )
+    bounds = {
+        (True, True): f"From {low} to {high} {nouns}",
+        (True, False): f"At least {low} {nouns}, without a limit",
+        (False, True): f"At most {high} {nouns}",
+        (False, False): f"As many {nouns} as they like",
+    }
+    between = f"{pause} seconds between two answers" if pause else "no pause between answers"
+    breaks = f"a break suggested every {pieces}" if pieces else "no break suggested"
+    return f"{bounds[bool(low), bool(high)]}; {between}; {breaks}."

@@ -88,7 +88,7 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
 
 
 def _report_with(request: MemberRequest, campaign: Campaign) -> LaunchReport:
-    """Return the report as if the numbers in the address had been saved; what is stored stands for invalid ones."""
+    """Return the report as if the numbers in the address had been saved, without the invalid ones."""
     form = RatersStep(campaign, request.GET)
     form.is_valid()
     for name in WORK_SETTINGS:
@@ -155,8 +155,10 @@ def _kind_page(project: Project, campaign: Campaign, kind: PreparedKind) -> dict
     return {**_page(project, campaign, QUALITY), "kind": kind.key, "title": kind.title}
 
 
-def _to_quality(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    return redirect("annotation:campaign-step", request.project.slug, campaign.pk, QUALITY)
+def _to_quality(request: MemberRequest, campaign: Campaign, kind: PreparedKind) -> HttpResponse:
+    """Redirect to the items of a kind, in the part of the step that holds them."""
+    step = reverse("annotation:campaign-step", args=[request.project.slug, campaign.pk, QUALITY])
+    return redirect(f"{step}#prepared-{kind.key}")
 
 
 @require_http_methods(["GET", "POST"])
@@ -186,7 +188,7 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
 
     if stored := form.submit(save):
         if "another" not in request.POST:
-            return _to_quality(request, campaign)
+            return _to_quality(request, campaign, prepared)
         messages.success(request, f"Saved item {stored}.")
         return redirect("annotation:campaign-screen-new", request.project.slug, campaign.pk, kind)
     removal = reverse("annotation:campaign-screen-remove", args=[request.project.slug, campaign.pk, kind, number])
@@ -225,7 +227,7 @@ def campaign_screen_remove(request: MemberRequest, campaign: Campaign, kind: str
         messages.error(request, f"{error.message} Nothing was deleted; the items are listed below as they are now.")
     except AnnotationError as error:
         messages.error(request, error.message)
-    return _to_quality(request, campaign)
+    return _to_quality(request, campaign, prepared)
 
 
 @require_http_methods(["GET", "POST"])
@@ -249,7 +251,7 @@ def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str)
             problems, seen = _lines_stored(request, campaign, prepared, form, seen), present
         if not problems:
             messages.success(request, f"Saved {counted(len(form.screens), 'item')}.")
-            return _to_quality(request, campaign)
+            return _to_quality(request, campaign, prepared)
     context = {
         **_kind_page(request.project, campaign, prepared),
         "form": form,

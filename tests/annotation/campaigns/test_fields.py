@@ -75,6 +75,15 @@ def test_every_field_of_the_table_is_a_column(model: Any) -> None:
     assert set(CAMPAIGN if model is Campaign else CRITERION) <= names
 
 
+def without_later_fields(value: Any, before: Any) -> Any:
+    """Return a document without the fields that its version 1 does not have."""
+    if isinstance(before, dict) and before:
+        return {name: without_later_fields(part, before[name]) for name, part in value.items() if name in before}
+    if isinstance(before, list) and len(before) == len(value):
+        return [without_later_fields(*pair) for pair in zip(value, before, strict=True)]
+    return value
+
+
 def test_files_and_hashes_are_those_of_version_1(project: Project, campaign: Campaign) -> None:
     plain = make_campaign(
         make_dataset(project, name="plain"),
@@ -85,10 +94,10 @@ def test_files_and_hashes_are_those_of_version_1(project: Project, campaign: Cam
     )
     for draft, before in ((campaign, VERSION_1["full"]), (plain, VERSION_1["plain"])):
         exported, frozen = json.loads(before["export"]), before["design"]
-        known = {name: value for name, value in campaign_export(draft).items() if name in exported}
+        known = without_later_fields(campaign_export(draft), exported)
         assert json.dumps(known, ensure_ascii=False) == before["export"]
         launched = campaign_launch(campaign=draft)
-        assert {name: launched.design[name] for name in frozen} == frozen
+        assert without_later_fields(launched.design, frozen) == frozen
         assert hashlib.sha256(canonical_json(frozen)).hexdigest() == before["design_hash"]
-        if set(launched.design) == set(frozen):
+        if launched.design == frozen:
             assert launched.design_hash == before["design_hash"]

@@ -320,7 +320,8 @@ def test_prepared_items_are_added_changed_and_removed_one_by_one(
 ) -> None:
     client = as_user(manager)
     gold = {"item": "item-1", "text_0": "Numbers are fun.", "value_0_0": 5, "tolerance_0_0": 1}
-    assert client.post(url("screen-new", draft, "gold"), gold).headers["Location"] == url("step", draft, "quality")
+    listed = f"{url('step', draft, 'quality')}#prepared-gold"
+    assert client.post(url("screen-new", draft, "gold"), gold).headers["Location"] == listed
     draft.refresh_from_db()
     (screen,) = draft.quality["gold"]
     assert screen["texts"] == [{"text": "Numbers are fun.", "expected": {"relevance": [4.0, 5.0]}}]
