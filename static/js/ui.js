@@ -1,5 +1,6 @@
 /* Small behaviours bound by data attributes, so that templates hold no script:
-   data-copy, data-dialog-open, data-dialog-close, <details data-menu>, <time data-local>, and messages for failed htmx requests. */
+   data-copy, data-dialog-open, data-dialog-close, data-unfold, <details data-menu>, <time data-local>, messages for failed htmx requests,
+   and links into folded parts of a page. */
 (() => {
   "use strict";
 
@@ -42,6 +43,22 @@
     }
   }
 
+  // Not every browser unfolds what a link leads to.
+  function unfoldTarget() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target ? [...document.querySelectorAll("details:not([open])")].filter((fold) => fold.contains(target)) : [];
+    if (!folded.length) return;
+    folded.forEach((fold) => (fold.open = true));
+    target.scrollIntoView();
+  }
+
+  function unfoldAll(button) {
+    const folds = [...document.getElementById(button.dataset.unfold).querySelectorAll(".fold")];
+    const open = folds.some((fold) => !fold.open);
+    folds.forEach((fold) => (fold.open = open));
+    [button.textContent, button.dataset.folds] = [button.dataset.folds, button.textContent];
+  }
+
   const openMenus = () => document.querySelectorAll("details[data-menu][open]");
 
   function placeMenu(menu) {
@@ -66,13 +83,17 @@
     for (const menu of openMenus()) {
       if (!menu.contains(event.target) || event.target.closest(".menu-item")) menu.open = false;
     }
-    const button = event.target.closest("[data-copy], [data-dialog-open], [data-dialog-close]");
+    if (event.target.closest("a[href*='#']")?.href === location.href) unfoldTarget();
+    const button = event.target.closest("[data-copy], [data-dialog-open], [data-dialog-close], [data-unfold]");
     if (!button) return;
     if (button.dataset.copy) copy(button);
+    else if (button.dataset.unfold) unfoldAll(button);
     else if (button.dataset.dialogOpen) document.getElementById(button.dataset.dialogOpen)?.showModal();
     else button.closest("dialog")?.close();
   });
   document.addEventListener("DOMContentLoaded", () => localiseTimes(document));
+  document.addEventListener("DOMContentLoaded", unfoldTarget);
+  window.addEventListener("hashchange", unfoldTarget);
   document.addEventListener("htmx:load", (event) => localiseTimes(event.detail.elt));
   // A part of a page that renews itself leaves open what its reader opened.
   document.addEventListener("htmx:beforeSwap", (event) => {

@@ -36,6 +36,12 @@ def test_help_is_in_reach_of_every_page(
     page.get_by_role("link", name="More about Weight").click()
     expect(page).to_have_url(re.compile("/help/docs/methods/#ratings-to-weights$"))
     expect(page.get_by_role("heading", name="Ratings to weights")).to_be_in_viewport()
+    expect(page.locator(".fold[open]")).to_have_count(1)  # the link unfolds its section and no other
+    assert_everyone_can_read(page)
+    page.get_by_role("button", name="Unfold all sections").click()
+    page.get_by_role("button", name="Fold all sections").click()
+    expect(page.locator(".fold[open]")).to_have_count(0)
+    assert_everyone_can_read(page, tallest=3_500)
     page.goto(f"{live_server.url}/help/docs/tour/")
     picture = page.get_by_role("img", name="A corpus: how many triples").first
     picture.scroll_into_view_if_needed()
