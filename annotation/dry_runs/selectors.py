@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from django.db.models import QuerySet
 
+from annotation.core.numbers import decimals
 from annotation.dry_runs.specification import SETTINGS
 from annotation.models import Campaign, DryRun, JobState
 
@@ -313,4 +314,4 @@ def _two(value: float | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}".replace("-", "−")
+    return "–" if value is None else decimals(value)

@@ -12,6 +12,7 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.campaigns.fields.table import LONGEST_NAME
 from annotation.core.api import JobSerializer, Strict
+from annotation.core.refusals import checked
 from annotation.datasets.api.imports import (
     IMPORT_FIELDS,
     FileSerializer,
@@ -50,9 +51,7 @@ class RatingOptionsField(serializers.JSONField):
     """An object; in multipart, its JSON text."""
 
     def to_internal_value(self, data: Any) -> Any:
-        checked = RatingOptionsSerializer(data=super().to_internal_value(data))
-        checked.is_valid(raise_exception=True)
-        return RatingOptions(**checked.validated_data)
+        return RatingOptions(**checked(RatingOptionsSerializer(data=super().to_internal_value(data))))
 
 
 class RatingImportRequestSerializer(Strict, serializers.ModelSerializer[RatingImport]):

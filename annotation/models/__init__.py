@@ -2,6 +2,7 @@
 
 from annotation.campaigns.fields.choices import Admission as Admission
 from annotation.campaigns.fields.choices import CommentField as CommentField
+from annotation.campaigns.fields.choices import Scope as Scope
 from annotation.campaigns.fields.choices import Target as Target
 from annotation.models.accounts import ApiToken as ApiToken
 from annotation.models.accounts import Membership as Membership

@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from annotation.allocation.checks import CHECK_KINDS
-from annotation.campaigns.fields.choices import Admission, CommentField, Target
+from annotation.campaigns.fields.choices import Admission, CommentField, Scope, Target
 from annotation.campaigns.fields.kinds import REQUIRED, Amount, Field, Object, Pairs, Text, Texts
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.campaigns.presentations import PRESENTATIONS, PresentationKind, presentation_choices
@@ -156,6 +156,7 @@ class Criterion(models.Model):
     name = models.SlugField(**_column("name", CRITERION))
     question = models.CharField(**_column("question", CRITERION))
     position = models.PositiveSmallIntegerField(default=0)
+    scope = models.CharField(max_length=8, choices=Scope.choices(), **_column("scope", CRITERION))
     kind = models.CharField(max_length=20, choices=scale_choices, **_column("kind", CRITERION))
     scale_min = models.SmallIntegerField(**_column("scale_min", CRITERION))
     scale_max = models.SmallIntegerField(**_column("scale_max", CRITERION))
@@ -172,6 +173,7 @@ class Criterion(models.Model):
             models.UniqueConstraint(fields=["campaign", "name"], name="criterion_name_once_per_campaign"),
             models.CheckConstraint(condition=Q(scale_max__gt=F("scale_min")), name="criterion_scale_has_two_points"),
             models.CheckConstraint(condition=Q(kind__regex=KEY), name="criterion_kind_is_a_key"),
+            models.CheckConstraint(condition=Q(scope__in=list(Scope)), name="criterion_scope_known"),
             models.CheckConstraint(
                 condition=Q(standard_source="", standard_value__isnull=True)
                 | (~Q(standard_source="") & Q(standard_value__gt=0)),
@@ -185,6 +187,11 @@ class Criterion(models.Model):
     @property
     def scale(self) -> Scale:
         return SCALES[self.kind](self)
+
+    @property
+    def by_turn(self) -> bool:
+        """Whether it is asked of each turn of the system."""
+        return self.scope == Scope.TURN
 
 
 class Unit(models.Model):

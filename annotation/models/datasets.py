@@ -87,10 +87,18 @@ class Response(models.Model):
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="responses")
     text = models.TextField(blank=True)
     text_key = models.CharField(max_length=64, help_text="SHA-256, in hexadecimal, of the normalised text.")
+    turns = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Of a dialogue: its turns, which the text joins; see annotation.core.dialogues.",
+    )
 
     class Meta:
         ordering = ("item", "id")
-        indexes = [GinIndex(searched("text"), name="response_search")]
+        indexes = [
+            GinIndex(searched("text"), name="response_search"),
+            models.Index(fields=["item"], condition=Q(turns__isnull=False), name="response_dialogues"),
+        ]
         constraints = [models.UniqueConstraint(fields=["item", "text_key"], name="response_text_once_per_item")]
 
     def __str__(self) -> str:

@@ -129,6 +129,9 @@ class Rating(models.Model):
         related_name="+",
         help_text="The system under whose name an imported judgement was made.",
     )
+    turn = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Of the dialogue, from 0; null if the criterion is about the whole response."
+    )
     value = models.FloatField(null=True, help_text="Null where the rater could not judge.")
     cannot_judge = models.CharField(max_length=80, blank=True, db_default="", help_text="The reason given.")
     position = models.PositiveSmallIntegerField(
@@ -145,7 +148,9 @@ class Rating(models.Model):
         ordering = ("id",)
         constraints = [
             models.UniqueConstraint(
-                fields=["presentation", "response", "criterion", "revision"], name="rating_once_per_revision"
+                fields=["presentation", "response", "criterion", "turn", "revision"],
+                nulls_distinct=False,
+                name="rating_once_per_revision",
             ),
             models.CheckConstraint(condition=VALUE_OR_REASON, name="rating_value_or_reason"),
         ]
@@ -168,6 +173,7 @@ class CheckAnswer(models.Model):
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="check_answers")
     number = models.PositiveSmallIntegerField(help_text="Of the text, in the canonical order; from 0.")
     position = models.PositiveSmallIntegerField(help_text="On screen, from 0.")
+    turn = models.PositiveSmallIntegerField(null=True, blank=True, help_text="As of a rating.")
     value = models.FloatField(null=True)
     cannot_judge = models.CharField(max_length=80, blank=True)
     revision = models.PositiveSmallIntegerField(default=0)
@@ -177,7 +183,9 @@ class CheckAnswer(models.Model):
         ordering = ("id",)
         constraints = [
             models.UniqueConstraint(
-                fields=["presentation", "number", "criterion", "revision"], name="check_answer_once_per_revision"
+                fields=["presentation", "number", "criterion", "turn", "revision"],
+                nulls_distinct=False,
+                name="check_answer_once_per_revision",
             ),
             models.CheckConstraint(condition=VALUE_OR_REASON, name="check_answer_value_or_reason"),
         ]

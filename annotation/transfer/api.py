@@ -19,6 +19,7 @@ from rest_framework.viewsets import GenericViewSet
 from annotation.core.api import JOB_FIELDS, JobSerializer, ProjectViewSet, Strict, user_of
 from annotation.core.exports import zip_response
 from annotation.core.jobs import job_request_cancel
+from annotation.core.refusals import checked
 from annotation.core.uploads import in_bytes, upload_limit
 from annotation.datasets.api.imports import RowErrorSerializer
 from annotation.models import Job, Project, ProjectImport, Role
@@ -113,14 +114,13 @@ class ProjectImportsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[P
     )
     def create(self, request: Request) -> ApiResponse:
         """Make a project of your own from an archive: whole, or not at all. Poll the import's ``url``."""
-        serializer = ProjectImportRequestSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        file: UploadedFile[bytes] = serializer.validated_data["file"]
+        values = checked(ProjectImportRequestSerializer(data=request.data))
+        file: UploadedFile[bytes] = values["file"]
         job = project_import_create(
             by=user_of(request),
             filename=file.name or "project.zip",
             content=file.read(),
-            name=serializer.validated_data.get("name", ""),
+            name=values.get("name", ""),
         )
         project_import_execute.delay_on_commit(job.pk)
         return self._answer(job, status.HTTP_202_ACCEPTED)

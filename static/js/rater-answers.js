@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const PREFIX = "assay-unsent-";
-  const STORED = /^(r\d+-|cannot-\d|comment|written)/;
+  const STORED = /^(r\d+(t\d+)?-|cannot-\d|comment|written)/;
   const DRAFT_AFTER = 1500; // milliseconds without a change
   const UNSENT_FOR = 7 * 24 * 3600 * 1000; // milliseconds
   const words = JSON.parse(document.getElementById("rater-words")?.textContent || "{}");
@@ -122,9 +122,10 @@
     }
   }
 
-  /* Whether each step is done: a text with all its questions, and every choice of a question about all texts. */
+  /* Whether each step is done: a turn or a text with all its questions, and every choice of a question about all texts. */
   function steps() {
-    const cards = Array.from(form().querySelectorAll("[data-response]"), (card) => [...card.querySelectorAll("[data-question]")]);
+    const about = (part) => questions().filter((question) => question.closest("[data-turn], [data-response]") === part);
+    const cards = Array.from(form().querySelectorAll("[data-turn], [data-response]"), about);
     const shared = questions().filter((question) => !question.closest("[data-response]"));
     return [...cards.filter((within) => within.length).map((within) => within.every(isAnswered)), ...shared.flatMap(choices)];
   }

@@ -25,7 +25,7 @@
   /* Scroll as little as needed until the question is in sight between the bars, with the text it is about if there is room. */
   function bring(question) {
     const box = question.getBoundingClientRect();
-    const text = question.closest("[data-response]")?.querySelector("blockquote");
+    const text = question.closest("[data-turn]")?.querySelector(".turn") ?? question.closest("[data-response]")?.querySelector("blockquote");
     const stays = text && getComputedStyle(text).position === "sticky"; // then it is right above the question, wherever that is
     const context = document.querySelector(".rater-long .rater-context");
     const above = Math.max(...[document.querySelector(".rater-bar"), context].map((bar) => (bar ? bottomWhenStuck(bar) : 0))) + 8;

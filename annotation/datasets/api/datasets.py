@@ -13,6 +13,7 @@ from rest_framework.response import Response as ApiResponse
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import AnswerSerializer, ReadViewSet
 from annotation.core.exports import CONTENT_TYPES, file_response
+from annotation.core.refusals import checked
 from annotation.datasets.selectors.datasets import dataset_facts, datasets_of
 from annotation.datasets.services.datasets import DESCRIBED, dataset_update
 from annotation.datasets.services.export import dataset_chunks, dataset_hash
@@ -78,10 +79,16 @@ class SourceSerializer(AnswerSerializer):
 class ResponseSerializer(AnswerSerializer):
     item: serializers.SlugRelatedField[Item] = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
     sources = SourceSerializer(many=True, read_only=True)
+    turns = serializers.ListField(
+        child=serializers.DictField(child=serializers.CharField()),
+        read_only=True,
+        allow_null=True,
+        help_text="Of a dialogue: objects with speaker and text, which the text joins; else null.",
+    )
 
     class Meta:
         model = Response
-        fields = ("id", "item", "text", "sources")
+        fields = ("id", "item", "text", "turns", "sources")
 
 
 class ItemSerializer(AnswerSerializer):
@@ -111,9 +118,8 @@ class DatasetsViewSet(ReadViewSet):
     def partial_update(self, request: Request, **_: Any) -> ApiResponse:
         """Change the description of the data set; its items and responses never change."""
         dataset = self.get_object()
-        serializer = DatasetRequestSerializer(data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        return self.answer(dataset_update(dataset=dataset, by=self.user, **serializer.validated_data))
+        values = checked(DatasetRequestSerializer(data=request.data, partial=True))
+        return self.answer(dataset_update(dataset=dataset, by=self.user, **values))
 
     @extend_schema(responses={(200, "application/jsonl"): bytes})
     @action(detail=True, methods=["get"])

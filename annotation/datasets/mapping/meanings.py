@@ -92,15 +92,16 @@ MEANINGS = {
         _meaning(
             OUTPUT,
             "Output of a system",
-            "The text of one system, in a field of its own.",
+            "The text or dialogue of one system, in a field of its own.",
             "prediction hypothesis model_output system_output generated generated_text generation pred hyp candidate"
             " completion model_response",
+            "text objects",
             many=True,
         ),
         _meaning(
             OUTPUTS,
             "Outputs of systems",
-            "An object: name of a system, its text.",
+            "An object: name of a system, its text or dialogue.",
             "system_outputs model_outputs predictions hypotheses generations candidates systems models responses",
             "object",
         ),
@@ -111,7 +112,11 @@ MEANINGS = {
             "model system_name model_name system_id model_id sys generator",
         ),
         _meaning(
-            RESPONSE, "Response of the row", "The text, if each row is one response.", "response_text output_text"
+            RESPONSE,
+            "Response of the row",
+            "The text, or the list of a dialogue's turns, if each row is one response.",
+            "response_text output_text",
+            "text objects",
         ),
         _meaning(SPLIT, "Split", "For example test.", "subset partition fold"),
         _meaning("kind", "Kind of reference", "seed, mined, parrot, human or random."),

@@ -25,9 +25,16 @@ def kind_of(value: object) -> str:
         if all(isinstance(part, str) for part in value):
             return meanings.TEXTS
         return meanings.OBJECTS if all(text_of(part) is not None for part in value) else meanings.OTHER
-    if isinstance(value, Mapping) and all(part is None or isinstance(part, str) for part in value.values()):
+    if isinstance(value, Mapping) and all(_is_response(part) for part in value.values()):
         return meanings.OBJECT
     return meanings.OTHER
+
+
+def _is_response(value: object) -> bool:
+    """Return whether it can be a response: nothing, a text, or the turns of a dialogue."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(part, Mapping) and text_of(part) is not None for part in value)
+    return value is None or isinstance(value, str)
 
 
 def text_of(value: object) -> str | None:

@@ -193,6 +193,11 @@ TABLES: dict[str, tuple[Mapping[str, Column], Callable[[Dataset], Iterable[Any]]
 }
 
 
+def has_dialogues(dataset: Dataset) -> bool:
+    """Return whether a response is a dialogue; an index of dialogues alone answers."""
+    return Response.objects.filter(turns__isnull=False, item__dataset=dataset).exists()
+
+
 def has_seeds(dataset: Dataset) -> bool:
     return ResponseSource.objects.filter(item__dataset=dataset, kind=SourceKind.SEED).exists()
 

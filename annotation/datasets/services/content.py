@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotation.core.dialogues import MOST_TURNS, SPEAKERS, SYSTEM, TURN_FIELDS, joined
 from annotation.core.file_limits import WORKER
 from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems
@@ -27,6 +28,7 @@ class SourceDraft:
     source_context: list[str] = field(default_factory=list)
     source_message: str = ""
     raw_text: str = ""  # as it came, if that is not the response's text
+    turns: list[dict[str, str]] | None = None  # of a dialogue, which the text joins
 
 
 @dataclass(slots=True)
@@ -47,6 +49,7 @@ class DatasetContent:
     """The items of a file, in its order, and their counts."""
 
     items: dict[str, ItemDraft] = field(default_factory=dict)
+    filename: str = ""
     empty_references: int = 0
     empty_outputs: int = 0
     n_sources: int = 0
@@ -134,6 +137,33 @@ def check_texts(value: object, line: int, name: str, problems: Problems) -> list
         problems.add(line, name, value, "a list of texts")
         return []
     return [check_text(part, line, f"{name}[{index}]", problems) for index, part in enumerate(value)]
+
+
+def check_response(value: object, line: int, name: str, problems: Problems) -> tuple[str, list[dict[str, str]] | None]:
+    """Return a response's text and, if a list of turns was given, the turns; add what is wrong to the problems."""
+    if not isinstance(value, list):
+        return check_text(value, line, name, problems), None
+    before = problems.total
+    turns = [_turn(part, line, f"{name}[{index}]", problems) for index, part in enumerate(value[: MOST_TURNS + 1])]
+    if not 1 <= len(value) <= MOST_TURNS:
+        problems.add(line, name, f"{len(value)} turns", f"a dialogue of 1 to {MOST_TURNS} turns")
+    elif problems.total == before and all(turn["speaker"] != SYSTEM for turn in turns):
+        problems.add(line, name, "no turn of the system", f"at least one turn whose speaker is {SYSTEM}")
+    return joined(turns), turns
+
+
+def _turn(value: object, line: int, name: str, problems: Problems) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        problems.add(line, name, value, 'a turn, such as {"speaker": "user", "text": "Hi"}')
+        return dict.fromkeys(TURN_FIELDS, "")
+    for unknown in [key for key in value if key not in TURN_FIELDS]:
+        problems.add(line, f"{name}.{unknown}", "an unknown field", f"only {' and '.join(TURN_FIELDS)}")
+    speaker, text = value.get("speaker"), value.get("text")
+    if speaker not in SPEAKERS:
+        problems.add(line, f"{name}.speaker", speaker, " or ".join(SPEAKERS))
+    if text is None:
+        problems.add(line, f"{name}.text", text, "a text")
+    return {"speaker": str(speaker), "text": check_text(text, line, f"{name}.text", problems)}
 
 
 def finite_number(value: object, *, whole: bool = False) -> float | None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from annotation.core.dialogues import TURN_FIELDS
 from annotation.core.exports import gathered
 from annotation.core.snapshots import snapshot
 from annotation.datasets.services.content import DEFAULT_REFERENCE_KIND
@@ -18,7 +19,7 @@ from annotation.models import Dataset, Item, ResponseSource
 CHUNK = 2000  # items whose texts are read at once
 ITEM_FIELDS = ("context", "message", "meaning_representation", "split")
 SOURCE_FIELDS = ("rank", "score", "raw_text", "source_context", "source_message")
-SOURCE_COLUMNS = ("item_id", "kind", "system__name", "response__text", *SOURCE_FIELDS)
+SOURCE_COLUMNS = ("item_id", "kind", "system__name", "response__text", "response__turns", *SOURCE_FIELDS)
 
 
 def dataset_chunks(dataset: Dataset) -> Iterator[bytes]:
@@ -61,7 +62,8 @@ def _records(items: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
     references: dict[int, list[Any]] = {}
     outputs: dict[int, dict[str, Any]] = {}
     sources = ResponseSource.objects.filter(item__in=[item[0] for item in items]).order_by("pk")
-    for pk, kind, system, text, *values in sources.values_list(*SOURCE_COLUMNS):
+    for pk, kind, system, joined, turns, *values in sources.values_list(*SOURCE_COLUMNS):
+        text = joined if turns is None else [{name: turn[name] for name in TURN_FIELDS} for turn in turns]
         source = dict(zip(SOURCE_FIELDS, values, strict=True))
         if system is None:
             of_item = references.setdefault(pk, [])
@@ -79,7 +81,7 @@ def _records(items: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _written(text: str, source: Mapping[str, Any], default: Mapping[str, Any]) -> Any:
+def _written(text: str | list[dict[str, str]], source: Mapping[str, Any], default: Mapping[str, Any]) -> Any:
     """Return a text as an import reads it: alone if everything else about it is what the import takes by default."""
     usual: dict[str, Any] = {"score": None, "raw_text": "", "source_context": [], "source_message": "", **default}
     unusual = {name: value for name, value in source.items() if value != usual[name]}

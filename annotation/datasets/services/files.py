@@ -13,6 +13,7 @@ from annotation.datasets.services.content import (
     DatasetContent,
     ItemDraft,
     SourceDraft,
+    check_response,
     check_text,
     check_texts,
     finite_number,
@@ -55,6 +56,7 @@ def read_dataset(
     if not problems.total and not read.items:
         problems.add(None, "items", "none", "at least one item")
     problems.refuse()
+    read.filename = filename
     return read, oddities
 
 
@@ -101,14 +103,15 @@ class _JsonReader:
                 problems.add(line, "outputs", system, "the name of a system")
                 continue
             prefix = f"outputs.{name}"
-            value = {"text": text} if isinstance(text, str) else text
-            if isinstance(value, dict) and isinstance(value.get("text"), str):
+            value = {"text": text} if isinstance(text, str | list) else text
+            if isinstance(value, dict) and isinstance(value.get("text"), str | list):
                 self._refuse_unknown(value, OUTPUT_NAMES, line, f"{prefix}.")
                 source = self._source(value, line, prefix, SourceKind.SYSTEM.value)
                 source.system = name
                 self.content.add_source(item, source, problems)
             else:
-                problems.add(line, prefix, text, 'a text, or an object such as {"text": "Hi", "rank": 1}')
+                accepted = 'a text, a list of turns, or an object such as {"text": "Hi", "rank": 1}'
+                problems.add(line, prefix, text, accepted)
 
     def _add_references(self, references: Any, item: ItemDraft) -> None:
         if references is None:
@@ -118,12 +121,12 @@ class _JsonReader:
             return
         for index, reference in enumerate(references):
             prefix = f"references[{index}]"
-            value = {"text": reference} if isinstance(reference, str) else reference
-            if isinstance(value, dict) and isinstance(value.get("text"), str):
+            value = {"text": reference} if isinstance(reference, str | list) else reference
+            if isinstance(value, dict) and isinstance(value.get("text"), str | list):
                 self._refuse_unknown(value, REFERENCE_NAMES, item.line, f"{prefix}.")
                 self.content.add_source(item, self._reference(value, item.line, prefix, index), self.problems)
             else:
-                accepted = 'a text, or an object such as {"text": "Hi", "kind": "human"}'
+                accepted = 'a text, a list of turns, or an object such as {"text": "Hi", "kind": "human"}'
                 self.problems.add(item.line, prefix, value, accepted)
 
     def _reference(self, value: dict[str, Any], line: int, prefix: str, index: int) -> SourceDraft:
@@ -139,9 +142,11 @@ class _JsonReader:
             problems.add(line, f"{prefix}.rank", rank, "a whole number from 0, or null")
         if score is not None and (isinstance(score, str) or finite_number(score) is None):
             problems.add(line, f"{prefix}.score", score, "a number")
+        text, turns = check_response(value["text"], line, f"{prefix}.text", problems)
         return SourceDraft(
             line=line,
-            text=check_text(value["text"], line, f"{prefix}.text", problems),
+            text=text,
+            turns=turns,
             kind=kind,
             rank=rank,
             score=score,

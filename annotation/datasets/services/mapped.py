@@ -28,6 +28,7 @@ from annotation.datasets.services.content import (
     DatasetContent,
     ItemDraft,
     SourceDraft,
+    check_response,
     check_text,
     finite_number,
 )
@@ -38,6 +39,7 @@ ROLES = ("role", "from", "speaker")
 TEXTS = {MESSAGE: "message", REPRESENTATION: "meaning_representation", SPLIT: "split"}
 
 Record = Mapping[str, Any]
+Turns = list[dict[str, str]] | None
 
 
 class MappedReader:
@@ -172,7 +174,11 @@ class MappedReader:
             path = f"{name}[{index}]" if isinstance(value, list) else name
             if part is not None:
                 kind = self._kind(part.get("kind") if isinstance(part, Mapping) else None, line, f"{path}.kind")
-                self._add_reference(item, line, self._text_in(part, line, path), path, kind)
+                is_dialogue = isinstance(part, list)
+                text, turns = (
+                    self._response(part, line, path) if is_dialogue else (self._text_in(part, line, path), None)
+                )
+                self._add_reference(item, line, text, path, kind, turns)
 
     def _kind(self, value: Any, line: int, name: str) -> str:
         kinds = SourceKind.of_references()
@@ -180,15 +186,19 @@ class MappedReader:
             self.problems.add(line, name, value, f"one of {', '.join(kinds)}")
         return str(value) if value else DEFAULT_REFERENCE_KIND
 
-    def _add_reference(self, item: ItemDraft, line: int, text: str, name: str, kind: str) -> None:
-        source = SourceDraft(line, text, kind, rank=1 + item.n_references)
+    def _response(self, value: Any, line: int, name: str) -> tuple[str, Turns]:
+        """Return the text of a response and, if it is a dialogue, its turns."""
+        return check_response(value, line, name, self.problems)
+
+    def _add_reference(self, item: ItemDraft, line: int, text: str, name: str, kind: str, turns: Turns = None) -> None:
+        source = SourceDraft(line, text, kind, rank=1 + item.n_references, turns=turns)
         self.content.add_source(item, source, self.problems, name=name)
 
     def _add_output(self, item: ItemDraft, line: int, value: Any, name: str, system: str) -> None:
         """Add the output of a system; None is no output, an empty text an empty one."""
         if value is not None:
-            text = self._text(value, line, name)
-            source = SourceDraft(line, text, SourceKind.SYSTEM.value, system)
+            text, turns = self._response(value, line, name)
+            source = SourceDraft(line, text, SourceKind.SYSTEM.value, system, turns=turns)
             self.content.add_source(item, source, self.problems, name=name)
 
     def _add_outputs(self, item: ItemDraft, line: int, value: Any, name: str) -> None:
@@ -218,9 +228,11 @@ class MappedReader:
         if system and about["kind"] not in (None, "", SourceKind.SYSTEM):
             problems.add(line, self.by_key["kind"], about["kind"], "nothing or system, if the row names a system")
         rank = self._number(about["rank"], line, "rank", whole=True)
+        text, turns = self._response(value, line, name)
         source = SourceDraft(
             line=line,
-            text=self._text(value, line, name),
+            text=text,
+            turns=turns,
             kind=kind,
             system=system or None,
             rank=1 + item.n_references if rank is None and not system else None if rank is None else int(rank),

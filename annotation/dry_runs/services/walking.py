@@ -7,7 +7,7 @@ import heapq
 import http.client
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,6 +37,7 @@ from annotation.rating.services.handout import slots_sweep
 from annotation.rating.services.written import WARNED
 
 FIELD_NAME = re.compile(r"(.+?)(?:\.[0-9a-f]{8})?")  # without the screen's token
+TURN_FIELD = re.compile(r"r(\d+)t\d+-(.+)")
 TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 TAGS = re.compile(r"<[^>]+>")
 REPORT_EVERY = 10
@@ -237,10 +238,12 @@ class Walk:
         answers = {
             (number, criterion.name): value
             for criterion in self.criteria
+            if not criterion.by_turn
             for number, value in criterion.scale.simulate(traits, screen.texts).items()
         }
         names = {_field_name(name): name for name in form.values}
         data = {name: value for name, value in form.values.items() if name in ("token", "csrfmiddlewaretoken")}
+        data |= self._of_turns(names, screen, traits)
         for (position, criterion), value in answers.items():
             name = names.get(f"r{position}-{criterion}")
             text = f"{value:.10g}"
@@ -256,6 +259,14 @@ class Walk:
         if self.campaign.comment == CommentField.REQUIRED and "comment" in names:
             data[names["comment"]] = COMMENT
         return data
+
+    def _of_turns(self, names: Mapping[str, str], screen: ShownScreen, traits: SimulatedRater) -> dict[str, str]:
+        """Return the rater's answers to what is asked of turns, by field: a turn is as good as its dialogue."""
+        scales = {criterion.name: criterion.scale for criterion in self.criteria if criterion.by_turn}
+        asked = [(match, name) for plain, name in names.items() if (match := TURN_FIELD.fullmatch(plain))]
+        return {
+            name: f"{scales[match[2]].simulate(traits, [screen.texts[int(match[1])]])[0]:.10g}" for match, name in asked
+        }
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 

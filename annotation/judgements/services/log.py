@@ -59,6 +59,9 @@ def _judgements(
             name = missing[0] if missing else "criterion"
             problems.add(line, name, criterion, f"one of {listed(read.criteria)}" if not missing else "such a field")
             continue
+        if turn := _cell(row, "turn"):
+            problems.add(line, "turn", turn, "nothing: ratings of single turns of a dialogue cannot be imported")
+            continue
         if _cell(row, "extra").lower() == "true":
             read.left_out["late_ratings"] += 1
             continue

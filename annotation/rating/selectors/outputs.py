@@ -53,9 +53,17 @@ class Comparisons(NamedTuple):
 
 
 def comparisons(
-    ratings: RatingColumns, outputs: Outputs, names: Mapping[int, str], campaigns: Sequence[Campaign]
+    ratings: RatingColumns,
+    outputs: Outputs,
+    names: Mapping[int, str],
+    campaigns: Sequence[Campaign],
+    *,
+    by_points: bool = False,
 ) -> Comparisons:
     """Return comparisons from ratings of pairs on one criterion, the first on screen first.
+
+    A preference says itself which text is better; if each text has a rating of its own, ``by_points``, it is the one
+    with the higher rating.
 
     Two texts of an item count as often as the others do on average, however often they were compared: what raters were
     asked more often weighs no more. Two systems that gave the same text for an item are tied there by construction,
@@ -81,7 +89,8 @@ def comparisons(
     kept = np.array([frozenset(pair) in wanted for pair in zip(first.tolist(), second.tolist(), strict=True)], bool)
     first, second, judged = first[kept], second[kept], judged[kept]
     item_of = outputs.item[np.searchsorted(outputs.response, ratings.response_id)]
-    outcome = np.sign(ratings.value[judged]).astype(np.int64)
+    ahead = ratings.value[judged] - ratings.value[judged + 1] if by_points else ratings.value[judged]
+    outcome = np.sign(ahead).astype(np.int64)
     ties = _identical(outputs, wanted, campaigns)
     share = _times_compared(left.size, campaigns)
     texts = np.sort(np.stack([ratings.response_id[left], ratings.response_id[left + 1]]), axis=0)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.core import sql
 from annotation.core.errors import AnnotationError
@@ -19,7 +19,9 @@ BoolArray = npt.NDArray[np.bool_]
 
 def current_ratings(campaigns: Iterable[Campaign], *, include_extra: bool = False) -> QuerySet[Rating]:
     """Return the latest revision of every rating; extra ratings, which supersede no others, only on request."""
+    # Of a criterion, either all ratings are about a turn or none is: a null on the right has a null on the left.
     later = Rating.objects.filter(
+        Q(turn=OuterRef("turn")) | Q(turn__isnull=True),
         presentation=OuterRef("presentation"),
         response=OuterRef("response"),
         criterion=OuterRef("criterion"),
@@ -75,12 +77,51 @@ def rating_columns(
 ) -> RatingColumns:
     """Return current ratings of some campaigns as arrays, optionally of some responses only.
 
+    The ratings of a dialogue's turns on a criterion are one entry: their mean, under the number of the first of them.
     ``up_to`` reads them as of the rating with that id. Without ``timed`` the seconds are NaN, and presentations are not
     read.
     """
+    every, turn = _read_columns(campaigns, response_ids, include_extra=include_extra, up_to=up_to, timed=timed)
+    return _means_of_turns(every, ~np.isnan(turn))
+
+
+def turn_columns(
+    campaigns: Iterable[Campaign], *, up_to: int | None = None, timed: bool = True
+) -> tuple[RatingColumns, IntArray]:
+    """Return the current ratings about turns, and for each the index of its turn: what raters agree on, or not."""
+    every, turn = _read_columns(campaigns, None, include_extra=False, up_to=up_to, timed=timed)
+    about = ~np.isnan(turn)
+    mine = every.select(about)
+    _, index = np.unique(np.stack([mine.response_id, turn[about].astype(np.int64)]), axis=1, return_inverse=True)
+    return mine, index.reshape(-1).astype(np.int64)
+
+
+def _means_of_turns(every: RatingColumns, about_turn: BoolArray) -> RatingColumns:
+    if not about_turn.any():
+        return every
+    mine = every.select(about_turn)
+    keys = np.stack([mine.presentation_id, mine.response_id, mine.criterion_id, mine.extra.astype(np.int64)])
+    _, first, index, n = np.unique(keys, axis=1, return_index=True, return_inverse=True, return_counts=True)
+    means = np.bincount(index.reshape(-1), mine.value) / n
+    joined = mine.select(np.isin(np.arange(len(mine.value)), first))  # in the order of their numbers, as ``first`` is
+    joined = joined._replace(value=means[np.argsort(first)])
+    both = [np.concatenate(columns) for columns in zip(every.select(~about_turn), joined, strict=True)]
+    order = np.argsort(both[0], kind="stable")
+    return RatingColumns._make(column[order] for column in both)
+
+
+def _read_columns(
+    campaigns: Iterable[Campaign],
+    response_ids: Collection[int] | None,
+    *,
+    include_extra: bool,
+    up_to: int | None,
+    timed: bool,
+) -> tuple[RatingColumns, FloatArray]:
+    """Return every current rating that has a value, and its turn; NaN if it is about the whole response."""
     query = f"""
         SELECT r.id, r.response_id, r.rater_id, r.presentation_id, r.criterion_id, r.value,
-               {SECONDS if timed else NONE}, r.extra
+               {SECONDS if timed else NONE}, r.extra, r.turn::float8
         FROM annotation_rating r {PRESENTATIONS if timed else ""}
         WHERE r.campaign_id = ANY(%(campaigns)s) AND r.value IS NOT NULL
           AND (%(include_extra)s OR NOT r.extra)
@@ -89,7 +130,8 @@ def rating_columns(
           AND NOT EXISTS (
               SELECT 1 FROM annotation_rating later
               WHERE later.presentation_id = r.presentation_id AND later.response_id = r.response_id
-                AND later.criterion_id = r.criterion_id AND later.extra = r.extra AND later.revision > r.revision
+                AND later.criterion_id = r.criterion_id AND later.turn IS NOT DISTINCT FROM r.turn
+                AND later.extra = r.extra AND later.revision > r.revision
                 AND later.revision > 0  -- implied; lets the database read corrections alone
                 AND (%(up_to)s::bigint IS NULL OR later.id <= %(up_to)s))
         ORDER BY r.id"""  # noqa: S608  # built from the constants above
@@ -100,9 +142,10 @@ def rating_columns(
         "up_to": up_to,
     }
     rows = sql.rows(query, parameters)
-    types: Sequence[Any] = (np.int64,) * 5 + (np.float64, np.float64, np.bool_)
+    types: Sequence[Any] = (np.int64,) * 5 + (np.float64, np.float64, np.bool_, np.float64)
     columns = zip(*rows, strict=True) if rows else [()] * len(types)
-    return RatingColumns._make(np.array(column, dtype=kind) for column, kind in zip(columns, types, strict=True))
+    *read, turn = (np.array(column, dtype=kind) for column, kind in zip(columns, types, strict=True))
+    return RatingColumns._make(read), turn
 
 
 def judgement_table(
@@ -210,9 +253,11 @@ LOG = """
 SELECT count(*), max(id), encode(sha256(convert_to(coalesce(string_agg(line, '' ORDER BY id), ''), 'UTF8')), 'hex')
   FROM (
     SELECT t.id,
-           encode(sha256(convert_to(jsonb_build_array(
+           encode(sha256(convert_to((jsonb_build_array(
                i.external_id, x.text_key, c.name, r.place, t.value, t.cannot_judge, t.revision, t.extra,
-               extract(epoch FROM t.sent_at))::text, 'UTF8')), 'hex') AS line
+               extract(epoch FROM t.sent_at))
+               || CASE WHEN t.turn IS NULL THEN '[]' ELSE jsonb_build_array(t.turn) END)::text,
+               'UTF8')), 'hex') AS line
       FROM annotation_rating t
       JOIN annotation_response x ON x.id = t.response_id
       JOIN annotation_item i ON i.id = x.item_id

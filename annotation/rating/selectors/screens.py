@@ -6,7 +6,7 @@ Work, repeats and checks look alike: nothing here tells a template which it show
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from string import ascii_uppercase
 from typing import Any
 from uuid import UUID
@@ -15,154 +15,21 @@ from django.utils.translation import gettext
 
 from annotation import models
 from annotation.campaigns.design.writing import Writing
-from annotation.campaigns.scales import Scale, Slider, WholeScale, with_standard
+from annotation.campaigns.scales import Slider, WholeScale, with_standard
 from annotation.campaigns.selectors import rated_sources
+from annotation.core.dialogues import Turns, rated_turns
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
-
-SHORT_TEXT = 150  # characters
+from annotation.rating.selectors.shown import (
+    Field,
+    Question,
+    Screen,
+    ShownResponse,
+    ShownTurn,
+    ShownWriting,
+    comment_problem,
+)
 
 Texts = Mapping[str, str]  # field name without the token -> value
-
-
-@dataclass(frozen=True)
-class Point:
-    value: int
-    sign: str
-    label: str
-    key: str  # that chooses it; empty if there are more points than digits
-    checked: bool
-
-    @property
-    def other_key(self) -> str:
-        """Return the key if it is not the number shown on the point."""
-        return "" if self.key == str(self.value) or (self.value, self.key) == (10, "0") else self.key
-
-
-@dataclass(frozen=True)
-class Field:
-    """A form field and its value."""
-
-    name: str  # in messages
-    field: str  # as sent, with the token
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Question:
-    """A criterion for one response on screen, or for all of them."""
-
-    criterion: models.Criterion
-    fields: Sequence[Field]
-    error: str = ""
-    focus: bool = False  # the first on the screen with an error
-
-    @property
-    def name(self) -> str:
-        return self.fields[0].name
-
-    @property
-    def field(self) -> str:
-        return self.fields[0].field
-
-    @property
-    def text(self) -> str:
-        return self.fields[0].text
-
-    @property
-    def scale(self) -> Scale:
-        return self.criterion.scale
-
-    @property
-    def wraps(self) -> bool:
-        """Return whether a phone shows its points in several rows."""
-        return self.scale.columns[0] < len(self.points)
-
-    @property
-    def missing(self) -> str:
-        """Return what is said as long as there is no answer."""
-        return self.scale.message("")
-
-    @property
-    def points(self) -> list[Point]:
-        return [
-            Point(value, self.scale.sign(value), label, key, self.text == str(value))
-            for (value, label), key in zip(self.scale.points, self.scale.keys, strict=True)
-        ]
-
-
-@dataclass(frozen=True)
-class ShownResponse:
-    letter: str  # empty if there is only one response
-    text: str
-    questions: list[Question]
-    position: int = 0
-    reason: str = ""  # why it cannot be judged
-    reason_field: str = ""
-    reason_error: str = ""
-
-    @property
-    def scrolls(self) -> bool:
-        """Return whether it may be too long to stay in sight as a whole while its questions are answered."""
-        return len(self.questions) > 1 and len(self.text) > SHORT_TEXT
-
-
-@dataclass(frozen=True)
-class ShownWriting:
-    """The field for a text of the rater's own."""
-
-    design: Writing
-    field: str
-    pasted_field: str
-    sure_field: str
-    text: str
-    pasted: str = "0"
-    error: str = ""
-    warning: str = ""  # the rater may send the text all the same
-    focus: bool = False
-
-    @property
-    def missing(self) -> str:
-        return gettext("Please write a text.")
-
-    @property
-    def described(self) -> str:
-        return " error-written" if self.error or self.warning else ""
-
-
-@dataclass(frozen=True)
-class Screen:
-    item: models.Item | models.CheckUnit
-    responses: list[ShownResponse]
-    answered: bool
-    shared: list[Question] = field(default_factory=list)  # about all responses
-    standard: str = ""  # the text that magnitudes are relative to
-    reasons: Sequence[str] = ()
-    takes_comment: bool = False
-    comment: str = ""
-    comment_field: str = "comment"
-    comment_required: bool = False
-    comment_error: str = ""
-    comment_focus: bool = False
-    n_errors: int = 0
-    writing: "ShownWriting | None" = None
-
-    @property
-    def comment_missing(self) -> str:
-        return _comment_problem("")
-
-    @property
-    def questions(self) -> list[Question]:
-        return [*(question for response in self.responses for question in response.questions), *self.shared]
-
-    @property
-    def is_long(self) -> bool:
-        """Return whether drafts are stored on the server and answers counted."""
-        return len(self.responses) > 2
-
-    @property
-    def keeps_drafts(self) -> bool:
-        """Return whether drafts are stored on the server."""
-        return self.is_long or self.writing is not None
 
 
 @dataclass(frozen=True)
@@ -187,6 +54,7 @@ class _Shown:
     texts: Mapping[int, str]  # by canonical number
     order: Sequence[int]
     standard: str = ""
+    turns: Mapping[int, Turns | None] = field(default_factory=dict)  # of dialogues, by canonical number
 
 
 def form_field(name: str, token: UUID) -> str:
@@ -216,7 +84,7 @@ def keys_of(campaign: models.Campaign) -> Keys:
         slider=any(scale.key == Slider.key for scale in scales),
         points=any(scale.has_points for scale in scales),
         equal=any(value == 0 for scale in scales if scale.mirrored for value, _ in scale.points),
-        several=sum(1 if scale.whole else fewest for scale in scales) > 1,
+        several=sum(1 if scale.whole else fewest for scale in scales) > 1 or any(each.by_turn for each in criteria),
         reasons=bool(campaign.cannot_judge_reasons),
         comment=campaign.comment != models.CommentField.OFF,
     )
@@ -250,13 +118,15 @@ def preview_screen(
             return None
         item = first.item
     of_item = sources.filter(item=item).select_related("response")
-    texts = list({source.response_id: source.response.text for source in of_item}.values())
-    texts = texts[: campaign.presentation_kind.texts[1]]
-    if not texts:
+    responses = list({source.response_id: source.response for source in of_item}.values())
+    responses = responses[: campaign.presentation_kind.texts[1]]
+    if not responses:
         return None
+    texts = {number: response.text for number, response in enumerate(responses)}
+    turns = {number: response.turns for number, response in enumerate(responses)}
     relative = with_standard(criteria)
     standard = _example_standard(item, relative) if relative else ""
-    shown = _Shown(item, dict(enumerate(texts)), range(len(texts)), standard)
+    shown = _Shown(item, texts, range(len(texts)), standard, turns)
     return _screen(campaign, criteria, shown, {}, {}, token=None, answered=False)
 
 
@@ -277,10 +147,21 @@ def _shown(presentation: models.Presentation, criteria: Sequence[models.Criterio
         texts = {number: str(text["text"]) for number, text in enumerate(check.texts)}
         has_content = check.context or check.message or check.meaning_representation
         item = check if has_content or check.item is None else check.item
-        return _Shown(item, texts, presentation.order, check.standard)
+        turns = {number: text.get("turns") for number, text in enumerate(check.texts)}
+        return _Shown(item, texts, presentation.order, check.standard, turns)
     entries = list(models.UnitResponse.objects.filter(unit=presentation.unit_id).select_related("response__item"))
     texts = {entry.number: entry.response.text for entry in entries}
-    return _Shown(entries[0].response.item, texts, presentation.order, _standard(entries[0].unit_id, criteria))
+    turns = {entry.number: entry.response.turns for entry in entries}
+    standard = _standard(entries[0].unit_id, criteria)
+    return _Shown(entries[0].response.item, texts, presentation.order, standard, turns)
+
+
+def turns_shown(presentation: models.Presentation) -> dict[int, list[int]]:
+    """Return the turns that are rated of each text on screen, by its canonical number."""
+    if presentation.check_unit is not None:
+        return {number: rated_turns(text.get("turns")) for number, text in enumerate(presentation.check_unit.texts)}
+    shown = models.UnitResponse.objects.filter(unit=presentation.unit_id).order_by()
+    return {number: rated_turns(turns) for number, turns in shown.values_list("number", "response__turns")}
 
 
 def _standard(unit_id: int, criteria: Sequence[models.Criterion]) -> str:
@@ -304,7 +185,8 @@ def _stored(
 ) -> Mapping[str, str]:
     if presentation.outcome in ANSWERED:
         return _answers(presentation, criteria, shown, campaign)
-    if (len(shown.order) > 2 or campaign.writing) and presentation.outcome == models.PresentationOutcome.SHOWN:
+    keeps_drafts = len(shown.order) > 2 or campaign.writing or any(criterion.by_turn for criterion in criteria)
+    if keeps_drafts and presentation.outcome == models.PresentationOutcome.SHOWN:
         draft = models.AnswerDraft.objects.filter(presentation=presentation).values_list("fields", flat=True).first()
         return {str(name): str(value) for name, value in (draft or {}).items()}
     return {}
@@ -319,12 +201,13 @@ def _answers(
     only_shared = all(criterion.scale.whole for criterion in criteria)
     model: Any = models.Rating if presentation.purpose == models.Purpose.WORK else models.CheckAnswer
     answers = model.objects.filter(presentation=presentation).order_by("revision")
-    for position, criterion_id, value, reason in answers.values_list("position", "criterion", "value", "cannot_judge"):
+    columns = ("position", "criterion", "turn", "value", "cannot_judge")
+    for position, criterion_id, turn, value, reason in answers.values_list(*columns):
         criterion = by_pk[criterion_id]
         if criterion.scale.whole:
             whole[criterion_id][position] = value
         else:
-            fields[f"r{position}-{criterion.name}"] = "" if value is None else f"{value:.15g}"
+            fields[_name(position, criterion, turn)] = "" if value is None else f"{value:.15g}"
         if not criterion.scale.whole or (only_shared and position == 0):  # stored with each response, shown once
             fields[f"cannot-{position}"] = reason
     for criterion in criteria:
@@ -354,36 +237,17 @@ def _screen(
     token: UUID | None,
     answered: bool,
 ) -> Screen:
-    def field_of(name: str) -> str:
-        return form_field(name, token) if token else name
-
-    def question(criterion: models.Criterion, numbers: Iterable[int]) -> Question:
-        names = [f"r{number}-{criterion.name}" for number in numbers]
-        fields = [Field(name, field_of(name), values.get(name, "")) for name in names]
-        wrong = next((field for field in fields if field.name in errors), None)
-        if wrong is None:
-            return Question(criterion, fields)
-        return Question(criterion, fields, criterion.scale.message(wrong.text), focus=wrong.name == first_wrong)
-
-    each = [criterion for criterion in criteria if not criterion.scale.whole]
-    n = len(shown.order)
-    whole = [
-        (criterion, range(criterion.scale.n_fields(n)))
-        for criterion in criteria
-        if isinstance(criterion.scale, WholeScale)
-    ]
-    names = [f"r{position}-{criterion.name}" for position in range(n) for criterion in each]
-    names += [f"r{number}-{criterion.name}" for criterion, numbers in whole for number in numbers]
-    first_wrong = next((name for name in names if name in errors), None)
-    reasons = campaign.cannot_judge_reasons
+    build = _Build(criteria, shown, values, errors, token)
+    n, reasons = len(shown.order), campaign.cannot_judge_reasons
     responses = [
         ShownResponse(
             letter=ascii_uppercase[position] if n > 1 else "",
             text=shown.texts[number],
-            questions=[question(criterion, [position]) for criterion in each],
+            questions=[build.question(criterion, [position]) for criterion in build.of_texts],
+            turns=build.turns(position, number),
             position=position,
             reason=values.get(f"cannot-{position}", ""),
-            reason_field=field_of(f"cannot-{position}") if reasons else "",
+            reason_field=build.field_of(f"cannot-{position}") if reasons else "",
             reason_error=gettext("Please choose one of the reasons.") if f"cannot-{position}" in errors else "",
         )
         for position, number in enumerate(shown.order)
@@ -392,18 +256,82 @@ def _screen(
         item=shown.item,
         responses=responses,
         answered=answered,
-        shared=[question(criterion, numbers) for criterion, numbers in whole],
+        shared=[build.question(criterion, numbers) for criterion, numbers in build.of_all],
         standard=shown.standard,
         reasons=reasons,
         takes_comment=campaign.comment != models.CommentField.OFF,
         comment=values.get("comment", ""),
-        comment_field=field_of("comment"),
+        comment_field=build.field_of("comment"),
         comment_required=campaign.comment == models.CommentField.REQUIRED,
-        comment_error=_comment_problem(values.get("comment", "")) if "comment" in errors else "",
-        comment_focus="comment" in errors and first_wrong is None,
+        comment_error=comment_problem(values.get("comment", "")) if "comment" in errors else "",
+        comment_focus="comment" in errors and build.first_wrong is None,
         n_errors=len(errors),
-        writing=_writing(campaign, shown, values, errors, field_of) if campaign.writing else None,
+        writing=_writing(campaign, shown, values, errors, build.field_of) if campaign.writing else None,
     )
+
+
+@dataclass(frozen=True)
+class _Build:
+    """Makes the questions of a screen."""
+
+    criteria: Sequence[models.Criterion]
+    shown: _Shown
+    values: Texts
+    errors: Mapping[str, Sequence[str]]
+    token: UUID | None
+
+    @cached_property
+    def of_turns(self) -> list[models.Criterion]:
+        return [criterion for criterion in self.criteria if criterion.by_turn]
+
+    @cached_property
+    def of_texts(self) -> list[models.Criterion]:
+        return [criterion for criterion in self.criteria if not criterion.by_turn and not criterion.scale.whole]
+
+    @cached_property
+    def of_all(self) -> list[tuple[models.Criterion, range]]:
+        n, whole = len(self.shown.order), [(each, each.scale) for each in self.criteria]
+        return [(each, range(scale.n_fields(n))) for each, scale in whole if isinstance(scale, WholeScale)]
+
+    @cached_property
+    def first_wrong(self) -> str | None:
+        """The name of the first field on the screen with an error, if any."""
+        if not self.errors:
+            return None
+        names: list[str] = []
+        for position, number in enumerate(self.shown.order):
+            places = rated_turns(self.shown.turns.get(number))
+            names += [_name(position, criterion, place) for place in places for criterion in self.of_turns]
+            names += [_name(position, criterion) for criterion in self.of_texts]
+        names += [_name(number, criterion) for criterion, numbers in self.of_all for number in numbers]
+        return next((name for name in names if name in self.errors), None)
+
+    def field_of(self, name: str) -> str:
+        return form_field(name, self.token) if self.token else name
+
+    def question(self, criterion: models.Criterion, numbers: Iterable[int], turn: int | None = None) -> Question:
+        names = [_name(number, criterion, turn) for number in numbers]
+        fields = [Field(name, self.field_of(name), self.values.get(name, "")) for name in names]
+        wrong = next((field for field in fields if field.name in self.errors), None)
+        if wrong is None:
+            return Question(criterion, fields)
+        return Question(criterion, fields, criterion.scale.message(wrong.text), focus=wrong.name == self.first_wrong)
+
+    def turns(self, position: int, number: int) -> list[ShownTurn]:
+        dialogue = self.shown.turns.get(number) or ()
+        rated = rated_turns(dialogue) if self.of_turns else ()
+        return [
+            ShownTurn(
+                speaker=turn["speaker"],
+                text=turn["text"],
+                questions=[self.question(each, [position], place) for each in self.of_turns] if place in rated else [],
+            )
+            for place, turn in enumerate(dialogue)
+        ]
+
+
+def _name(position: int, criterion: models.Criterion, turn: int | None = None) -> str:
+    return f"r{position}-{criterion.name}" if turn is None else f"r{position}t{turn}-{criterion.name}"
 
 
 def _writing(
@@ -426,9 +354,3 @@ def _writing(
         warning=" ".join(errors.get("written-sure", ())),
         focus="written" in errors or "written-sure" in errors,
     )
-
-
-def _comment_problem(text: str) -> str:
-    if not text.strip():
-        return gettext("Please write a few words.")
-    return gettext("This is too long: up to 2,000 characters, please.")

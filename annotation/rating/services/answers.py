@@ -9,7 +9,8 @@ from annotation.campaigns.scales import WholeScale
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CommentField, Criterion, Presentation
 
-Field = tuple[int, str]  # position on screen from 0, name of the criterion
+# Position on screen from 0, name of the criterion; of a question about a turn also its place in the dialogue, from 0.
+Field = tuple[int, str] | tuple[int, str, int]
 
 LONGEST_COMMENT = 2000
 
@@ -30,18 +31,20 @@ class Written(NamedTuple):
     sure: bool = False
 
 
-Answer = dict[tuple[int, int], Given]  # (canonical number of the text, criterion's id)
+Answer = dict[tuple[int, int, int | None], Given]  # (canonical number of the text, criterion's id, turn)
 
 
 def field_name(field: Field) -> str:
     """Return the name of a field in messages and forms."""
-    return f"r{field[0]}-{field[1]}"
+    turn = f"t{field[2]}" if len(field) == 3 else ""
+    return f"r{field[0]}{turn}-{field[1]}"
 
 
 @dataclass
 class _Reading:
     campaign: Campaign
     order: Sequence[int]
+    turns: Mapping[int, Sequence[int]]  # that are rated, by canonical number of the text
     values: Mapping[Field, object]
     cannot_judge: Mapping[int, str]
     problems: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -65,16 +68,20 @@ def answer_read(
     values: Mapping[Field, object],
     cannot_judge: Mapping[int, str],
     comment: str,
+    turns: Mapping[int, Sequence[int]] | None = None,
 ) -> Answer:
     """Return the values of an answer; raise ``AnnotationError`` with every mistake by its field.
 
     A question about all responses has fields numbered from 0; its scale turns them into a value of each response.
+    ``turns`` gives the turns of each text that are asked about, by its canonical number.
     """
-    read = _Reading(campaign, presentation.order, values, cannot_judge)
+    read = _Reading(campaign, presentation.order, turns or {}, values, cannot_judge)
     _read_reasons(read)
     for criterion in criteria:
         if isinstance(criterion.scale, WholeScale):
             _read_whole(read, criterion, criterion.scale)
+        elif criterion.by_turn:
+            _read_turns(read, criterion)
         else:
             _read_each(read, criterion)
     for name in values.keys() - read.known:
@@ -99,9 +106,21 @@ def _read_each(read: _Reading, criterion: Criterion) -> None:
     for position, number in enumerate(read.order):
         if reason := read.cannot_judge.get(position):
             read.known.add((position, criterion.name))
-            read.answer[number, criterion.pk] = Given(position, None, reason)
+            read.answer[number, criterion.pk, None] = Given(position, None, reason)
         elif (value := read.value((position, criterion.name), criterion)) is not None:
-            read.answer[number, criterion.pk] = Given(position, value)
+            read.answer[number, criterion.pk, None] = Given(position, value)
+
+
+def _read_turns(read: _Reading, criterion: Criterion) -> None:
+    """Read a question about each turn; a dialogue that cannot be judged is set aside with all its turns."""
+    for position, number in enumerate(read.order):
+        for turn in read.turns.get(number, ()):
+            name = (position, criterion.name, turn)
+            if reason := read.cannot_judge.get(position):
+                read.known.add(name)
+                read.answer[number, criterion.pk, turn] = Given(position, None, reason)
+            elif (value := read.value(name, criterion)) is not None:
+                read.answer[number, criterion.pk, turn] = Given(position, value)
 
 
 def _read_whole(read: _Reading, criterion: Criterion, scale: WholeScale) -> None:
@@ -118,7 +137,7 @@ def _read_whole(read: _Reading, criterion: Criterion, scale: WholeScale) -> None
         read.problems[field_name(names[number])].append(message)
     if not problems:
         for position, number in enumerate(read.order):
-            read.answer[number, criterion.pk] = Given(position, values[position], reason)
+            read.answer[number, criterion.pk, None] = Given(position, values[position], reason)
 
 
 def _read_comment(read: _Reading, comment: str) -> None:

@@ -51,7 +51,7 @@ def written_add(*, campaign: Campaign, by: User | None = None) -> int:
 
 @transaction.atomic
 def written_rate(*, campaign: Campaign, by: User | None = None) -> Campaign:
-    """Create a draft campaign that rates what was written here; nobody is handed their own text."""
+    """Create a draft campaign that rates what was written here; no rater gets their own text."""
     written_add(campaign=campaign, by=by)
     texts = WrittenText.objects.filter(campaign=campaign, source__isnull=False)
     responses = list(texts.order_by("pk").values_list("source__response", flat=True))

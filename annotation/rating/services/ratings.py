@@ -14,15 +14,15 @@ from annotation.core import sql
 from annotation.core.errors import AnnotationError
 from annotation.notifications.services.recording import campaign_full_check
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK, rater_record
-from annotation.rating.selectors.screens import criteria_of
+from annotation.rating.selectors.screens import criteria_of, turns_shown
 from annotation.rating.services.answers import Answer, Field, Written, answer_read
 from annotation.rating.services.handout import Standing, standing_lock
 from annotation.rating.services.qualification import TestResult, Wrong, qualification_advance, wrong_answers
 from annotation.rating.services.written import text_check, text_store
 
 NOT_YOURS = "This unit was not handed out to you."
-DRAFT_FIELDS = 500
-LONGEST_DRAFT = 20_000
+DRAFT_FIELDS = 600
+LONGEST_DRAFT = 60_000
 
 
 class SubmissionRefused(AnnotationError):
@@ -78,6 +78,7 @@ def ratings_submit(
     if standing.state == models.CampaignState.CLOSED:
         raise SubmissionRefused("This campaign has been closed; ratings are no longer accepted.")
     criteria = criteria_of(campaign)
+    by_turn = any(criterion.by_turn for criterion in criteria)
     answer = answer_read(
         campaign=campaign,
         presentation=presentation,
@@ -85,6 +86,7 @@ def ratings_submit(
         values=values,
         cannot_judge={position: reason for position, reason in (cannot_judge or {}).items() if reason},
         comment=comment,
+        turns=turns_shown(presentation) if by_turn else None,
     )
     if presentation.purpose == models.Purpose.WORK:
         remarks = text_check(presentation, written or Written()) if campaign.writing else []
@@ -213,9 +215,9 @@ def _write_ratings(presentation: models.Presentation, answer: Answer, correction
     shown = models.UnitResponse.objects.filter(unit=presentation.unit_id).order_by()
     responses = dict(shown.values_list("number", "response_id"))
     stored = models.Rating.objects.filter(presentation=presentation).order_by("revision") if correction else ()
-    current = {(rating.response_id, rating.criterion_id): rating for rating in stored}
+    current = {(rating.response_id, rating.criterion_id, rating.turn): rating for rating in stored}
     is_late = presentation.outcome == models.PresentationOutcome.LATE
-    changes = _changes(presentation, answer, lambda number, criterion: current.get((responses[number], criterion)))
+    changes = _changes(presentation, answer, lambda number, *asked: current.get((responses[number], *asked)))
     new = [
         models.Rating(**fields, response_id=responses[number], extra=is_late, sent_at=Now())
         for number, fields in changes
@@ -227,17 +229,18 @@ def _write_ratings(presentation: models.Presentation, answer: Answer, correction
 def _changes(
     presentation: models.Presentation,
     answer: Answer,
-    current: Callable[[int, int], models.Rating | models.CheckAnswer | None],
+    current: Callable[[int, int, int | None], models.Rating | models.CheckAnswer | None],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of the text and the fields of each value that differs from the current one."""
-    for (number, criterion), given in answer.items():
-        before = current(number, criterion)
+    for (number, criterion, turn), given in answer.items():
+        before = current(number, criterion, turn)
         if before is None or (before.value, before.cannot_judge) != (given.value, given.cannot_judge):
             fields = given._asdict() | {
                 "campaign_id": presentation.campaign_id,
                 "presentation": presentation,
                 "rater_id": presentation.rater_id,
                 "criterion_id": criterion,
+                "turn": turn,
                 "revision": 0 if before is None else before.revision + 1,
             }
             yield number, fields
@@ -289,7 +292,7 @@ def _take_check(
 
 def _write_check_answers(presentation: models.Presentation, answer: Answer) -> int:
     stored = models.CheckAnswer.objects.filter(presentation=presentation).order_by("revision")
-    current = {(row.number, row.criterion_id): row for row in stored}
+    current = {(row.number, row.criterion_id, row.turn): row for row in stored}
     changes = _changes(presentation, answer, lambda *key: current.get(key))
     new = [models.CheckAnswer(**fields, number=number) for number, fields in changes]
     models.CheckAnswer.objects.bulk_create(new)

@@ -27,8 +27,9 @@ from annotation.rating.selectors.handout import (
     waiting,
 )
 from annotation.rating.selectors.questions import questions_are_due
-from annotation.rating.selectors.screens import Screen, criteria_of, screen, training_position
-from annotation.rating.services.answers import Written
+from annotation.rating.selectors.screens import criteria_of, screen, training_position
+from annotation.rating.selectors.shown import Screen
+from annotation.rating.services.answers import Field, Written
 from annotation.rating.services.handout import skips_offer, unit_begin, unit_request, unit_return
 from annotation.rating.services.qualification import TestResult, Wrong, wrong_answers
 from annotation.rating.services.ratings import (
@@ -44,9 +45,9 @@ from annotation.rating.views.access import participation_here, participation_or_
 from annotation.rating.views.pages import address, go, page, rater_view, wants_part
 
 FIELD = re.compile(
-    r"(r\d{1,3}-[^.]+|cannot-\d{1,3}|comment|written(?:-pasted|-sure)?)(?:\.([0-9a-f]{8}))?"
+    r"(r\d{1,3}(?:t\d{1,3})?-[^.]+|cannot-\d{1,3}|comment|written(?:-pasted|-sure)?)(?:\.([0-9a-f]{8}))?"
 )  # the suffix identifies the screen
-VALUE_FIELD = re.compile(r"r(\d+)-(.+)")
+VALUE_FIELD = re.compile(r"r(\d+)(?:t(\d+))?-(.+)")
 RESULT_SALT = "rater-test-result"
 
 
@@ -319,9 +320,11 @@ def _written(sent: Mapping[str, str]) -> Written:
     return Written(sent.get("written", ""), int(pasted) if is_whole(pasted) else 0, bool(sent.get(WARNED)))
 
 
-def _value_field(name: str) -> tuple[int, str] | None:
+def _value_field(name: str) -> Field | None:
     match = VALUE_FIELD.fullmatch(name)
-    return (int(match[1]), match[2]) if match else None
+    if match is None:
+        return None
+    return (int(match[1]), match[3]) if match[2] is None else (int(match[1]), match[3], int(match[2]))
 
 
 def _uuid_or_403(token: str) -> UUID:

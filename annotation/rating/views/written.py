@@ -58,7 +58,7 @@ def _act(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     try:
         if request.POST.get("then") == "rate":
             draft = written_rate(campaign=campaign, by=request.user)
-            messages.success(request, "Drafted a campaign that rates what was written. Nobody gets their own text.")
+            messages.success(request, "Drafted a campaign that rates what was written. No rater gets their own text.")
             return redirect("annotation:campaign-step", request.project.slug, draft.pk, "review")
         n = written_add(campaign=campaign, by=request.user)
         messages.success(request, f"Added {counted(n, 'text')} to “{campaign.dataset}” as references.")

@@ -1,4 +1,4 @@
-"""The values of columns as JSON, and back: strictly, since an archive may come from anybody."""
+"""The values of columns as JSON, and back: strictly, since an archive may have been changed."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Read an archive of a project, whoever made it: every limit and every hash is checked before a row is stored."""
+"""Read an archive of a project. It is not trusted: every limit and every hash is checked before a row is stored."""
 
 import hashlib
 import io
@@ -10,7 +10,7 @@ from annotation.core import file_limits
 from annotation.core.file_limits import Allowance, TooLarge
 from annotation.core.problems import Problems
 from annotation.core.progress import Beat, noop
-from annotation.core.rows import json_document, json_object
+from annotation.core.rows import decoded_line, json_document, json_object
 from annotation.core.zips import DAMAGED, ENTRY, PACKINGS
 from annotation.transfer.services.export import FORMAT, MANIFEST
 
@@ -44,18 +44,19 @@ class Archive:
         """Yield line and object of each line of a file; a line that is none is an error."""
         within = Problems(name)
         with self._zip.open(name) as member:
-            for number, line in enumerate(self._lines(member), start=1):
-                row = json_object(line, number, within, example=EXAMPLE, most=LINE_BYTES)
+            for number, content in enumerate(self._lines(member), start=1):
+                line = decoded_line(content, number, within)
+                row = None if line is None else json_object(line, number, within, example=EXAMPLE, most=LINE_BYTES)
                 if row is not None:
                     yield number, row
                 if within.total:
                     self.problems.include(within)
                     self.problems.refuse()
 
-    def _lines(self, member: Any) -> Iterator[str]:
+    def _lines(self, member: Any) -> Iterator[bytes]:
         while line := member.readline(LINE_BYTES + 1):
             file_limits.check("line", len(line), LINE_BYTES, " bytes")
-            yield line.decode()
+            yield line
 
     def _manifest(self) -> dict[str, Any]:
         for entry in self._zip.infolist():

@@ -228,11 +228,27 @@ def test_rows_that_assay_does_not_write_are_refused_with_file_line_and_column(
     members = files(exported(project))
     name = f"tables/{table}.jsonl"
     first, *others = members[name].splitlines(keepends=True)
-    members[name] = json.dumps(json.loads(first) | change).encode() + b"\n" + b"".join(others)
-    manifest = json.loads(members[MANIFEST])
-    manifest["files"][name]["sha256"] = hashlib.sha256(members[name]).hexdigest()
-    members[MANIFEST] = json.dumps(manifest).encode()
+    replace_member(members, name, json.dumps(json.loads(first) | change).encode() + b"\n" + b"".join(others))
     job = imported(zipped(members), owner)
     assert job.state == JobState.FAILED
     assert said in job.error, job.error
     assert not Project.objects.filter(name=project.name).exclude(pk=project.pk).exists()
+
+
+def test_a_line_that_is_not_utf_8_is_refused_with_file_line_and_byte(
+    world: tuple[Project, User, Mapping[str, Any]],
+) -> None:
+    project, owner, _ = world
+    members = files(exported(project))
+    replace_member(members, "tables/annotation.item.jsonl", b'{"message": "\xff"}\n')
+    job = imported(zipped(members), owner)
+    assert job.state == JobState.FAILED
+    assert "tables/annotation.item.jsonl" in job.error
+    assert "line 1, field encoding: found byte 0xFF at byte 14 of the line" in job.error
+
+
+def replace_member(members: dict[str, bytes], name: str, content: bytes) -> None:
+    """Replace a file of an archive, and its hash in the manifest."""
+    manifest = json.loads(members[MANIFEST])
+    manifest["files"][name]["sha256"] = hashlib.sha256(content).hexdigest()
+    members |= {name: content, MANIFEST: json.dumps(manifest).encode()}

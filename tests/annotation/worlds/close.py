@@ -1,11 +1,23 @@
 """Raters who find one system worse by far, and two others close."""
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Project
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.ratings import ratings_submit
-from tests.annotation.worlds.campaigns import join
+from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset
+from tests.snapshots import recalled
 
 NAMES = ("Ada", "Bo", "Cy")
+
+
+def make_rated(project: Project) -> Campaign:
+    """Return a campaign of 12 items, each output of which three raters have rated."""
+    return recalled("close", project, lambda: _make_rated(project))
+
+
+def _make_rated(project: Project) -> Campaign:
+    campaign = make_campaign(make_dataset(project, items=12), ratings_per_unit=3)
+    work(campaign, 3)
+    return campaign
 
 
 def value_of(name: str, item: int, rater: int) -> int:

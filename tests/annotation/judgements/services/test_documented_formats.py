@@ -14,9 +14,10 @@ BLOCKS = [text for kind, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.DO
 
 
 def test_its_main_examples_are_read() -> None:
-    dataset, wide, long, lines, *_ = BLOCKS
-    content, _ = read_dataset(dataset.encode(), filename="x", file_format="jsonl")
-    assert content.counts("exact")["responses"] == 4
+    dataset, dialogues, wide, long, lines, *_ = BLOCKS
+    for text, n_responses in ((dataset, 4), (dialogues, 1)):
+        content, _ = read_dataset(text.encode(), filename="x", file_format="jsonl")
+        assert content.counts("exact")["responses"] == n_responses
     judgements = [
         read_ratings(text.encode(), filename="x", file_format=kind, options=RatingOptions()).judgements[0]
         for text, kind in ((wide, "csv"), (long, "csv"), (lines, "jsonl"))
@@ -27,7 +28,7 @@ def test_its_main_examples_are_read() -> None:
 
 
 def test_its_examples_of_other_shapes_are_recognised_and_read() -> None:
-    by_rater, medians, appraise, label_studio = BLOCKS[4:8]
+    by_rater, medians, appraise, label_studio = BLOCKS[5:9]
     values = {}
     for text, kind in ((by_rater, "csv"), (medians, "csv"), (appraise, "csv"), (label_studio, "json")):
         read = read_ratings(text.encode(), filename="x", file_format=kind, options=RatingOptions())

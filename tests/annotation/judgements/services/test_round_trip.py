@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from annotation.campaigns.selectors import RATING_COLUMNS, rating_rows
+from annotation.core.errors import ImportRefused
 from annotation.core.exports import table_response
+from annotation.judgements.services.files import read_ratings
+from annotation.judgements.services.options import RatingOptions
 from annotation.models import Campaign, Dataset, Project
 from annotation.rating.selectors.ratings import judgement_table, rating_columns
 from annotation.weighting.agreement import icc, krippendorff_alpha
@@ -127,3 +130,13 @@ def test_a_line_of_a_log_without_its_fields_is_refused(dataset: Dataset) -> None
     del broken["rater"]
     with pytest.raises(Exception, match=r"line 2, field rater"):
         read(rate_lines + json.dumps(broken), "jsonl")
+
+
+def test_ratings_of_single_turns_are_refused_rather_than_mixed(project: Project) -> None:
+    dataset = make_dataset(project)
+    campaign = make_campaign(dataset)
+    rate(campaign, "ann", make_response(make_item(dataset, "1"), "yes", "Ada"), 4)
+    (row,) = (json.loads(line) for line in log(campaign, "jsonl").splitlines())
+    content = json.dumps(row | {"turn": 3}).encode()
+    with pytest.raises(ImportRefused, match=r"field turn: found 3; accepted: nothing: ratings of single turns"):
+        read_ratings(content, filename="log.jsonl", file_format="jsonl", options=RatingOptions())

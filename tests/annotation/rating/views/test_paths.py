@@ -25,6 +25,7 @@ from annotation.models import (
     User,
 )
 from annotation.rating.selectors.endings import Ending, stay_of
+from annotation.rating.services.ratings import LONGEST_DRAFT
 from annotation.rating.views import work
 from tests.annotation.worlds import rating_screens
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
@@ -228,7 +229,7 @@ def test_a_draft_is_stored_only_for_its_own_rater(project: Project) -> None:
     assert re.search(
         r'name="r2-fluency\.[0-9a-f]{8}" value="5" checked', client.get(url("work", campaign)).content.decode()
     )
-    assert client.post(url("draft", campaign), {**data, "comment": "x" * 30_000}).status_code == 400
+    assert client.post(url("draft", campaign), {**data, "comment": "x" * LONGEST_DRAFT}).status_code == 400
 
 
 def test_text_that_cannot_be_stored_is_refused(project: Project) -> None:
