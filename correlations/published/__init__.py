@@ -1,0 +1,1 @@
+"""Tables of papers, printed and computed again from the data that was published with them."""
