@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from annotation.core.numbers import counted
+from annotation.core.numbers import counted, decimals
 from annotation.models import Campaign, JobState, Project
 from annotation.overview.registry import Finding, JobKind, NextStep, register
 from annotation.projects.contents import Content
@@ -33,11 +33,12 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
 
 def _headline(result: StudyResult, best: BestRow) -> str:
     row, estimate = best.row, best.estimate
-    interval = " [{:.2f}, {:.2f}]".format(*estimate.over_items) if estimate.over_items else ""
+    interval = f" [{', '.join(map(decimals, estimate.over_items))}]" if estimate.over_items else ""
+    value = decimals(estimate.value)  # type: ignore[arg-type] # the best row has one
     over = f"{counted(len(row.systems), 'system')} and {counted(row.items, 'item')}"
     return (
         f"Closest to the raters is {with_settings(row.label, row.signature)} with {best.references}: "
-        f"{result.lead.label} {estimate.value:.2f}{interval} over {over}."
+        f"{result.lead.label} {value}{interval} over {over}."
     )
 
 
@@ -74,12 +75,12 @@ def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
         if report.best_value is None or report.sweep.best_point is None:
             continue
         best, in_use = report.sweep.best_point.shown, report.sweep.in_use.shown
-        own = "undefined" if report.own_value is None else f"{report.own_value:.3f}"
+        own = "undefined" if report.own_value is None else decimals(report.own_value, 3)
         yield Finding(
             "Parameter study",
             study.finished_at,  # type: ignore[arg-type] # finished ones have a time
             f"“{study.name}”: {report.sweep.label} is best at {best}, with {result.deciding.label} "
-            f"{report.best_value:.3f} over systems. The value in use, {in_use}, has {own}.",
+            f"{decimals(report.best_value, 3)} over systems. The value in use, {in_use}, has {own}.",
             "The best of many values is better on these items than on others",
             reverse("correlations:parameter-study-detail", args=[project.slug, study.pk]),
         )

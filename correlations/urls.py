@@ -4,8 +4,10 @@ from annotation.core.job_views import cancel_view, retry_view
 from correlations.selectors.lists import AnyStudy
 from correlations.views import downloads, studies, uses
 from correlations.views.kinds import AnyResult, Kind, study_or_404
+from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
 from correlations.views.parameters import PARAMETER_STUDY
+from correlations.views.stand_ins import study_stand_in
 
 app_name = "correlations"
 PROJECT = "p/<slug:project_slug>"
@@ -34,6 +36,8 @@ def kind_urls(kind: Kind[AnyStudy, AnyResult]) -> list[URLPattern]:
 urlpatterns: list[URLPattern] = [
     *kind_urls(STUDY),
     path(f"{PROJECT}/studies/<int:pk>/rows/<int:row>/", study_row, {"kind": STUDY}, name="study-row"),
+    path(f"{PROJECT}/studies/<int:pk>/levels/", study_levels, {"kind": STUDY}, name="study-levels"),
+    path(f"{PROJECT}/studies/<int:pk>/stand-in/", study_stand_in, {"kind": STUDY}, name="study-stand-in"),
     *kind_urls(PARAMETER_STUDY),
     path(f"{PROJECT}/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),
 ]

@@ -16,6 +16,7 @@ from correlations.results.codec import to_json
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL
+from correlations.stats.worth import MARGINS
 from correlations.tasks import execute
 from metrics.scoring.registry import METRICS
 
@@ -124,6 +125,168 @@ class StudyRowSerializer(serializers.Serializer[Any]):
         }
 
 
+class CoefficientCeilingSerializer(serializers.Serializer[Any]):
+    halves = serializers.FloatField(allow_null=True, help_text="Of random halves of the raters, over units.")
+    ceiling = serializers.FloatField(
+        allow_null=True, help_text="What another group of as many raters would reach (Spearman-Brown)."
+    )
+    reason = serializers.CharField(help_text="Why there is no ceiling, or empty.")
+    one_rater = serializers.FloatField(
+        allow_null=True, help_text="A rater who is left out against the others, over outputs; the mean over raters."
+    )
+    metric = serializers.FloatField(allow_null=True, help_text="The row against the same others.")
+    raters = serializers.IntegerField(help_text="Raters with enough outputs to be left out.")
+
+
+class RowCeilingSerializer(serializers.Serializer[Any]):
+    """How far the raters agree among themselves over the items of a row: the human ceiling."""
+
+    metric = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment] # as in StudyRowSerializer
+    subset = serializers.CharField()
+    splits = serializers.IntegerField(help_text="Random halvings of the raters.")
+    raters_of_output = serializers.FloatField(allow_null=True, help_text="Harmonic mean over outputs.")
+    one_rater_reason = serializers.CharField(help_text="Why no rater could be left out, or empty.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        entries = COEFFICIENTS.values()
+        return super().get_fields() | {
+            entry.short: CoefficientCeilingSerializer(required=False, help_text=f"{entry.name}.") for entry in entries
+        }
+
+
+class TestedRaterSerializer(serializers.Serializer[Any]):
+    rater = serializers.IntegerField(help_text="The rater's place among the project's raters.")
+    outputs = serializers.IntegerField()
+    advantage = serializers.FloatField(
+        help_text="Share of outputs on which the row is at least as close to the others."
+    )
+
+
+class LeftOutRaterSerializer(serializers.Serializer[Any]):
+    rater = serializers.IntegerField()
+    outputs = serializers.IntegerField(help_text="Fewer than 30, too few for the test.")
+
+
+class MarginTestSerializer(serializers.Serializer[Any]):
+    """The test with one margin; p-values are in the order of the raters."""
+
+    epsilon = serializers.FloatField()
+    winning_rate = serializers.FloatField(help_text="Share of the tested raters that the row beats.")
+    passed = serializers.BooleanField(help_text="The winning rate is 0.5 or more.")
+    p = serializers.ListField(child=serializers.FloatField())
+    p_corrected = serializers.ListField(child=serializers.FloatField(), help_text="After Benjamini and Yekutieli.")
+    beaten = serializers.IntegerField()
+
+
+class StandInSerializer(serializers.Serializer[Any]):
+    scale = serializers.CharField(help_text="How scores came onto the ratings' scale: ratings, bounds or line.")
+    outputs = serializers.IntegerField()
+    advantage = serializers.FloatField(allow_null=True)
+    raters = TestedRaterSerializer(many=True)
+    left_out = LeftOutRaterSerializer(many=True)
+    margins = serializers.DictField(
+        child=MarginTestSerializer(), help_text=f"By whom it replaces: {', '.join(MARGINS)}."
+    )
+    reason = serializers.CharField(help_text="Why there is no test, or empty.")
+
+
+class HelpedMeanSerializer(serializers.Serializer[Any]):
+    system = serializers.CharField()
+    rated = serializers.IntegerField()
+    scored = serializers.IntegerField()
+    mean = serializers.FloatField(allow_null=True)
+    mean_interval = IntervalField(allow_null=True, help_text="95%, of the rated outputs alone.")
+    estimate = serializers.FloatField(allow_null=True)
+    interval = IntervalField(allow_null=True, help_text="95%, with the scores of all outputs.")
+    saved = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField()
+
+
+class SameRatingSerializer(serializers.Serializer[Any]):
+    """One and the same rating for every output of the row, in place of a rater."""
+
+    advantage = serializers.FloatField(allow_null=True)
+    winning_rates = serializers.DictField(child=serializers.FloatField(), help_text="By whom it would replace.")
+
+
+class RankingSerializer(serializers.Serializer[Any]):
+    pairwise = serializers.FloatField(allow_null=True, help_text="Pairwise accuracy within items.")
+    calibrated = serializers.FloatField(allow_null=True, help_text="The same with ties calibrated on these pairs.")
+    epsilon = serializers.FloatField(allow_null=True, help_text="Scores that differ by no more are a tie.")
+    soft = serializers.FloatField(allow_null=True, help_text="Soft pairwise accuracy.")
+
+
+class RowWorthSerializer(serializers.Serializer[Any]):
+    """What a row of the table is worth: as a ranker, in place of a rater, and in ratings."""
+
+    metric = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment] # as in StudyRowSerializer
+    subset = serializers.CharField()
+    ranking = RankingSerializer()
+    stand_in = StandInSerializer()
+    same_rating = SameRatingSerializer()
+    means = HelpedMeanSerializer(many=True)
+    saved = serializers.FloatField(allow_null=True, help_text="Share of ratings that the row's scores save.")
+    at_most = serializers.FloatField(allow_null=True, help_text="What they would save of many more outputs.")
+
+
+class LevelEstimateSerializer(serializers.Serializer[Any]):
+    value = serializers.FloatField(allow_null=True)
+    over_items = IntervalField(allow_null=True, help_text="The middle 95% over resampled items.")
+    over_items_and_systems = IntervalField(allow_null=True, help_text="The same if systems are drawn anew, too.")
+    p = serializers.FloatField(allow_null=True, help_text="Two-sided, of no relation; null where there is no test.")
+
+
+class SystemPointSerializer(serializers.Serializer[Any]):
+    system = serializers.CharField()
+    outputs = serializers.IntegerField()
+    score = serializers.FloatField(allow_null=True)
+    rating = serializers.FloatField(allow_null=True)
+    spread = serializers.FloatField(allow_null=True, help_text="Standard deviation of its outputs' mean ratings.")
+
+
+class WithoutSystemSerializer(serializers.Serializer[Any]):
+    system = serializers.CharField()
+    values = serializers.DictField(child=serializers.FloatField(allow_null=True))
+
+
+class SystemLevelSerializer(serializers.Serializer[Any]):
+    systems = SystemPointSerializer(many=True)
+    coefficients = serializers.DictField(child=LevelEstimateSerializer())
+    without = WithoutSystemSerializer(allow_null=True)
+    reason = serializers.CharField(help_text="Why coefficients are undefined, or empty.")
+
+
+class OutputLevelSerializer(serializers.Serializer[Any]):
+    grouping = serializers.CharField(help_text="all, item or system.")
+    outputs = serializers.IntegerField()
+    coefficients = serializers.DictField(child=LevelEstimateSerializer())
+    groups = serializers.DictField(child=serializers.IntegerField(), help_text="Items or systems where it is defined.")
+    reason = serializers.CharField()
+
+
+class ScaledErrorsSerializer(serializers.Serializer[Any]):
+    scaled = serializers.CharField(help_text="How scores came onto the raters' scale.")
+    outputs = serializers.IntegerField()
+    mae = serializers.FloatField(allow_null=True)
+    rmse = serializers.FloatField(allow_null=True)
+    constant_mae = serializers.FloatField(allow_null=True, help_text="Of the mean rating, given to every output.")
+    constant_rmse = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField()
+
+
+class RowLevelsSerializer(serializers.Serializer[Any]):
+    """How a row of the table agrees with the raters over systems and over outputs."""
+
+    metric = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment] # as in StudyRowSerializer
+    subset = serializers.CharField()
+    system = SystemLevelSerializer()
+    outputs = OutputLevelSerializer(many=True)
+    errors = ScaledErrorsSerializer(many=True)  # type: ignore[assignment] # DRF's own name is of a list of refusals
+
+
 @extend_schema_view(
     create=extend_schema(request=StudyRequestSerializer, responses={201: StudySerializer, 200: StudySerializer})
 )
@@ -141,3 +304,30 @@ class StudiesViewSet(StudyViewSet):
     def table(self, request: Request, **_: Any) -> ApiResponse:
         """Return a row per metric and choice of references."""
         return ApiResponse(StudyRowSerializer(to_json(self.finished().read_result().rows), many=True).data)
+
+    @extend_schema(responses=RowCeilingSerializer(many=True))
+    @action(detail=True, pagination_class=None)
+    def ceilings(self, request: Request, **_: Any) -> ApiResponse:
+        """Return how far the raters agree among themselves over the items of each row: the human ceiling."""
+        return self._of_rows("ceilings", RowCeilingSerializer)
+
+    @extend_schema(responses=RowWorthSerializer(many=True))
+    @action(detail=True, pagination_class=None)
+    def worth(self, request: Request, **_: Any) -> ApiResponse:
+        """Return what each row is worth: as a ranker, in place of a rater, and in ratings saved."""
+        return self._of_rows("worth", RowWorthSerializer)
+
+    @extend_schema(responses=RowLevelsSerializer(many=True))
+    @action(detail=True, pagination_class=None)
+    def levels(self, request: Request, **_: Any) -> ApiResponse:
+        """Return how each row agrees with the raters over systems and over outputs."""
+        return self._of_rows("levels", RowLevelsSerializer)
+
+    def _of_rows(self, part: str, serializer: type[serializers.Serializer[Any]]) -> ApiResponse:
+        """Return a part of the result that has an entry for each row, with the row's names."""
+        result = self.finished().read_result()
+        named = [
+            {name: getattr(row, name) for name in ("metric", "label", "subset")} | to_json(each)
+            for row, each in zip(result.rows, getattr(result, part), strict=True)
+        ]
+        return ApiResponse(serializer(named, many=True).data)

@@ -57,7 +57,7 @@ def checked(name: str, values: ArrayLike, *, length: int | None = None, finite: 
 
 def signed(value: float) -> str:
     """Return three decimals with a true minus sign; a dash if undefined."""
-    return "–" if math.isnan(value) else f"{value:.3f}".replace("-", "−")
+    return "–" if math.isnan(value) else f"{value:z.3f}".replace("-", "−")
 
 
 def ends_in_words(lines: Mapping[str, Floats], first: str, last: str) -> str:

@@ -27,6 +27,7 @@ class ForestRow:
     mean: float
     honest: tuple[float, float] = _NOWHERE  # bootstrap over items (and raters)
     paper: tuple[float, float] = _NOWHERE  # Fisher z with mirrored observations counted
+    ceiling: float = math.nan  # what another group of raters reaches
     reason: str = ""  # why the mean is undefined
 
 
@@ -61,7 +62,11 @@ def forest_plot(
         layers(*_drawn(rows, lines, theme)),
         theme,
         title=title,
-        subtitle=["Band: bootstrap over items", "Line: the paper’s interval (Fisher z)"],
+        subtitle=[
+            "Band: bootstrap over items",
+            "Line: the paper’s interval (Fisher z)",
+            *(["Upright bar: another group of as many raters"] if any(_has_ceiling(row) for row in rows) else []),
+        ],
         description=_in_words(rows),
         width=width,
         height=(_LINE_HEIGHT if len(lines) <= _MANY_LINES else _TIGHT_HEIGHT) * len(lines),
@@ -77,7 +82,12 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
     offset = alt.YOffset("coefficient:N", sort=shown, scale=alt.Scale(paddingOuter=0.15))
     shades = alt.Scale(domain=metrics, range=list(metric_colours(metrics, theme).values()))
     colour = alt.Color("metric:N", sort=metrics, scale=shades, legend=None)
-    ends = [value for row in rows for value in (row.mean, *row.honest, *row.paper, 0.0) if not math.isnan(value)]
+    ends = [
+        value
+        for row in rows
+        for value in (row.mean, *row.honest, *row.paper, row.ceiling, 0.0)
+        if not math.isnan(value)
+    ]
     scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
     x_axis = alt.Axis(tickCount=8, format=".1f", labelOverlap="greedy", labelSeparation=8)
     tooltip = tooltips(
@@ -88,6 +98,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
             "shown": "Mean over assignments",
             "honest": "Bootstrap interval",
             "paper": "Paper’s interval",
+            "human": "Human ceiling",
         }
     )
     shape = alt.Shape(
@@ -104,6 +115,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
     whisker = base.mark_rule(strokeWidth=1.6, aria=False)
     tick = base.mark_tick(thickness=1.6, size=9, aria=False)
     point = base.mark_point(filled=True, size=80, opacity=1, stroke=colours.surface, strokeWidth=1)
+    ceiling = base.mark_tick(thickness=2.5, size=14, color=colours.ink, aria=False)
     undefined = base.mark_text(align="left", dx=6, color=colours.muted, fontStyle="italic").transform_filter(
         alt.datum.undefined != ""
     )
@@ -113,11 +125,16 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
         whisker.encode(x=alt.X("paper_low:Q", scale=scale), x2="paper_high:Q", color=colour),
         tick.encode(x=alt.X("paper_low:Q", scale=scale), color=colour),
         tick.encode(x=alt.X("paper_high:Q", scale=scale), color=colour),
+        ceiling.transform_filter("isValid(datum.ceiling)").encode(x=alt.X("ceiling:Q", scale=scale), tooltip=tooltip),
         point.encode(
             x=alt.X("mean:Q", scale=scale, title="correlation", axis=x_axis), color=colour, shape=shape, tooltip=tooltip
         ),
         undefined.encode(x=alt.datum(0, scale=scale), text="undefined:N", tooltip="undefined:N"),
     ]
+
+
+def _has_ceiling(row: ForestRow) -> bool:
+    return not math.isnan(row.ceiling)
 
 
 def _line(row: ForestRow) -> str:
@@ -136,6 +153,8 @@ def _data(rows: Sequence[ForestRow]) -> alt.InlineData:
             "honest_high": [row.honest[1] for row in rows],
             "paper_low": [row.paper[0] for row in rows],
             "paper_high": [row.paper[1] for row in rows],
+            "ceiling": [row.ceiling for row in rows],
+            "human": [signed(row.ceiling) if _has_ceiling(row) else "not known" for row in rows],
             "shown": [signed(row.mean) for row in rows],
             "honest": [f"{signed(row.honest[0])} to {signed(row.honest[1])}" for row in rows],
             "paper": [f"{signed(row.paper[0])} to {signed(row.paper[1])}" for row in rows],
@@ -154,9 +173,10 @@ def _in_words(rows: Sequence[ForestRow]) -> str:
     if not defined:
         return f"No coefficient is defined.{undefined}"
     best = max(defined, key=lambda row: row.mean)
+    ceiling = f" Another group of raters reaches {signed(best.ceiling)} there." if _has_ceiling(best) else ""
     return (
         f"{len(rows)} coefficients with two intervals each. "
-        f"Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{undefined}"
+        f"Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{ceiling}{undefined}"
     )
 
 
@@ -167,6 +187,6 @@ def _check(rows: Sequence[ForestRow]) -> None:
     for index, row in enumerate(rows):
         if keys[index] in keys[:index]:
             raise ValueError(f"rows[{index}] gives {_line(row)}, {row.coefficient}, a second time")
-        for value in (row.mean, *row.honest, *row.paper):
+        for value in (row.mean, *row.honest, *row.paper, row.ceiling):
             if abs(value) > 1:
                 raise ValueError(f"rows[{index}] holds {value}: correlations and their intervals lie in [-1, 1]")

@@ -6,13 +6,14 @@ from django import forms
 from django.db.models import Max, Min
 
 from annotation.core.forms import offer_choices
-from annotation.models import Dataset, Release
+from annotation.models import Dataset, JobState, Release
 from correlations.forms.base import StudyBaseForm
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import COMPARED, ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL, USUAL_SIZE
 from metrics.forms.runs import TOKENIZER_NAMES
+from metrics.models import ScoreRun
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
 from metrics.selectors.scripts import dataset_script, proposed_tokenizer
@@ -103,14 +104,22 @@ class StudyForm(StudyBaseForm):
             self.initial["subsets"] = "all"
         if release is None:
             self.fields["subsets"].help_text = PLAIN_SUBSETS
-            self.initial["metrics"] = ["bleu", "sbleu"]
         self.offered = offered_metrics(self.project, dataset, weighted=release is not None)
         metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
         offer_choices(self, "metrics", metrics)
+        self.initial["metrics"] = self._ticked([value for value, _ in metrics], weighted=release is not None)
         script = dataset_script(dataset)
         self.fields["tokenize"].initial = proposed_tokenizer(dataset)
         if script:
             self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
+
+    def _ticked(self, offered: list[str], *, weighted: bool) -> list[str]:
+        """Return what is ticked at first: the papers' metrics, imported scores, and without weights what was scored."""
+        ticked = {*self.base_fields["metrics"].initial, *(value for value in offered if value.startswith(RUN))}
+        if not weighted:
+            done = ScoreRun.objects.filter(dataset=self.dataset, state=JobState.DONE)
+            ticked |= set(done.order_by().values_list("metric", flat=True).distinct())
+        return [value for value in offered if value in ticked]
 
     @property
     def design_fields(self) -> list[forms.BoundField]:

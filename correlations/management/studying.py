@@ -83,4 +83,4 @@ def read_specification(written: str | None) -> dict[str, Any]:
 
 
 def three_decimals(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else f"{value:z.3f}"

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from correlations.results.codec import Result
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.intervals import Interval
 
 Ends = tuple[float, float]  # of an interval
+
+
+def ends(interval: Interval) -> Ends | None:
+    """Return the ends as a result stores them; None where the interval is undefined."""
+    return (
+        None if math.isnan(interval.low) or math.isnan(interval.high) else (float(interval.low), float(interval.high))
+    )
 
 
 class StudyReport(Result):

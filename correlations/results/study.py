@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from correlations.results import common
+from correlations.results.ceiling import RowCeiling
 from correlations.results.codec import spread_by_short
 from correlations.results.common import Ends, Versions
+from correlations.results.levels import RowLevels
+from correlations.results.worth import RowWorth
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 
@@ -232,8 +235,11 @@ class Table:
 class StudyResult(Table, common.StudyReport):
     """Everything that the report of a study shows."""
 
-    VERSION: ClassVar[int] = 4
+    VERSION: ClassVar[int] = 7
 
+    ceilings: tuple[RowCeiling, ...]  # of each row
+    worth: tuple[RowWorth, ...]  # of each row
+    levels: tuple[RowLevels, ...]  # of each row
     sweeps: dict[str, Sweep]
     items: Items
     circularity: Circularity

@@ -41,14 +41,14 @@ def offered_metrics(
     """
     kinds = trained_kinds(project)
     offered: dict[str, list[Offered]] = {}
-    for name, metric in METRICS.items():
-        if name != External.name:
-            missing = _missing(metric, kinds, pools=pools) or ("" if weighted else _without_weights(metric))
-            offered.setdefault(GROUPS[metric.group], []).append(Offered(name, metric.label, metric.summary, missing))
     for run in imported_runs(project, dataset):
         built = get_metric(run.metric, **run.parameters)
         summary = f"Imported scores of segments, {run.created_at:%Y-%m-%d}."
         offered.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.number}", built.label, summary, ""))
+    for name, metric in METRICS.items():
+        if name != External.name:
+            missing = _missing(metric, kinds, pools=pools) or ("" if weighted else _without_weights(metric))
+            offered.setdefault(GROUPS[metric.group], []).append(Offered(name, metric.label, metric.summary, missing))
     return offered
 
 

@@ -15,7 +15,8 @@ from correlations.results.parameters import (
     ParameterSweep,
     Without,
 )
-from correlations.selectors.reports import NAN, Columns, Table, high, low, number, references_of, table_of
+from correlations.selectors.reports import NAN, number, references_of
+from correlations.selectors.tables import Columns, Table, high, low, table_of
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.parameters import best_index

@@ -1,11 +1,9 @@
-"""A study's result as the tables, sentences and charts of its report."""
+"""A study's result as the sentences and charts of its report."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from operator import itemgetter
-from typing import Any
 
 from annotation.core.charts import Spec, Theme
 from annotation.core.numbers import card, counted
@@ -13,13 +11,14 @@ from correlations.charts.forest import ForestRow, forest_plot
 from correlations.charts.observations import observation_scatter
 from correlations.charts.sweeps import AXES, Kind, sweep_chart
 from correlations.models import ParameterStudy, Study
-from correlations.results.common import Ends
 from correlations.results.study import NO_REFERENCES, Comparison, RowEstimate, StudyResult, StudyRow, Sweep, SystemShare
 from correlations.stats.coefficients.coefficient import Coefficient
 from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
-FOREST_CAPTION = "Band: bootstrap over items. Line: the paper's interval."
+FOREST_CAPTION = (
+    "Band: bootstrap over items. Line: the paper's interval. Upright bar: what another group of as many raters reaches."
+)
 SIGNIFICANT = 0.05
 FEW_COMPARISONS = 30  # that a page shows in any case
 MOST_COMPARISONS = 200  # that it shows; the download has all
@@ -38,12 +37,11 @@ class BestRow:
     estimate: RowEstimate
     rivals: list[str]
     ahead: list[str]
+    ceiling: float | None
 
     @property
     def references(self) -> str:
-        """Return the row's references as part of a sentence."""
-        named = {NO_REFERENCES: "no references", "all": "all references", "original": "the single original reference"}
-        return named.get(self.row.subset, f"references of {self.row.subset_label}")
+        return references_in_words(self.row)
 
     @property
     def is_baseline(self) -> bool:
@@ -79,7 +77,14 @@ def best_row(result: StudyResult) -> BestRow | None:
             rivals.append(name)
         elif _lead(this, entry) < 0:
             ahead.append(name)
-    return BestRow(row, best, row.coefficients[result.lead.key], rivals, ahead)
+    ceiling = result.ceilings[best].coefficients[result.lead.key].ceiling
+    return BestRow(row, best, row.coefficients[result.lead.key], rivals, ahead, ceiling)
+
+
+def references_in_words(row: StudyRow) -> str:
+    """Return a row's references as part of a sentence."""
+    named = {NO_REFERENCES: "no references", "all": "all references", "original": "the single original reference"}
+    return named.get(row.subset, f"references of {row.subset_label}")
 
 
 def _short(references: str) -> str:
@@ -219,9 +224,10 @@ def _forest_rows(result: StudyResult) -> list[ForestRow]:
             mean=number(estimate.value),
             honest=estimate.over_items or (NAN, NAN),
             paper=estimate.paper or (NAN, NAN),
+            ceiling=number(ceiling.coefficients[entry.key].ceiling),
             reason=estimate.reason,
         )
-        for row in result.rows
+        for row, ceiling in zip(result.rows, result.ceilings, strict=True)
         for entry, estimate in estimates(result, row)
     ]
 
@@ -255,164 +261,3 @@ def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:
 
 def number(value: float | None) -> float:
     return NAN if value is None else value
-
-
-# --- Tables for download ---------------------------------------------------------------------------------------------
-
-Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
-Columns = Mapping[str, Callable[..., object]]  # a column's name and its cell
-
-
-def table_of(columns: Columns, entries: Iterable[tuple[Any, ...]]) -> Table:
-    """Return a table whose cells are computed from the parts of each entry."""
-    return tuple(columns), ([cell(*entry) for cell in columns.values()] for entry in entries)
-
-
-def table(result: StudyResult, name: str) -> Table | None:
-    """Return the columns and rows of one table of the report; None if there is none of that name."""
-    builders: dict[str, Callable[[StudyResult], Table]] = {
-        "correlations": _correlation_table,
-        "sweeps": lambda each: _sweep_table(each, each.sweeps),
-        "comparisons": _comparison_table,
-        "systems": _system_table,
-        "dropped": _dropped_table,
-        "pairs": _pair_table,
-        "observations": _observation_table,
-    }
-    if name in result.sweeps:
-        return _sweep_table(result, {name: result.sweeps[name]})
-    return builders[name](result) if name in builders else None
-
-
-def low(interval: Ends | None) -> float | None:
-    return interval and interval[0]
-
-
-def high(interval: Ends | None) -> float | None:
-    return interval and interval[1]
-
-
-NAMES: Columns = {"metric": lambda row, *_: row.label, "references": lambda row, *_: row.subset_label}
-ESTIMATE: Columns = {
-    "": lambda estimate: estimate.value,
-    "_paper_low": lambda estimate: low(estimate.paper),
-    "_paper_high": lambda estimate: high(estimate.paper),
-    "_items_low": lambda estimate: low(estimate.over_items),
-    "_items_high": lambda estimate: high(estimate.over_items),
-    "_items_raters_low": lambda estimate: low(estimate.over_items_and_raters),
-    "_items_raters_high": lambda estimate: high(estimate.over_items_and_raters),
-    "_assignment_spread": lambda estimate: estimate.assignment_spread,
-    "_undefined_reason": lambda estimate: estimate.reason,
-}
-
-
-def _correlation_table(result: StudyResult) -> Table:
-    coefficients = {
-        f"{entry.short}{part}": lambda row, key=entry.key, cell=cell: cell(row.coefficients[key])
-        for entry in result.entries
-        for part, cell in ESTIMATE.items()
-    }
-    columns: Columns = {
-        **NAMES,
-        **coefficients,
-        "observations": lambda row: row.n_observations,
-        "items": lambda row: row.items,
-        "items_left_out": lambda row: row.dropped.count,
-        "items_share": lambda row: row.items / result.items.used if result.items.used else None,
-        "clamped_cells": lambda row: row.clamped.cells,
-        "clamped_share": lambda row: row.clamped.share,
-        "clamped_systems": lambda row: {entry.system: entry.share for entry in row.clamped.systems},
-        "signature": lambda row: row.signature,
-    }
-    return table_of(columns, ((row,) for row in result.rows))
-
-
-def _sweep_table(result: StudyResult, sweeps: dict[str, Sweep]) -> Table:
-    short, key = result.lead.short, result.lead.key
-    columns: Columns = {
-        "sweep": lambda name, *_: name,
-        "point": lambda name, value, *_: value,
-        "metric": lambda name, value, series, *_: series.label,
-        "references": lambda name, *_: sweeps[name].references,
-        short: lambda *entry: entry[-1].coefficients[key].value,
-        f"{short}_undefined_reason": lambda *entry: entry[-1].coefficients[key].reason,
-        "observations": lambda *entry: entry[-1].n_observations,
-        "items": lambda *entry: entry[-1].items,
-        "clamped_share": lambda *entry: entry[-1].clamped_share,
-    }
-    points = (
-        (name, value, series, point)
-        for name, sweep in sweeps.items()
-        for series in sweep.series
-        for value, point in zip(sweep.points, series.points, strict=True)
-    )
-    return table_of(columns, points)
-
-
-def _comparison_table(result: StudyResult) -> Table:
-    short, key = result.lead.short, result.lead.key
-    columns: Columns = {
-        "first": lambda entry: entry.first,
-        "first_references": lambda entry: entry.first_references,
-        "second": lambda entry: entry.second,
-        "second_references": lambda entry: entry.second_references,
-        "items": lambda entry: entry.items,
-        "items_of_study": lambda entry: entry.of,
-        f"first_{short}": lambda entry: entry.first_value[key],
-        f"second_{short}": lambda entry: entry.second_value[key],
-        f"{short}_difference": lambda entry: entry.difference,
-        "low": lambda entry: low(entry.interval),
-        "high": lambda entry: high(entry.interval),
-        "p": lambda entry: entry.p,
-        "p_holm": lambda entry: entry.p_holm,
-        "undefined_reason": lambda entry: entry.reason,
-    }
-    return table_of(columns, ((entry,) for entry in result.comparisons))
-
-
-def _system_table(result: StudyResult) -> Table:
-    columns: Columns = {
-        **NAMES,
-        "system": lambda _, each: each.system,
-        "score": lambda _, each: each.score,
-        "mean_rating": lambda _, each: each.rating,
-        "rated_items": lambda _, each: each.rated_items,
-        "clamped_share": lambda _, each: each.clamped_share,
-        "run": lambda row, _: row.run,
-    }
-    return table_of(columns, ((row, each) for row in result.rows for each in row.systems))
-
-
-def _dropped_table(result: StudyResult) -> Table:
-    whole = (("", "", entry.reason, item) for entry in result.items.dropped for item in entry.items)
-    by_row = (
-        (row.label, row.subset_label, row.dropped.reason, item) for row in result.rows for item in row.dropped.items
-    )
-    return ("metric", "references", "reason", "item"), chain(whole, by_row)
-
-
-def _pair_table(result: StudyResult) -> Table:
-    columns: Columns = {
-        **NAMES,
-        "a": lambda _, pair, each: pair.a,
-        "b": lambda _, pair, each: pair.b,
-        "score_difference": lambda _, pair, each: each.score,
-        "rating_difference": lambda _, pair, each: each.rating,
-        "items": lambda _, pair, each: each.items,
-        "units": lambda _, pair, each: each.units,
-    }
-    return table_of(
-        columns, ((row, *both) for row in result.rows for both in zip(result.pairs, row.pairs, strict=True))
-    )
-
-
-def _observation_table(result: StudyResult) -> Table:
-    columns: Columns = {
-        **NAMES,
-        "a": lambda row, each, unit: result.pairs[each.pair[unit]].a,
-        "b": lambda row, each, unit: result.pairs[each.pair[unit]].b,
-        "rating_difference": lambda row, each, unit: each.human[unit],
-        "metric_difference": lambda row, each, unit: each.metric[unit],
-    }
-    by_row = zip(result.rows, result.observations, strict=True)
-    return table_of(columns, ((row, each, unit) for row, each in by_row for unit in range(len(each.pair))))

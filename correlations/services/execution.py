@@ -12,6 +12,7 @@ from correlations.errors import StudyError
 from correlations.models import Study
 from correlations.results.study import Counts, Dropped, Items, Seconds, StudyResult
 from correlations.selectors.inputs import HumanSide, circularity
+from correlations.services.ceilings import study_ceilings
 from correlations.services.inputs import (
     UNRATED,
     UNSCORED,
@@ -26,10 +27,13 @@ from correlations.services.inputs import (
     study_texts,
     versions,
 )
+from correlations.services.levels import study_levels
 from correlations.services.progress import StagedProgress
+from correlations.services.rated_outputs import RatedOutputs
 from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
+from correlations.services.worth import study_worth
 from correlations.specification import Specification
 from correlations.stats.units import counted_by_pair
 from metrics.models import RunOrigin, ScoreRun
@@ -49,6 +53,9 @@ STAGES = {
     "Intervals over raters": 16,
     "Table over shared items": 8,
     "Intervals over shared items": 6,
+    "Raters among themselves": 2,
+    "In place of a rater": 2,
+    "By system and by output": 2,
     "Sweep over thresholds": 20,
     "Sweep over orders": 6,
     "Sweep over unit sizes": 10,
@@ -66,11 +73,21 @@ def _compute(study: Study, claim: Claim) -> None:
     inputs = _load(study, progress)
     loaded = time.monotonic()
     table = study_table(inputs, progress)
+    progress.stage("Raters among themselves")
+    outputs = RatedOutputs.of(inputs, study.project_id)
+    ceilings = study_ceilings(inputs, outputs)
+    progress.stage("In place of a rater")
+    worth = study_worth(inputs, outputs)
+    progress.stage("By system and by output")
+    levels = study_levels(inputs)
     tabled = time.monotonic()
     sweeps = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
     referenced = inputs.referenced
     result = StudyResult(
         **vars(table),
+        ceilings=ceilings,
+        worth=worth,
+        levels=levels,
         sweeps=sweeps,
         items=_items(inputs),
         circularity=circularity(referenced or inputs.corpus, study.release, inputs.judged, inputs.corpus.item_ids),

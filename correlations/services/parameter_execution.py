@@ -31,6 +31,7 @@ from correlations.services.inputs import (
 from correlations.services.progress import StagedProgress
 from correlations.stats import parameters as stats
 from correlations.stats.resampling import replicates_interval
+from correlations.stats.segment_level import SegmentLevelResult
 from correlations.stats.system_level import SystemLevelResult
 from metrics.models import TrainedModel
 from metrics.scoring.metric import Metric, MetricStatistics, PooledStatistics
@@ -251,7 +252,7 @@ def _replicates(
 
 
 def _level(
-    result: SystemLevelResult | stats.SegmentLevelResult, replicates: Mapping[str, FloatArray], index: int
+    result: SystemLevelResult | SegmentLevelResult, replicates: Mapping[str, FloatArray], index: int
 ) -> results.Level:
     """Return the coefficients at one value; ``replicates`` (B, V) are for those with intervals."""
     return results.Level(

@@ -10,12 +10,12 @@ import numpy as np
 from annotation.core.numbers import finite_or_none
 from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results import study as results
-from correlations.results.common import Ends
+from correlations.results.common import Ends, ends
 from correlations.selectors.inputs import BoolArray
 from correlations.services.inputs import Row, StudyInputs, mean_rating
 from correlations.services.progress import StagedProgress
 from correlations.stats import sampled_units
-from correlations.stats.intervals import NOWHERE, Interval
+from correlations.stats.intervals import NOWHERE
 from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference, study_bootstrap
 from correlations.stats.sampled_units import MetricResult, StudyResult, sampled_unit_correlation
 from correlations.stats.shared_segments import on_shared_segments
@@ -114,7 +114,7 @@ def estimate(summary: sampled_units.CoefficientSummary) -> results.Estimate:
     return results.Estimate(
         value=finite_or_none(summary.mean),
         reason=summary.reason or "",
-        paper=_ends(summary.paper_interval),
+        paper=ends(summary.paper_interval),
         assignment_spread=finite_or_none(summary.assignment_spread),
         assignments_defined=summary.n_defined,
     )
@@ -136,11 +136,7 @@ def _row_estimate(
 def _interval(bootstrap: RowBootstrap | None, key: str) -> tuple[Ends | None, str]:
     if bootstrap is None:
         return None, NO_BOOTSTRAP
-    return _ends(bootstrap.summaries[key].interval), bootstrap.summaries[key].reason or ""
-
-
-def _ends(interval: Interval) -> Ends | None:
-    return None if np.isnan(interval).any() else (float(interval.low), float(interval.high))
+    return ends(bootstrap.summaries[key].interval), bootstrap.summaries[key].reason or ""
 
 
 def _clamped(inputs: StudyInputs, cells: sampled_units.ClampedCells | None) -> results.Clamped:
@@ -260,7 +256,7 @@ def _comparison(
         return replace(comparison, reason=reason)
     tested = bootstrap_difference(first - second, bootstraps[0].replicates[key], bootstraps[1].replicates[key])
     p = finite_or_none(tested.p_value)
-    return replace(comparison, interval=_ends(tested.interval), p=p, reason=tested.reason or "")
+    return replace(comparison, interval=ends(tested.interval), p=p, reason=tested.reason or "")
 
 
 def _compared(inputs: StudyInputs, study: StudyResult) -> list[tuple[int, int]]:

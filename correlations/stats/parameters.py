@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Bools, Floats
+from correlations.stats.segment_level import SegmentLevelResult, segment_level_correlation
 from correlations.stats.system_level import USUAL, SystemLevelResult, system_level_correlation
 from correlations.stats.units import checked_ratings
 
@@ -36,16 +36,6 @@ class ParameterValue:
     statistics: Floats
     aggregate: Callable[[Floats], Floats]
     scores: Floats
-
-
-@dataclass(frozen=True)
-class SegmentLevelResult:
-    """Coefficients over all rated outputs, by key; each NaN, with the reason, where undefined."""
-
-    n: int
-    values: dict[str, float]
-    pvalues: dict[str, float]  # of Pearson's alone; takes outputs for independent
-    reason: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +98,7 @@ def system_level(
         The systems' scores.
     """
     weights = np.ones((1, outputs.shape[1]))
-    scores, ratings = _scores(value, outputs, weights)[0], _ratings(_of(outputs, human), weights)[0]
+    scores, ratings = system_scores(value, outputs, weights)[0], system_ratings(_of(outputs, human), weights)[0]
     for name, along in (("score", scores), ("rating", ratings)):
         missing = np.flatnonzero(~np.isfinite(along))
         if missing.size:
@@ -132,21 +122,7 @@ def segment_level(
     >>> result.n, round(result.values["pearson"], 3)
     (3, 1.0)
     """
-    ratings = checked_ratings(human)
-    counts = np.isfinite(ratings) & np.isfinite(value.scores) & outputs
-    x, y = value.scores[counts], ratings[counts]
-    undefined, no_pvalue = dict.fromkeys(coefficients, math.nan), {"pearson": math.nan}
-    if x.size < 3:
-        return SegmentLevelResult(x.size, undefined, no_pvalue, f"{x.size} rated outputs: at least 3 are needed")
-    for name, side in (("metric scores", x), ("ratings", y)):
-        if (side == side[0]).all():
-            return SegmentLevelResult(x.size, undefined, no_pvalue, f"the {name} are constant")
-    values = {key: float(COEFFICIENTS[key].batch(x, y)) for key in coefficients}
-    pearson = values["pearson"]
-    # (1 - r)(1 + r) and not 1 - r^2: over thousands of outputs t is large where r is near 1.
-    spread = math.sqrt(max((1 - pearson) * (1 + pearson), 0.0))
-    t = math.inf if spread == 0 else abs(pearson) * math.sqrt(x.size - 2) / spread
-    return SegmentLevelResult(x.size, values, {"pearson": 2 * float(special.stdtr(x.size - 2, -t))}, None)
+    return segment_level_correlation(np.where(outputs, value.scores, np.nan), human, coefficients=coefficients)
 
 
 def bootstrap_weights(outputs: Bools, n_replicates: int, seed: int) -> Floats:
@@ -172,11 +148,11 @@ def curves(
     ratings = _of(outputs, human)
     system = {name: np.full((len(weights), len(values)), np.nan) for name in coefficients}
     segment = np.full((len(weights), len(values)), np.nan)
-    of_systems = _ratings(ratings, weights)
+    of_systems = system_ratings(ratings, weights)
     for index, value in enumerate(values):
         for start in range(0, len(weights), _REPLICATES_AT_ONCE):
             block = slice(start, start + _REPLICATES_AT_ONCE)
-            scores = _scores(value, outputs, weights[block])
+            scores = system_scores(value, outputs, weights[block])
             for name in coefficients:
                 system[name][block, index] = COEFFICIENTS[name].batch(scores, of_systems[block])
         segment[:, index] = _weighted_pearson(value.scores, ratings, weights)
@@ -247,7 +223,7 @@ def _of(outputs: Bools, human: ArrayLike) -> Floats:
     return np.where(outputs, checked_ratings(human), np.nan)
 
 
-def _scores(value: ParameterValue, outputs: Bools, weights: Floats) -> Floats:
+def system_scores(value: ParameterValue, outputs: Bools, weights: Floats) -> Floats:
     """Return (B, T) scores of systems, over their outputs that count."""
     n_systems, n_segments, width = value.statistics.shape
     counted = np.where(outputs[..., None], value.statistics, 0.0)
@@ -256,7 +232,7 @@ def _scores(value: ParameterValue, outputs: Bools, weights: Floats) -> Floats:
         return np.asarray(value.aggregate((weights @ flat).reshape(len(weights), n_systems, width)))
 
 
-def _ratings(ratings: Floats, weights: Floats) -> Floats:
+def system_ratings(ratings: Floats, weights: Floats) -> Floats:
     """Return (B, T) mean ratings of systems; NaN for a system without a rated output."""
     rated = np.isfinite(ratings)
     total = weights @ np.where(rated, ratings, 0.0).T

@@ -94,8 +94,8 @@ def study_bootstrap(
 
     A replicate draws as many of the items that count as there are, with replacement, the same for every pair and for
     every metric that uses the same items; shuffles and cuts them per pair; and computes each coefficient over its
-    observations. Mirrored observations, and pairs that share an item, come and go
-    together, so none is taken for new evidence, as the Fisher interval takes them.
+    observations. Mirrored observations, and pairs that share an item, come and go together, so none is taken for new
+    evidence, as the Fisher interval takes them.
 
     Parameters
     ----------
@@ -142,37 +142,56 @@ def study_bootstrap(
             f"n_replicates is {n_replicates} and assignments_per_replicate {assignments_per_replicate}: "
             "at least 2 and 1 are needed"
         )
-    design, keys = UnitDesign(metrics, human, pairs, sampling), sampling.coefficients
-    shape = (design.human.shape[0], design.n_segments)
-    _check_raters(raters, shape)
-    values = np.full((len(metrics), len(keys), n_replicates, assignments_per_replicate), np.nan)
-    item_rng, key_rng, rater_rng = np.random.default_rng(sampling.seed).spawn(3)
-    # Each group draws its own segments, from a generator in the same state: what it draws does not depend on others.
-    draws = [(group, deepcopy(item_rng)) for group in design.groups if group.segments.size]
+    design = UnitDesign(metrics, human, pairs, sampling)
+    _check_raters(raters, design.human.shape)
+    draws, chunks = _Draws(design, raters, assignments_per_replicate, sampling), []
     step = max(1, design.chunk_size() // assignments_per_replicate)
     for start in range(0, n_replicates, step):
         size = min(step, n_replicates - start)
-        shuffled = _shuffled_places(design, key_rng, size * assignments_per_replicate)
-        means = None
-        if raters is not None:
-            means = np.repeat(raters.replicates(rater_rng, size, shape), assignments_per_replicate, axis=0)
-        for group, rng in draws:
-            n = group.segments.size
-            items = np.repeat(group.segments[rng.integers(0, n, (size, n))], assignments_per_replicate, axis=0)
-            chunk = design.ragged_sums(group, _replicate_orders(design, group, items, shuffled, means), means)
-            side = Sample(chunk.human, sampling.mirrored)
-            for row, index in enumerate(group.members):
-                results = chunk_coefficients(chunk.differences(row), chunk.human, side, keys)
-                for c, result in enumerate(results):
-                    values[index, c, start : start + size] = result.reshape(size, -1)
+        chunks.append(draws.coefficients(size))
         if progress is not None:
             progress(start + size, n_replicates)
-    rows = []
-    for row, metric in enumerate(metrics):
-        replicates = dict(zip(keys, values[row], strict=True))
-        summaries = {key: replicates_interval(_between(each)) for key, each in replicates.items()}
-        rows.append(RowBootstrap(metric.name, summaries, replicates))
-    return tuple(rows)
+    return tuple(
+        _row_bootstrap(metric.name, dict(zip(sampling.coefficients, of_row, strict=True)))
+        for metric, of_row in zip(metrics, np.concatenate(chunks, axis=2), strict=True)
+    )
+
+
+def _row_bootstrap(name: str, replicates: dict[str, Floats]) -> RowBootstrap:
+    summaries = {key: replicates_interval(_between(each)) for key, each in replicates.items()}
+    return RowBootstrap(name, summaries, replicates)
+
+
+class _Draws:
+    """Draws the replicates of a study, one chunk after the other."""
+
+    def __init__(
+        self, design: UnitDesign, raters: RaterRatings | None, assignments: int, sampling: UnitSampling
+    ) -> None:
+        self.design, self.raters, self.assignments, self.sampling = design, raters, assignments, sampling
+        item_rng, self.key_rng, self.rater_rng = np.random.default_rng(sampling.seed).spawn(3)
+        # Each group draws its own segments, from a generator in the same state: its draws do not depend on others.
+        self.item_rngs = [(group, deepcopy(item_rng)) for group in design.groups if group.segments.size]
+
+    def coefficients(self, size: int) -> Floats:
+        """Return the coefficients (rows, coefficients, ``size``, J) of the next replicates."""
+        values = np.full((self.design.n_rows, len(self.sampling.coefficients), size, self.assignments), np.nan)
+        shuffled = _shuffled_places(self.design, self.key_rng, size * self.assignments)
+        means = None
+        if self.raters is not None:
+            drawn = self.raters.replicates(self.rater_rng, size, self.design.human.shape)
+            means = np.repeat(drawn, self.assignments, axis=0)
+        for group, rng in self.item_rngs:
+            n = group.segments.size
+            items = np.repeat(group.segments[rng.integers(0, n, (size, n))], self.assignments, axis=0)
+            orders = _replicate_orders(self.design, group, items, shuffled, means)
+            chunk = self.design.ragged_sums(group, orders, means)
+            side = Sample(chunk.human, self.sampling.mirrored)
+            for row, index in enumerate(group.members):
+                results = chunk_coefficients(chunk.differences(row), chunk.human, side, self.sampling.coefficients)
+                for c, result in enumerate(results):
+                    values[index, c] = result.reshape(size, -1)
+        return values
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,12 @@ class SystemLevelResult:
 
     @property
     def most_influential(self) -> LeftOut | None:
-        """Return the system whose absence moves Pearson's coefficient most; None if undefined."""
+        """Return the system whose absence moves Pearson's coefficient most, or leaves none; None if undefined."""
         whole = self.values["pearson"]
-        moved = [each for each in self.left_out if not math.isnan(each.values["pearson"])]
-        if math.isnan(whole) or not moved:
+        if math.isnan(whole) or self.n <= 3:
             return None
-        return max(moved, key=lambda each: abs(each.values["pearson"] - whole))
+        alone = next((each for each in self.left_out if math.isnan(each.values["pearson"])), None)
+        return alone or max(self.left_out, key=lambda each: abs(each.values["pearson"] - whole))
 
 
 def system_level_correlation(

@@ -16,7 +16,7 @@ from annotation.models import Dataset, JobState, Project, Release, User
 from correlations.forms.base import StudyBaseForm
 from correlations.results.codec import Result
 from correlations.selectors.lists import AnyStudy
-from correlations.selectors.reports import Table
+from correlations.selectors.tables import Table
 
 AnyResult = TypeVar("AnyResult", bound=Result)
 Co = TypeVar("Co", covariant=True)

@@ -6,6 +6,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from annotation.core.charts import Spec, Theme
 from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Dataset, Release, Role
@@ -13,9 +14,13 @@ from correlations import tasks
 from correlations.forms.studies import StudyForm
 from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, RowPair, StudyResult
-from correlations.selectors import reports
+from correlations.selectors import level_tables, reports, tables
+from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
+from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
+from correlations.selectors.worth import ranking_sentence, stand_in_sentence
 from correlations.services.studies import study_create
+from correlations.stats.ranking import NO_PAIR
 from correlations.views.kinds import Context, Kind, StudyPage, finished_study_or_404
 from metrics.templatetags.report import references
 
@@ -37,13 +42,18 @@ def _units(study: Study) -> str:
 def _report(study: Study, result: StudyResult) -> Context:
     return {
         "result": result,
-        "rows": [(row, reports.estimates(result, row)) for row in result.rows],
+        "rows": [(row, ceiling_cells(result, index)) for index, row in enumerate(result.rows)],
         "cards": reports.summary_cards(study, result),
         "methods": study_methods(study, result),
         "best": reports.best_row(result),
         "few_units": reports.few_units(result),
         "copies": reports.copies(result),
         "create_url": f"{STUDY.url('create', study.project)}?release={study.release_id or ''}",
+        "ceilings": ceiling_lines(result),
+        "rankings": [(row, worth.ranking) for row, worth in zip(result.rows, result.worth, strict=True)],
+        "ranking_sentence": ranking_sentence(result),
+        "no_pair": NO_PAIR,
+        "ceiling_sentence": ceiling_sentence(result),
         "comparisons": reports.comparisons_worth_showing(result),
         "n_different": reports.n_significant(result),
         "any_negated": any(row.negated for row in result.rows),
@@ -52,7 +62,18 @@ def _report(study: Study, result: StudyResult) -> Context:
         "clamped": reports.clamped_rows(result),
         "forest_caption": reports.FOREST_CAPTION,
         "sweeps": reports.sweeps_to_draw(result),
+        "stand_in": stand_in_sentence(result),
+        "levels": levels_sentence(result),
     }
+
+
+def _table(result: StudyResult, name: str) -> tables.Table | None:
+    return tables.table(result, name) or level_tables.table(result, name)
+
+
+def _figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
+    rows = {f"systems-{index}": index for index in range(len(result.rows))}
+    return systems_figure(result, rows[name], theme) if name in rows else reports.figure(result, name, theme=theme)
 
 
 STUDY = Kind(
@@ -70,8 +91,8 @@ STUDY = Kind(
     form=_form,
     read=Study.read_result,
     report=_report,
-    table=reports.table,
-    figure=reports.figure,
+    table=_table,
+    figure=_figure,
 )
 
 

@@ -104,7 +104,7 @@ def print_scores(
 
 def _column(label: str, scores: Scores, tested: Sequence[Tested] | None) -> list[str]:
     """Return a metric's header and cells, all of one width; what is not there is blank, so that columns align."""
-    parts = [[f"{value:.4f}" for value in scores.systems]]
+    parts = [[f"{value:z.4f}" for value in scores.systems]]
     if tested:
         parts.append([f"({_four(each)} ± {each.half_width:.4f})" if each.interval else "" for each in tested])
         parts.append(["" if each.p_value is None else f"p = {each.p_value:.4f}{'*' * each.differs}" for each in tested])
@@ -115,7 +115,7 @@ def _column(label: str, scores: Scores, tested: Sequence[Tested] | None) -> list
 
 
 def _four(tested: Tested) -> str:
-    return f"{tested.interval.mean:.4f}" if tested.interval else ""
+    return f"{tested.interval.mean:z.4f}" if tested.interval else ""
 
 
 def _print_notes(inputs: Inputs, labels: Sequence[str], tested: Sequence[Sequence[Tested]], design: Design) -> None:

@@ -174,7 +174,7 @@ class SystemScore(models.Model):
         ]
 
     def __str__(self) -> str:
-        return "undefined" if self.score is None else f"{self.score:.4f}"
+        return "undefined" if self.score is None else f"{self.score:z.4f}"
 
 
 class SystemRatings(Job):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from metrics.scoring.aggregates import Aggregate
 from metrics.scoring.arrays import Bools, Floats
-from metrics.scoring.resampling import resampled_sums
+from metrics.scoring.resampling import check_least, resampled_sums
 
 RESAMPLES = 1000
 TRIALS = 10_000
@@ -64,7 +64,8 @@ def resampled_scores(packed: Floats, aggregate: Aggregate, *, resamples: int, se
     >>> resampled_scores(packed, MeanAggregate(), resamples=2, seed=12345).ravel().tolist()
     [5.1, 4.7]
     """
-    n_segments = _checked(packed, "resamples", resamples, seed)
+    n_segments = packed.shape[1]
+    check_least(("segments", n_segments, 1), ("resamples", resamples, 1), ("seed", seed, 0))
     rng = np.random.default_rng(seed)
     scores = []
     for size in _batches(resamples, max(1, CELLS // n_segments)):
@@ -144,10 +145,11 @@ def randomization_p(first: Floats, second: Floats, aggregate: Aggregate, *, tria
     >>> randomization_p(better, worse, MeanAggregate(), trials=999, seed=12345)
     0.001
     """
-    n_segments = _checked(first[None], "trials", trials, seed)
+    n_segments = len(first)
+    check_least(("segments", n_segments, 1), ("trials", trials, 1), ("seed", seed, 0))
     gaps = [
-        np.abs(aggregate(kept @ first + ~kept @ second) - aggregate(~kept @ first + kept @ second))
-        for kept in _exchanges(n_segments, trials, seed)
+        np.abs(aggregate(stays @ first + ~stays @ second) - aggregate(~stays @ first + stays @ second))
+        for stays in _exchanges(n_segments, trials, seed)
     ]
     return _p_value(np.concatenate(gaps), float(aggregate(first.sum(axis=0)) - aggregate(second.sum(axis=0))))
 
@@ -174,12 +176,3 @@ def _p_value(statistics: Floats, difference: float) -> float:
         return math.nan
     beyond = int((statistics > abs(difference) + EQUAL).sum())
     return (beyond + 1) / (statistics.size + 1)
-
-
-def _checked(packed: Floats, name: str, number: int, seed: int) -> int:
-    """Return S; ValueError if a number is out of range."""
-    n_segments = int(packed.shape[1])
-    for title, value, least in (("segments", n_segments, 1), (name, number, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ValueError(f"{title}: found {value}; accepted: {least} or more")
-    return n_segments

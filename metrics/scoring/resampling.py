@@ -69,6 +69,13 @@ class PairedDifference:
     reason: str = ""
 
 
+def check_least(*numbers: tuple[str, int, int]) -> None:
+    """Raise ValueError for the first of these (name, value, least accepted value) that is too small."""
+    for name, value, least in numbers:
+        if value < least:
+            raise ValueError(f"{name}: found {value}; accepted: {least} or more")
+
+
 def bootstrap_replicates(
     blocks: Iterable[Floats], n_segments: int, aggregate: Aggregate, *, replicates: int = REPLICATES, seed: int = SEED
 ) -> Floats:
@@ -111,9 +118,7 @@ def bootstrap_replicates(
     >>> scores.shape, bool(abs(scores.mean() - 4.5) < 0.1)
     ((500, 1), True)
     """
-    for name, value, least in (("n_segments", n_segments, 1), ("replicates", replicates, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ValueError(f"{name}: found {value}; accepted: {least} or more")
+    check_least(("n_segments", n_segments, 1), ("replicates", replicates, 1), ("seed", seed, 0))
     sizes = block_sizes(n_segments)
     drawn = draws_per_block(sizes, replicates, seed)
     sums: Floats | None = None

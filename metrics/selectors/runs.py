@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import Column
@@ -28,7 +28,7 @@ from annotation.models import (
     System,
 )
 from annotation.models.jobs import FINISHED_STATES
-from annotation.rating.selectors.ratings import campaign_criteria, current_ratings
+from annotation.rating.selectors.ratings import campaign_criteria, rating_columns
 from metrics.models import RunGroup, ScoreRun, SystemScore
 from metrics.scoring.external import NOT_IN_FILE, External
 from metrics.scoring.metric import Metric
@@ -395,6 +395,9 @@ def mean_ratings(dataset_id: int, response_ids: Sequence[int]) -> dict[int, tupl
         campaign_criteria(campaigns, on_one_scale=True)
     except AnnotationError:
         return {}
-    ratings = current_ratings(campaigns).filter(response__in=response_ids).order_by()
-    rows = ratings.values("response_id").annotate(mean=Avg("value"), n=Count("pk"))
-    return {row["response_id"]: (row["mean"], row["n"]) for row in rows}
+    ratings = rating_columns(campaigns, response_ids, timed=False)
+    rated, index, n = np.unique(ratings.response_id, return_inverse=True, return_counts=True)
+    means = np.bincount(index, ratings.value, minlength=len(rated)) / n
+    return {
+        pk: (mean, n_ratings) for pk, mean, n_ratings in zip(*map(np.ndarray.tolist, (rated, means, n)), strict=True)
+    }

@@ -1,10 +1,13 @@
 """Filters that format numbers and names."""
 
+from collections.abc import Sequence
+
 from django import template
 from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from annotation.core.numbers import decimals
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring import settings
 from metrics.scoring.colours import metric_colour
@@ -25,13 +28,13 @@ def percent(share: float | None) -> str:
         return "–"
     if 0.995 <= share < 1:
         return ">99 %"
-    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+    return "<1 %" if 0 < share < 0.005 else f"{round(100 * share)} %".replace("-", MINUS)
 
 
 @register.filter
-def signed(value: float | None, decimals: int = 3) -> str:
-    """Return a number with its sign; an undefined one is a dash."""
-    return "–" if value is None else f"{value:+.{decimals}f}".replace("-", MINUS)
+def signed(value: float | None, digits: int = 3) -> str:
+    """Return a number with its sign, 0 without one; an undefined one is a dash."""
+    return "–" if value is None else decimals(value, digits, plus=True)
 
 
 @register.filter
@@ -40,9 +43,15 @@ def negated(value: float | None) -> float | None:
 
 
 @register.filter
-def number(value: float | None, decimals: int | str = -1) -> str:
+def number(value: float | None, digits: int | str = -1) -> str:
     """Format as ``floatformat``, with a minus sign instead of a hyphen."""
-    return floatformat(value, decimals).replace("-", MINUS)
+    return floatformat(value, digits).replace("-", MINUS)
+
+
+@register.filter
+def interval(ends: Sequence[float] | None, decimals: int | str = 2) -> str:
+    """Write an interval as [low, high]; a dash if there is none."""
+    return f"[{number(ends[0], decimals)}, {number(ends[1], decimals)}]" if ends else "–"
 
 
 @register.filter

@@ -50,5 +50,5 @@ def test_the_single_reference_has_the_name_used_in_forms_and_commands() -> None:
     assert references("w ≥ 0.6") == "w ≥ 0.6"
 
 
-def test_the_difference_of_equal_scores_has_one_sign_in_either_order() -> None:
-    assert signed(negated(0.0), 4) == signed(0.0, 4) == "+0.0000"
+def test_the_difference_of_equal_scores_has_no_sign_in_either_order() -> None:
+    assert signed(negated(0.0), 4) == signed(0.0, 4) == "0.0000"

@@ -73,8 +73,8 @@ class Command(StudyCommand):
                 self.stdout.write(f"{point.shown:<16}{values}{three_decimals(point.system.p):>10}{marks}")
             if sweep.halves:
                 self.stdout.write(
-                    f"chosen on one half of the items: {sweep.halves.chosen_on:.3f}, judged on the other: "
-                    f"{sweep.halves.judged_on:.3f}; in use: {sweep.halves.own:.3f}"
+                    f"chosen on one half of the items: {sweep.halves.chosen_on:z.3f}, judged on the other: "
+                    f"{sweep.halves.judged_on:z.3f}; in use: {sweep.halves.own:z.3f}"
                 )
 
 

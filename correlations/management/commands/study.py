@@ -6,8 +6,10 @@ from django.core.management import CommandError
 
 from correlations.management.studying import Flags, StudyCommand, three_decimals
 from correlations.results.study import RowEstimate, StudyResult
+from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
 from correlations.selectors.metrics import RUN
 from correlations.selectors.reports import few_units
+from correlations.selectors.worth import IN_PLACE_OF, stand_in_sentence
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -69,15 +71,41 @@ class Command(StudyCommand):
         if reason := few_units(result):
             self.stdout.write(f"Too few units for a conclusion: {reason}.")
         width = max((len(row.label) for row in result.rows), default=0) + 2
-        headings = "".join(f"{entry.short:>8}  {'bootstrap':<18}" for entry in result.entries)
+        headings = "".join(f"{entry.short:>8}{'raters':>8}  {'bootstrap':<18}" for entry in result.entries)
         self.stdout.write(f"{'metric':<{width}}{'references':<12}{headings}{'N':>6}")
-        for row in result.rows:
-            estimates = [(entry, row.coefficients[entry.key]) for entry in result.entries]
-            cells = "".join(f"{three_decimals(each.value):>8}  {_interval(each):<18}" for _, each in estimates)
+        for index, row in enumerate(result.rows):
+            estimates = ceiling_cells(result, index)
+            cells = "".join(
+                f"{three_decimals(each.estimate.value):>8}{three_decimals(each.human.ceiling):>8}  "
+                f"{_interval(each.estimate):<18}"
+                for each in estimates
+            )
             self.stdout.write(f"{row.label:<{width}}{row.subset_label:<12}{cells}{row.n_observations:>6}")
-            for entry, estimate in estimates:
-                if estimate.value is None:
-                    self.stdout.write(f"  {entry.short} undefined: {estimate.reason}")
+            for each in estimates:
+                if each.estimate.value is None:
+                    self.stdout.write(f"  {each.entry.short} undefined: {each.estimate.reason}")
+        self.report_ceilings(result, width)
+        self.report_worth(result, width)
+
+    def report_ceilings(self, result: StudyResult, width: int) -> None:
+        short = result.lead.short
+        self.stdout.write(f"Raters among themselves: {ceiling_sentence(result)}")
+        self.stdout.write(
+            f"{'metric':<{width}}{'references':<12}{f'one rater, {short}':>18}{'metric instead':>18}{'raters':>8}"
+        )
+        for line in ceiling_lines(result):
+            human = line.cells[0].human
+            numbers = "".join(f"{three_decimals(value):>18}" for value in (human.one_rater, human.metric))
+            self.stdout.write(f"{line.row.label:<{width}}{line.row.subset_label:<12}{numbers}{human.raters:>8}")
+
+    def report_worth(self, result: StudyResult, width: int) -> None:
+        self.stdout.write(f"In place of a rater of a {IN_PLACE_OF}? {stand_in_sentence(result)}")
+        self.stdout.write(f"{'metric':<{width}}{'references':<12}{'winning rate':>14}{'advantage':>14}{'saved':>14}")
+        for row, worth in zip(result.rows, result.worth, strict=True):
+            margin = worth.stand_in.margins.get(IN_PLACE_OF)
+            shown = (None if margin is None else margin.winning_rate, worth.stand_in.advantage, worth.saved)
+            numbers = "".join(f"{three_decimals(value):>14}" for value in shown)
+            self.stdout.write(f"{row.label:<{width}}{row.subset_label:<12}{numbers}")
 
 
 def _metric(written: Any) -> Any:
@@ -95,4 +123,4 @@ def _metric(written: Any) -> Any:
 
 
 def _interval(estimate: RowEstimate) -> str:
-    return "" if estimate.over_items is None else "{:.3f} to {:.3f}".format(*estimate.over_items)
+    return "" if estimate.over_items is None else " to ".join(f"{end:z.3f}" for end in estimate.over_items)

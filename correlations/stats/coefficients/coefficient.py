@@ -38,6 +38,9 @@ class Coefficient:
         ``(value, n)`` to the two-sided p-value of no relation, for n independent observations.
     undefined : str
         What makes it NaN other than a constant side or a missing value; empty if nothing does.
+    to_pearson, from_pearson : callable
+        To the Pearson's r of a bivariate normal distribution with this coefficient, and back (Kruskal, "Ordinal
+        measures of association", JASA 1958).
     """
 
     key: str
@@ -51,6 +54,8 @@ class Coefficient:
     no_interval: str = "no more than 3 observations"
     pvalue: Callable[[float, int], float] | None = None
     undefined: str = ""
+    to_pearson: Callable[[float], float] = float
+    from_pearson: Callable[[float], float] = float
 
     @property
     def has_pvalue(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from correlations.stats.coefficients.coefficient import Coefficient
@@ -23,6 +25,19 @@ def kendall_tau_b(samples: PairedSamples) -> Floats:
     return samples.ratio(counts.balance, squares)
 
 
+def to_pearson(tau: float) -> float:
+    """Return the r of a bivariate normal distribution, which has no ties.
+
+    >>> round(to_pearson(1 / 3), 4), round(from_pearson(0.5), 4)
+    (0.5, 0.3333)
+    """
+    return math.sin(math.pi * tau / 2)
+
+
+def from_pearson(r: float) -> float:
+    return 2 / math.pi * math.asin(r)
+
+
 KENDALL = Coefficient(
     key="kendall",
     short="tau",
@@ -32,4 +47,6 @@ KENDALL = Coefficient(
     formula=kendall_tau_b,
     source="Kendall, “The treatment of ties in ranking problems”, Biometrika 1945",
     interval=fisher_z_interval,
+    to_pearson=to_pearson,
+    from_pearson=from_pearson,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from correlations.stats.coefficients.coefficient import Coefficient
+from correlations.stats.coefficients.kendall import from_pearson, to_pearson
 from correlations.stats.coefficients.samples import PairedSamples
 from correlations.stats.ranks import Floats
 
@@ -36,4 +37,6 @@ SOMERS_D = Coefficient(
     formula=somers_d,
     source="Somers, “A new asymmetric measure of association for ordinal variables”, American Sociological Review 1962",
     no_interval="Fisher’s z is not made for Somers’ d",
+    to_pearson=to_pearson,  # without ties it is Kendall's tau
+    from_pearson=from_pearson,
 )

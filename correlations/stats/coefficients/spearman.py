@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from correlations.stats.coefficients.coefficient import Coefficient
@@ -29,6 +31,19 @@ def spearman(samples: PairedSamples) -> Floats:
     return samples.ratio(covariance, squares)
 
 
+def to_pearson(rho: float) -> float:
+    """Return the r of a bivariate normal distribution.
+
+    >>> round(to_pearson(0.4826), 4), round(from_pearson(0.5), 4)
+    (0.5, 0.4826)
+    """
+    return 2 * math.sin(math.pi * rho / 6)
+
+
+def from_pearson(r: float) -> float:
+    return 6 / math.pi * math.asin(r / 2)
+
+
 SPEARMAN = Coefficient(
     key="spearman",
     short="rho",
@@ -38,4 +53,6 @@ SPEARMAN = Coefficient(
     formula=spearman,
     source="Spearman, “The proof and measurement of association between two things”, 1904",
     interval=fisher_z_interval,
+    to_pearson=to_pearson,
+    from_pearson=from_pearson,
 )

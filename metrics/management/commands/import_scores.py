@@ -75,7 +75,7 @@ class Command(AssayCommand):
         for report in reports:
             self.stdout.write(report["signature"] if "signature" in report else f"{report['name']} ({report['level']})")
             for row in report["systems"]:
-                score = "undefined" if row["score"] is None else f"{row['score']:.4f}"
+                score = "undefined" if row["score"] is None else f"{row['score']:z.4f}"
                 self.stdout.write(f"  {row['system']:<24}{score}")
             self.stdout.write(f"  {report['items']:,} items, {report['missing']:,} scores missing{report['state']}")
 

@@ -179,8 +179,8 @@ class Command(AssayCommand):
         if warning := run_warning(run):
             self.stdout.write(warning)
         for score in system_scores(run):
-            value = f"undefined: {score.undefined_reason}" if score.score is None else f"{score.score:.4f}"
-            interval = "" if score.low is None else f"  [{score.low:.4f}, {score.high:.4f}]"
+            value = f"undefined: {score.undefined_reason}" if score.score is None else f"{score.score:z.4f}"
+            interval = "" if score.low is None else f"  [{score.low:z.4f}, {score.high:z.4f}]"
             clamped = f"  clamped at order {', '.join(map(str, score.clamped_orders))}" if score.clamped_orders else ""
             self.stdout.write(f"{score.system.name:<24}{value}{interval}{clamped}")
         if left_out:

@@ -1,0 +1,79 @@
+"""How each row of a study agrees with the raters over systems, and over single outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from correlations.results.common import Ends
+
+BY_RANGE, ROUNDED_DOWN, BY_LINE = "range", "range, rounded down", "line"  # how scores come onto the raters' scale
+
+
+@dataclass(frozen=True)
+class SystemPoint:
+    """A system's corpus score and mean rating over the same outputs; ``spread`` is the deviation of their ratings."""
+
+    system: str
+    outputs: int
+    score: float | None
+    rating: float | None
+    spread: float | None
+
+
+@dataclass(frozen=True)
+class WithoutSystem:
+    """The coefficients without the system whose absence moves Pearson's most."""
+
+    system: str
+    values: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class LevelEstimate:
+    """A coefficient with the middle 95% of resamples of items, and of items and systems, where these are computed."""
+
+    value: float | None
+    over_items: Ends | None
+    over_items_and_systems: Ends | None
+    p: float | None
+
+
+@dataclass(frozen=True)
+class SystemLevel:
+    """Coefficients over systems, by key; ``reason`` says why they are undefined, or is empty."""
+
+    systems: tuple[SystemPoint, ...]
+    coefficients: dict[str, LevelEstimate]
+    without: WithoutSystem | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class OutputLevel:
+    """Coefficients over outputs: all together, or the mean within items or systems; ``groups`` counts these."""
+
+    grouping: str
+    outputs: int
+    coefficients: dict[str, LevelEstimate]
+    groups: dict[str, int]
+    reason: str
+
+
+@dataclass(frozen=True)
+class ScaledErrors:
+    """How far scores on the raters' scale lie from the ratings, in points; ``scaled`` says how they came onto it."""
+
+    scaled: str
+    outputs: int
+    mae: float | None
+    rmse: float | None
+    constant_mae: float | None
+    constant_rmse: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class RowLevels:
+    system: SystemLevel
+    outputs: tuple[OutputLevel, ...]  # over all, within items, within systems
+    errors: tuple[ScaledErrors, ...]  # by range, by range rounded down to half points, by line

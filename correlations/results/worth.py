@@ -1,0 +1,103 @@
+"""What each row of a study is worth: as a ranker, in place of a rater, and in ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from correlations.results.common import Ends
+
+Scale = Literal["ratings", "bounds", "line"]  # how scores came onto the scale of the ratings
+
+
+@dataclass(frozen=True)
+class TestedRater:
+    """A rater with enough outputs, named by the place among the project's raters.
+
+    ``advantage`` is the share of outputs on which the metric lies at least as close to the others as the rater does.
+    """
+
+    rater: int
+    outputs: int
+    advantage: float
+
+
+@dataclass(frozen=True)
+class LeftOutRater:
+    """A rater with too few outputs to be tested."""
+
+    rater: int
+    outputs: int
+
+
+@dataclass(frozen=True)
+class MarginTest:
+    """The test with one margin; p-values are in the order of the tested raters."""
+
+    epsilon: float
+    winning_rate: float
+    passed: bool
+    p: tuple[float, ...]
+    p_corrected: tuple[float, ...]
+    beaten: int
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A row in place of a rater; ``reason`` says why there is no test, or is empty."""
+
+    scale: str
+    outputs: int
+    advantage: float | None
+    raters: tuple[TestedRater, ...]
+    left_out: tuple[LeftOutRater, ...]
+    margins: dict[str, MarginTest]  # by whom the row would replace
+    reason: str
+
+
+@dataclass(frozen=True)
+class HelpedMean:
+    """A system's mean rating from its rated outputs alone, and with the scores of all its outputs."""
+
+    system: str
+    rated: int
+    scored: int
+    mean: float | None
+    mean_interval: Ends | None
+    estimate: float | None
+    interval: Ends | None
+    saved: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class SameRating:
+    """One and the same rating for every output of a row, in place of a rater: what telling nothing can reach."""
+
+    advantage: float | None
+    winning_rates: dict[str, float]  # by whom it would replace
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How well the row ranks systems: within items, with ties calibrated, and by its certainty of each pair.
+
+    ``calibrated`` counts scores that differ by at most ``epsilon``, the best choice on these very pairs, as a tie.
+    """
+
+    pairwise: float | None
+    calibrated: float | None
+    epsilon: float | None
+    soft: float | None
+
+
+@dataclass(frozen=True)
+class RowWorth:
+    """``saved`` is the share of ratings that the row saves over all systems; of many more outputs, ``at_most``."""
+
+    ranking: Ranking
+    stand_in: StandIn
+    same_rating: SameRating
+    means: tuple[HelpedMean, ...]
+    saved: float | None
+    at_most: float | None

@@ -1,0 +1,57 @@
+"""How far a study's raters agree among themselves, as its report says it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from correlations.results.ceiling import CoefficientCeiling, RowCeiling
+from correlations.results.study import RowEstimate, StudyResult, StudyRow
+from correlations.stats.coefficients.coefficient import Coefficient
+
+
+@dataclass(frozen=True)
+class CeilingCell:
+    """A row's coefficient beside that of the raters."""
+
+    entry: Coefficient
+    estimate: RowEstimate
+    human: CoefficientCeiling
+
+    @property
+    def reached(self) -> float | None:
+        """Return the share of the ceiling that the metric reaches; None if one is undefined."""
+        if self.estimate.value is None or not self.human.ceiling:
+            return None
+        return self.estimate.value / self.human.ceiling
+
+
+@dataclass(frozen=True)
+class CeilingLine:
+    row: StudyRow
+    ceiling: RowCeiling
+    cells: Sequence[CeilingCell]
+
+
+def ceiling_lines(result: StudyResult) -> list[CeilingLine]:
+    return [
+        CeilingLine(row, ceiling, ceiling_cells(result, index))
+        for index, (row, ceiling) in enumerate(zip(result.rows, result.ceilings, strict=True))
+    ]
+
+
+def ceiling_cells(result: StudyResult, row: int) -> list[CeilingCell]:
+    """Return the coefficients of a row, each beside that of the raters."""
+    estimates, ceilings = result.rows[row].coefficients, result.ceilings[row].coefficients
+    return [CeilingCell(entry, estimates[entry.key], ceilings[entry.key]) for entry in result.entries]
+
+
+def ceiling_sentence(result: StudyResult) -> str:
+    """Return in one sentence what the raters reach by the leading coefficient: over rows, the range."""
+    lead = result.lead
+    values = [each.coefficients[lead.key].ceiling for each in result.ceilings]
+    defined = sorted(f"{value:.2f}" for value in values if value is not None)
+    if not defined:
+        return f"Not known: {result.ceilings[0].coefficients[lead.key].reason}."
+    reach = (
+        defined[0] if defined[0] == defined[-1] else f"{defined[0]} to {defined[-1]}, depending on the items of the row"
+    )
+    return f"Another group of as many raters would agree with these at {lead.symbol} = {reach}."

@@ -1,0 +1,176 @@
+"""How each row of a study agrees with the raters over systems and over outputs, whatever pairs are compared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.core.numbers import finite_or_none
+from correlations.results.common import Ends, ends
+from correlations.results.levels import (
+    BY_LINE,
+    BY_RANGE,
+    ROUNDED_DOWN,
+    LevelEstimate,
+    OutputLevel,
+    RowLevels,
+    ScaledErrors,
+    SystemLevel,
+    SystemPoint,
+    WithoutSystem,
+)
+from correlations.selectors.inputs import BoolArray, FloatArray
+from correlations.services.inputs import Row, StudyInputs
+from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.nested import over_drawn_systems
+from correlations.stats.parameters import (
+    ParameterValue,
+    bootstrap_weights,
+    curves,
+    system_level,
+    system_ratings,
+    system_scores,
+)
+from correlations.stats.resampling import replicates_interval
+from correlations.stats.segment_level import (
+    GROUPINGS,
+    Grouping,
+    on_scale_by_range,
+    rating_errors,
+    segment_level_correlation,
+)
+from correlations.stats.system_level import LeftOut
+from correlations.stats.worth import on_rating_scale
+
+NO_SCALE = "the ratings have no lowest and highest value"
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Coefficients (B,) of resamples: over systems by key, of items alone and of items and systems; over outputs."""
+
+    systems: Mapping[str, FloatArray]
+    nested: Mapping[str, FloatArray]
+    outputs: FloatArray
+
+
+def study_levels(inputs: StudyInputs) -> tuple[RowLevels, ...]:
+    """Return the levels of each row, over its outputs that are scored and rated."""
+    return tuple(_row_levels(inputs, row) for row in inputs.rows)
+
+
+def _row_levels(inputs: StudyInputs, row: Row) -> RowLevels:
+    statistics, sign = row.statistics, 1.0 if row.metric.higher_is_better else -1.0
+    value = ParameterValue(
+        statistics.packed, lambda sums: sign * statistics.aggregate(sums), sign * statistics.sentence_scores
+    )
+    outputs = statistics.valid & np.isfinite(inputs.human.mean)
+    replicates = _replicates(inputs, value, outputs) if inputs.specification.bootstrap >= 2 else None
+    return RowLevels(
+        system=_system_level(inputs, value, outputs, replicates, sign),
+        outputs=tuple(_output_level(inputs, value, outputs, replicates, grouping) for grouping in GROUPINGS),
+        errors=_errors(inputs, value, outputs),
+    )
+
+
+def _replicates(inputs: StudyInputs, value: ParameterValue, outputs: BoolArray) -> Replicates:
+    spec = inputs.specification
+    weights = bootstrap_weights(outputs, spec.bootstrap, spec.seed + 1)
+    over_items = curves([value], inputs.human.mean, outputs, weights)
+    scores = system_scores(value, outputs, weights)
+    ratings = system_ratings(np.where(outputs, inputs.human.mean, np.nan), weights)
+    rng = np.random.default_rng(spec.seed + 2)
+    drawn = over_drawn_systems(scores, ratings, rng=rng, n_replicates=spec.bootstrap)
+    return Replicates(
+        systems={key: along[:, 0] for key, along in over_items.system.items()},
+        nested={key: COEFFICIENTS[key].batch(*drawn) for key in over_items.system},
+        outputs=over_items.segment[:, 0],
+    )
+
+
+def _system_level(
+    inputs: StudyInputs, value: ParameterValue, outputs: BoolArray, replicates: Replicates | None, sign: float
+) -> SystemLevel:
+    names = [system.name for system in inputs.corpus.systems]
+    result, scores = system_level(value, inputs.human.mean, names, outputs)
+    return SystemLevel(
+        systems=tuple(_point(name, sign * scores[t], inputs.human.mean[t][outputs[t]]) for t, name in enumerate(names)),
+        coefficients={
+            key: LevelEstimate(
+                value=finite_or_none(coefficient),
+                over_items=_interval(replicates.systems[key] if replicates else None, result.reason),
+                over_items_and_systems=_interval(replicates.nested[key] if replicates else None, result.reason),
+                p=finite_or_none(result.pvalues.get(key, np.nan)),
+            )
+            for key, coefficient in result.values.items()
+        },
+        without=_without(result.most_influential) if result.reason is None else None,
+        reason=result.reason or "",
+    )
+
+
+def _without(found: LeftOut | None) -> WithoutSystem | None:
+    if found is None:
+        return None
+    return WithoutSystem(found.system, {key: finite_or_none(each) for key, each in found.values.items()})
+
+
+def _point(name: str, score: float, ratings: FloatArray) -> SystemPoint:
+    rated = ratings.size > 0
+    spread = float(ratings.std(ddof=1)) if ratings.size > 1 else None
+    return SystemPoint(name, int(ratings.size), finite_or_none(score), float(ratings.mean()) if rated else None, spread)
+
+
+def _output_level(
+    inputs: StudyInputs, value: ParameterValue, outputs: BoolArray, replicates: Replicates | None, grouping: Grouping
+) -> OutputLevel:
+    scores = np.where(outputs, value.scores, np.nan)
+    result = segment_level_correlation(scores, inputs.human.mean, grouping=grouping)
+    of_pearson = replicates.outputs if replicates is not None and grouping == "all" else None
+    return OutputLevel(
+        grouping=grouping,
+        outputs=result.n,
+        coefficients={
+            key: LevelEstimate(
+                value=finite_or_none(coefficient),
+                over_items=_interval(of_pearson if key == "pearson" else None, result.reason),
+                over_items_and_systems=None,
+                p=finite_or_none(result.pvalues.get(key, np.nan)),
+            )
+            for key, coefficient in result.values.items()
+        },
+        groups=result.groups,
+        reason=result.reason or "",
+    )
+
+
+def _interval(replicates: FloatArray | None, reason: str | None) -> Ends | None:
+    return None if replicates is None or reason else ends(replicates_interval(replicates).interval)
+
+
+def _errors(inputs: StudyInputs, value: ParameterValue, outputs: BoolArray) -> tuple[ScaledErrors, ...]:
+    low, high, ratings = inputs.human.table.low, inputs.human.table.high, inputs.human.mean
+    scores = np.where(outputs, value.scores, np.nan)
+    items = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    line = on_rating_scale(scores.ravel(), ratings.ravel(), items.ravel()).reshape(scores.shape)
+    if not np.isfinite([low, high]).all():
+        none = [ScaledErrors(scaled, 0, None, None, None, None, NO_SCALE) for scaled in (BY_RANGE, ROUNDED_DOWN)]
+        return (*none, _scaled_errors(BY_LINE, line, ratings))
+    return (
+        _scaled_errors(BY_RANGE, on_scale_by_range(scores, low=low, high=high), ratings),
+        _scaled_errors(ROUNDED_DOWN, on_scale_by_range(scores, low=low, high=high, rounding="down"), ratings),
+        _scaled_errors(BY_LINE, line, ratings),
+    )
+
+
+def _scaled_errors(scaled: str, placed: FloatArray, ratings: FloatArray) -> ScaledErrors:
+    result = rating_errors(placed, ratings)
+    return ScaledErrors(
+        scaled=scaled,
+        outputs=result.n,
+        mae=finite_or_none(result.mae),
+        rmse=finite_or_none(result.rmse),
+        constant_mae=finite_or_none(result.constant_mae),
+        constant_rmse=finite_or_none(result.constant_rmse),
+        reason=result.reason or "",
+    )

@@ -1,0 +1,158 @@
+"""What each row of a study is worth: as a ranker, in place of a rater, and in ratings saved."""
+
+import numpy as np
+
+from annotation.core.numbers import finite_or_none
+from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
+from correlations.results.common import ends
+from correlations.results.worth import (
+    HelpedMean,
+    LeftOutRater,
+    MarginTest,
+    Ranking,
+    RowWorth,
+    SameRating,
+    Scale,
+    StandIn,
+    TestedRater,
+)
+from correlations.selectors.inputs import FloatArray, HumanSide
+from correlations.services.inputs import Row, StudyInputs
+from correlations.services.rated_outputs import RatedOutputs
+from correlations.stats.ranking import pairwise_accuracy, soft_pairwise_accuracy, tie_calibrated_accuracy
+from correlations.stats.worth import (
+    MARGINS,
+    RegressionEstimate,
+    alternative_annotator_test,
+    on_rating_scale,
+    regression_estimate,
+)
+from metrics.scoring.external import External
+from metrics.scoring.metric import Metric
+
+ENOUGH_OUTPUTS = 10  # rated, of a system: with fewer, the slope costs more than it can save
+TOO_FEW = f"fewer than {ENOUGH_OUTPUTS} outputs with a score and a rating"
+
+
+def study_worth(inputs: StudyInputs, outputs: RatedOutputs | None) -> tuple[RowWorth, ...]:
+    """Return what each row is worth, over all outputs that are scored and rated, in any pair or in none."""
+    return tuple(_row_worth(inputs, row, outputs) for row in inputs.rows)
+
+
+def _row_worth(inputs: StudyInputs, row: Row, outputs: RatedOutputs | None) -> RowWorth:
+    scores = row.statistics.sentence_scores
+    estimates = [_estimate(inputs.human.mean[t], scores[t]) for t in range(len(scores))]
+    defined = [estimate for estimate in estimates if estimate is not None and estimate.reason is None]
+    without = sum(estimate.mean_error**2 for estimate in defined)
+    saved = at_most = None
+    if without:
+        saved = 1 - sum(estimate.standard_error**2 for estimate in defined) / without
+        at_most = 1 - sum((1 - estimate.at_most) * estimate.mean_error**2 for estimate in defined) / without
+    stand_in, same_rating = _stand_in(inputs, row, outputs)
+    return RowWorth(
+        ranking=_ranking(inputs, row),
+        stand_in=stand_in,
+        same_rating=same_rating,
+        means=tuple(
+            _helped(system.name, inputs.human.mean[t], scores[t], estimate)
+            for t, (system, estimate) in enumerate(zip(inputs.corpus.systems, estimates, strict=True))
+        ),
+        saved=saved,
+        at_most=at_most,
+    )
+
+
+def _ranking(inputs: StudyInputs, row: Row) -> Ranking:
+    scores = row.statistics.sentence_scores if row.metric.higher_is_better else -row.statistics.sentence_scores
+    ratings, rng = inputs.human.mean, np.random.default_rng(inputs.specification.seed)
+    calibration = tie_calibrated_accuracy(scores.T, ratings.T)
+    return Ranking(
+        pairwise=finite_or_none(pairwise_accuracy(scores.T, ratings.T)),
+        calibrated=finite_or_none(calibration.accuracy),
+        epsilon=finite_or_none(calibration.epsilon),
+        soft=finite_or_none(soft_pairwise_accuracy(scores, ratings, rng=rng)),
+    )
+
+
+def _estimate(ratings: FloatArray, scores: FloatArray) -> RegressionEstimate | None:
+    """Estimate a system's mean rating over its scored outputs; None if too few of them are rated."""
+    scored = np.isfinite(scores)
+    both = scored & np.isfinite(ratings)
+    if both.sum() < ENOUGH_OUTPUTS:
+        return None
+    return regression_estimate(ratings[both], scores[both], scores[scored])
+
+
+def _helped(system: str, ratings: FloatArray, scores: FloatArray, estimate: RegressionEstimate | None) -> HelpedMean:
+    scored = np.isfinite(scores)
+    rated, n_scored = int((scored & np.isfinite(ratings)).sum()), int(scored.sum())
+    if estimate is None:
+        return HelpedMean(system, rated, n_scored, None, None, None, None, None, TOO_FEW)
+    return HelpedMean(
+        system=system,
+        rated=rated,
+        scored=n_scored,
+        mean=estimate.mean,
+        mean_interval=ends(estimate.mean_interval),
+        estimate=finite_or_none(estimate.estimate),
+        interval=ends(estimate.interval),
+        saved=finite_or_none(estimate.saved),
+        reason=estimate.reason or "",
+    )
+
+
+def _stand_in(inputs: StudyInputs, row: Row, outputs: RatedOutputs | None) -> tuple[StandIn, SameRating]:
+    if outputs is None:
+        reason = UNKNOWN_RATERS if inputs.human.n_judgements else "no output is rated"
+        return StandIn("ratings", 0, None, (), (), {}, reason), SameRating(None, {})
+    scores = row.statistics.sentence_scores[outputs.system, outputs.item]
+    scale, candidate = _on_scale(inputs.human, row.metric, scores, outputs)
+    same = _tested(scale, np.where(np.isfinite(candidate), np.nanmean(outputs.ratings), np.nan), outputs)
+    winning_rates = {whom: margin.winning_rate for whom, margin in same.margins.items()}
+    return _tested(scale, candidate, outputs), SameRating(same.advantage, winning_rates)
+
+
+def _tested(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> StandIn:
+    n_outputs = int(np.isfinite(candidate).sum())
+    if len(outputs.raters) < 2:
+        return StandIn(scale, n_outputs, None, (), (), {}, "one rater rated all outputs: there is no other to compare")
+    tests = {
+        key: alternative_annotator_test(outputs.ratings, candidate, epsilon=epsilon) for key, epsilon in MARGINS.items()
+    }
+    whole = next(iter(tests.values()))
+    tested = whole.tested
+    raters = zip(outputs.raters.tolist(), whole.n_items.tolist(), whole.advantages.tolist(), strict=True)
+    left_out = zip(outputs.raters[~tested].tolist(), whole.n_items[~tested].tolist(), strict=True)
+    return StandIn(
+        scale=scale,
+        outputs=n_outputs,
+        advantage=finite_or_none(whole.advantage),
+        raters=tuple(TestedRater(*each) for each, counts in zip(raters, tested.tolist(), strict=True) if counts),
+        left_out=tuple(LeftOutRater(*each) for each in left_out),
+        margins={
+            key: MarginTest(
+                epsilon=MARGINS[key],
+                winning_rate=test.winning_rate,
+                passed=test.passed,
+                p=tuple(test.p_values[tested].tolist()),
+                p_corrected=tuple(test.adjusted[tested].tolist()),
+                beaten=int(test.beaten.sum()),
+            )
+            for key, test in tests.items()
+            if tested.any()
+        },
+        reason=whole.reason or "",
+    )
+
+
+def _on_scale(human: HumanSide, metric: Metric, scores: FloatArray, outputs: RatedOutputs) -> tuple[Scale, FloatArray]:
+    """Put scores on the scale of the ratings; a judge's own scale, with both bounds stated, decides by itself."""
+    low, high = human.table.low, human.table.high
+    if isinstance(metric, External) and np.isfinite([metric.low, metric.high, low, high]).all():
+        share = (scores - metric.low) / (metric.high - metric.low)
+        placed = low + (share if metric.higher_is_better else 1 - share) * (high - low)
+        same = metric.higher_is_better and (metric.low, metric.high) == (low, high)
+        return ("ratings", scores) if same else ("bounds", placed)
+    rated = ~np.isnan(outputs.ratings)
+    means = np.nansum(outputs.ratings, axis=0) / rated.sum(axis=0)
+    return "line", on_rating_scale(scores, means, outputs.item)

@@ -1,0 +1,35 @@
+"""Can a judge stand in for raters here?"""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from annotation.core.access import may_manage
+from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Role
+from correlations.models import Study
+from correlations.results.study import StudyResult
+from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_report
+from correlations.views.kinds import StudyPage, finished_study_or_404
+
+
+@require_GET
+@object_view(finished_study_or_404, Role.VIEWER)
+def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) -> HttpResponse:
+    project, kind, study = request.project, page.kind, page.study
+    report = stand_in_report(project, page.result, request.GET.get("raters", IN_PLACE_OF), whole_number(request, "row"))
+    if report is None:
+        raise Http404(
+            f"Raters: found {request.GET.get('raters')!r}; accepted: {', '.join(WHOM)}. Rows: as in the study."
+        )
+    context = {
+        "project": project,
+        "study": study,
+        "report": report,
+        "whom": list(WHOM.items()),
+        "may_manage": may_manage(project),
+        "here": "Stand-ins",
+        "trail": [(kind.title, kind.url("list", project)), (study.name, kind.url("detail", project, study.pk))],
+    }
+    return render(request, "correlations/study_stand_in.html", context)

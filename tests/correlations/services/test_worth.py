@@ -1,0 +1,138 @@
+"""What the rows of a study are worth, compared with loops over the judgements."""
+
+import numpy as np
+import pytest
+from django.db import connection
+from scipy import stats
+
+from annotation.models import Rater, RaterIdentity, Rating
+from correlations.results.study import StudyResult
+from correlations.results.worth import RowWorth
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from tests.correlations.services.test_any_metric import make_imported_run
+from tests.correlations.stats.test_ranking import accuracy_at
+from tests.correlations.stats.test_worth import one_rater_at_a_time
+from tests.metrics.world import HYPOTHESES, World
+
+pytestmark = pytest.mark.django_db
+
+
+def result_of(world: World, *metrics: object) -> StudyResult:
+    changes = {"metrics": list(metrics), "subsets": ["all"], "bootstrap": 0, "assignments": 2}
+    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**changes), by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    return study.read_result()
+
+
+def keep_ratings_of(world: World, n_items: int) -> None:
+    """Take the ratings of the other items away: they are append-only, which no one but a test may go round."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        Rating.objects.filter(campaign=world.output_campaign, response__item__position__gte=n_items).delete()
+        cursor.execute("SET LOCAL session_replication_role = origin")
+
+
+def judged(world: World) -> dict[int, np.ndarray]:
+    """Return each rated response's mean judgement of each rater."""
+    lists: dict[int, list[list[float]]] = {}
+    for (name, index), values in world.judgements.items():
+        if name in HYPOTHESES:
+            lists.setdefault(world.responses[name, index].pk, []).append(values)
+    return {pk: np.mean(values, axis=0) for pk, values in sorted(lists.items())}
+
+
+def test_a_judge_on_the_raters_scale_is_tested_against_each_rater(world: World) -> None:
+    run = make_imported_run(world, lowest=1.0, highest=5.0)
+    scores = {
+        world.responses[name, index].pk: float(np.mean(world.judgements[name, index]))
+        for name in HYPOTHESES
+        for index in range(1, len(world.items))  # item-0 has no imported scores
+    }
+    ratings = judged(world)
+    matrix = np.stack(list(ratings.values()), axis=1)
+    candidate = np.array([scores.get(pk, np.nan) for pk in ratings])
+
+    result = result_of(world, "bleu", {"run": run.number})
+
+    stand_in = result.worth[1].stand_in
+    assert (stand_in.scale, stand_in.outputs) == ("ratings", int((~np.isnan(candidate)).sum()))
+    assert [rater.rater for rater in stand_in.raters] == [1, 2, 3]  # places among the project's raters
+    for margin in stand_in.margins.values():
+        winning_rate, advantage, p_values = one_rater_at_a_time(matrix, candidate, margin.epsilon)
+        assert list(margin.p) == pytest.approx(p_values, rel=1e-9, abs=1e-14)
+        assert (margin.winning_rate, stand_in.advantage) == (winning_rate, pytest.approx(advantage))
+        assert margin.passed
+    assert result.worth[0].stand_in.scale == "line"
+    same = np.where(np.isnan(candidate), np.nan, matrix.mean())
+    winning_rate, advantage, _ = one_rater_at_a_time(matrix, same, 0.1)
+    assert result.worth[1].same_rating.advantage == pytest.approx(advantage)
+    assert result.worth[1].same_rating.winning_rates["crowd"] == winning_rate
+
+
+def test_a_scale_with_other_ends_is_moved_onto_the_raters_and_ratings_are_saved(world: World) -> None:
+    run = make_imported_run(world, lowest=0.0, highest=6.0)
+    keep_ratings_of(world, n_items=20)
+
+    result = result_of(world, {"run": run.number})
+
+    worth = result.worth[0]
+    assert worth.stand_in.scale == "bounds"
+    helped = worth.means[0]
+    rated = [np.mean(world.judgements["Echo", index]) for index in range(1, 20)]
+    scored = [np.mean(world.judgements["Echo", index]) for index in range(1, 40)]
+    assert (helped.system, helped.rated, helped.scored) == ("Echo", 19, 39)
+    # The scores are the mean ratings: the estimate is the mean over all, its variance that of the outputs drawn.
+    assert helped.estimate == pytest.approx(np.mean(scored))
+    assert helped.saved == pytest.approx(1 - 19 / 39)
+    assert helped.mean_interval == pytest.approx(stats.t.interval(0.95, 18, np.mean(rated), stats.sem(rated)))
+    assert worth.saved == pytest.approx(1 - 19 / 39)
+    assert worth.at_most == pytest.approx(1)
+
+
+def test_a_row_ranks_systems_as_the_loop_says(world: World) -> None:
+    run = make_imported_run(world)
+    human = [[np.mean(world.judgements[name, index]) for name in HYPOTHESES] for index in range(len(world.items))]
+
+    ranking = result_of(world, {"run": run.number}).worth[0].ranking
+
+    assert (ranking.pairwise, ranking.calibrated, ranking.epsilon, ranking.soft) == (1, 1, 0, 1)
+    assert accuracy_at(human, human, 0) == 1
+
+
+def test_a_metric_with_better_low_scores_ranks_by_its_negative(world: World) -> None:
+    run = make_imported_run(world, lower_is_better=True)
+
+    worth = result_of(world, {"run": run.number}).worth[0]
+
+    assert worth.ranking.pairwise is not None
+    assert worth.ranking.pairwise < 0.5
+    assert worth.ranking.soft is not None
+    assert worth.ranking.soft < 0.2
+
+
+def without_test(world: World) -> RowWorth:
+    return result_of(world, "bleu").worth[0]
+
+
+def test_medians_of_unknown_raters_cannot_be_tested(world: World) -> None:
+    for rater in Rater.objects.filter(project=world.project):
+        RaterIdentity.objects.create(rater=rater, project=world.project, provider="aggregate", external_id=str(rater))
+
+    worth = without_test(world)
+
+    assert "their raters are not known" in worth.stand_in.reason
+    assert worth.stand_in.margins == {}
+    assert worth.means[0].mean is not None
+
+
+def test_raters_with_few_outputs_are_left_out_by_name(world: World) -> None:
+    keep_ratings_of(world, n_items=8)
+
+    worth = without_test(world)
+
+    assert worth.stand_in.raters == ()
+    assert [(each.rater, each.outputs) for each in worth.stand_in.left_out] == [(1, 24), (2, 24), (3, 24)]
+    assert "no rater has 30 items" in worth.stand_in.reason
+    assert worth.means[0].reason.startswith("fewer than 10 outputs")

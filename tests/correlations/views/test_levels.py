@@ -1,0 +1,135 @@
+"""A study's page on agreement by system and by output, against pandas and scipy on the world's own numbers."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from django.urls import reverse
+from scipy import stats
+from sklearn.metrics import mean_absolute_error
+
+from correlations.models import Study
+from correlations.results.levels import WithoutSystem
+from correlations.selectors.levels import levels_report, levels_sentence
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from tests.correlations.services.test_any_metric import make_imported_run
+from tests.metrics.world import HYPOTHESES, World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study(world: World) -> Study:
+    run = make_imported_run(world, lowest=1.0, highest=5.0)
+    changes = {"metrics": ["ter", {"run": run.number}], "subsets": ["all"], "bootstrap": 50, "assignments": 2}
+    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**changes), by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    return study
+
+
+def outputs_of(world: World) -> pd.DataFrame:
+    """Return the outputs with imported scores; these are the mean ratings themselves, and item-0 has none."""
+    rated = {
+        (name, index): sum(world.judgements[name, index]) / len(world.judgements[name, index])
+        for name in HYPOTHESES
+        for index in range(1, len(world.items))
+    }
+    frame = pd.DataFrame([(*key, rating) for key, rating in rated.items()], columns=["system", "item", "rating"])
+    return frame.sort_values(["system", "item"])
+
+
+def address(study: Study, name: str = "study-levels", *rest: object) -> str:
+    return reverse(f"correlations:{name}", args=[study.project.slug, study.pk, *rest])
+
+
+def test_means_coefficients_and_errors_equal_those_of_pandas_and_scikit_learn(study: Study, world: World) -> None:
+    result, frame = study.read_result(), outputs_of(world)
+    oracle = result.levels[1]
+    means = frame.groupby("system")["rating"].agg(["mean", "std", "size"])
+    for point in oracle.system.systems:
+        expected = means.loc[point.system]
+        assert (point.outputs, point.rating, point.spread) == pytest.approx(
+            (expected["size"], expected["mean"], expected["std"])
+        )
+        assert point.score == pytest.approx(expected["mean"])
+    for level in oracle.outputs:
+        assert level.outputs == len(frame)
+        assert level.coefficients["kendall"].value == pytest.approx(1.0)
+    assert oracle.outputs[1].groups["pearson"] <= len(world.items) - 1
+    line = oracle.errors[2]
+    assert line.mae == pytest.approx(0.0, abs=1e-9)
+    overall = [frame["rating"].mean()] * len(frame)
+    assert line.constant_mae == pytest.approx(mean_absolute_error(frame["rating"], overall))
+
+
+def test_where_low_scores_are_better_agreement_is_positive_and_scores_keep_their_sign(study: Study) -> None:
+    ter = study.read_result().levels[0].system
+    scores, ratings = zip(*[(point.score, point.rating) for point in ter.systems], strict=True)
+    assert min(scores) > 0
+    expected = stats.pearsonr([-score for score in scores], ratings)
+    found = ter.coefficients["pearson"]
+    assert (found.value, found.p) == pytest.approx((expected.statistic, expected.pvalue))
+    assert found.over_items is not None
+    assert found.over_items[0] <= found.over_items[1]
+
+
+def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_user) -> None:
+    client = as_user(viewer)
+    page = client.get(address(study)).content.decode()
+
+    assert "<strong>Oracle</strong>" in page
+    assert "3 systems are few" in page
+    assert "Output by output, Oracle" in page
+    assert "Echo" in client.get(address(study, "study-figure", "systems-1")).content.decode()
+    assert client.get(address(study, "study-figure", "systems-2")).status_code == 404
+    report = client.get(address(study, "study-detail")).content.decode()
+    assert levels_sentence(study.read_result()) in report.replace("&#x27;", "'")
+    assert address(study) in report
+    assert client.get(address(study) + "?row=0").status_code == 200
+    assert client.get(address(study) + "?row=2").status_code == 404
+
+
+def test_a_system_that_carries_the_result_is_named(study: Study) -> None:
+    result = study.read_result()
+    oracle = result.levels[1]
+    lead = oracle.system.coefficients["pearson"]
+
+    def report_where(value: float, without: float):
+        estimates = oracle.system.coefficients | {"pearson": replace(lead, value=value)}
+        left = WithoutSystem("Echo", {"pearson": without})
+        changed = replace(oracle, system=replace(oracle.system, coefficients=estimates, without=left))
+        return levels_report(replace(result, levels=(result.levels[0], changed)), 1)
+
+    assert report_where(0.89, 0.42).chosen.carried
+    assert not report_where(0.89, 0.80).chosen.carried
+    none = {"pearson": replace(lead, value=None)}
+    undefined = [
+        replace(levels, system=replace(levels.system, without=None, coefficients=none)) for levels in result.levels
+    ]
+    assert "no coefficient is defined" in levels_sentence(replace(result, levels=tuple(undefined)))
+
+
+def test_downloads_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user) -> None:
+    client, levels = as_user(viewer), study.read_result().levels[1]
+
+    def rows(table: str) -> list[dict[str, str]]:
+        response = client.get(address(study, "study-download", table, "csv"))
+        return [
+            row
+            for row in csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode()))
+            if row["metric"] == "Oracle"
+        ]
+
+    assert [float(row["value"]) for row in rows("system-level")] == [
+        estimate.value for estimate in levels.system.coefficients.values()
+    ]
+    assert [float(row["score"]) for row in rows("system-points")] == [each.score for each in levels.system.systems]
+    assert [row["grouping"] for row in rows("output-level")][::3] == ["all", "item", "system"]
+    assert [float(row["mae"]) for row in rows("rating-errors")] == [each.mae for each in levels.errors]
+    told = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/levels/").json()[1]
+    assert told["system"]["coefficients"]["pearson"]["value"] == levels.system.coefficients["pearson"].value
+    assert told["errors"][2]["scaled"] == "line"
