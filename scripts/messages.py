@@ -39,6 +39,7 @@ SOURCES = (
     "annotation/campaigns/scales/*.py",
     "annotation/rating/views/*.py",
     "annotation/rating/selectors/screens.py",
+    "annotation/rating/selectors/shown.py",
     "annotation/rating/services/written.py",
     "annotation/recruitment/views/leaving.py",
 )

@@ -31,6 +31,7 @@ from tests.browser.support import (
     PHONE,
     ConsoleErrors,
     assert_no_barrier,
+    cut_words,
     launch_chromium,
     sign_in_by_form,
     theme_context,
@@ -121,6 +122,8 @@ class Walk:
             try:
                 response = page.goto(address)
             except Error as error:
+                if "Download is starting" in str(error):
+                    continue
                 self.report(f"{who} {address}: {str(error).splitlines()[0]}")
                 continue
             if response is None or response.status >= 400:
@@ -142,12 +145,15 @@ class Walk:
             page.set_viewport_size(device["viewport"])
             page.emulate_media(color_scheme=theme)
             page.locator("[data-chart][aria-busy]").first.wait_for(state="detached")
+            page.locator("main").first.wait_for(state="attached")  # that of the API's page comes with its script
             try:
                 assert_no_barrier(page, impacts=EVERY_IMPACT)
             except AssertionError as error:
                 self.report(f"{label}\n{error}")
             if (overflow := page.evaluate(OVERFLOW)) > 0:
                 self.report(f"{label} at {width}: the page itself scrolls sideways by {overflow} px")
+            if cut := cut_words(page):
+                self.report(f"{label} at {width}: cut in two lines: {', '.join(cut[:5])}")
             if self.options.out:
                 who, _, address = label.partition(" ")
                 stem = file_stem(address.removeprefix(self.options.base))

@@ -47,6 +47,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     session.config.cache.set(CACHE_KEY, known | measured)
 
 
+def seconds_by_file(config: pytest.Config) -> Counter[str]:
+    """Return how long the tests of each file took, without those of files that never ran."""
+    seconds: Counter[str] = Counter()
+    for test, duration in _known(config).items():
+        seconds[test.split("::")[0]] += duration
+    return seconds
+
+
 def _known(config: pytest.Config) -> dict[str, float]:
     cache = getattr(config, "cache", None)
     return dict(cache.get(CACHE_KEY, {})) if cache else {}

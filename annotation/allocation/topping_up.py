@@ -69,16 +69,16 @@ def narrowing(means: RatedMeans, room: npt.ArrayLike, *, seed: int) -> Iterator[
     ratings, spread = means.ratings.tolist(), means.spread.tolist()
     rank = permutation(derive_seed(seed, "top up"), len(left))
 
-    def gain(unit: int) -> float:
-        taken: float = sum(spread[mean] / (ratings[mean] * (ratings[mean] + 1)) for mean in enters[unit])
-        return taken
-
     # A unit gains less with every rating, of its own or of a mean that it shares: an old entry is an upper bound.
-    heap = [(-gain(unit), rank[unit], unit) for unit in range(len(left)) if left[unit] > 0 and enters[unit]]
+    heap = [
+        (-_gain(enters[unit], ratings, spread), rank[unit], unit)
+        for unit in range(len(left))
+        if left[unit] > 0 and enters[unit]
+    ]
     heapq.heapify(heap)
     while heap:
         stated, order, unit = heap[0]
-        now = gain(unit)
+        now = _gain(enters[unit], ratings, spread)
         if now < -stated * (1 - 1e-12):
             heapq.heapreplace(heap, (-now, order, unit))
             continue
@@ -87,9 +87,15 @@ def narrowing(means: RatedMeans, room: npt.ArrayLike, *, seed: int) -> Iterator[
         for mean in enters[unit]:
             ratings[mean] += 1
         if left[unit]:
-            heapq.heapreplace(heap, (-gain(unit), order, unit))
+            heapq.heapreplace(heap, (-_gain(enters[unit], ratings, spread), order, unit))
         else:
             heapq.heappop(heap)
+
+
+def _gain(means: Sequence[int], ratings: Sequence[float], spread: Sequence[float]) -> float:
+    """Return what a rating more of each of these means takes away from the variance."""
+    taken: float = sum(spread[mean] / (ratings[mean] * (ratings[mean] + 1)) for mean in means)
+    return taken
 
 
 def further_ratings(
@@ -167,9 +173,11 @@ def further_ratings(
 def _check(means: RatedMeans, n_units: int) -> None:
     n_means = means.ratings.size
     if means.unit.shape != means.mean.shape or means.spread.shape != means.ratings.shape:
-        raise ValueError("means: unit and mean must have one length, ratings and spread another")
+        shapes = ", ".join(str(column.shape) for column in (means.unit, means.mean, means.ratings, means.spread))
+        raise ValueError(f"unit, mean, ratings and spread have shapes {shapes}; accepted: two of one, two of another")
     for name, codes, n in (("unit", means.unit, n_units), ("mean", means.mean, n_means)):
         if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < n:
             raise ValueError(f"{name} holds {codes.min()} to {codes.max()}; accepted: 0 to {n - 1}")
     if not ((means.ratings > 0).all() and (means.spread >= 0).all()):
-        raise ValueError("means: accepted are ratings above 0, and spreads from 0")
+        ratings, spread = means.ratings.min(initial=np.inf), means.spread.min(initial=np.inf)
+        raise ValueError(f"ratings are from {ratings} and spread from {spread}; accepted: above 0, and from 0")

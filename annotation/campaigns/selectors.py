@@ -13,6 +13,7 @@ from annotation.campaigns.fields.table import CAMPAIGN, WORDS
 from annotation.campaigns.scales import with_standard
 from annotation.core import sql
 from annotation.core.counting import count_of
+from annotation.core.dialogues import rated_turns
 from annotation.core.numbers import counted
 from annotation.core.pages import newest_page
 from annotation.datasets.selectors.datasets import items_matching
@@ -49,6 +50,7 @@ LOGGED = {
     "rated_as": "rated_as__name",
     "rater": "rater__pseudonym",
     "criterion": "criterion__name",
+    "turn": "turn",
     "value": "value",
     "position": "position",
     "revision": "revision",
@@ -300,10 +302,16 @@ class Unfilled:
         return sentences
 
 
+def work_left(campaign: Campaign) -> tuple[int, int]:
+    """Count the units that are still to be rated and the slots that are still to be filled; none of a stopped unit."""
+    wanting = Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=F("ratings_wanted"))
+    counts = wanting.aggregate(units=Count("pk"), slots=Coalesce(Sum(F("ratings_wanted") - F("done_slots")), 0))
+    return counts["units"], counts["slots"]
+
+
 def slots_unfilled(campaign: Campaign) -> int:
     """Count the slots that are still to be filled, without those of stopped units."""
-    wanting = Unit.objects.filter(campaign=campaign, stopped=False, done_slots__lt=F("ratings_wanted"))
-    return wanting.aggregate(n=Coalesce(Sum(F("ratings_wanted") - F("done_slots")), 0))["n"] or 0
+    return work_left(campaign)[1]
 
 
 def unfilled(campaign: Campaign, n_slots: int) -> Unfilled | None:
@@ -326,7 +334,11 @@ def seconds_per_screen(campaign: Campaign) -> float:
     first = list(items.values_list("context", "meaning_representation")[:200])
     around = sum(sum(map(len, turns)) + len(meaning) for turns, meaning in first) / max(len(first), 1)
     shown = campaign.presentation_kind.shown(sources.values("response").distinct().count(), items.count())
-    answers = sum(criterion.scale.answers(shown) for criterion in campaign.criteria.all())
+    criteria = list(campaign.criteria.all())
+    answers = sum(criterion.scale.answers(shown) for criterion in criteria if not criterion.by_turn)
+    if by_turn := sum(criterion.by_turn for criterion in criteria):
+        turns = [len(rated_turns(turns)) for turns in sources.values_list("response__turns", flat=True)[:200]]
+        answers += by_turn * sum(turns) / max(len(turns), 1)
     writing = Writing.lenient(campaign.writing)
     typed = (writing.least + writing.most) / 2 / CHARACTERS_TYPED_PER_SECOND if writing.asks else 0.0
     reading = (context + around + shown * text) / CHARACTERS_PER_SECOND

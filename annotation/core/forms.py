@@ -52,7 +52,7 @@ class Form(NamingForm, forms.Form):
 class RefusableForm(Form):
     """Base of forms whose cleaned data goes to a service."""
 
-    field_groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    field_groups: Mapping[str, tuple[str, ...]] = {}
     """Names of fields, by the part of the page that shows them."""
 
     inputs: ClassVar[Mapping[str, str]] = {}

@@ -25,8 +25,8 @@ log = structlog.get_logger("assay.job")
 AnyJob = TypeVar("AnyJob", bound=Job)
 
 MAX_ATTEMPTS = 5
-#: Are called in the transaction that ends a job, with its model's label, its id and a text that tells this end from
-#: that of a later attempt; a room adds what it does.
+#: Called in the transaction that ends a job, with its model's label, its id and a text that differs for each attempt;
+#: rooms append theirs.
 ENDED: list[Callable[[str, int, str], None]] = []
 CLEARED = {"lease_token": None, "lease_expires_at": None}
 REQUEUED = {
@@ -80,7 +80,7 @@ class Claim:
     def _end(self, state: JobState, **fields: Any) -> None:
         with transaction.atomic():
             self._update(state=state, finished_at=Now(), **CLEARED, **fields)
-            _say_ended(self.model, self.job_id, str(self.token))
+            _call_listeners(self.model, self.job_id, str(self.token))
 
     def _update(self, **fields: Any) -> None:
         if self._mine().update(**fields) != 1:
@@ -228,10 +228,10 @@ def jobs_give_up(model: type[Job]) -> None:
         given_up = model._default_manager.filter(pk__in=tokens)
         given_up.update(state=JobState.FAILED, finished_at=Now(), error=error, **CLEARED)
         for job_id, token in tokens.items():
-            _say_ended(model, job_id, str(token))
+            _call_listeners(model, job_id, str(token))
 
 
-def _say_ended(model: type[Job], job_id: int, ending: str) -> None:
+def _call_listeners(model: type[Job], job_id: int, ending: str) -> None:
     if not model.is_piece:
         for listener in ENDED:
             listener(model._meta.label_lower, job_id, ending)

@@ -1,4 +1,4 @@
-"""Remove everything that belongs to projects, or hangs on some rows of one, append-only records included.
+"""Remove everything that belongs to projects, or depends on some rows of one, append-only records included.
 
 Which rows belong to a project is read from the tables themselves: a row does if a reference that it must have leads,
 over other rows, to the project. A new table needs nothing here.
@@ -91,24 +91,24 @@ def _delete(model: AnyModel, path: tuple[Any, ...], keys: list[int]) -> int:
 # --- Parts of a project ----------------------------------------------------------------------------------------------
 
 
-def hanging_on(roots: Mapping[AnyModel, Collection[int]]) -> Keys:
-    """Return these rows and all that cannot be without them, over any number of references.
+def with_dependents(roots: Mapping[AnyModel, Collection[int]]) -> Keys:
+    """Return these rows and all rows whose references lead to them, over any number of tables.
 
-    Rows whose reference may end, and the audit log, are not among them: they stay and name the row no more.
+    Rows whose reference may end, and the audit log, are not among them: they stay, without the reference.
     """
     keys: Keys = {model: set(of_model) for model, of_model in roots.items() if of_model}
     new = dict(keys)
     while new:
-        found: Keys = {}
+        referring: Keys = {}
         for model in _tables():
             for column in model._meta.concrete_fields:
                 if column.related_model in new and not _may_end(model, column):
                     rows = _referring(model, column, new[column.related_model]) - keys.get(model, set())
                     if rows:
-                        found.setdefault(model, set()).update(rows)
-        for model, rows in found.items():
+                        referring.setdefault(model, set()).update(rows)
+        for model, rows in referring.items():
             keys.setdefault(model, set()).update(rows)
-        new = found
+        new = referring
     return keys
 
 
@@ -125,7 +125,7 @@ def _referring(model: AnyModel, column: Any, keys: Collection[int]) -> set[int]:
 
 @transaction.atomic
 def rows_purge(keys: Mapping[AnyModel, Collection[int]]) -> None:
-    """Delete these rows, as ``hanging_on`` returns them; foreign keys are checked at the end of the transaction."""
+    """Delete rows, as ``with_dependents`` returns them; foreign keys are checked at the end of the transaction."""
     quote = connection.ops.quote_name
     with purging():
         for model in _tables():

@@ -5,10 +5,15 @@ from contextlib import contextmanager
 
 from annotation.core import sql
 
-RECRUITMENTS = 0x41737362  # first keys of the advisory locks, used nowhere else
+# The first keys of all advisory locks, each once: also of those that are held to the end of a transaction.
+CAMPAIGNS = 0x41737361  # the gate
+RECRUITMENTS = 0x41737362
 EVENTS = 0x41737363
 SLOW_METRICS = 0x41737364
+CAMPAIGN_ENDS = 0x41737365
 DELIVERIES = 0x41737366
+SNAPSHOTS = 0x41737367
+RESULTS = 0x41737368
 
 
 @contextmanager

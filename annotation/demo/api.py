@@ -9,6 +9,7 @@ from rest_framework.response import Response as ApiResponse
 from rest_framework.viewsets import GenericViewSet
 
 from annotation.core.api import Strict, user_of
+from annotation.core.refusals import checked
 from annotation.demo.services import EXAMPLES, example_create
 from annotation.models import Project
 
@@ -29,7 +30,6 @@ class ExamplesViewSet(GenericViewSet[Project]):
     @extend_schema(request=ExampleRequestSerializer, responses={201: ExampleSerializer})
     def create(self, request: Request) -> ApiResponse:
         """Make a project of your own with a few published texts and the draft of an aim."""
-        serializer = ExampleRequestSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        campaign = example_create(by=user_of(request), **serializer.validated_data)
+        values = checked(ExampleRequestSerializer(data=request.data))
+        campaign = example_create(by=user_of(request), **values)
         return ApiResponse(ExampleSerializer(campaign).data, status=status.HTTP_201_CREATED)

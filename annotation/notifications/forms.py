@@ -20,11 +20,11 @@ class NotificationsForm(RefusableForm):
     )
 
     def __init__(self, data: Any = None, *, chosen: NotificationSettings, role: Role) -> None:
-        kinds = [(kind.key, kind.label) for kind in offered_kinds() if kind.role.rank <= role.rank]
+        kinds = offered_kinds(role)
+        choices = [(kind.key, kind.label) for kind in kinds]
         initial = {"webhook_url": chosen.webhook_url, "by_email": chosen.by_email, "by_webhook": chosen.by_webhook}
         super().__init__(data, initial=initial)
         for name, label in (("by_email", "By e-mail"), ("by_webhook", "By webhook")):
-            self.fields[name] = forms.MultipleChoiceField(label=label, choices=kinds, required=False)
+            self.fields[name] = forms.MultipleChoiceField(label=label, choices=choices, required=False)
         ticked = {name: set(self[name].value() or ()) for name in ("by_email", "by_webhook")}
-        shown = [kind for kind in offered_kinds() if kind.role.rank <= role.rank]
-        self.rows = [(kind, kind.key in ticked["by_email"], kind.key in ticked["by_webhook"]) for kind in shown]
+        self.rows = [(kind, kind.key in ticked["by_email"], kind.key in ticked["by_webhook"]) for kind in kinds]

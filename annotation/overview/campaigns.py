@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from annotation.campaigns.selectors import Unfilled, unfilled
 from annotation.campaigns.services.readiness import launch_report
 from annotation.core.caching import cached
-from annotation.core.numbers import counted
+from annotation.core.numbers import counted, decimals
 from annotation.models import Campaign, CampaignState, Project, Submission, SubmissionStatus
 from annotation.overview.registry import Finding, Need, Running, register
 from annotation.quality.selectors.amendments import slot_counts
@@ -136,11 +136,12 @@ def agreement(project: Project, most: int) -> Iterator[Finding]:
             continue
         alpha = known[0].alpha
         about = f" on {known[0].name}" if len(statistics.criteria) > 1 else ""
-        interval = "" if math.isnan(alpha.low) else f" [{alpha.low:.2f}, {alpha.high:.2f}]"
+        interval = "" if math.isnan(alpha.low) else f" [{decimals(alpha.low)}, {decimals(alpha.high)}]"
+        agree = f"α\u00a0=\u00a0{decimals(alpha.alpha)}{interval}"
         yield Finding(
             "Campaign",
             campaign.closed_at,  # type: ignore[arg-type] # closed ones have a time
-            f"“{campaign.name}” is closed: its raters agree{about} with α\u00a0=\u00a0{alpha.alpha:.2f}{interval}.",
+            f"“{campaign.name}” is closed: its raters agree{about} with {agree}.",
             _counted_work(statistics),
             reverse("annotation:campaign-detail", args=[project.slug, campaign.pk]),
         )

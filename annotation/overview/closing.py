@@ -63,16 +63,15 @@ def _score(campaign: Campaign) -> NextStep:
 
 
 def _study(campaign: Campaign) -> NextStep:
-    """Return the way to a study with the newest weights of the data set, or to weights where it has none."""
+    """Return the way to a study: with the newest weights of the data set, or without where it has none."""
     slug, question = campaign.project.slug, "Which metric agrees with the raters?"
     done = Release.objects.filter(reference_set__dataset=campaign.dataset_id, state=JobState.DONE, deprecated_at=None)
-    if release := done.order_by("-finished_at").first():
-        text = f"{question} A study compares each metric with the ratings of the systems' outputs."
-        return NextStep(
-            text, "Start a study", f"{reverse('correlations:study-create', args=[slug])}?release={release.pk}"
-        )
-    text = f"{question} A study tells, once the data set has references with weights: built here, or imported."
-    return NextStep(text, "References and weights", reverse("annotation:reference-set-list", args=[slug]))
+    release = done.order_by("-finished_at").first()
+    query = {"release": release.pk} if release else {"dataset": campaign.dataset_id}
+    text = f"{question} A study compares each metric with the ratings of the systems' outputs."
+    if release is None:
+        text += " It needs no weights."
+    return NextStep(text, "Start a study", f"{reverse('correlations:study-create', args=[slug])}?{urlencode(query)}")
 
 
 def _results(campaign: Campaign) -> NextStep:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
-from annotation.core.numbers import counted
+from annotation.core.numbers import counted, decimals
 from annotation.models import Campaign, CampaignState, JobState, Project, Release, Target
 from annotation.overview.closing import weights_url
 from annotation.overview.registry import Finding, Need, register
@@ -36,8 +36,8 @@ def _sure(release: Release, each: float) -> str:
     alpha, low, high = (agreement.get(name) for name in ("alpha", "alpha_low", "alpha_high"))
     parts = [f"{each:.1f} ratings each".replace(".0 ", " ")] if each else []
     if alpha is not None:
-        interval = "" if low is None else f" [{low:.2f}, {high:.2f}]"
-        parts.append(f"raters agree with α\u00a0=\u00a0{alpha:.2f}{interval}")
+        interval = "" if low is None else f" [{decimals(low)}, {decimals(high)}]"
+        parts.append(f"raters agree with α\u00a0=\u00a0{decimals(alpha)}{interval}")
     text = ", ".join(parts)
     return text[:1].upper() + text[1:]
 

@@ -49,7 +49,17 @@ class Separation:
         return cls(difference, n_items, max(variance - noise, 0.0), noise, raters, n_raters)
 
     def half_width(self, *, noise: float | None = None, items: float = 1.0, alpha: float = 0.05) -> float:
-        """Return the half-width of the interval once ratings add ``noise``, or with so many times the items."""
+        """Return the half-width of the interval once ratings add ``noise``, or with so many times the items.
+
+        Parameters
+        ----------
+        noise : float, optional
+            Variance that ratings add then, 0 or more; by default as now.
+        items : float
+            How many times the items there are then, above 0.
+        alpha : float
+            In (0, 1); the interval holds 1 - alpha.
+        """
         left = self.noise if noise is None else noise
         n = self.n_items * items
         of_items = float(stdtrit(n - 1, 1 - alpha / 2))
@@ -57,7 +67,9 @@ class Separation:
         return float(np.sqrt(of_items**2 * (self.between + left) / items + of_raters**2 * self.raters))
 
     def chance(self, *, noise: float | None = None, items: float = 1.0, alpha: float = 0.05) -> float:
-        """Return the chance that the difference is then significant at ``alpha``.
+        """Return the chance, in [0, 1], that the difference is then significant at ``alpha``.
+
+        Parameters are those of ``half_width``.
 
         Nothing is taken to be known of the difference but the estimate: what further ratings add to it is as likely to
         move it either way [1]. Until then it moves with a variance that is what the further ratings take away.
@@ -70,11 +82,7 @@ class Separation:
         left = self.noise if noise is None else noise
         half = self.half_width(noise=left, items=items, alpha=alpha)
         now, then = self.between + self.noise, (self.between + left) / items
-        moves = np.sqrt(max(now - then, 0.0))
-        if not moves > 0:
-            return float(abs(self.difference) > half)
-        ahead, behind = (abs(self.difference) - half) / moves, (-abs(self.difference) - half) / moves
-        return float(ndtr(ahead) + ndtr(behind))
+        return float(chance_beyond(self.difference, half, np.sqrt(max(now - then, 0.0))))
 
     def ratings_needed(
         self,
@@ -125,6 +133,30 @@ class Separation:
             low, high = (low, middle) if enough else (middle, high)
         more = int(np.ceil((high - items) * self.n_items - 1e-9))
         return more, self.chance(noise=planned, items=items + more / self.n_items, alpha=alpha)
+
+
+def chance_beyond(centre: npt.ArrayLike, reach: npt.ArrayLike, spread: npt.ArrayLike) -> FloatArray:
+    """Return the chance that a normal value lies further from 0 than ``reach``, on either side.
+
+    Parameters
+    ----------
+    centre, reach, spread : float arrays of one shape, or numbers
+        Expected value, any; distance, 0 or more; standard deviation, 0 or more, all in one unit.
+
+    Returns
+    -------
+    float array
+        In [0, 1]; with a spread of 0 it is 1 or 0.
+
+    Examples
+    --------
+    >>> chance_beyond([0, 3, 3], [1.96, 2, 4], [1, 0, 0]).round(3).tolist()
+    [0.05, 1.0, 0.0]
+    """
+    mean, distance, deviation = (np.asarray(each, dtype=np.float64) for each in (centre, reach, spread))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = ndtr((mean - distance) / deviation) + ndtr((-mean - distance) / deviation)
+    return np.where(deviation > 0, chance, (np.abs(mean) > distance).astype(np.float64))
 
 
 def pooled_spread(values: npt.ArrayLike, mean_of: npt.ArrayLike, kind: npt.ArrayLike) -> FloatArray:

@@ -1,6 +1,7 @@
 """Endpoints that delete a data set or a campaign."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -25,11 +26,16 @@ class RemovalSerializer(serializers.Serializer[Any]):
 
 
 class RemovalViewSet(ProjectViewSet):
+    """Base of both; ``lookup`` maps the field that identifies the row to the part of the address that holds it."""
+
     serializer_class = RemovalRequestSerializer
     read_role = write_role = Role.OWNER
+    lookup: ClassVar[Mapping[str, str]]
 
     def row(self) -> Dataset | Campaign:
-        raise NotImplementedError
+        lookup = {field: self.kwargs[part] for field, part in self.lookup.items()}
+        row: Dataset | Campaign = get_in_project_or_404(self.get_queryset(), self.project, **lookup)
+        return row
 
     @extend_schema(responses=RemovalSerializer)
     @action(detail=False, methods=["get"], url_path="delete")
@@ -40,7 +46,7 @@ class RemovalViewSet(ProjectViewSet):
     @extend_schema(request=RemovalRequestSerializer, responses={200: RemovalSerializer})
     @removal.mapping.post
     def remove(self, request: Request, **_: Any) -> ApiResponse:
-        """Delete it with everything that hangs on it, its name as confirmation: all, or nothing. Only owners can."""
+        """Delete it with everything that depends on it, its name as confirmation: all, or nothing. Only owners can."""
         confirmation = self.validated(RemovalRequestSerializer)["confirmation"]
         removal = row_remove(row=self.row(), confirmation=confirmation, by=self.user, most=PAGE_ROWS)
         return ApiResponse(RemovalSerializer(removal).data)
@@ -48,13 +54,9 @@ class RemovalViewSet(ProjectViewSet):
 
 class DatasetRemovalViewSet(RemovalViewSet):
     queryset = Dataset.objects.all()
-
-    def row(self) -> Dataset:
-        return get_in_project_or_404(Dataset.objects.all(), self.project, slug=self.kwargs["dataset_slug"])
+    lookup = {"slug": "dataset_slug"}
 
 
 class CampaignRemovalViewSet(RemovalViewSet):
     queryset = Campaign.objects.all()
-
-    def row(self) -> Campaign:
-        return get_in_project_or_404(Campaign.objects.all(), self.project, pk=self.kwargs["campaign_pk"])
+    lookup = {"pk": "campaign_pk"}

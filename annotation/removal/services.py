@@ -1,4 +1,4 @@
-"""Delete a data set or a campaign with everything that hangs on it; the audit log stays."""
+"""Delete a data set or a campaign with everything that depends on it; the audit log stays."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from django.db import transaction
 
 from annotation.core.errors import AnnotationError
 from annotation.core.numbers import counted
-from annotation.core.purging import Keys, hanging_on, rows_purge
+from annotation.core.purging import Keys, rows_purge, with_dependents
 from annotation.models import Campaign, CampaignState, Dataset, Project, Recruitment, User
 from annotation.projects.contents import CONTENTS, USES
 from annotation.projects.services.audit import audit_record
@@ -19,7 +19,7 @@ OPEN_STATES = (CampaignState.RUNNING, CampaignState.PAUSED)
 
 
 class Removal(NamedTuple):
-    """What goes with a data set or a campaign, in words, and what must be done before."""
+    """What is deleted with a data set or a campaign, in words, and what must be done before."""
 
     keys: Keys
     rows: list[str]  # such as “3 campaigns”
@@ -32,20 +32,26 @@ class Removal(NamedTuple):
 
 
 def removal_of(row: Dataset | Campaign) -> Removal:
-    """Return what goes with a data set, its campaigns included, or with a campaign, what was made of it included."""
+    """Return what is deleted with a data set, as its campaigns, or with a campaign, as what was made of its ratings."""
     campaigns = [row] if isinstance(row, Campaign) else list(row.campaigns.all())
     roots: Keys = {type(row): {row.pk}}
     for campaign in campaigns:
-        for uses in (uses for source in USES for uses in source(campaign)):
-            roots.setdefault(uses.model, set()).update(uses.values_list("pk", flat=True))
-    keys = hanging_on(roots)
+        for source in USES:
+            for uses in source(campaign):
+                roots.setdefault(uses.model, set()).update(uses.values_list("pk", flat=True))
+    keys = with_dependents(roots)
     counts = ((content, len(keys.get(content.model, ()))) for content in CONTENTS)
     rows = [counted(n, content.noun, content.plural) for content, n in counts if n]
     return Removal(keys, rows, list(_names(keys, row)), list(_problems(keys)))
 
 
+def noun_of(row: Dataset | Campaign) -> str:
+    """Return what people call such a row, as “data set”."""
+    return next(content.noun for content in CONTENTS if content.model is type(row))
+
+
 def _names(keys: Keys, row: Any) -> Iterator[str]:
-    """Yield the names of what a person made and goes with the row."""
+    """Yield the names of what is deleted with the row and was named by a person."""
     for content in CONTENTS:
         if content.named:
             rows = content.model._default_manager.filter(pk__in=list(keys.get(content.model, ()))[:NAMED])
@@ -78,7 +84,7 @@ def row_remove(
         raise AnnotationError(
             f"{removal.size:,} rows go with it, more than the {most:,} that a page deletes: use manage.py delete_data."
         )
-    noun = "data set" if isinstance(row, Dataset) else "campaign"
+    noun = noun_of(row)
     rows_purge(removal.keys)
     audit_record(
         verb=f"{noun.replace(' ', '')}.delete",

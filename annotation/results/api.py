@@ -53,6 +53,9 @@ class PairResultSerializer(serializers.Serializer[Any]):
     wilcoxon = serializers.FloatField(allow_null=True, help_text="p of Wilcoxon's signed-rank test; of means only.")
     adjusted = serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all pairs.")
     items = serializers.IntegerField(help_text="Items that both have.")
+    wins = serializers.IntegerField(help_text="Comparisons on one screen that the first won; 0 if texts stood alone.")
+    ties = serializers.IntegerField()
+    losses = serializers.IntegerField()
 
 
 class CriterionResultSerializer(serializers.Serializer[Any]):

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from annotation.core.charts import Spec, Theme, finish, palette
+from annotation.core.charts import SHAPES, Spec, Theme, finish, palette
 from annotation.core.numbers import finite_or_none
 
 if TYPE_CHECKING:
-    from annotation.results.selectors.verdicts import CriterionVerdict
+    from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
 
 LINE, MARGIN = 30, 46  # height of a system's line, and of the axis
+PAIR_LINE = 26
+CERTAIN, PERHAPS, OPEN = "certain", "certain for these raters", "not certain"  # differences
 FEW_VALUES = 11  # up to here each value of the scale has a name of its own
 
 
@@ -80,7 +82,73 @@ def distribution(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
     return finish(chart, theme, height=_height(verdict))
 
 
-CHARTS = {"estimates": estimates, "distribution": distribution}
+def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
+    """Draw the difference of each pair of systems with its interval, the largest first, and a line at no difference."""
+    rows = [
+        {
+            "pair": _named(pair),
+            "difference": pair.difference,
+            "low": finite_or_none(pair.low),
+            "high": finite_or_none(pair.high),
+            "p": finite_or_none(pair.adjusted),
+            "sure": OPEN if not pair.differs else PERHAPS if pair.holds_zero else CERTAIN,
+        }
+        for pair in verdict.pairs
+        if not isnan(pair.difference)
+    ]
+    what = f"{'Points' if verdict.by_means else 'Log odds'}: {verdict.criterion}, 95% intervals"
+    colours = palette(theme)
+    kinds = [kind for kind in (CERTAIN, PERHAPS, OPEN) if any(row["sure"] == kind for row in rows)]
+    looks = {CERTAIN: colours.accent, PERHAPS: colours.gold, OPEN: colours.muted}
+    legend = alt.Legend(title=None, columns=alt.ExprRef("width > 380 ? 3 : 1"), labelLimit=220)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y(
+            "pair:N",
+            title=None,
+            sort=[_named(pair) for pair in verdict.pairs],
+            axis=alt.Axis(labelLimit=190, ticks=False, domain=False),
+        ),
+        color=alt.Color(
+            "sure:N",
+            sort=kinds,
+            scale=alt.Scale(domain=kinds, range=[looks[kind] for kind in kinds]),
+            legend=legend,
+        ),
+        tooltip=[
+            alt.Tooltip("pair:N", title="Difference"),
+            *(alt.Tooltip(f"{name}:Q", format=".2f") for name in ("difference", "low", "high")),
+            alt.Tooltip("p:Q", title="p, corrected", format=".3f"),
+            alt.Tooltip("sure:N", title="It is"),
+        ],
+    )
+    axis = alt.Axis(labelFlush=True)
+    scale = alt.Scale(nice=False, padding=12)
+    no_difference = (
+        alt.Chart(alt.InlineData(values=[{"at": 0}]))
+        .mark_rule(color=colours.line_strong, strokeDash=[4, 3], aria=False)
+        .encode(x=alt.X("at:Q", title=what, axis=axis, scale=scale))
+    )
+    intervals = base.mark_rule(strokeWidth=2.5, opacity=0.75, aria=False).encode(
+        x=alt.X("low:Q", title=what, axis=axis, scale=scale), x2="high:Q"
+    )
+    points = base.mark_point(filled=True, size=85, opacity=1).encode(
+        x=alt.X("difference:Q", title=what, axis=axis, scale=scale),
+        shape=alt.Shape(
+            "sure:N",
+            sort=kinds,
+            scale=alt.Scale(domain=kinds, range=list(SHAPES[: len(kinds)])),
+            legend=legend,
+        ),
+    )
+    height = MARGIN + PAIR_LINE * max(len(rows), 2)
+    return finish(alt.LayerChart(layer=[no_difference, intervals, points]), theme, height=height)
+
+
+CHARTS = {"estimates": estimates, "distribution": distribution, "differences": differences}
+
+
+def _named(pair: PairVerdict) -> str:
+    return f"{pair.first} − {pair.second}"
 
 
 def _shares(verdict: CriterionVerdict) -> tuple[list[str], list[dict[str, Any]]]:

@@ -1,6 +1,7 @@
 """Results by raters: of a campaign, and of chosen campaigns of a project, with their charts, files and items."""
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,10 +16,12 @@ from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme, chart_urls
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import file_response, table_response
-from annotation.core.numbers import counted
+from annotation.core.numbers import counted, finite_or_none
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Project, Role
+from annotation.quality.selectors.monitoring.live import is_large
 from annotation.quality.selectors.monitoring.stored import plain
+from annotation.quality.selectors.suspects import suspects
 from annotation.results.attributes import (
     ATTRIBUTES,
     FILTER_REFUSED,
@@ -40,8 +43,9 @@ from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict,
 from annotation.results.services.snapshots import snapshot_request
 from annotation.results.tasks import results_compute
 
-TITLES = {"estimates": "Means", "distribution": "Ratings given"}
-TITLES_OF_COMPARISONS = {"estimates": "Strengths", "distribution": "Comparisons won, tied and lost"}
+TITLES = {"estimates": "Means", "distribution": "Ratings given", "differences": "Differences"}
+TITLES_OF_COMPARISONS = TITLES | {"estimates": "Strengths", "distribution": "Comparisons won, tied and lost"}
+MOST_DRAWN = 15  # differences that are drawn before the table is opened
 MOST_READ = 12  # campaigns whose verdict stands on the project's page, newest first
 WAIT = "A worker is still computing these results; try again in a minute."
 
@@ -160,7 +164,14 @@ def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str,
         else [],
         "downloads": _downloads(request.project, query),
         "paragraph": paragraph(read.results, campaigns) if read.results else "",
+        "suspected": _suspected(campaigns) if read.results else [],
     }
+
+
+def _suspected(campaigns: Sequence[Campaign]) -> list[tuple[Campaign, list[tuple[int, str, str]]]]:
+    """Return the raters who stand out in each campaign; of a large one the list of raters shows them."""
+    found = [(campaign, suspects(campaign).rows) for campaign in campaigns if not is_large(campaign)]
+    return [(campaign, rows) for campaign, rows in found if rows]
 
 
 def _filters(request: MemberRequest) -> dict[str, Any]:
@@ -211,14 +222,19 @@ def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> d
     titles = TITLES if verdict.by_means else TITLES_OF_COMPARISONS
     items = f"{reverse('annotation:results-items', args=[project.slug])}{query}&criterion={verdict.criterion}"
     names = [each.name for each in verdict.systems]
+    charts = {
+        name: (titles[name], chart_urls("annotation:results-chart", [project.slug, verdict.criterion, name], query))
+        for name in CHARTS
+        if len(names) > 1
+    }
+    of_pairs = charts.pop("differences", None)
+    if all(isnan(pair.difference) for pair in verdict.pairs):
+        of_pairs = None
+    is_short = len(verdict.pairs) <= MOST_DRAWN
     return {
         "verdict": verdict,
-        "charts": [
-            (titles[name], chart_urls("annotation:results-chart", [project.slug, verdict.criterion, name], query))
-            for name in CHARTS
-        ]
-        if len(names) > 1
-        else [],
+        "charts": [*charts.values(), *([of_pairs] if of_pairs and is_short else [])],
+        "folded_chart": None if is_short else of_pairs,
         "systems": [(each, f"{items}&{urlencode({'system': each.name})}") for each in verdict.systems],
         "matrix": [(row, [_cell(verdict, row, column, items) for column in names]) for row in names],
         "names": names,
@@ -235,11 +251,12 @@ def _cell(verdict: CriterionVerdict, row: str, column: str, items: str) -> dict[
     sign = 1 if pair.first == row else -1
     return {
         "difference": sign * pair.difference,
-        "low": pair.low if sign > 0 else -pair.high,
-        "high": pair.high if sign > 0 else -pair.low,
+        "low": finite_or_none(pair.low if sign > 0 else -pair.high),
+        "high": finite_or_none(pair.high if sign > 0 else -pair.low),
         "pair": pair,
         "url": f"{items}&{urlencode([('system', row), ('system', column)])}",
         "side": _side(sign * pair.difference, pair),
+        "won": (pair.wins, pair.ties, pair.losses)[::sign] if verdict.by_pairs else (),
     }
 
 

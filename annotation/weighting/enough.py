@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
+from annotation.ranking.forecast import chance_beyond
 from annotation.weighting.intervals import check_confidence, student_quantile
 from annotation.weighting.schemes import get_scheme
 from annotation.weighting.table import FloatArray, IntArray, Ratings, as_table, ratio
@@ -120,14 +120,7 @@ def sufficiency(
     mass = table.sums(parts.precision)
     spread, df = chosen.spread(parts)
     if df < 1:
-        return Sufficiency(
-            target=target,
-            df=df,
-            half_widths=np.full(table.n_responses, np.nan),
-            expected=tuple((int(count), np.nan) for count in k),
-            more=np.zeros(table.n_responses, dtype=np.int64),
-            reason="no response has ratings of two raters",
-        )
+        return _undefined(target, df, k, table.n_responses)
     # [1] s pooled within responses; [2] for a median
     unit_spread = spread * (_MEDIAN_FACTOR if chosen.centre == "median" else 1.0)
     precision = float(parts.precision.mean())
@@ -148,6 +141,17 @@ def sufficiency(
         more=np.maximum(more, 0),
         more_total=int(np.maximum(more, 0).sum()),
         n_reached=int((more <= 0).sum()),
+    )
+
+
+def _undefined(target: float, df: int, k: Sequence[int], n_responses: int) -> Sufficiency:
+    return Sufficiency(
+        target=target,
+        df=df,
+        half_widths=np.full(n_responses, np.nan),
+        expected=tuple((int(count), np.nan) for count in k),
+        more=np.zeros(n_responses, dtype=np.int64),
+        reason="no response has ratings of two raters",
     )
 
 
@@ -226,16 +230,21 @@ def sign_chances(
     ratings, low, high, scheme, confidence
         As in ``sufficiency``.
     raters : float array, shape (R,)
-        Raters that each response has then; fewer than now count as those it has.
+        Raters that each response has then; fewer than now are taken for as many as now.
 
     Returns
     -------
     float array, shape (R,)
         In [0, 1]; 0 for a response that has no rater then, NaN while no response has ratings of two raters.
 
+    Raises
+    ------
+    ValueError
+        ``raters`` of another shape, or as the scheme.
+
     References
     ----------
-    Morris, Parametric Empirical Bayes Inference, JASA 78, 1983, section 1: the normal model.
+    [1] Morris, Parametric Empirical Bayes Inference, JASA 78, 1983, section 1: the normal model.
 
     Examples
     --------
@@ -258,25 +267,36 @@ def sign_chances(
     rated = now > 0
     weight = np.where(rated, chosen.centres(table, low, high), 0.0)
     more = np.maximum(then - now, 0.0)
-    # The responses' own distribution: its variance is what that of the weights has beyond noise.
-    middle = float(weight[rated].mean())
-    own = max(float(weight[rated].var(ddof=1)) - float((variance / now[rated]).mean()), 0.0) if rated.sum() > 1 else 0.0
-    kept = now * own / np.maximum(now * own + variance, 1e-300)
-    expected, unknown = middle + kept * (weight - middle), own * (1 - kept)
+    expected, unknown = _further_ratings(weight, now, variance)
     total = np.maximum(now + more, 1e-300)
     centre = (now * weight + more * expected) / total
     moves = more / total * np.sqrt(unknown + variance / np.maximum(more, 1e-300))
     half = float(student_quantile(float(df), confidence)) * np.sqrt(variance / total)
-    stays = (np.abs(centre) > half).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        chance = ndtr((centre - half) / moves) + ndtr((-centre - half) / moves)
-    chances: FloatArray = np.where(now + more > 0, np.where(moves > 0, chance, stays), 0.0)
+    chances: FloatArray = np.where(now + more > 0, chance_beyond(centre, half, moves), 0.0)
     return chances
+
+
+def _further_ratings(weight: FloatArray, ratings: FloatArray, variance: float) -> tuple[FloatArray, FloatArray]:
+    """Return the expected further ratings of each response, and the variance of that expectation [1].
+
+    ``weight`` and ``ratings`` (R,) are the responses' means and numbers of ratings, ``variance`` that of one rating.
+    """
+    rated = ratings > 0
+    middle = float(weight[rated].mean())
+    # The variance between responses is what that of their means has beyond noise.
+    between = 0.0
+    if rated.sum() > 1:
+        between = max(float(weight[rated].var(ddof=1)) - float((variance / ratings[rated]).mean()), 0.0)
+    reliability = ratings * between / np.maximum(ratings * between + variance, 1e-300)
+    return middle + reliability * (weight - middle), between * (1 - reliability)
 
 
 def _check(target: float, k: Sequence[int], plan: FloatArray, n_responses: int, confidence: float) -> None:
     if plan.shape != (n_responses,) or not (plan >= 0).all():
-        raise ValueError(f"plan: accepted are {n_responses} numbers from 0, one for each response")
+        raise ValueError(
+            f"plan has shape {plan.shape} and values from {plan.min(initial=np.inf):g}; "
+            f"accepted: ({n_responses},), from 0"
+        )
     if not target > 0 or not np.isfinite(target):
         raise ValueError(f"target is {target}; accepted: a half-width above 0")
     if any(count < 1 for count in k):

@@ -22,7 +22,7 @@ from annotation.core.markdown import ATTRIBUTES, TAGS
 ROOT = Path(settings.BASE_DIR) / "docs"
 PICTURES = {".png": "image/png", ".webp": "image/webp", ".svg": "image/svg+xml"}
 # The index: what a reader looks for, and the documents or folders about it. Others follow under the last heading.
-DEVELOPERS = "For developers"  # shown last, folded
+DEVELOPERS = "For developers"  # shown last
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Collect ratings",
@@ -37,7 +37,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "providers/",
                 "hand-out",
             ),
-            *("quality", "records", "moving-data"),
+            *("quality", "results", "records", "moving-data"),
         ),
     ),
     ("References and their weights", ("mining", "seeds", "releases", "weighing", "browsing")),
@@ -54,6 +54,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 SUMMARY_LENGTH = 180
 SUMMARY_ENOUGH = 40
+SHOWN_TITLES = 3
 
 
 class Heading(NamedTuple):
@@ -116,6 +117,13 @@ def index() -> list[tuple[str, list[Document]]]:
         sections.append((title, [each for name in chosen if (each := document(name))]))
     sections.sort(key=lambda section: section[0] == DEVELOPERS)
     return [(title, documents) for title, documents in sections if documents]
+
+
+def first_titles(documents: Sequence[Document]) -> str:
+    """Return what a section of the index holds, in a line."""
+    titles = [each.title.partition(":")[0] for each in documents]
+    more = f", and {len(titles) - SHOWN_TITLES} more" if len(titles) > SHOWN_TITLES else ""
+    return f"{', '.join(titles[:SHOWN_TITLES])}{more}"
 
 
 def _of_entry(entry: str, left: Sequence[str]) -> list[str]:

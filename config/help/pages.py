@@ -44,7 +44,7 @@ PAGES = (
     ),
     Page(
         ["annotation:dataset-delete", "annotation:campaign-delete"],
-        "Owners delete a data set or a campaign with everything that hangs on it. The project's log stays.",
+        "Owners delete a data set or a campaign with everything that depends on it. The project's log stays.",
         "records#deleting-a-data-set-or-a-campaign",
     ),
     Page(
@@ -343,6 +343,22 @@ PAGES = (
         "methods#sampled-unit-correlation",
         "methods#what-intervals-and-p-values-hold",
         ("study", "correlation", "unit-of-observation"),
+    ),
+    Page(
+        ["correlations:study-levels"],
+        "How a metric agrees with people over whole systems, and over single outputs: correlations, what each is "
+        "without one system, and errors in points.",
+        "methods#by-system-and-by-output",
+        "methods#what-intervals-and-p-values-hold",
+        ("study", "correlation"),
+    ),
+    Page(
+        ["correlations:study-stand-in"],
+        "Whether a judge or a metric is as close to the raters as one of them is, tested rater by rater, and how many "
+        "ratings its scores save.",
+        "methods#what-a-metric-is-worth",
+        "methods#what-intervals-and-p-values-hold",
+        ("study", "rater", "rating"),
     ),
     Page(
         ["correlations:parameter-study-"],

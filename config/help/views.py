@@ -5,9 +5,11 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
-from config.help.documents import DEVELOPERS, Heading, document, index, picture
+from config.help.documents import Heading, document, first_titles, index, picture
+from config.help.folding import folded
 from config.help.glossary import FIELD, FIVE
 from config.help.searching import search
+from correlations.published.registry import TABLES
 
 
 @require_GET
@@ -17,8 +19,7 @@ def help_index(request: HttpRequest) -> HttpResponse:
         "query": query,
         "found": search(query) if query else [],
         "five": FIVE,
-        "sections": index(),
-        "folded": DEVELOPERS,
+        "sections": [(title, first_titles(documents), documents) for title, documents in index()],
     }
     return render(request, "help/help_index.html", values)
 
@@ -30,12 +31,19 @@ def glossary(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
+def published_tables(request: HttpRequest) -> HttpResponse:
+    """Set printed results beside those that are computed here."""
+    return render(request, "help/published_tables.html", {"tables": TABLES})
+
+
+@require_GET
 def help_document(request: HttpRequest, name: str) -> HttpResponse:
     chosen = document(name)
     if chosen is None:
         raise Http404("There is no such document.")
     contents = [heading for heading in chosen.headings[1:] if heading.level <= 3]
-    return render(request, "help/document.html", {"document": chosen, "contents": contents})
+    shown = {"document": chosen, "contents": contents, "folded": folded(chosen.html)}
+    return render(request, "help/document.html", shown)
 
 
 @require_GET

@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import random
+import re
 import signal
 import tempfile
 import time
@@ -355,7 +356,7 @@ def _import_one(outcome: Outcome, number: int, way: Import, seed: int, *folders:
     outcome.took(time.process_time() - began, way.sample.name)
     outcome.counts[way.kind, state if state in STATES else "wrong"] += 1
     if state not in STATES:
-        (KEPT / f"import-{number}-{way.sample.name.replace(' ', '-')}").write_bytes(content)
+        (KEPT / f"import-{number}-{re.sub(r'[ /]', '-', way.sample.name)}").write_bytes(content)
         outcome.wrong(f"import {number}, {way.sample.name}, {how}:\n{state}")
     if outcome.counts.total() % 100 == 0:
         print(f"imports to {number}: {outcome.n_wrong} wrong", flush=True)

@@ -36,7 +36,8 @@ STATE = f"""async () => {{
     return {{ axe: Boolean(window.axe), theme: {THEME}, drawn: ({DRAWN})(), fits: ({FITS})() }};
 }}"""
 # Rules of other impacts are disabled: they take half of the time. Contrast takes most of the rest: a text passes
-# without being measured if another passed that has the same colours, size, elements and classes up to the root.
+# without being measured if another passed that has the same colours, size, elements and classes up to the root. To
+# decide whether a text is to be measured takes as long as to measure it, so that is asked of no such text either.
 RUN_AXE = """([root, impacts, known]) => {
     const styles = new Map(), passed = new Set(known);
     const digest = (text) => {
@@ -54,6 +55,11 @@ RUN_AXE = """([root, impacts, known]) => {
     };
     const contrast = axe._audit.checks["color-contrast"];
     const measure = contrast.evaluate;
+    const rule = axe._audit.rules.find((rule) => rule.id === "color-contrast");
+    const isMeasured = rule.matches;
+    rule.matches = function (node, ...rest) {
+        return !passed.has(styleOf(node)) && isMeasured.call(this, node, ...rest);
+    };
     contrast.evaluate = function (node, ...rest) {
         const style = styleOf(node);
         if (passed.has(style)) return true;
@@ -65,7 +71,7 @@ RUN_AXE = """([root, impacts, known]) => {
     const rules = Object.fromEntries(others.map((rule) => [rule.id, { enabled: false }]));
     return axe.run(root || document, { resultTypes: ["violations"], rules })
         .then(({ violations }) => ({ violations, passed: [...passed] }))
-        .finally(() => { contrast.evaluate = measure; });
+        .finally(() => { contrast.evaluate = measure; rule.matches = isMeasured; });
 }"""
 _passed_styles: dict[str, set[str]] = defaultdict(set)  # for each size and theme
 
@@ -92,6 +98,23 @@ def chromium_path() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
 
+# Words of up to twenty Latin letters and digits that go on in the next line, as in a cell that is too narrow.
+CUT_WORDS = """() => {
+    const cut = new Set(), range = document.createRange();
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        const text = texts.currentNode;
+        if (!text.parentElement.checkVisibility() || text.parentElement.closest("pre, code, textarea, svg")) continue;
+        for (const word of text.data.matchAll(/(?<!\\S)[\\p{Script=Latin}\\d]{2,20}[….,:;]?(?!\\S)/gu)) {
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            if (new Set(Array.from(range.getClientRects(), (box) => Math.round(box.top))).size > 1) cut.add(word[0]);
+        }
+    }
+    return [...cut];
+}"""
+
+
 def launch_chromium(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGS)
 
@@ -113,6 +136,12 @@ def sign_in_by_form(page: Page, base_url: str, username: str, password: str) -> 
     page.wait_for_load_state()
     if "/accounts/login/" in page.url:
         raise ValueError(f"{base_url} did not accept the password of {username!r}.")
+
+
+def cut_words(page: Page) -> list[str]:
+    """Return the short words of the page that go on in the next line."""
+    words: list[str] = page.evaluate(CUT_WORDS)
+    return words
 
 
 class ConsoleErrors:

@@ -3,9 +3,8 @@ import pytest
 from annotation.models import RaterDecision
 from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import answer, join
-from tests.annotation.worlds.campaigns import make_campaign as make_live_campaign
 from tests.annotation.worlds.campaigns import make_dataset as make_live_dataset
-from tests.annotation.worlds.close import work
+from tests.annotation.worlds.close import make_rated
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.browser.support import TALLEST, assert_everyone_can_read, assert_no_barrier, sign_in
@@ -98,8 +97,7 @@ def test_raters_are_compared_opened_and_decided_about(live_server, page_desktop,
 def test_a_manager_reads_the_forecast_tops_up_where_it_decides_and_a_rater_is_handed_just_that(
     live_server, page_phone, project, manager
 ):
-    campaign = make_live_campaign(make_live_dataset(project, items=12), ratings_per_unit=3)
-    work(campaign, 3)
+    campaign = make_rated(project)
     page = page_phone
     home = f"{live_server.url}/p/chit-chat/campaigns/{campaign.pk}"
     sign_in(page, live_server.url, "max-manager", "password")

@@ -8,7 +8,7 @@ from django.urls import reverse
 from metrics.models import ScoreRun
 from metrics.services.runs import score_run_execute
 from metrics.services.system_ratings import system_ratings_compute, system_ratings_request
-from tests.browser.support import DESKTOP, PHONE, TALLEST, assert_everyone_can_read, sign_in
+from tests.browser.support import DESKTOP, PHONE, TALLEST, assert_everyone_can_read, cut_words, sign_in
 from tests.metrics.runs import finished_run
 from tests.metrics.world import World, make_world
 
@@ -60,6 +60,7 @@ def test_the_pages_are_accessible(live_server, new_page, world, manager):
     ):
         page.goto(live_server.url + reverse(f"metrics:{name}", args=args) + "".join(query))
         assert_everyone_can_read(page, tallest=TALLEST)
+        assert cut_words(page) == [], name
 
 
 ROW = """row => {

@@ -65,7 +65,7 @@ def test_a_reference_is_written_rated_by_another_rater_and_released(
     expect(page.get_by_role("row", name=re.compile("Ann likes them very much."))).to_be_visible()
     assert_everyone_can_read(page)
     page.get_by_role("button", name="Rate what was written").click()
-    expect(page.get_by_text("Nobody gets their own text.")).to_be_visible()
+    expect(page.get_by_text("No rater gets their own text.")).to_be_visible()
     second = Campaign.objects.exclude(pk=draft.pk).get()
     Campaign.objects.filter(pk=second.pk).update(consent="", instructions="", ratings_per_unit=1, min_units_per_rater=0)
     page.reload()

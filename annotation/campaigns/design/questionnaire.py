@@ -25,7 +25,8 @@ BEFORE, AFTER = "before", "after"
 WHEN = {BEFORE: "Before the first item", AFTER: "After the first item"}
 MOST_QUESTIONS = 10
 LONGEST_QUESTION = 300
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+LONGEST_NAME = 40
+NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}")
 OF_EVERY_KIND = ("name", "question", "kind", "required")
 
 
@@ -51,8 +52,8 @@ class Questionnaire(StoredDesign):
             when = BEFORE
         entries = given.get("questions", [])
         if not isinstance(entries, list) or len(entries) > MOST_QUESTIONS:
-            found = len(entries) if isinstance(entries, list) else short(entries)
-            reader.refuse("questions", f"Found {found}; accepted: a list of up to {MOST_QUESTIONS} questions.")
+            given_entries = len(entries) if isinstance(entries, list) else short(entries)
+            reader.refuse("questions", f"Found {given_entries}; accepted: a list of up to {MOST_QUESTIONS} questions.")
             entries = []
         questions: list[Question] = []
         for number, entry in enumerate(entries, start=1):
@@ -82,7 +83,7 @@ def _fact(question: Question) -> tuple[str, str]:
 
 
 def _question(reader: Reader, value: object, path: str) -> Question | None:
-    """Return a question, or None if it lacks what every question has."""
+    """Return a question; None, with problems, without a valid kind or name."""
     kind = value.get("kind") if isinstance(value, Mapping) else None
     uses = ANSWER_KINDS[kind].uses if isinstance(kind, str) and kind in ANSWER_KINDS else None
     given = reader.mapping(value, path, None if uses is None else (*OF_EVERY_KIND, *uses))
@@ -90,7 +91,7 @@ def _question(reader: Reader, value: object, path: str) -> Question | None:
     if uses is None:
         reader.refuse(f"{path}.kind", f"Found {short(kind)}; accepted: {', '.join(ANSWER_KINDS)}.")
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        accepted = "up to 40 letters, digits, hyphens and underscores, the first a letter"
+        accepted = f"up to {LONGEST_NAME} letters, digits, hyphens and underscores, the first a letter"
         reader.refuse(f"{path}.name", f"Found {short(name)}; accepted: {accepted}.")
         uses = None
     if not text.strip() or len(text) > LONGEST_QUESTION:

@@ -180,7 +180,7 @@ You see what was said or is to be said, and **one text** for it. Move the slider
 | Points | Name | When |
 | --- | --- | --- |
 | **100** | Perfectly | Far right: you could not wish for a better text. |
-| **0** | Not at all | Far left: it has nothing to do with what stands above it, or cannot be understood. |
+| **0** | Not at all | Far left: it has nothing to do with the item above it, or cannot be understood. |
 
 Anything between is yours to decide. Trust your first feeling: the exact number matters less than that you use \
 the slider in the same way throughout.

@@ -272,7 +272,8 @@ class Scale(ABC):
     def histogram(self, values: FloatArray) -> list[tuple[float, int]]:
         """Return how many ratings have each value, or lie from each value on."""
         points = range(self.settings.scale_min, self.settings.scale_max + 1)
-        return [(float(point), int((values == point).sum())) for point in points]
+        nearest = np.rint(values)  # a dialogue's mean over its turns may lie between two points
+        return [(float(point), int((nearest == point).sum())) for point in points]
 
     # --- Records ------------------------------------------------------------------------------------------------------
 
@@ -346,7 +347,7 @@ def labels_layout(labels: Sequence[str]) -> str:
 
 
 def three_decimals(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) else f"{value:.3f}"
+    return f"{value:z.0f}" if value == int(value) else f"{value:z.3f}"
 
 
 def range_message(low: int, high: int) -> str:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from annotation.campaigns.fields.kinds import problems_in
 from annotation.campaigns.fields.table import CRITERION, CriterionDraft
+from annotation.campaigns.presentations import Single
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.services.problems import FieldProblems
-from annotation.models import Dataset, ResponseSource, SourceKind
+from annotation.datasets.selectors.datasets import has_dialogues
+from annotation.models import Dataset, ResponseSource, Scope, SourceKind
 
 MAX_CRITERIA = 5
 
@@ -50,6 +52,17 @@ class _CriterionCheck:
             self.refuse("kind", draft.scale.misfit)
         if draft.scale.has_standard:
             self._check_standard(dataset)
+        if draft.by_turn:
+            self._check_turns(presentation, dataset)
+
+    def _check_turns(self, presentation: str, dataset: Dataset) -> None:
+        whole, scale = f"accepted: {Scope.WHOLE}", self.draft.scale
+        if scale.whole or scale.is_relative or scale.has_standard:
+            self.refuse("scope", f"found each turn, with a scale that rates one text by another; {whole}.")
+        elif presentation != Single.key:
+            self.refuse("scope", f"found each turn, but a screen shows several responses; {whole}.")
+        elif not has_dialogues(dataset):
+            self.refuse("scope", f"found each turn, but the data set {dataset.name!r} has no dialogues; {whole}.")
 
     def _check_standard(self, dataset: Dataset) -> None:
         source, kinds = self.draft.standard_source, SourceKind.of_references()

@@ -7,9 +7,8 @@ queue: a change waits for earlier requests, and later requests wait for it. With
 from collections.abc import Iterable
 
 from annotation.core import sql
+from annotation.core.turns import CAMPAIGNS
 from annotation.models import Campaign
-
-CAMPAIGNS = 0x41737361  # first key of these locks
 
 
 def campaign_pass(campaign_id: int) -> None:

@@ -35,7 +35,7 @@ def units_create(campaign: Campaign) -> Plan:
     plan = units_plan(campaign)
     if not plan.units:
         raise AnnotationError(_nothing_to_rate(campaign, plan))
-    if message := too_few_responses(campaign, plan):
+    if message := misfit_of_responses(campaign, plan):
         raise AnnotationError(message)
     plan = replace(plan, units=tuple(interleaved(plan.units, seed=derive_seed(campaign.seed, "positions"))))
     units_store(campaign, plan.units)
@@ -43,13 +43,26 @@ def units_create(campaign: Campaign) -> Plan:
     return plan
 
 
-def too_few_responses(campaign: Campaign, plan: Plan) -> str:
-    """Return why the scale cannot be used on some screens; empty if it can."""
-    fewest = fewest_responses(campaign.criteria.all())
+def misfit_of_responses(campaign: Campaign, plan: Plan) -> str:
+    """Return why the criteria cannot be asked on some screens; empty if they can."""
+    criteria = list(campaign.criteria.all())
+    if any(criterion.by_turn for criterion in criteria) and (message := _no_dialogues(plan)):
+        return message
+    fewest = fewest_responses(criteria)
     short = {unit.item for unit in plan.units if len(unit.responses) < fewest}
     if not short:
         return ""
     return f"The scale needs {fewest} different responses for each item; fewer are there for {_named(short)}."
+
+
+def _no_dialogues(plan: Plan) -> str:
+    """Return which items have responses without turns, if any."""
+    items = {response: unit.item for unit in plan.units for response in unit.responses}
+    rows = sql.rows("SELECT id FROM annotation_response WHERE turns IS NULL AND id = ANY(%s)", [list(items)])
+    plain = {items[pk] for (pk,) in rows}
+    return (
+        f"A criterion is about each turn; these items have responses without turns: {_named(plain)}." if plain else ""
+    )
 
 
 def plan_or_none(campaign: Campaign) -> Plan | None:
@@ -108,7 +121,7 @@ def units_plan(campaign: Campaign, *, of: Collection[str] | None = None) -> Plan
     sources = [source for source in _sources(campaign) if of is None or source.system in of]
     if standards := standards_of(campaign):  # raters compare with the standard text and do not rate it
         sources = [source for source in sources if standards.get(source.item) != source.response]
-    if Writing.lenient(campaign.writing).hides_text:  # what is written is about the item: any response stands for it
+    if Writing.lenient(campaign.writing).hides_text:  # what is written is about the item: one response is enough
         sources = list({source.item: source for source in reversed(sources)}.values())[::-1]
     return campaign.presentation_kind.plan(sources, pairs=campaign.pairs, seed=campaign.seed)
 

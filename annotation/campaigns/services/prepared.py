@@ -86,6 +86,8 @@ def _off_scale(name: str, expected: tuple[float, float], scales: Scales) -> Iter
     criterion = scales.get(name)
     if criterion is None:
         yield f"There is no criterion {name!r}; accepted: {', '.join(scales)}."
+    elif criterion.by_turn:
+        yield f"The criterion {name!r} is about each turn; accepted: a criterion about the whole response."
     elif criterion.kind in SCALES and (accepted := criterion.scale.expected_problem(low, high)):
         given = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         yield f"Found {given}; accepted: {accepted}."

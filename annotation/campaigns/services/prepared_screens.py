@@ -14,6 +14,7 @@ from annotation.allocation.seeds import derive_seed
 from annotation.allocation.units import PlannedUnit
 from annotation.campaigns.design.quality import PREPARED, PreparedScreen, QualificationDesign, QualityDesign
 from annotation.campaigns.selectors import standards_of
+from annotation.core.dialogues import joined, rated_turns, with_texts
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CheckUnit, Item, Purpose, Response, ResponseSource, SourceKind
 
@@ -116,12 +117,31 @@ def _degraded(
         seed = derive_seed(campaign.seed, "degraded", index)
         at = seed % len(base.responses)
         other = bases[(index + 1) % len(bases)]
-        foreign = other.responses[0].text if other.item.pk != base.item.pk else None
-        worse = degrade(base.responses[at].text, seed=seed, other_text=foreign, operations=quality.degradations)
+        foreign = other.responses[0] if other.item.pk != base.item.pk else None
+        worse = _worse(base.responses[at], foreign, seed=seed, operations=quality.degradations)
         if worse is not None:
             texts = base.texts
-            texts[at] |= {"text": worse.text, "role": "degraded", "operation": worse.operation}
+            texts[at] |= worse | {"role": "degraded"}
             yield base.item, texts
+
+
+def _worse(response: Response, other: Response | None, *, seed: int, operations: Sequence[str]) -> Text | None:
+    """Return a text made worse, and by which operation; of a dialogue, each turn of the system that can be."""
+    if response.turns is None:
+        worse = degrade(response.text, seed=seed, other_text=other.text if other else None, operations=operations)
+        return worse._asdict() if worse else None
+    others = (other.turns if other else None) or []
+    foreign = " ".join(others[place]["text"] for place in rated_turns(others))
+    changed = {}
+    for place in rated_turns(response.turns):
+        text = response.turns[place]["text"]
+        worse = degrade(text, seed=derive_seed(seed, place), other_text=foreign or None, operations=operations)
+        if worse is not None:
+            changed[place] = worse
+    if not changed:
+        return None
+    turns = with_texts(response.turns, {place: worse.text for place, worse in changed.items()})
+    return {"text": joined(turns), "turns": turns, "operation": next(iter(changed.values())).operation}
 
 
 def _anchors(
@@ -130,7 +150,8 @@ def _anchors(
     """Yield units with one text replaced by a person's, expected in the upper half of each scale or from ``low``."""
     human = _human_texts(campaign)
     criteria = list(campaign.criteria.all())
-    expected = {each.name: each.scale.high_range(quality.anchor_low.get(each.name)) for each in criteria}
+    ranges = {each.name: each.scale.high_range(quality.anchor_low.get(each.name)) for each in criteria}
+    expected = {each.name: ranges[each.name] for each in criteria if not each.by_turn}
     among = [unit for unit in units if unit.item in human]
     for index, base in enumerate(_sample(among, quality.anchor_count * 2, derive_seed(campaign.seed, "anchor"))):
         person = human[base.item.pk]
@@ -161,7 +182,8 @@ def _sample(units: Sequence[PlannedUnit], count: int, seed: int) -> list[_Base]:
 
 
 def _plain(response: Response) -> Text:
-    return {"text": response.text, "role": "plain", "response": response.pk, "expected": {}}
+    plain: Text = {"text": response.text, "role": "plain", "response": response.pk, "expected": {}}
+    return plain if response.turns is None else plain | {"turns": response.turns}
 
 
 def _check_unit(campaign: Campaign, kind: Purpose, number: int, item: Item | None, texts: list[Text]) -> CheckUnit:

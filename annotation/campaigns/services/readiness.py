@@ -13,7 +13,7 @@ from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.selectors import rated_sources, seconds_per_screen, standards_of
 from annotation.campaigns.services.drafts import draft_of
-from annotation.campaigns.services.launch import plan_or_none, too_few_responses
+from annotation.campaigns.services.launch import misfit_of_responses, plan_or_none
 from annotation.campaigns.services.validation import TO_FILL_IN, launch_problems
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CommentField, Item
@@ -95,7 +95,7 @@ def launch_report(campaign: Campaign) -> LaunchReport:
     problems = [Remark(message, field) for field, messages in refused.items() for message in messages]
     plan = None if "pairs" in refused or "systems" in refused else plan_or_none(campaign)
     units = len(plan.units) if plan else 0
-    if plan and not refused and (message := too_few_responses(campaign, plan)):
+    if plan and not refused and (message := misfit_of_responses(campaign, plan)):
         problems.append(Remark(message, "criteria"))
     problems.extend(_without_standard(campaign, draft))
     if not units and not problems:

@@ -95,8 +95,8 @@ def instructions_follow(*, campaign: Campaign, by: User | None = None) -> Campai
 def question_add(*, campaign: Campaign, name: str, by: User | None = None) -> Campaign:
     """Add a ready-made question to those that raters are asked about themselves."""
     campaign = draft_locked(campaign)
-    asked = Questionnaire.lenient(campaign.questions)
-    questions = replace(asked, questions=(*asked.questions, READY_MADE[name])).to_dict()
+    stored = Questionnaire.lenient(campaign.questions)
+    questions = replace(stored, questions=(*stored.questions, READY_MADE[name])).to_dict()
     return campaign_change(campaign=campaign, changes={"questions": questions}, settle=["questions"], by=by)
 
 

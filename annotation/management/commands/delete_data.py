@@ -1,4 +1,4 @@
-"""Delete a campaign or a data set with everything that hangs on it. Without --confirm it only says what would go."""
+"""Delete a campaign or a data set with everything that depends on it. Without --confirm it only says what would go."""
 
 from argparse import ArgumentParser
 from typing import Any

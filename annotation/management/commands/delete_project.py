@@ -25,7 +25,7 @@ class Command(AssayCommand):
         project = project_by_slug(options["project"])
         owner = owner_named(project, options["user"])
         if options["confirm"] is None:
-            self._say_what_goes(project)
+            self._print_contents(project)
             return
         deletion = project_deletion_request(project=project, confirmation=options["confirm"], by=owner)
         with progress_bar() as progress:
@@ -35,7 +35,7 @@ class Command(AssayCommand):
             raise CommandError(left.error or "A worker deletes the project.")
         self.stdout.write(f"Deleted {project.slug}.")
 
-    def _say_what_goes(self, project: Project) -> None:
+    def _print_contents(self, project: Project) -> None:
         contents = contents_of(project)
         self.stdout.write(f"With --confirm {project.name!r}, these go with {project.slug}:")
         for line in [*contents.rows, f"{filesizeformat(contents.bytes)} of files"]:

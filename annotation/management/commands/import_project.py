@@ -37,9 +37,9 @@ class Command(AssayCommand):
         if job.state != JobState.DONE or job.project is None:
             raise CommandError(f"{job.error}{row_errors(job.report)}")
         if not options["json"]:
-            self._say(job.project.slug, job.report)
+            self._print_report(job.project.slug, job.report)
 
-    def _say(self, slug: str, report: dict[str, Any]) -> None:
+    def _print_report(self, slug: str, report: dict[str, Any]) -> None:
         hashes = report["hashes"]
         self.stdout.write(f"{slug}: {sum(row['equal'] for row in hashes)} of {len(hashes)} hashes equal")
         for row in hashes:

@@ -64,9 +64,9 @@ class Command(AssayCommand):
         for verdict in results.criteria:
             self.stdout.write(f"{verdict.criterion}: {verdict.sentence}")
             for each in verdict.systems:
-                interval = f"[{each.low:.2f}, {each.high:.2f}]"
+                interval = f"[{each.low:z.2f}, {each.high:z.2f}]"
                 self.stdout.write(
-                    f"{each.ranks:>7}  {each.estimate:6.2f} {interval:<15} {each.ratings:>9,}  {each.name}"
+                    f"{each.ranks:>7}  {each.estimate:z6.2f} {interval:<15} {each.ratings:>9,}  {each.name}"
                 )
         for part in results.left_out.parts:
             self.stdout.write(f"left out: {part}")

@@ -1,5 +1,6 @@
 """The registry of kinds of notifications; apps above add theirs when they are loaded."""
 
+from annotation.models import Role
 from annotation.notifications.kinds.base import Kind as Kind
 from annotation.notifications.kinds.campaign_full import CAMPAIGN_FULL
 from annotation.notifications.kinds.money_nearly_spent import MONEY_NEARLY_SPENT
@@ -14,8 +15,9 @@ def kind_register(kind: Kind) -> None:
     KINDS[kind.key] = kind
 
 
-def offered_kinds() -> list[Kind]:
-    return [kind for kind in KINDS.values() if kind.offered]
+def offered_kinds(role: Role) -> list[Kind]:
+    """Return the kinds that a member in this role can choose."""
+    return [kind for kind in KINDS.values() if kind.offered and kind.role.rank <= role.rank]
 
 
 def kind_of_job(label: str) -> Kind | None:

@@ -28,7 +28,7 @@ def notifications_choose(
     *, membership: Membership, site: str, by_email: Collection[str], by_webhook: Collection[str], webhook_url: str
 ) -> str:
     """Store what a member chose; return the secret of webhooks if one was made for a first or another address."""
-    known = {kind.key for kind in offered_kinds() if kind.role.rank <= Role(membership.role).rank}
+    known = {kind.key for kind in offered_kinds(Role(membership.role))}
     for field, kinds in (("by_email", by_email), ("by_webhook", by_webhook)):
         if unknown := sorted(set(kinds) - known):
             raise AnnotationError.at(field, f"Found {unknown[0]!r}; accepted: {', '.join(sorted(known))}.")
@@ -63,17 +63,19 @@ def webhook_secret_replace(*, membership: Membership) -> str:
 
 def test_send(*, membership: Membership) -> list[str]:
     """Let a worker send a test by each channel that is set up; return their names."""
+    chosen = NotificationSettings.objects.filter(membership=membership).first()
+    if chosen is None:
+        raise AnnotationError("Nothing to test: save your choice first.")
     channels = []
     if settings.EMAIL_HOST and membership.user.email:
         channels.append(Channel.EMAIL)
-    if settings_of(membership).webhook_url:
+    if chosen.webhook_url:
         channels.append(Channel.WEBHOOK)
     if not channels:
         raise AnnotationError("Nothing to test: there is neither e-mail nor an address for webhooks.")
     limit_count(limit=TESTS, subject=str(membership.user_id))
     project = membership.project
     with transaction.atomic():
-        NotificationSettings.objects.get(membership=membership)
         notification = Notification.objects.create(
             project=project,
             kind=TRIAL.key,

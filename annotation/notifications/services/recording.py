@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from annotation.core import sql
+from annotation.core.turns import CAMPAIGN_ENDS
 from annotation.models import (
     Campaign,
     Channel,
@@ -24,7 +25,6 @@ from annotation.notifications.kinds import KINDS, Kind, kind_of_job
 from annotation.notifications.kinds.campaign_full import CAMPAIGN_FULL
 
 LAST_SLOTS = 20  # open ones below which the end of a campaign is looked for
-FULL_LOCK = 0x41737365  # first key of advisory locks, beside those of `annotation.core.turns`
 
 
 def settings_for(project_id: int, kind: Kind) -> "QuerySet[NotificationSettings]":
@@ -37,7 +37,7 @@ def settings_for(project_id: int, kind: Kind) -> "QuerySet[NotificationSettings]
 
 @transaction.atomic
 def notification_record(*, kind: str, project: Project, key: str, facts: Mapping[str, Any]) -> Notification | None:
-    """Store an event once, with a delivery for each member and channel that chose its kind; None if nobody did."""
+    """Store an event once, with a delivery for each member and channel that chose its kind; None if no member did."""
     chosen = list(settings_for(project.pk, KINDS[kind]))
     if not chosen:
         return None
@@ -65,7 +65,7 @@ def campaign_full_check(campaign: Campaign, filled_by: int) -> None:
     unfinished = Slot.objects.filter(campaign=campaign, unit__stopped=False).exclude(state=SlotState.DONE)
     if unfinished[:LAST_SLOTS].count() == LAST_SLOTS:
         return
-    sql.execute("SELECT pg_advisory_xact_lock(%s, %s)", [FULL_LOCK, campaign.pk % 2**31])
+    sql.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CAMPAIGN_ENDS, campaign.pk % 2**31])
     if unfinished.exists():
         return
     slots = Slot.objects.filter(campaign=campaign).count()

@@ -11,6 +11,7 @@ import httpx
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db.models.functions import Now
+from django.urls import reverse
 
 from annotation.core.turns import DELIVERIES, turn
 from annotation.models import Channel, Delivery, DeliveryState, Role
@@ -104,7 +105,7 @@ def _send_email(delivery: Delivery, kind: Kind) -> str:
     if not user.email:
         raise Refused("Not sent: the account has no e-mail address.")
     project = delivery.notification.project
-    chosen_at = _link(delivery, f"/p/{project.slug}/notifications/")
+    chosen_at = _link(delivery, reverse("annotation:project-notifications", args=[project.slug]))
     text = (
         f"{kind.text(facts)}\n\n{_link(delivery, kind.link(facts))}\n\n"
         f"You chose to be notified of this in the project {project.name}. Change it at {chosen_at}\n"
@@ -167,7 +168,7 @@ def _post(url: str, body: bytes, headers: dict[str, str]) -> str:
         ) as response,
     ):
         begun = b""
-        for chunk in response.iter_raw(READ):
+        for chunk in response.iter_raw():  # each as it arrives: a chunk of a size would wait for that many bytes
             begun += chunk
             if len(begun) >= READ or time.monotonic() > ends:
                 break

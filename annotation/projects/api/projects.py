@@ -14,6 +14,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from annotation.core.access import get_project_or_404
 from annotation.core.api import AnswerSerializer, ReadViewSet, Strict, UsernameField, user_of
+from annotation.core.refusals import checked
 from annotation.models import Invitation, InvitationUse, Membership, Project, ProjectDeletion, Role
 from annotation.projects import tasks
 from annotation.projects.api.versions import EditSerializer, VersionField
@@ -70,18 +71,16 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project
     @extend_schema(request=ProjectRequestSerializer, responses={201: ProjectSerializer})
     def create(self, request: Request) -> ApiResponse:
         """Create a project; you become its owner."""
-        serializer = ProjectRequestSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        project = services.project_create(by=user_of(request), **serializer.validated_data)
+        values = checked(ProjectRequestSerializer(data=request.data))
+        project = services.project_create(by=user_of(request), **values)
         return self._answer(project, status.HTTP_201_CREATED)
 
     @extend_schema(request=ProjectEditSerializer)
     def partial_update(self, request: Request, project_slug: str, **_: Any) -> ApiResponse:
         """Change the name and the description; the address stays."""
         project = get_project_or_404(user_of(request), project_slug, role=Role.OWNER)
-        serializer = ProjectEditSerializer(data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        changed = services.project_update(project=project, by=user_of(request), **serializer.validated_data)
+        values = checked(ProjectEditSerializer(data=request.data, partial=True))
+        changed = services.project_update(project=project, by=user_of(request), **values)
         return self._answer(changed, status.HTTP_200_OK)
 
     @extend_schema(
@@ -95,9 +94,7 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Project
         found. A worker deletes its rows, all or none, and then its files; if it cannot, the project is back.
         """
         project = get_project_or_404(user_of(request), project_slug, role=Role.OWNER)
-        serializer = DeletionRequestSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        confirmation = serializer.validated_data["confirmation"]
+        confirmation = checked(DeletionRequestSerializer(data=request.data))["confirmation"]
         deletion = project_deletion_request(project=project, confirmation=confirmation, by=user_of(request))
         tasks.project_delete.delay_on_commit(deletion.pk)
         return ApiResponse(DeletionSerializer(deletion).data, status=status.HTTP_202_ACCEPTED)

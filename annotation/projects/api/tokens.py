@@ -16,10 +16,12 @@ from rest_framework.views import APIView
 
 from annotation.core.api import user_of
 from annotation.core.json_bodies import StrictJSONParser
+from annotation.core.refusals import checked
 from annotation.models import ApiToken
 from annotation.projects.services.api_tokens import api_token_create, api_token_revoke
 
 DEFAULT_DAYS = 30
+NO_SUCH_ACCOUNT = "Found no account with this username and password; accepted: those that you sign in with."
 
 
 class CredentialsSerializer(AuthTokenSerializer):
@@ -29,6 +31,13 @@ class CredentialsSerializer(AuthTokenSerializer):
     expires_at = serializers.DateTimeField(
         required=False, allow_null=True, help_text=f"Without it, in {DEFAULT_DAYS} days; null for never."
     )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            values: dict[str, Any] = super().validate(attrs)
+        except ValidationError as error:
+            raise ValidationError(NO_SUCH_ACCOUNT, code="authorization") from error
+        return values
 
 
 class TokenSerializer(serializers.Serializer[Any]):
@@ -51,9 +60,7 @@ class TokenView(APIView):
     )
     def post(self, request: Request) -> ApiResponse:
         """Make a token for username and password. Wrong passwords are limited."""
-        credentials = CredentialsSerializer(data=request.data, context={"request": request})
-        credentials.is_valid(raise_exception=True)
-        values = credentials.validated_data
+        values = checked(CredentialsSerializer(data=request.data, context={"request": request}))
         expires_at = values.get("expires_at", timezone.now() + timedelta(days=DEFAULT_DAYS))
         row, token = api_token_create(user=values["user"], name=values["name"], expires_at=expires_at)
         return ApiResponse(TokenSerializer({"token": token, "name": row.name, "expires_at": row.expires_at}).data)

@@ -24,7 +24,8 @@ _ANSWERS = """
         SELECT r.value
         FROM annotation_unitresponse shown
         JOIN annotation_rating r ON r.presentation_id = p.repeats_id AND r.response_id = shown.response_id
-            AND r.criterion_id = a.criterion_id AND (r.sent_at IS NULL OR r.sent_at <= p.ended_at)
+            AND r.criterion_id = a.criterion_id AND r.turn IS NOT DISTINCT FROM a.turn
+            AND (r.sent_at IS NULL OR r.sent_at <= p.ended_at)
         WHERE shown.unit_id = p.unit_id AND shown.number = a.number
         ORDER BY r.revision DESC LIMIT 1
     ) first ON p.purpose = 'repeat'
@@ -37,7 +38,8 @@ _ANSWERS = """
       AND NOT EXISTS (
           SELECT 1 FROM annotation_checkanswer later
           WHERE later.presentation_id = a.presentation_id AND later.number = a.number
-            AND later.criterion_id = a.criterion_id AND later.revision > a.revision
+            AND later.criterion_id = a.criterion_id AND later.turn IS NOT DISTINCT FROM a.turn
+            AND later.revision > a.revision
             AND (%(up_to)s::bigint IS NULL OR later.id <= %(up_to)s))
     ORDER BY a.id
 """

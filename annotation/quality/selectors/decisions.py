@@ -67,6 +67,7 @@ def to_reopen(campaign: models.Campaign, per_unit: int) -> list[models.Presentat
 
 def _lacks_a_value() -> Q:
     later = models.Rating.objects.filter(
+        Q(turn=OuterRef("turn")) | Q(turn__isnull=True),
         presentation=OuterRef("presentation"),
         response=OuterRef("response"),
         criterion=OuterRef("criterion"),

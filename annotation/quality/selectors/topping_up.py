@@ -15,7 +15,7 @@ from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.quality.selectors.planned import Planned, planned_ratings
 from annotation.rating.selectors.ratings import RatingColumns, rating_columns
 
-USUAL_TIMES = 3  # of the campaign's ratings per item: what one item gets at most, unless it is said
+USUAL_TIMES = 3  # of the campaign's ratings per item: what one item gets at most by default
 
 
 class Question(NamedTuple):
@@ -96,7 +96,7 @@ def top_up_plan(
 
 
 def usual_most(k: int) -> int:
-    """Return what one item gets at most unless it is said."""
+    """Return what one item gets at most by default."""
     return min(max(USUAL_TIMES * k, k + 1), MOST_RATINGS)
 
 

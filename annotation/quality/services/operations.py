@@ -16,7 +16,7 @@ from annotation.allocation.interleaving import interleaved
 from annotation.allocation.seeds import derive_seed
 from annotation.allocation.units import PlannedUnit
 from annotation.campaigns.fields.table import MOST_RATINGS
-from annotation.campaigns.services.launch import slots_raise, too_few_responses, units_hash, units_plan, units_store
+from annotation.campaigns.services.launch import misfit_of_responses, slots_raise, units_hash, units_plan, units_store
 from annotation.core import sql
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
@@ -228,7 +228,7 @@ def addition_plan(campaign: Campaign, item_limit: int | None = None) -> Addition
     chosen = set(campaign.systems.values_list("name", flat=True))
     # A list names its responses, whatever their sources.
     plan = units_plan(wider, of=None if listed is not None else named | chosen)
-    if message := too_few_responses(campaign, plan):
+    if message := misfit_of_responses(campaign, plan):
         raise AnnotationError(message)
     shown, items = _shown(campaign)
     lists = campaign.presentation_kind.keeps_lists

@@ -4,13 +4,12 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.core import sql
+from annotation.core.turns import SNAPSHOTS
 from annotation.models import Campaign, CampaignSnapshot
 from annotation.quality.selectors.monitoring.live import waiting_for_statistics
 from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics
 from annotation.quality.selectors.monitoring.stored import plain, shape
 from annotation.quality.selectors.raters import moment
-
-SNAPSHOTS = 0x41737362  # first key of the advisory locks
 
 
 def snapshots_waiting() -> list[int]:

@@ -24,7 +24,7 @@ from annotation.models import (
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.handout import ANSWERED
 from annotation.rating.selectors.questions import AnswerCounts, answer_counts
-from annotation.rating.selectors.ratings import RatingColumns, current_ratings, rating_columns
+from annotation.rating.selectors.ratings import RatingColumns, current_ratings, rating_columns, turn_columns
 from annotation.rating.selectors.written import current_texts
 from annotation.records.selectors.payment import Payment, payment
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
@@ -234,8 +234,13 @@ def _criteria(campaign: Campaign, counted: RatingColumns, excluded: Sequence[int
     repeats = _repeats(campaign, excluded)
     units: dict[int, int] = {}
     facts = []
-    for criterion in campaign.criteria.all():
-        ratings = counted.select(counted.criterion_id == criterion.pk)
+    criteria, by_turn = list(campaign.criteria.all()), counted
+    if any(criterion.by_turn for criterion in criteria):  # raters agree on a turn, or not
+        columns, turn = turn_columns([campaign], timed=False)
+        by_turn = columns._replace(response_id=turn).select(~np.isin(columns.rater_id, excluded))
+    for criterion in criteria:
+        among = by_turn if criterion.by_turn else counted
+        ratings = among.select(among.criterion_id == criterion.pk)
         if criterion.scale.mirrored:
             units = units or dict(Presentation.objects.filter(campaign=campaign).values_list("pk", "unit_id"))
         table = _agreement_table(criterion, ratings, units)
@@ -276,15 +281,16 @@ def _repeats(campaign: Campaign, excluded: Sequence[int]) -> dict[int, np.ndarra
     rows = sql.rows(
         """
         SELECT a.criterion_id, g.value, a.value
-        FROM (SELECT DISTINCT ON (presentation_id, number, criterion_id) *
+        FROM (SELECT DISTINCT ON (presentation_id, number, criterion_id, turn) *
               FROM annotation_checkanswer WHERE campaign_id = %(c)s AND NOT rater_id = ANY(%(x)s)
-              ORDER BY presentation_id, number, criterion_id, revision DESC) a
+              ORDER BY presentation_id, number, criterion_id, turn, revision DESC) a
         JOIN annotation_presentation p ON p.id = a.presentation_id AND p.purpose = 'repeat'
         JOIN annotation_criterion c ON c.id = a.criterion_id AND (c.id <> ALL(%(mirrored)s) OR a.number = 0)
         JOIN annotation_unitresponse ur ON ur.unit_id = p.unit_id AND ur.number = a.number
         JOIN LATERAL (SELECT value FROM annotation_rating
                       WHERE presentation_id = p.repeats_id AND response_id = ur.response_id
-                        AND criterion_id = a.criterion_id ORDER BY revision DESC LIMIT 1) g ON true
+                        AND criterion_id = a.criterion_id AND turn IS NOT DISTINCT FROM a.turn
+                      ORDER BY revision DESC LIMIT 1) g ON true
         WHERE a.value IS NOT NULL AND g.value IS NOT NULL
         """,
         {"c": campaign.pk, "x": list(excluded), "mirrored": mirrored},

@@ -59,6 +59,7 @@ VALUE = Column("value", "number", "In points of the criterion's scale; undefined
 CANNOT_JUDGE = Column("cannot_judge", "text", "The reason given for not judging; else empty.")
 SENT_AT = Column("sent_at", "time", "When it was sent, UTC.")
 SOURCE_ROW = Column("source_row", "whole", "For an imported judgement: its line in the file.", "p.source_row")
+TURN = Column("turn", "whole", "Of the dialogue, from 0; undefined if the question is about the whole response.")
 REVISION = Column("revision", "whole", "0 at first; each correction is one more.")
 
 ITEMS = Table(
@@ -194,6 +195,7 @@ RATINGS = Table(
         Column("rated_as", "text", "For imported judgements: the system under whose name it was made.", "y.name"),
         RATER,
         CRITERION,
+        TURN,
         VALUE,
         CANNOT_JUDGE,
         Column("position", "whole", "Position of the response on screen, from 0; undefined if imported."),
@@ -223,6 +225,7 @@ CHECK_ANSWERS = Table(
         CHECK,
         RATER,
         CRITERION,
+        TURN,
         Column("number", "whole", "Of the text in canonical order, from 0: in check_units.texts or units.responses."),
         Column("position", "whole", "Position of the text on screen, from 0."),
         VALUE,

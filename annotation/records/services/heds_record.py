@@ -162,11 +162,12 @@ def _scale(facts: CriterionFacts) -> dict[str, Recorded]:
     criterion = facts.criterion
     size, values = criterion.scale.sizes
     labels = f" Labels: {', '.join(criterion.labels)}." if criterion.labels else ""
+    sentence = f"{criterion.scale.sentence}{wording.of_turns(criterion)}"
     answers = {
         "4.3.1.1": Recorded(criterion.name),
         "4.3.3": Recorded(size),
         "4.3.4": Recorded(values),
-        "4.3.5": Recorded(f"As {criterion.scale.sentence}.{labels}", criterion.scale.heds_form),
+        "4.3.5": Recorded(f"As {sentence}.{labels}", criterion.scale.heds_form),
         "4.3.6": Recorded("N/A"),
         "4.3.7": Recorded(criterion.question),
     }

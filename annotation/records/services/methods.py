@@ -46,7 +46,10 @@ def _material(facts: Facts) -> list[Sentence]:
         f"Raters judged {count(facts.responses, 'response')}{systems} to {count(facts.items, 'item')} of the data set "
         f"{campaign.dataset.name} (language: {campaign.dataset.language})."
     )
-    criteria = [f"{each.name} (“{each.question}”), {each.scale.sentence}" for each in campaign.criteria.all()]
+    criteria = [
+        f"{each.name} (“{each.question}”), {each.scale.sentence}{wording.of_turns(each)}"
+        for each in campaign.criteria.all()
+    ]
     writing = Writing.lenient(campaign.writing)
     if writing.hides_text:
         rated = (

@@ -36,8 +36,8 @@ leave it out of what you publish unless raters agreed to that. For imported rati
 `design.json` names the account that imported them.
 
 Nothing was left out: returned and expired items, corrections, late answers and excluded raters are included. For each
-presentation, response and criterion, the rating with the highest `revision` that is not `extra` counts, unless its
-rater is excluded (`excluded_at` in `raters`).
+presentation, response, criterion and `turn`, the rating with the highest `revision` that is not `extra` counts, unless
+its rater is excluded (`excluded_at` in `raters`).
 
 To check a record: `python manage.py export_log --verify RECORD.zip`.
 """

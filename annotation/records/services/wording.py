@@ -7,7 +7,8 @@ from annotation.campaigns.design.quality import CHECKS, QualificationDesign, Qua
 from annotation.campaigns.design.questionnaire import WHEN, Questionnaire
 from annotation.campaigns.design.writing import NOTE, REFUSE, WARN, Writing
 from annotation.core.numbers import counted as count
-from annotation.models import Admission, Campaign
+from annotation.core.numbers import decimals
+from annotation.models import Admission, Campaign, Criterion
 from annotation.rating.selectors.questions import AnswerCounts
 from annotation.records.selectors.facts import CriterionFacts, Facts, Share
 from annotation.records.selectors.payment import Payment
@@ -16,7 +17,7 @@ from annotation.recruitment.providers import PROVIDERS
 
 def number(value: float, digits: int = 2) -> str:
     """Format a number with a true minus sign, or "undefined"."""
-    return f"{value:,.{digits}f}".replace("-", "−") if math.isfinite(value) else "undefined"
+    return decimals(value, digits) if math.isfinite(value) else "undefined"
 
 
 def interval(value: float, low: float, high: float, reason: str = "", digits: int = 2) -> str:
@@ -157,9 +158,10 @@ def agreement(facts: CriterionFacts) -> str:
     alpha, icc = facts.alpha, facts.icc
     if alpha.reason and icc.reason:
         return f"agreement is undefined ({alpha.reason})"
+    compared = "turns" if facts.criterion.by_turn else facts.criterion.scale.compared
     measured = (
         f"Krippendorff's α ({alpha.level}) is {interval(alpha.alpha, alpha.low, alpha.high, alpha.reason)} over "
-        f"{alpha.n_responses:,} {facts.criterion.scale.compared} with two raters or more"
+        f"{alpha.n_responses:,} {compared} with two raters or more"
     )
     if icc.reason:
         return f"{measured}; ICC(1) is undefined ({icc.reason})"
@@ -167,6 +169,11 @@ def agreement(facts: CriterionFacts) -> str:
         f"{measured}; ICC(1) is {interval(icc.icc_1, icc.icc_1_low, icc.icc_1_high)} and ICC(k) is "
         f"{interval(icc.icc_k, icc.icc_k_low, icc.icc_k_high)} for k = {number(icc.k, 1)}"
     )
+
+
+def of_turns(criterion: Criterion) -> str:
+    """Return what is said of a criterion about turns, after its scale."""
+    return ", for each turn of the system" if criterion.by_turn else ""
 
 
 def consistency(facts: CriterionFacts) -> str:

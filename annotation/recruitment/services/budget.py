@@ -1,4 +1,4 @@
-"""Say when most of what a recruitment may pay is paid."""
+"""Record that most of a recruitment's planned rewards are paid."""
 
 from annotation.models import Recruitment
 from annotation.notifications.kinds.money_nearly_spent import MONEY_NEARLY_SPENT, SHARE

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.template.defaultfilters import pluralize
 
+from annotation.campaigns.selectors import work_left
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Recruitment
 from annotation.recruitment.providers import PROVIDERS
@@ -172,13 +173,15 @@ def warnings_of(terms: Terms, campaign: Campaign, *, provider: str) -> list[str]
 
 
 def expected_screens(campaign: Campaign, *, places: int = 0) -> int:
-    """Return the items expected of one rater: the limit, else an equal share of all units, else the minimum."""
-    if campaign.max_units_per_rater:
-        return campaign.max_units_per_rater
-    units = int((campaign.design or {}).get("units", 0))
-    if units and places:
-        return max(min(units, -(-units * campaign.ratings_per_unit // places)), campaign.min_units_per_rater, 1)
-    return max(campaign.min_units_per_rater, 1)
+    """Return the items expected of one rater: an equal share of the slots to fill, within the campaign's limits.
+
+    Without places the limit, else the minimum.
+    """
+    least, most = max(campaign.min_units_per_rater, 1), campaign.max_units_per_rater
+    if not places:
+        return most or least
+    n_units, n_slots = work_left(campaign)
+    return max(min(most or n_units, n_units, -(-n_slots // places)), least)
 
 
 def fee_percent(terms: Terms, campaign: Campaign, *, provider: str) -> Decimal:

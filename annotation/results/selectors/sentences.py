@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
+from annotation.core.numbers import decimals
+
 if TYPE_CHECKING:
     from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
 
@@ -149,8 +151,7 @@ def number(value: float, *, plus: bool = False) -> str:
     >>> number(-0.314), number(0.2, plus=True), number(-0.001)
     ('−0.31', '+0.20', '0.00')
     """
-    text = f"{value:+.2f}" if plus else f"{value:.2f}"
-    return (text.lstrip("-") if text == "-0.00" else text).replace("-", "−")
+    return decimals(value, plus=plus)
 
 
 def listed(names: list[str]) -> str:

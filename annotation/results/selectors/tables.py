@@ -8,26 +8,26 @@ from annotation.core.latex import escape
 from annotation.core.numbers import counted
 from annotation.models import Campaign
 from annotation.results.selectors.sentences import listed, named_sentence, number
-from annotation.results.selectors.verdicts import CriterionVerdict, Results
+from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results, SystemVerdict
 
+WON = ("wins", "ties", "losses")
 SYSTEM_COLUMNS = (
     *("criterion", "system", "estimate", "low", "high", "first_rank", "last_rank", "cluster"),
     *("standardised", "standardised_low", "standardised_high", "share_won", "share_low", "share_high"),
-    *("wins", "ties", "losses", "ratings", "raters", "items"),
+    *(*WON, "ratings", "raters", "items"),
 )
-PAIR_COLUMNS = ("criterion", "first", "second", "difference", "low", "high", "p", "p_wilcoxon", "p_holm", "items")
+PAIR_COLUMNS = ("criterion", "first", "second", "difference", "low", "high", "p", "p_wilcoxon", "p_holm", "items", *WON)
 
 
 def system_rows(results: Results) -> Iterator[Sequence[object]]:
     for verdict in results.criteria:
         for each in verdict.systems:
-            won = (None,) * 3 if verdict.by_means else (each.wins, each.ties, each.losses)
             yield (
                 *(verdict.criterion, each.name, each.estimate, each.low, each.high),
                 *(each.first_rank, each.last_rank, each.cluster),
                 *(each.standardised, each.standardised_low, each.standardised_high),
                 *(each.share, each.share_low, each.share_high),
-                *won,
+                *_won(each, verdict),
                 *(each.ratings, each.raters, each.items),
             )
 
@@ -36,7 +36,12 @@ def pair_rows(results: Results) -> Iterator[Sequence[object]]:
     for verdict in results.criteria:
         for pair in verdict.pairs:
             numbers = (pair.difference, pair.low, pair.high, pair.p, pair.wilcoxon, pair.adjusted, pair.items)
-            yield (verdict.criterion, pair.first, pair.second, *numbers)
+            yield (verdict.criterion, pair.first, pair.second, *numbers, *_won(pair, verdict))
+
+
+def _won(row: SystemVerdict | PairVerdict, verdict: CriterionVerdict) -> tuple[int | None, ...]:
+    """Return comparisons won, tied and lost; None where texts were not shown in pairs."""
+    return (row.wins, row.ties, row.losses) if verdict.by_pairs else (None, None, None)
 
 
 TABLES = {"systems": (SYSTEM_COLUMNS, system_rows), "pairs": (PAIR_COLUMNS, pair_rows)}
@@ -49,12 +54,14 @@ def latex_table(results: Results) -> str:
 
 def _latex(verdict: CriterionVerdict) -> str:
     means = verdict.by_means
-    head = "Rank & System & " + ("Mean & $z$ & Ratings" if means else "Strength & Won & Comparisons") + r" \\"
+    columns = ["Rank", "System", *(["Mean", "$z$"] if means else ["Strength"])]
+    columns += ["Won", "Tied", "Lost", "Share won"] if verdict.by_pairs else []
+    columns.append("Ratings" if means else "Comparisons")
     lines = [
-        r"\begin{tabular}{rlrrr}",
+        rf"\begin{{tabular}}{{rl{'r' * (len(columns) - 2)}}}",
         rf"% {verdict.criterion}: estimates with 95% intervals over raters and items",
         r"\toprule",
-        head,
+        " & ".join(columns) + r" \\",
         r"\midrule",
     ]
     cluster = verdict.systems[0].cluster if verdict.systems else 0
@@ -62,8 +69,13 @@ def _latex(verdict: CriterionVerdict) -> str:
         if each.cluster != cluster:
             lines.append(r"\midrule")
             cluster = each.cluster
-        beside = number(each.standardised) if means else f"{100 * each.share:.0f} %"
-        cells = [each.ranks, each.name, _with_interval(each.estimate, each.low, each.high), beside, f"{each.ratings:,}"]
+        cells = [each.ranks, each.name, _with_interval(each.estimate, each.low, each.high)]
+        if means:
+            cells.append(_with_interval(each.standardised, each.standardised_low, each.standardised_high))
+        if verdict.by_pairs:
+            cells += [f"{n:,}" for n in (each.wins, each.ties, each.losses)]
+            cells.append(_with_interval(each.share, each.share_low, each.share_high))
+        cells.append(f"{each.ratings:,}")
         lines.append(" & ".join("--" if cell == "nan" else escape(cell) for cell in cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 

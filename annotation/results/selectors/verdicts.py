@@ -4,17 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import isnan, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from annotation.campaigns.presentations import COMPARING
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion
 from annotation.ranking import bradley_terry, bradley_terry_certainty, clusters, rank_ranges, standardised, system_means
 from annotation.ranking.holm import holm_adjusted
-from annotation.rating.selectors.outputs import comparisons
-from annotation.rating.selectors.ratings import campaign_criteria, scale_groups
+from annotation.rating.selectors.outputs import Comparisons, comparisons
+from annotation.rating.selectors.ratings import RatingColumns, campaign_criteria, scale_groups
 from annotation.results.selectors.counted import CountedRatings, LeftOut, counted_ratings
 from annotation.results.selectors.sentences import verdict_sentence
 
@@ -22,13 +23,18 @@ SEED = 12345
 FORMAT = 1  # of what is stored
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+NO_SYSTEM: IntArray = np.zeros(0, dtype=np.int64)
+NO_COMPARISONS = Comparisons(
+    *(NO_SYSTEM,) * 5, weight=np.zeros(0), unit=NO_SYSTEM, texts=np.zeros((2, 0), dtype=np.int64), identical=0
+)
 
 
 @dataclass(frozen=True)
 class SystemVerdict:
     """A system on a criterion. ``estimate`` is its mean rating, or its strength; ``share`` is of comparisons won.
 
-    Of means, ``standardised`` is the mean of ratings in standard deviations of their rater. NaN is undefined.
+    Of two texts that were rated on one screen, the one with the higher rating won. ``standardised`` is the mean of
+    ratings in standard deviations of their rater. NaN is undefined.
     """
 
     name: str
@@ -70,6 +76,9 @@ class PairVerdict:
     wilcoxon: float
     adjusted: float
     items: int
+    wins: int = 0  # of the first, in comparisons that raters made
+    ties: int = 0
+    losses: int = 0
 
     @property
     def differs(self) -> bool:
@@ -103,10 +112,16 @@ class CriterionVerdict:
     order_low: float = nan
     order_high: float = nan
     identical: int = 0
+    by_turn: bool = False  # each output has the mean of its turns' ratings
 
     @property
     def by_means(self) -> bool:
         return self.ranked == "means"
+
+    @property
+    def by_pairs(self) -> bool:
+        """Return whether raters saw two texts at a time, so that there are comparisons won, tied and lost."""
+        return any(not isnan(each.share) for each in self.systems)
 
     def pair(self, first: str, second: str) -> PairVerdict | None:
         return next((pair for pair in self.pairs if {pair.first, pair.second} == {first, second}), None)
@@ -151,6 +166,8 @@ def shared_criteria(campaigns: Sequence[Campaign]) -> Iterator[list[Criterion]]:
         of_name = [criterion for criterion in criteria if criterion.name == name]
         if len({criterion.campaign_id for criterion in of_name}) < len(campaigns):
             continue
+        if len({criterion.scope for criterion in of_name}) > 1:
+            raise AnnotationError(f"Some campaigns ask for {name!r} of each turn, some of the whole; choose one kind.")
         if len(scale_groups(of_name)) > 1 or len({criterion.kind for criterion in of_name}) > 1:
             raise AnnotationError(f"The campaigns ask for {name!r} on different scales; choose some with one scale.")
         yield of_name
@@ -205,6 +222,7 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
     )
     differences = means.differences
     order = np.argsort(-means.mean, kind="stable")
+    met = _met(rated, ratings, campaigns, names)
     ranges = rank_ranges(differences.adjusted, differences.better)
     groups = clusters(differences.adjusted, differences.better, order)
     systems = [
@@ -223,20 +241,30 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
             standardised_low=float(of_z.low[i]) if rated.raters_known else nan,
             standardised_high=float(of_z.high[i]) if rated.raters_known else nan,
             values=scale.histogram(ratings.value[row[system == i]]),
+            **met.share(i)._asdict(),
+            **met.won(i)._asdict(),
         )
         for i in order.tolist()
     ]
+    better_first = (
+        (i, j) if differences.mean[i, j] >= 0 else (j, i)
+        for place, i in enumerate(order.tolist())
+        for j in order[place + 1 :].tolist()
+    )
     pairs = [
         PairVerdict(
-            *((names[i], names[j]) if differences.mean[i, j] >= 0 else (names[j], names[i])),
-            *_better_first(differences.mean[i, j], differences.low[i, j], differences.high[i, j]),
+            names[i],
+            names[j],
+            float(differences.mean[i, j]),
+            float(differences.low[i, j]),
+            float(differences.high[i, j]),
             p=float(differences.p_values[i, j]),
             wilcoxon=float(differences.wilcoxon_p_values[i, j]),
             adjusted=float(differences.adjusted[i, j]),
             items=int(differences.items[i, j]),
+            **met.won(i, j)._asdict(),
         )
-        for place, i in enumerate(order.tolist())
-        for j in order[place + 1 :].tolist()
+        for i, j in better_first
     ]
     return _verdict(criteria[0], systems, pairs)
 
@@ -248,26 +276,24 @@ def _by_comparisons(
     compared = comparisons(ratings, rated.outputs, rated.names, campaigns)
     names, both = _named(np.concatenate([compared.first, compared.second]), rated.names)
     first, second = both[: compared.first.size], both[compared.first.size :]
-    item, n = _codes(compared.item)[1], len(names)
+    met = Met(first, second, compared, len(names), raters_known=rated.raters_known)
+    item, n = met.item, len(names)
     rater = compared.rater if rated.raters_known else None
     outcome, weight = compared.outcome, compared.weight
     fit = bradley_terry(first, second, outcome, n_systems=n, order_effect=True, weight=weight)
     if fit.reason:
         fit = bradley_terry(first, second, outcome, n_systems=n, weight=weight)
     certainty = bradley_terry_certainty(fit, first, second, outcome, item=item, rater=rater, weight=weight)
-    shares = _shares(first, second, compared.outcome, item, rater, compared.weight, n)
     p = np.array([certainty.p_values[i, j] for i, j in combinations(range(n), 2)])
     adjusted = np.full((n, n), nan)
     for (i, j), corrected in zip(combinations(range(n), 2), holm_adjusted(p).tolist(), strict=True):
         adjusted[i, j] = adjusted[j, i] = corrected
     better = fit.strengths[:, None] > fit.strengths
-    order = np.argsort(-(shares[0] if fit.reason else fit.strengths), kind="stable")
+    order = np.argsort(-(met.shares[0] if fit.reason else fit.strengths), kind="stable")
     ranges, groups = rank_ranges(adjusted, better), clusters(adjusted, better, order)
-    judged = compared.rater >= 0
     systems = []
     for i in order.tolist():
-        own = ((first == i) | (second == i)) & judged
-        sign = np.where(first == i, 1, -1) * compared.outcome
+        own = met.judged(i)
         systems.append(
             SystemVerdict(
                 name=names[i],
@@ -280,12 +306,8 @@ def _by_comparisons(
                 ratings=int(own.sum()),
                 raters=int(np.unique(compared.rater[own]).size),
                 items=int(np.unique(item[own]).size),
-                share=float(shares[0][i]),
-                share_low=float(shares[1][i]),
-                share_high=float(shares[2][i]),
-                wins=int((sign[own] > 0).sum()),
-                ties=int((sign[own] == 0).sum()),
-                losses=int((sign[own] < 0).sum()),
+                **met.share(i)._asdict(),
+                **met.won(i)._asdict(),
             )
         )
     pairs = []
@@ -305,6 +327,7 @@ def _by_comparisons(
                     wilcoxon=nan,
                     adjusted=float(adjusted[i, j]),
                     items=int(np.unique(item[of_pair]).size),
+                    **met.won(i, j)._asdict(),
                 )
             )
     parts = [[names[i] for i in np.flatnonzero(fit.components == part)] for part in np.unique(fit.components)]
@@ -320,6 +343,67 @@ def _by_comparisons(
         order_high=certainty.order_high,
         identical=compared.identical,
     )
+
+
+class Share(NamedTuple):
+    """The share of comparisons that a system won, a tie counted as half, with its interval."""
+
+    share: float = nan
+    share_low: float = nan
+    share_high: float = nan
+
+
+class Won(NamedTuple):
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+
+
+class Met:
+    """Comparisons of ``n`` systems, which are codes in ``first`` and ``second``: who won how often."""
+
+    def __init__(
+        self, first: IntArray, second: IntArray, compared: Comparisons, n: int, *, raters_known: bool = True
+    ) -> None:
+        self.first, self.second, self.outcome = first, second, compared.outcome
+        self.item = _codes(compared.item)[1]
+        self.by_rater = compared.rater >= 0
+        rater = compared.rater if raters_known else None
+        self.shares = (
+            _shares(first, second, compared.outcome, self.item, rater, compared.weight, n)
+            if self.by_rater.any()
+            else (np.full(n, nan),) * 3
+        )
+
+    def judged(self, system: int) -> npt.NDArray[np.bool_]:
+        """Return which comparisons are of this system and by a rater."""
+        judged: npt.NDArray[np.bool_] = ((self.first == system) | (self.second == system)) & self.by_rater
+        return judged
+
+    def share(self, system: int) -> Share:
+        return Share(*(float(values[system]) for values in self.shares))
+
+    def won(self, system: int, other: int | None = None) -> Won:
+        """Return how often a system won against another, or against all."""
+        own = self.judged(system) if other is None else self.judged(system) & self.judged(other)
+        sign = (np.where(self.first == system, 1, -1) * self.outcome)[own]
+        return Won(int((sign > 0).sum()), int((sign == 0).sum()), int((sign < 0).sum()))
+
+
+def _met(rated: CountedRatings, ratings: RatingColumns, campaigns: Sequence[Campaign], names: Sequence[str]) -> Met:
+    """Return the comparisons that ratings of two texts on a screen are; none if texts were shown in other numbers."""
+    if not all(campaign.presentation in COMPARING for campaign in campaigns):
+        return Met(NO_SYSTEM, NO_SYSTEM, NO_COMPARISONS, len(names))
+    compared = comparisons(ratings, rated.outputs, rated.names, campaigns, by_points=True)
+    code = {name: number for number, name in enumerate(names)}
+    first, second = (
+        np.array([code.get(rated.names[pk], -1) for pk in systems.tolist()], dtype=np.int64)
+        for systems in (compared.first, compared.second)
+    )
+    known = (first >= 0) & (second >= 0)  # a system without any rating has no row
+    rows = ("outcome", "item", "rater", "weight", "unit")
+    kept = compared._replace(**{name: getattr(compared, name)[known] for name in rows})
+    return Met(first[known], second[known], kept, len(names), raters_known=rated.raters_known)
 
 
 def _shares(
@@ -356,10 +440,6 @@ def _shares(
     return share, of_judged.low * (1 - tied) + tied / 2, of_judged.high * (1 - tied) + tied / 2
 
 
-def _better_first(difference: float, low: float, high: float) -> tuple[float, float, float]:
-    return (difference, low, high) if difference >= 0 else (-difference, -high, -low)
-
-
 def _verdict(
     criterion: Criterion, systems: list[SystemVerdict], pairs: list[PairVerdict], **options: Any
 ) -> CriterionVerdict:
@@ -374,6 +454,7 @@ def _verdict(
         "",
         systems,
         [_plain(pair) for pair in pairs],
+        by_turn=criterion.by_turn,
     )
     plain: dict[str, Any] = {name: float(v) if isinstance(v, np.floating) else v for name, v in options.items()}
     verdict = replace(verdict, **plain)

@@ -7,12 +7,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.core import sql
+from annotation.core.turns import RESULTS
 from annotation.models import Campaign, ResultSnapshot
 from annotation.quality.selectors.monitoring.stored import plain
 from annotation.results.selectors.stored import digest, logs_version, specification
 from annotation.results.selectors.verdicts import compute_results
-
-RESULTS = 0x52657375  # first key of the advisory locks
 
 
 @transaction.atomic

@@ -80,7 +80,7 @@ def test_what_is_taken_away_is_what_the_variance_loses():
         ({"floor": 8, "most": 7}, "floor is 8; accepted: up to most, 7"),
         ({"wanted": [2]}, "unit holds 0 to 1; accepted: 0 to 0"),
         ({"open_units": [True]}, r"open_units has shape \(1,\); accepted: \(2,\)"),
-        ({"means": separate([1, 1], [0, 1])}, "ratings above 0"),
+        ({"means": separate([1, 1], [0, 1])}, "ratings are from 0"),
     ],
 )
 def test_what_does_not_fit_is_named(changes, message):

@@ -2,8 +2,9 @@
 
 import socketserver
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -18,6 +19,8 @@ class Receiver:
     port: int = 0
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    answer: list[bytes] = field(default_factory=lambda: [b"thank you\nvery much"])
+    pause: float = 0.0  # seconds after each part of the answer
     received: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
 
     @property
@@ -37,7 +40,10 @@ def web_server() -> Iterator[Receiver]:
             for name, value in receiver.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(b"thank you\nvery much")
+            with suppress(ConnectionError):  # the client may have read enough
+                for part in receiver.answer:
+                    self.wfile.write(part)
+                    time.sleep(receiver.pause)
 
         def log_message(self, *_: Any) -> None:
             """Print nothing."""

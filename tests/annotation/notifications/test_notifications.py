@@ -30,6 +30,7 @@ from annotation.models import (
 )
 from annotation.notifications.kinds import KINDS
 from annotation.notifications.public_addresses import AddressRefused, resolved, url_check
+from annotation.notifications.services import sending
 from annotation.notifications.services.choosing import notifications_choose
 from annotation.notifications.services.recording import notification_record
 from annotation.notifications.services.sending import PAUSES, deliveries_due, delivery_send
@@ -120,6 +121,13 @@ def test_a_member_chooses_on_the_page_tests_and_is_sent_both(
     assert re.search(r"assay_[0-9a-f]{64}", replaced)
 
 
+def test_a_test_before_a_choice_is_saved_is_refused(membership: Membership, client: Client, mail: Mailbox) -> None:
+    client.force_login(membership.user)
+    page = f"/p/{membership.project.slug}/notifications/"
+    assert "save your choice first" in client.post(f"{page}test/", follow=True).text
+    assert send_all() == []
+
+
 def test_no_mail_server_is_said_and_another_projects_address_is_not_found(
     project: Project, membership: Membership, client: Client, outsider: User, settings: Settings
 ) -> None:
@@ -171,6 +179,20 @@ def test_pauses_grow_after_failures_and_end(project: Project, membership: Member
     (delivery,) = send_all()
     assert (delivery.state, delivery.attempts, len(web.received)) == (DeliveryState.FAILED, 6, 6)
     assert len({headers["Assay-Delivery"] for _, headers, _ in web.received}) == 1
+
+
+def test_an_answer_that_never_ends_is_read_only_for_a_while(
+    project: Project, membership: Membership, web: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "LONGEST", 0.1)
+    web.answer, web.pause = [b"."] * 40, 0.05
+    notifications_choose(
+        membership=membership, site="https://a.example/", by_email=[], by_webhook=["campaign_full"], webhook_url=web.url
+    )
+    notification_record(kind="campaign_full", project=project, key="1", facts=FACTS)
+    (delivery,) = send_all()
+    assert delivery.state == DeliveryState.SENT
+    assert len(delivery.answer) < len("200 ") + 40
 
 
 def test_redirects_are_not_followed_and_private_addresses_are_refused(
@@ -252,7 +274,7 @@ def test_the_last_rating_makes_a_campaign_full_and_rules_exclude_with_a_notifica
 
     fast = {"rule": "median_seconds_below", "version": 1, "action": "exclude", "seconds": 3600, "after": 1}
     rules = rules_register(campaign=campaign, records=[fast])
-    for _ in range(2):  # the second time nobody is left to exclude
+    for _ in range(2):  # the second time no rater is left to exclude
         rules_apply(campaign=campaign, rules=rules)
     excluded = Notification.objects.get(kind="raters_excluded")
     assert KINDS[excluded.kind].title(excluded.facts) == "1 rater excluded from “Replies”"

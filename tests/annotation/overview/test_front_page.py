@@ -207,9 +207,9 @@ def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project
     offers = {
         Target.REFERENCES: [
             *("Build weights", "See the results", "Score the systems"),
-            *("References and weights", "Records"),
+            *("Start a study", "Records"),
         ],
-        Target.OUTPUTS: ["See the results", "Score the systems", "References and weights", "Records"],
+        Target.OUTPUTS: ["See the results", "Score the systems", "Start a study", "Records"],
     }
     for target, expected in offers.items():
         campaign = make_campaign(dataset, name=f"Rate {target}", target=target)

@@ -24,23 +24,24 @@ def test_the_pooled_spread_is_the_mean_square_within():
 @pytest.mark.parametrize(("k", "more"), [(2, 2), (3, 9)])
 def test_half_widths_and_chances_are_what_simulated_further_ratings_give(k, more):
     """Two systems on 40 items with k ratings each, then ``more``: the forecast from the first, the truth from all."""
-    rng, n, forecast, chances, half_widths, certain = np.random.default_rng(3), 40, [], [], [], []
+    rng, n, forecast, chances, later = np.random.default_rng(3), 40, [], [], []
     for _ in range(1500):
         # Any difference is as likely as any other, as the forecast takes it; those far off are certain anyway.
         items = rng.uniform(-1.5, 1.5) + rng.normal(0, 0.5, n)
         ratings = rng.normal(0, 1, (2, n, k + more)) + np.stack([items, np.zeros(n)])[:, :, None]
         now, then = (ratings[:, :, :j].mean(axis=2) for j in (k, k + more))
         spread = pooled_spread(ratings[:, :, :k].ravel(), np.repeat(np.arange(2 * n), k), np.repeat([0, 1], n))
-        differences, later = now[0] - now[1], then[0] - then[1]
+        differences = now[0] - now[1]
         noise = spread.sum() / n**2
         apart = Separation.of(differences.mean(), differences.var(ddof=1) / n, noise / k, n)
         left = noise / (k + more)
         forecast.append(apart.half_width(noise=left))
         chances.append(apart.chance(noise=left))
-        half_widths.append(ttest_1samp(later, 0).confidence_interval().high - later.mean())
-        certain.append(ttest_1samp(later, 0).pvalue <= 0.05)
+        later.append(then[0] - then[1])
+    truth = ttest_1samp(later, 0, axis=1)
+    half_widths, certain = truth.confidence_interval().high - np.mean(later, axis=1), truth.pvalue <= 0.05
     assert np.mean(forecast) == pytest.approx(np.mean(half_widths), rel=0.02)
-    chances, certain = np.array(chances), np.array(certain)
+    chances = np.array(chances)
     open_ones = (chances > 0.05) & (chances < 0.95)
     assert open_ones.sum() > 100
     assert chances[open_ones].mean() == pytest.approx(certain[open_ones].mean(), abs=0.06)

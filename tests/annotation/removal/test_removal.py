@@ -1,4 +1,4 @@
-"""Data sets and campaigns are deleted with everything that hangs on them, named first; the audit log stays."""
+"""Data sets and campaigns are deleted with everything that depends on them, named first; the audit log stays."""
 
 import io
 from collections.abc import Mapping
@@ -24,11 +24,22 @@ def world(db: None) -> World:
     return Project.objects.get(slug="lab"), people["owner"], known
 
 
+def assert_deletion_is_quiet(client: Client, address: str) -> None:
+    """Assert that a page offers to delete what it shows in its menu “More”, and nothing in red."""
+    page = client.get(address).content.decode()
+    head = page.partition('class="page-header')[2].partition("<section")[0]
+    menu = head.partition('aria-label="More about')[2].partition("</details>")[0]
+    assert f'href="{address}delete/"' in menu
+    assert head.count("/delete/") == 1
+    assert "danger" not in head
+
+
 def test_a_campaign_goes_with_what_was_made_of_its_ratings(world: World, client: Client) -> None:
     project, owner, _ = world
     campaign = project.campaigns.get(name="References")
     logged = AuditEntry.objects.filter(project=project).count()
     client.force_login(owner)
+    assert_deletion_is_quiet(client, f"/p/lab/campaigns/{campaign.pk}/")
     page = client.get(f"/p/lab/campaigns/{campaign.pk}/delete/").content.decode()
     removal = removal_of(campaign)
     assert "1 campaign" in removal.rows
@@ -52,6 +63,7 @@ def test_a_data_set_goes_with_campaigns_weights_scores_and_studies(world: World,
     project, owner, _ = world
     dataset = project.datasets.get(slug="chats")
     client.force_login(owner)
+    assert_deletion_is_quiet(client, "/p/lab/datasets/chats/")
     problems = client.get("/api/v1/projects/lab/datasets/chats/delete/").json()["problems"]
     assert all(problem.endswith("first.") for problem in problems)
     refused = client.post(
@@ -61,10 +73,12 @@ def test_a_data_set_goes_with_campaigns_weights_scores_and_studies(world: World,
     project.campaigns.filter(state__in=["running", "paused"]).update(state="closed", closed_at="2026-01-01T00:00Z")
     raters = Rater.objects.filter(project=project).count()
 
-    said = io.StringIO()
-    call_command("delete_data", project="lab", user=owner.username, dataset="chats", stdout=said)
-    assert "1 data set" in said.getvalue()
-    call_command("delete_data", project="lab", user=owner.username, dataset="chats", confirm=dataset.name, stdout=said)
+    output = io.StringIO()
+    call_command("delete_data", project="lab", user=owner.username, dataset="chats", stdout=output)
+    assert "1 data set" in output.getvalue()
+    call_command(
+        "delete_data", project="lab", user=owner.username, dataset="chats", confirm=dataset.name, stdout=output
+    )
     assert not Dataset.objects.filter(pk=dataset.pk).exists()
     for model in (ScoreRun, Study, ParameterStudy):
         assert not model._default_manager.filter(dataset=dataset.pk).exists()

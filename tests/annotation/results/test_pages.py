@@ -14,6 +14,7 @@ from annotation.models import Campaign, Project
 from annotation.overview.results import verdicts
 from annotation.results.selectors.verdicts import compute_results
 from tests.annotation.results.test_verdicts import preferences, rated_campaign
+from tests.annotation.worlds import rated as world
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +52,18 @@ def test_the_page_says_who_is_better_and_leads_to_items_files_and_charts(campaig
     both = f"{query}&criterion=quality&system=Ada&system=Bo"
     items = as_viewer.get(reverse("annotation:results-items", args=[project.slug]) + both)
     assert "Ada says" in items.content.decode()
+
+
+def test_what_one_rater_alone_says_has_no_interval(project: Project, as_viewer: Client) -> None:
+    dataset = world.make_dataset(project)
+    campaign = world.make_campaign(dataset)
+    for number in range(3):
+        item = world.make_item(dataset, f"item-{number}")
+        for system, value in (("Ada", 4), ("Bo", 2)):
+            world.rate(campaign, "ann", world.make_response(item, f"{system} says {number}", system), value)
+    page = as_viewer.get(reverse("annotation:campaign-results", args=[project.slug, campaign.pk])).content.decode()
+    assert "no interval" in page
+    assert "nan" not in page.split("Differences", 1)[1].split("</table>", 1)[0]
 
 
 def test_the_front_page_leads_with_the_newest_verdict_before_newer_findings(campaign, as_viewer: Client) -> None:
@@ -107,7 +120,7 @@ def test_a_page_of_preferences_shows_strengths_and_shares(project, as_viewer: Cl
     campaign, _ = preferences(project, ("Ada", "Bo", "Cy"), [(0, 1), (0, 2), (1, 2)])
     text = as_viewer.get(reverse("annotation:campaign-results", args=[project.slug, campaign.pk])).content.decode()
 
-    for part in ("Strength", "Share won", "Won, tied, lost", "favours the text shown first"):
+    for part in ("quality/differences.svg", "Strength", "Share won", "Won, tied, lost", "favours the text shown first"):
         assert part in text
 
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Participation, Project, Rating
 from annotation.results.attributes import ATTRIBUTES, filters_from, in_address
+from annotation.results.charts import differences
 from annotation.results.selectors.counted import filter_choices
 from annotation.results.selectors.deciding import deciding_items
 from annotation.results.selectors.stored import read_results
@@ -16,6 +17,7 @@ from annotation.results.selectors.tables import latex_table, paragraph, system_r
 from annotation.results.selectors.verdicts import Results, compute_results
 from annotation.results.services.snapshots import snapshot_compute, snapshot_request
 from tests.annotation.worlds import rated as world
+from tests.snapshots import recalled
 
 pytestmark = pytest.mark.django_db
 RATERS = ("ann", "bob", "cat", "dan")
@@ -24,6 +26,10 @@ OFFSETS = {"Ada": 1.0, "Bo": 0.0}
 
 def rated_campaign(project: Project, *, items: int = 12, **fields: object) -> tuple[Campaign, pd.DataFrame]:
     """Let four raters rate the outputs of two systems; return what they gave, too."""
+    return recalled(("rated campaign", items, repr(fields)), project, lambda: _rated_campaign(project, items, fields))
+
+
+def _rated_campaign(project: Project, items: int, fields: dict[str, object]) -> tuple[Campaign, pd.DataFrame]:
     dataset = world.make_dataset(project, slug=str(fields.pop("slug", "replies")))
     campaign = world.make_campaign(dataset, **fields)
     rng = np.random.default_rng(5)
@@ -180,6 +186,38 @@ def preferences(
     return campaign, pd.DataFrame(rows, columns=["first", "second", "outcome"])
 
 
+def test_pairs_rated_by_points_show_who_won_how_often(project: Project) -> None:
+    """Counted again with pandas: on each screen the text with more points wins; a tie is half a win."""
+    dataset = world.make_dataset(project)
+    campaign = world.make_campaign(dataset, presentation="pair")
+    rng, rows = np.random.default_rng(3), []
+    for number in range(12):
+        item = world.make_item(dataset, f"item-{number}")
+        texts = [world.make_response(item, f"{system} says {number}", system) for system in ("Ada", "Bo")]
+        for rater in RATERS:
+            points = [int(rng.integers(2, 6)), int(rng.integers(1, 5))]
+            shown = world.present(campaign, rater, *texts)
+            for text, value in zip(texts, points, strict=True):
+                world.rate_in(shown, text, value)
+            rows.append(points)
+    frame = pd.DataFrame(rows, columns=["Ada", "Bo"])
+    won, tied = int((frame["Ada"] > frame["Bo"]).sum()), int((frame["Ada"] == frame["Bo"]).sum())
+
+    results = compute_results([campaign])
+
+    ada, (pair,) = of(results, "Ada"), results.criteria[0].pairs
+    assert (ada.wins, ada.ties, ada.losses) == (won, tied, len(frame) - won - tied)
+    assert (pair.first, pair.wins, pair.ties, pair.losses) == ("Ada", won, tied, len(frame) - won - tied)
+    assert ada.share == pytest.approx((won + tied / 2) / len(frame))
+    assert of(results, "Bo").share == pytest.approx(1 - ada.share)
+    assert 0 < ada.share_low < ada.share < ada.share_high < 1
+    table = latex_table(results)
+    assert r"Mean & $z$ & Won & Tied & Lost & Share won & Ratings \\" in table
+    assert f"{ada.standardised:.2f} [" in table
+    drawn = differences(results.criteria[0])
+    assert [row["pair"] for rows in drawn["datasets"].values() for row in rows if "pair" in row] == ["Ada − Bo"]
+
+
 def test_preferences_are_ranked_by_strengths_with_ties_and_order(project: Project) -> None:
     """The strengths are those of the log-linear form of the model, which statsmodels fits."""
     campaign, frame = preferences(project, ("Ada", "Bo", "Cy"), [(0, 1), (0, 2), (1, 2)])
@@ -312,6 +350,7 @@ def test_files_hold_the_numbers_of_the_page(project: Project) -> None:
 
     table = latex_table(results)
     assert "1 & Ada & " in table
+    assert table.count("[") == 4  # of each system its mean's and its z-score's
     assert table.count(r"\midrule") == 2  # after the head, and between the two clusters
     assert [row[1] for row in system_rows(results)] == ["Ada", "Bo"]
     text = paragraph(results, [campaign])

@@ -160,7 +160,7 @@ def test_a_unit_that_has_its_ratings_adds_no_rater():
 
 
 def test_a_wrong_plan_is_named():
-    with pytest.raises(ValueError, match="plan: accepted are 2 numbers from 0"):
+    with pytest.raises(ValueError, match=r"plan has shape \(1,\) and values from 1; accepted: \(2,\), from 0"):
         sufficiency([[1, 2], [3, 4]], 1, 5, target=0.1, plan=[1])
     with pytest.raises(ValueError, match=r"shapes \(1,\), \(2,\), \(1,\); accepted: one length"):
         raters_by_plan([1], [0], [0, 0], [1], n_raters=2)

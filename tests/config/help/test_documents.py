@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import resolve
 
 from config.help.documents import ROOT, Document, document, index, link_target, names, picture
+from config.help.folding import LONG, folded
 from config.help.searching import search
 
 INSIDE = "/help/"
@@ -82,6 +83,22 @@ def test_html_in_a_document_is_cleaned(tmp_path: Path, monkeypatch: pytest.Monke
     for forbidden in ("<script", "onerror", "javascript:", "style=", "alert(1)</"):
         assert forbidden not in shown.html
     assert 'aria-label="Table 1"><table class="table">' in shown.html
+
+
+def test_the_sections_of_a_long_document_are_folded_below_what_they_are_about() -> None:
+    methods, formats, short = [each for name in ("methods", "data-formats", "results") if (each := document(name))]
+    html = folded(methods.html)
+    assert html
+    assert (
+        html.count('<details class="fold"><summary><h2 id="') == html.count("<h2 ") == methods.html.count("<h2 ") > 10
+    )
+    assert re.sub(r"<details[^>]*><summary>|<span>.*?</span></summary>|</details>", "", html) == methods.html
+    assert "</h2><span>JSON Lines: an item on each line, Dialogues, CSV and TSV: a response on each row, " in str(
+        folded(formats.html)
+    )
+    assert not re.search(r"<span>[\w.]*</span></summary>", html), "no sentence is but the name of a module"
+    assert len(short.html) < LONG
+    assert folded(short.html) is None
 
 
 def test_search_finds_sections_and_terms_by_all_their_words() -> None:

@@ -28,6 +28,7 @@ from annotation.rating.selectors.ratings import (
     current_ratings,
     rating_columns,
     scale_values,
+    turn_columns,
 )
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.groups import codes_of
@@ -160,6 +161,9 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
     ratings = columns.select(counted)
     shown = _circumstances(campaign, columns.rating_id).select(counted)
     criteria = list(campaign.criteria.all())
+    by_turn, of_turns = ratings, shown
+    if any(criterion.by_turn for criterion in criteria):
+        by_turn, of_turns = _by_turn(campaign, excluded, at)
     stored = campaign.ratings.aggregate(all=Count("id"), extra=Count("id", filter=Q(extra=True)))
     n_current_extra = current_ratings([campaign], include_extra=True).filter(extra=True).count()
     n_current = current_ratings([campaign]).count()
@@ -192,7 +196,12 @@ def compute_statistics(campaign: Campaign, at: Moment) -> Statistics:
         per_response=_per_response(times, max(len(handed_out) - len(responses), 0)),
         per_hour=_per_hour(campaign, excluded),
         criteria=[
-            _criterion_statistics(criterion, ratings, shown, n_unjudged[criterion.pk], ordered=not campaign.imported)
+            _criterion_statistics(
+                criterion,
+                *((by_turn, of_turns) if criterion.by_turn else (ratings, shown)),
+                n_unjudged[criterion.pk],
+                ordered=not campaign.imported,
+            )
             for criterion in criteria
         ],
         positions=_positions(campaign, criteria, ratings, shown),
@@ -223,6 +232,15 @@ def _circumstances(campaign: Campaign, rating_ids: IntArray) -> Circumstances:
     unit = np.array([row[3] for row in rows], dtype=np.int64)[index]
     known = sent[~np.isnan(sent)]
     return Circumstances(position, (sent - known.min()) / 3600 if known.size else sent, unit)
+
+
+def _by_turn(campaign: Campaign, excluded: Sequence[int], at: Moment) -> tuple[RatingColumns, Circumstances]:
+    """Return the ratings about turns as if each turn were a response: raters are compared turn by turn."""
+    columns, turn = turn_columns([campaign], up_to=at.rating)
+    columns = columns._replace(response_id=turn)
+    counted = ~np.isin(columns.rater_id, excluded)
+    ratings = columns.select(counted)
+    return ratings, _circumstances(campaign, ratings.rating_id)
 
 
 def _unjudged(campaign: Campaign, excluded: Sequence[int]) -> QuerySet[Rating]:

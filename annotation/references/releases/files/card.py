@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.core.markdown import plain
+from annotation.core.numbers import decimals
 from annotation.core.one_line import one_line
 from annotation.models import Release, SourceKind
 from annotation.references.releases.selectors.facts import (
@@ -330,7 +331,7 @@ def _estimate(value: float | None, low: float | None, high: float | None) -> str
 
 
 def _number(value: float | None, digits: int = 2) -> str:
-    return "undefined" if value is None else f"{value:.{digits}f}".replace("-", "−")
+    return "undefined" if value is None else decimals(value, digits)
 
 
 def _code(text: object) -> str:

@@ -200,6 +200,18 @@ def used_ratings(release: Release, response_ids: IntArray, last: Mapping[str, in
     return UsedRatings(read, outcome.keep, outcome.counts, table, sorted({criterion.name for criterion in criteria}))
 
 
+def numbers_of_judgements(ratings: QuerySet[Rating]) -> set[int]:
+    """Return the numbers of ratings that a rule can name; of the ratings of a dialogue's turns, the first one's."""
+    rows = list(ratings.values_list("pk", "turn", "response", "campaign"))
+    numbers = {pk for pk, turn, _, _ in rows if turn is None}
+    about_turns = [row for row in rows if row[1] is not None]
+    if about_turns:
+        campaigns = Campaign.objects.filter(pk__in={row[3] for row in about_turns})
+        read = rating_columns(campaigns, {row[2] for row in about_turns}, include_extra=True, timed=False)
+        numbers |= {row[0] for row in about_turns} & set(read.rating_id.tolist())
+    return numbers
+
+
 def release_judgements(release: Release) -> JudgementTable:
     """Return the judgements that a finished release was computed from: an empty table for an imported release."""
     if release.is_imported:

@@ -26,6 +26,7 @@ RATING_COLUMNS: dict[str, Column] = {
     "campaign": "rating.campaign.name",
     "rater": "rating.rater.pseudonym",
     "criterion": "rating.criterion.name",
+    "turn": "rating.turn",
     "value": "rating.value",
     "rated_as": lambda logged: logged.rating.rated_as and logged.rating.rated_as.name,
     "position": lambda logged: None if logged.rating.position is None else logged.rating.position + 1,
@@ -39,11 +40,14 @@ RATING_COLUMNS: dict[str, Column] = {
 }
 
 
+Answered = tuple[int, int, int | None, bool]  # presentation, criterion, turn, extra
+
+
 def response_ratings(response: Response) -> list[LoggedRating]:
     """Return the raw log of a response, in the order of events within each campaign."""
     log = response.ratings.select_related("campaign", "rater", "criterion", "rated_as", "presentation")
-    ratings = list(log.order_by("campaign_id", "presentation_id", "criterion__position", "revision"))
-    latest = {(rating.presentation_id, rating.criterion_id, rating.extra): rating.pk for rating in ratings}
+    ratings = list(log.order_by("campaign_id", "presentation_id", "criterion__position", "turn", "revision"))
+    latest = {_answered(rating): rating.pk for rating in ratings}
     excluded = set(
         Participation.objects.filter(
             campaign__in={rating.campaign_id for rating in ratings}, excluded_at__isnull=False
@@ -52,10 +56,14 @@ def response_ratings(response: Response) -> list[LoggedRating]:
     return [LoggedRating(rating, _status(rating, latest, excluded)) for rating in ratings]
 
 
-def _status(rating: Rating, latest: dict[tuple[int, int, bool], int], excluded: set[tuple[int, int]]) -> str:
+def _answered(rating: Rating) -> Answered:
+    return rating.presentation_id, rating.criterion_id, rating.turn, rating.extra
+
+
+def _status(rating: Rating, latest: dict[Answered, int], excluded: set[tuple[int, int]]) -> str:
     if rating.extra:
         return "extra"
-    if rating.pk != latest[rating.presentation_id, rating.criterion_id, rating.extra]:
+    if rating.pk != latest[_answered(rating)]:
         return "superseded"
     return "excluded" if (rating.campaign_id, rating.rater_id) in excluded else "counts"
 

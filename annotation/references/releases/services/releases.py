@@ -241,7 +241,7 @@ def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any
         if isinstance(rule, ExcludeRatings):
             numbers = [number for number in rule.ratings if is_whole(str(number))]
             ratings = Rating.objects.filter(campaign__in=reference_set.campaigns.all(), pk__in=numbers)
-            _check_named(rule.ratings, ratings.values_list("pk", flat=True), rule)
+            _check_named(rule.ratings, selectors.numbers_of_judgements(ratings), rule)
     return [ExcludeExtra(), *rules]
 
 

@@ -208,7 +208,8 @@ def _cannot_judge(release: Release, campaigns: Sequence[Campaign]) -> dict[int, 
           AND NOT EXISTS (
               SELECT 1 FROM annotation_rating later
               WHERE later.presentation_id = r.presentation_id AND later.response_id = r.response_id
-                AND later.criterion_id = r.criterion_id AND later.extra = r.extra AND later.revision > r.revision
+                AND later.criterion_id = r.criterion_id AND later.turn IS NOT DISTINCT FROM r.turn
+                AND later.extra = r.extra AND later.revision > r.revision
                 AND later.id <= %(last)s)
         GROUP BY r.response_id"""
     parameters = {"campaigns": [campaign.pk for campaign in campaigns], "last": release.report["last_rating_id"]}

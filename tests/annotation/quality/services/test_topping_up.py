@@ -13,16 +13,14 @@ from annotation.quality.services.amendments import chain_check
 from annotation.quality.services.operations import campaign_extend, campaign_top_up, items_add, system_stop
 from annotation.results.selectors.verdicts import compute_results
 from tests.annotation.worlds.campaigns import add_response, make_campaign, make_dataset
-from tests.annotation.worlds.close import work
+from tests.annotation.worlds.close import make_rated, work
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def rated(project: Project) -> Campaign:
-    campaign = make_campaign(make_dataset(project, items=12), ratings_per_unit=3)
-    work(campaign, 3)
-    return campaign
+    return make_rated(project)
 
 
 def slots_by_label(campaign: Campaign) -> Counter[str]:

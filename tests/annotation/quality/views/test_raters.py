@@ -200,9 +200,9 @@ def test_only_managers_write_rules_and_decide(project, viewer, outsider, as_user
 
 
 def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager, viewer, as_user):
-    """Twenty-five responses: three raters agree at 8 s an item; one answers the reverse at 0.17 s."""
+    """Twelve responses: three raters agree at 8 s an item; one answers the reverse at 0.17 s."""
     campaign = make_imported(make_rated_dataset(project))
-    for number in range(25):
+    for number in range(12):
         response = make_response(make_item(campaign.dataset, f"i{number}"), f"Answer {number}", "A")
         for name in ("ann", "bob", "cem"):
             rate_in(present(campaign, name, response, seconds=8.0), response, 1 + number % 5)
@@ -215,6 +215,7 @@ def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager,
         ("dot", "median seconds 0.17, below 1.79; correlation with the others' mean -1.00, below 0.2")
     ]
     assert "dot</a>" in as_user(viewer).get(page(campaign, "campaign-monitor-fragment")).content.decode()
+    assert "1 rater stands out" in as_user(viewer).get(page(campaign, "campaign-results")).content.decode()
     rules = page(campaign, "campaign-quality-rules")
     shown = as_user(manager).post(rules, {"do": "json", "rules": suspected.rules_json})
     assert [row.rule for row in shown.context["form"].rows] == ["median_seconds_below", "agreement_below"]

@@ -5,11 +5,11 @@ import pytest
 
 from annotation.campaigns.services.lifecycle import campaign_pause
 from annotation.core.errors import AnnotationError
-from annotation.models import AuditEntry, Campaign, Recruitment, RecruitmentState
+from annotation.models import AuditEntry, Campaign, Recruitment, RecruitmentState, Unit
 from annotation.recruitment.providers.base import AfterCode, Outcome
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services import refreshing, studies
-from annotation.recruitment.services.terms import terms_of, warnings_of
+from annotation.recruitment.services.terms import expected_screens, terms_of, warnings_of
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
@@ -149,6 +149,19 @@ def test_terms_with_risks_give_warnings(campaign: Campaign) -> None:
     )
     fair = make_recruitment(careful, None, reward=Decimal("2.50"))
     assert warnings_of(terms_of(fair), careful, provider="prolific") == []
+
+
+def test_a_rater_is_expected_to_take_an_equal_share_of_the_slots_that_are_left(campaign: Campaign) -> None:
+    n_units, all_slots = Unit.objects.count(), Unit.objects.count() * campaign.ratings_per_unit
+    assert expected_screens(campaign, places=1) == campaign.max_units_per_rater
+    campaign.max_units_per_rater = None
+    assert expected_screens(campaign, places=1) == n_units
+    assert expected_screens(campaign, places=all_slots) == 1
+    Unit.objects.exclude(position=0).update(done_slots=campaign.ratings_per_unit)
+    Unit.objects.filter(position=0).update(ratings_wanted=campaign.ratings_per_unit + 4)  # topped up
+    assert expected_screens(campaign, places=1) == 1
+    Unit.objects.update(done_slots=0, ratings_wanted=campaign.ratings_per_unit + 4)
+    assert expected_screens(campaign, places=all_slots) == -(-n_units * (campaign.ratings_per_unit + 4) // all_slots)
 
 
 def test_terms_that_no_provider_accepts_are_refused_at_each_field(campaign: Campaign) -> None:

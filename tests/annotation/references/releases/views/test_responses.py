@@ -84,7 +84,7 @@ def test_its_ratings_can_be_downloaded(response, viewer, as_user):
         return b"".join(answer.streaming_content).decode()
 
     assert [row["status"] for row in json.loads(download("json"))] == ["counts", "superseded", "counts", "extra"]
-    assert ",'=cem,quality,1.0," in download("csv")
+    assert ",'=cem,quality,,1.0," in download("csv")
 
 
 def test_its_weights_can_be_downloaded_with_their_judgements(project, response, viewer, as_user):
