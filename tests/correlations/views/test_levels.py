@@ -130,6 +130,6 @@ def test_downloads_and_endpoint_have_the_same_numbers(study: Study, viewer, as_u
     assert [float(row["score"]) for row in rows("system-points")] == [each.score for each in levels.system.systems]
     assert [row["grouping"] for row in rows("output-level")][::3] == ["all", "item", "system"]
     assert [float(row["mae"]) for row in rows("rating-errors")] == [each.mae for each in levels.errors]
-    told = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/levels/").json()[1]
-    assert told["system"]["coefficients"]["pearson"]["value"] == levels.system.coefficients["pearson"].value
-    assert told["errors"][2]["scaled"] == "line"
+    answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/levels/").json()[1]
+    assert answer["system"]["coefficients"]["pearson"]["value"] == levels.system.coefficients["pearson"].value
+    assert answer["errors"][2]["scaled"] == "line"

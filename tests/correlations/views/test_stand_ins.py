@@ -88,6 +88,6 @@ def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user
     raters = [row for row in rows("stand-in-raters") if (row["metric"], row["in_place_of"]) == ("Oracle", "experts")]
     assert [float(row["p"]) for row in raters] == list(oracle.margins["experts"].p)
     assert {row["system"] for row in rows("helped-means")} == {"Echo", "Parrot", "Quill"}
-    told = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/worth/").json()[1]
-    assert told["stand_in"]["margins"]["crowd"]["winning_rate"] == 1.0
-    assert told["ranking"]["soft"] == pytest.approx(1.0)
+    answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/worth/").json()[1]
+    assert answer["stand_in"]["margins"]["crowd"]["winning_rate"] == 1.0
+    assert answer["ranking"]["soft"] == pytest.approx(1.0)
