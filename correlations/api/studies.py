@@ -208,6 +208,10 @@ class SameRatingSerializer(serializers.Serializer[Any]):
 
     advantage = serializers.FloatField(allow_null=True)
     winning_rates = serializers.DictField(child=serializers.FloatField(), help_text="By whom it would replace.")
+    lead = serializers.FloatField(allow_null=True, help_text="How much more often the row is as close as a rater.")
+    lead_p = serializers.DictField(
+        child=serializers.FloatField(allow_null=True), help_text="One-sided, of no more than the margin."
+    )
 
 
 class RankingSerializer(serializers.Serializer[Any]):

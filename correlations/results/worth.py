@@ -72,10 +72,16 @@ class HelpedMean:
 
 @dataclass(frozen=True)
 class SameRating:
-    """One and the same rating for every output of a row, in place of a rater: what telling nothing can reach."""
+    """One and the same rating for every output of a row, in place of a rater: what telling nothing can reach.
+
+    ``lead`` is how much more often the row is at least as close as a rater; ``lead_p`` tests that it is more than the
+    margin.
+    """
 
     advantage: float | None
     winning_rates: dict[str, float]  # by whom it would replace
+    lead: float | None
+    lead_p: dict[str, float | None]
 
 
 @dataclass(frozen=True)

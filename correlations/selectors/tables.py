@@ -224,6 +224,8 @@ def _stand_in_table(result: StudyResult) -> Table:
         "advantage": lambda row, worth, *_: worth.stand_in.advantage,
         "advantage_of_one_rating": lambda row, worth, *_: worth.same_rating.advantage,
         "winning_rate_of_one_rating": lambda row, worth, whom, _: worth.same_rating.winning_rates[whom],
+        "lead_over_one_rating": lambda row, worth, *_: worth.same_rating.lead,
+        "p_of_lead": lambda row, worth, whom, _: worth.same_rating.lead_p[whom],
         "outputs": lambda row, worth, *_: worth.stand_in.outputs,
         "scale": lambda row, worth, *_: worth.stand_in.scale,
         "ratings_saved": lambda row, worth, *_: worth.saved,

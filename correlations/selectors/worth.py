@@ -6,6 +6,7 @@ from functools import cached_property
 
 from annotation.core.numbers import counted, decimals
 from annotation.models import Project, Rater
+from annotation.ranking.holm import holm_adjusted
 from annotation.rating.selectors.ratings import rater_places
 from correlations.results.levels import SystemPoint
 from correlations.results.study import StudyResult, StudyRow
@@ -33,12 +34,18 @@ class Candidate:
     worth: RowWorth
     margin: MarginTest | None
     same_winning_rate: float  # of one and the same rating for every output of the row
+    lead_p: float  # after Holm over the rows, that it leads that rating by no more than the margin; 1 if undefined
     systems: Sequence[SystemPoint]
 
     @property
+    def same_passes(self) -> bool:
+        """Return whether one and the same rating for every output passes, too, so that passing shows no judgement."""
+        return self.same_winning_rate >= PASS_FROM
+
+    @property
     def tells_more(self) -> bool:
-        """Return whether the test asks for judgement here: one and the same rating for every output does not pass."""
-        return self.same_winning_rate < PASS_FROM
+        """Return whether the row shows judgement: one and the same rating does not pass, or is farther by the margin."""
+        return not self.same_passes or self.lead_p <= LEVEL
 
     @property
     def generosity(self) -> str:
@@ -186,6 +193,8 @@ def stand_in_report(project: Project, result: StudyResult, whom: str, row: int |
 
 def _candidates(result: StudyResult, whom: str) -> list[Candidate]:
     """Return the rows as candidates, the one that beats most raters first."""
+    leads = [worth.same_rating.lead_p.get(whom) for worth in result.worth]
+    corrected = holm_adjusted([1.0 if p is None else p for p in leads]).tolist()
     entries = (
         Candidate(
             row=row,
@@ -193,9 +202,12 @@ def _candidates(result: StudyResult, whom: str) -> list[Candidate]:
             worth=worth,
             margin=worth.stand_in.margins.get(whom),
             same_winning_rate=worth.same_rating.winning_rates.get(whom, 0.0),
+            lead_p=lead_p,
             systems=levels.system.systems,
         )
-        for index, (row, worth, levels) in enumerate(zip(result.rows, result.worth, result.levels, strict=True))
+        for index, (row, worth, levels, lead_p) in enumerate(
+            zip(result.rows, result.worth, result.levels, corrected, strict=True)
+        )
     )
     return sorted(entries, key=lambda entry: entry.order, reverse=True)
 
@@ -209,7 +221,7 @@ def stand_in_sentence(result: StudyResult) -> str:
     if not report.passes:
         return f"No metric of this study can; the closest, {best.row.label}, beats {best.beaten}."
     if not best.tells_more:
-        return "Not shown: one and the same rating for every output passes the test, too."
+        return "Not shown: one and the same rating for every output passes the test, too, and is about as close."
     return f"{best.row.label} can: it beats {best.beaten}."
 
 

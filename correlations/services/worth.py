@@ -24,6 +24,7 @@ from correlations.stats.worth import (
     MARGINS,
     RegressionEstimate,
     alternative_annotator_test,
+    lead_over,
     on_rating_scale,
     regression_estimate,
 )
@@ -104,12 +105,25 @@ def _helped(system: str, ratings: FloatArray, scores: FloatArray, estimate: Regr
 def _stand_in(inputs: StudyInputs, row: Row, outputs: RatedOutputs | None) -> tuple[StandIn, SameRating]:
     if outputs is None:
         reason = UNKNOWN_RATERS if inputs.human.n_judgements else "no output is rated"
-        return StandIn("ratings", 0, None, (), (), {}, reason), SameRating(None, {})
+        return StandIn("ratings", 0, None, (), (), {}, reason), SameRating(None, {}, None, {})
     scores = row.statistics.sentence_scores[outputs.system, outputs.item]
     scale, candidate = _on_scale(inputs.human, row.metric, scores, outputs)
-    same = _tested(scale, np.where(np.isfinite(candidate), np.nanmean(outputs.ratings), np.nan), outputs)
-    winning_rates = {whom: margin.winning_rate for whom, margin in same.margins.items()}
-    return _tested(scale, candidate, outputs), SameRating(same.advantage, winning_rates)
+    return _tested(scale, candidate, outputs), _same_rating(scale, candidate, outputs)
+
+
+def _same_rating(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> SameRating:
+    one_rating = np.where(np.isfinite(candidate), np.nanmean(outputs.ratings), np.nan)
+    same = _tested(scale, one_rating, outputs)
+    leads = {
+        whom: lead_over(outputs.ratings, candidate, one_rating, margin=margin.epsilon)
+        for whom, margin in same.margins.items()
+    }
+    return SameRating(
+        advantage=same.advantage,
+        winning_rates={whom: margin.winning_rate for whom, margin in same.margins.items()},
+        lead=next((finite_or_none(lead.difference) for lead in leads.values()), None),
+        lead_p={whom: finite_or_none(lead.p) for whom, lead in leads.items()},
+    )
 
 
 def _tested(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> StandIn:

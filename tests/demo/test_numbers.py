@@ -22,7 +22,8 @@ from annotation.references.releases.services.releases import release_build, rele
 from annotation.references.sets.services import reference_set_create
 from annotation.weighting.agreement import icc
 from correlations.models import Study
-from correlations.services.demo import demo_study_specification
+from correlations.selectors.worth import stand_in_report, stand_in_sentence
+from correlations.services.demo import JUDGE, demo_judge, demo_judge_study_specification, demo_study_specification
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.subsets import Subset
@@ -366,3 +367,25 @@ def ratings(campaign: str, criterion: int) -> pd.DataFrame:
         if system in names:
             rows.append((judge, f"{item} {raw.outputs()[system, item]}", int(values[criterion])))
     return pd.DataFrame(rows, columns=["judge", "response", "value"])
+
+
+# --- A judge in place of a rater --------------------------------------------------------------------------------------
+
+
+def test_the_simulated_judge_can_stand_in_for_a_rater_and_metrics_show_no_judgement(manager) -> None:  # type: ignore[no-untyped-def]
+    project = Project.objects.get(slug=demo_data.PROJECT_SLUG)
+    judge = demo_judge(dataset=Dataset.objects.get(project=project), by=manager)
+    specification = demo_judge_study_specification(judge) | {"assignments": 1, "bootstrap": 0}
+    study, _ = study_create(project=project, name="Judge", specification=specification, by=manager)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+
+    result = study.read_result()
+    report = stand_in_report(project, result, "crowd", None)
+
+    assert judge.report["items"] == len(raw.item_names())
+    assert "No language model was asked" in judge.report["imported"]["note"]
+    assert report
+    assert stand_in_sentence(result).startswith("Simulated judge can: it beats ")
+    assert [(each.row.label, each.tells_more) for each in report.candidates if each.tells_more] == [(JUDGE, True)]
+    assert all(each.same_passes for each in report.candidates)

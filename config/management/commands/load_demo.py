@@ -125,6 +125,16 @@ class Command(BaseCommand):
             by=manager,
         )
         self.run(study, "study over 1,000 assignments", partial(execution.study_execute, study_id=study.pk))
+        judge = demo_study.demo_judge(
+            dataset=Dataset.objects.get(project=project, slug=demo_data.DATASET_SLUG), by=manager
+        )
+        of_judge, _ = studies.study_create(
+            project=project,
+            name="Can a judge stand in for raters on DSTC7?",
+            specification=demo_study.demo_judge_study_specification(judge),
+            by=manager,
+        )
+        self.run(of_judge, "study of a simulated judge", partial(execution.study_execute, study_id=of_judge.pk))
         of_parameters, _ = parameter_studies.parameter_study_create(
             project=project,
             name="How should AM-FM be set on DSTC7?",

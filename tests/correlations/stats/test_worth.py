@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
-from correlations.stats.worth import alternative_annotator_test, on_rating_scale, regression_estimate
+from correlations.stats.worth import alternative_annotator_test, lead_over, on_rating_scale, regression_estimate
 
 NAN = math.nan
 
@@ -272,3 +272,45 @@ def test_the_unit_of_the_ratings_and_the_order_of_raters_do_not_matter(ratings, 
 def test_impossible_ratings_are_refused(ratings, candidate, options, message):
     with pytest.raises(ValueError, match=message):
         alternative_annotator_test(ratings, candidate, **{"epsilon": 0.1, **options})
+
+
+# --- Closer than one rating for all -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_a_lead_over_another_candidate_is_a_t_test_over_items_of_both_shares(margin):
+    """The shares by loops over raters and items, the test by scipy."""
+    rng = np.random.default_rng(8)
+    truth = rng.integers(1, 6, size=60).astype(float)
+    ratings = truth + rng.integers(-1, 2, size=(5, 60))
+    ratings[rng.random(ratings.shape) < 0.3] = NAN
+    judge, constant = truth + rng.choice([0.0, 0.5], size=60), np.full(60, 3.0)
+    judge[:3] = NAN
+
+    differences = []
+    for item in range(3, 60):
+        raters = np.flatnonzero(~np.isnan(ratings[:, item]))
+        if raters.size < 2:
+            continue
+        of_item = []
+        for rater in raters:
+            others = ratings[np.setdiff1d(raters, rater), item]
+            distance = [np.mean((others - value) ** 2) for value in (ratings[rater, item], judge[item], constant[item])]
+            as_close = [each <= distance[0] + 1e-9 for each in distance[1:]]
+            of_item.append(float(as_close[0]) - float(as_close[1]))
+        differences.append(np.mean(of_item))
+
+    lead = lead_over(ratings, judge, constant, margin=margin)
+
+    expected = stats.ttest_1samp(differences, margin, alternative="greater")
+    assert (lead.n_items, lead.difference) == (len(differences), pytest.approx(np.mean(differences)))
+    assert lead.p == pytest.approx(expected.pvalue, rel=1e-9)
+    reverse = lead_over(ratings, constant, judge, margin=-margin)
+    assert (reverse.difference, reverse.p) == (pytest.approx(-lead.difference), pytest.approx(1 - lead.p))
+
+
+def test_a_lead_over_fewer_than_two_items_is_undefined():
+    lead = lead_over([[1, 2, NAN], [2, 2, 1]], [1, NAN, 3], [2, 2, 2])
+    assert lead.n_items == 1
+    assert math.isnan(lead.difference)
+    assert math.isnan(lead.p)

@@ -70,9 +70,11 @@ def test_what_is_not_shown_is_not_claimed(study: Study) -> None:
     losing = {"crowd": replace(crowd, winning_rate=0.0, passed=False, beaten=0)}
     assert "No metric of this study can" in sentence(stand_in=replace(oracle.stand_in, margins=losing))
     assert sentence(stand_in=replace(oracle.stand_in, margins={}, reason="why")) == "Not tested: why."
-    assert "one and the same rating for every output passes" in sentence(
-        same_rating=replace(oracle.same_rating, winning_rates={"crowd": 0.5})
-    )
+    passing = replace(oracle.same_rating, winning_rates={"crowd": 0.5})
+    assert "Oracle can" in sentence(same_rating=replace(passing, lead_p={"crowd": 0.01}))
+    for p in (0.2, None):
+        same = replace(passing, lead_p={"crowd": p})
+        assert "one and the same rating for every output passes" in sentence(same_rating=same)
 
 
 def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user) -> None:
