@@ -44,7 +44,7 @@ class Candidate:
 
     @property
     def tells_more(self) -> bool:
-        """Return whether the row shows judgement: one and the same rating does not pass, or is farther by the margin."""
+        """Return whether the row shows judgement: one and the same rating does not pass, or is clearly less close."""
         return not self.same_passes or self.lead_p <= LEVEL
 
     @property
