@@ -9,6 +9,7 @@ from annotation.campaigns.design.quality import PREPARED, QualificationDesign, Q
 from annotation.campaigns.design.reading import DesignError
 from annotation.campaigns.design.scale_words import follows
 from annotation.campaigns.design.wording import CHECKS_LINE
+from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.selectors import rated_sources, seconds_per_screen, standards_of
@@ -17,6 +18,8 @@ from annotation.campaigns.services.launch import misfit_of_responses, plan_or_no
 from annotation.campaigns.services.validation import TO_FILL_IN, launch_problems
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CommentField, Item
+
+ITEMS = ("item", "items")  # what raters write about
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,10 @@ class LaunchReport:
 
     @property
     def launch_text(self) -> str:
-        plan = f"{counted(self.units, *self.nouns)} to be rated, with {counted(self.slots, 'slot')} to fill"
+        done = "written about" if self.nouns == ITEMS else "rated"
+        plan = f"{counted(self.units, *self.nouns)} to be {done}, with {counted(self.slots, 'slot')} to fill"
         return (
-            f"The launch plans {plan}, and freezes the design: what is rated, the scale, the instructions and the "
+            f"The launch plans {plan}, and freezes the design: what is {done}, the scale, the instructions and the "
             "checks cannot be changed afterwards."
         )
 
@@ -117,7 +121,7 @@ def launch_report(campaign: Campaign) -> LaunchReport:
         pay=_cents(pay),
         fees=_cents(pay * campaign.payment_fee_percent / 100),
         currency=campaign.payment_currency,
-        nouns=campaign.presentation_kind.nouns,
+        nouns=ITEMS if Writing.lenient(campaign.writing).hides_text else campaign.presentation_kind.nouns,
     )
     report.hints.extend(_hints(draft, quality, report))
     return report

@@ -1,0 +1,171 @@
+"""How often what is forecast of preferences comes true: simulated campaigns are forecast, and rated on.
+
+Raters compare every pair of systems for each item; tastes of items and of raters differ, as in the table of intervals
+(``benchmarks.coverage.systems``). Further comparisons of a pair come from raters who have not compared it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.allocation.topping_up import narrowing
+from annotation.ranking import bradley_terry, bradley_terry_certainty
+from annotation.ranking.forecast import SURE
+from benchmarks.coverage.systems import TIE_WITHIN
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SYSTEMS, SPREAD = 4, 0.35  # of their strengths
+PAIRS = list(combinations(range(SYSTEMS), 2))
+BY_ITEMS, BY_RATERS = 0.6, 0.3  # spreads of tastes
+DESIGNS = ((60, 20, 3), (150, 30, 2))  # items, raters, comparisons of each pair before
+MOST = 15  # comparisons of a pair at most
+TRIALS = 400
+
+
+@dataclass
+class World:
+    """All comparisons that could be drawn: (items, pairs, MOST) outcomes, whether swapped on screen, and raters."""
+
+    outcome: Ints
+    swapped: npt.NDArray[np.bool_]
+    rater: Ints
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator, n_items: int, n_raters: int) -> World:
+        strengths = rng.normal(0, SPREAD, SYSTEMS)
+        rater = rng.random((n_items, len(PAIRS), n_raters)).argsort(axis=2)[:, :, :MOST]
+        on_item = rng.normal(0, BY_ITEMS, (n_items, 1, 1, SYSTEMS))
+        liking = strengths + on_item + rng.normal(0, BY_RATERS, (n_raters, SYSTEMS))[rater]
+        first, second = np.array(PAIRS).T
+        pair = np.arange(len(PAIRS))[:, None]
+        place = np.arange(MOST)
+        latent = liking[:, pair, place, first[:, None]] - liking[:, pair, place, second[:, None]]
+        latent += rng.logistic(size=latent.shape)
+        outcome = np.where(np.abs(latent) < TIE_WITHIN, 0, np.sign(latent)).astype(np.int64)
+        return cls(outcome, rng.random(outcome.shape) < 0.5, rater)
+
+    def rows(self, k: Ints) -> Any:
+        """Return the first k comparisons of each item and pair, k of shape (items, pairs), as the product reads them.
+
+        System s of item i is 1 + s and wrote the text i * SYSTEMS + s.
+        """
+        from annotation.rating.selectors.outputs import Comparisons
+
+        item, pair, place = np.nonzero(np.arange(self.outcome.shape[2]) < k[:, :, None])
+        first, second = np.array(PAIRS)[pair].T
+        swapped, outcome = self.swapped[item, pair, place], self.outcome[item, pair, place]
+        unit = item * len(PAIRS) + pair
+        texts = np.array([[i * SYSTEMS + a, i * SYSTEMS + b] for i in range(len(k)) for a, b in PAIRS]).T
+        shown_first, shown_second = np.where(swapped, second, first), np.where(swapped, first, second)
+        return Comparisons(
+            1 + shown_first,
+            1 + shown_second,
+            np.where(swapped, -outcome, outcome),
+            item,
+            self.rater[item, pair, place],
+            k.mean() / k.ravel()[unit],  # a pair of texts counts as often as the others, however often it was compared
+            unit,
+            texts,
+            0,
+        )
+
+    def plan(self, k: Ints) -> tuple[Any, Any]:
+        """Return what is planned, which is all done, and the outputs."""
+        from annotation.quality.selectors.planned import Planned
+        from annotation.rating.selectors.outputs import Outputs
+
+        rows = self.rows(k)
+        n_units = k.size
+        unit = np.repeat(np.arange(n_units), 2)
+        done = np.repeat(k.ravel(), 2)
+        planned = Planned(rows.texts.T.ravel(), unit, done, done, np.ones(unit.size, dtype=bool))
+        response = np.arange(len(k) * SYSTEMS)
+        return planned, Outputs(response, 1 + response % SYSTEMS, response // SYSTEMS)
+
+
+@dataclass
+class Results:
+    forecast: list[float] = field(default_factory=list)  # chances
+    came_true: list[bool] = field(default_factory=list)
+    needed: list[int] = field(default_factory=list)
+    chances: list[float] = field(default_factory=list)  # after as many again, whatever the chance
+    certain: list[bool] = field(default_factory=list)
+
+
+def trial(rng: np.random.Generator, results: Results, seed: int, design: tuple[int, int, int]) -> None:
+    from annotation.quality.selectors.compared import open_strengths
+
+    n_items, n_raters, before = design
+    world = World.drawn(rng, n_items, n_raters)
+    k = np.full((n_items, len(PAIRS)), before)
+    _, found, _ = open_strengths(world.rows(k), *world.plan(k))
+    room = np.full(k.size, MOST - before)
+    for pair in found:
+        if pair.known is None:
+            continue
+        apart, means, _ = pair.known
+        steps = list(islice(narrowing(means, room, seed=seed), int(room.sum())))
+        gains = [gain for _, gain in steps]
+        again = min(k.size * before, len(steps))
+        results.chances.append(apart.chance(noise=max(means.variance - sum(gains[:again]), 0.0), alpha=pair.alpha))
+        results.certain.append(p_after(world, k, [unit for unit, _ in steps[:again]], pair) <= pair.alpha)
+        needed, chance = apart.ratings_needed(gains, planned=means.variance, alpha=pair.alpha)
+        if needed:
+            results.forecast.append(chance)
+            results.needed.append(needed)
+            results.came_true.append(p_after(world, k, [unit for unit, _ in steps[:needed]], pair) <= pair.alpha)
+
+
+def p_after(world: World, k: Ints, units: list[int], pair: Any) -> float:
+    """Return the p of two systems' difference after a further comparison of each of these units."""
+    rows = world.rows(k + np.bincount(units, minlength=k.size).reshape(k.shape))
+    first, second = rows.first - 1, rows.second - 1
+    fit = bradley_terry(first, second, rows.outcome, n_systems=SYSTEMS, order_effect=True, weight=rows.weight)
+    certainty = bradley_terry_certainty(
+        fit, first, second, rows.outcome, item=rows.item, rater=rows.rater, weight=rows.weight
+    )
+    return float(certainty.p_values[pair.first - 1, pair.second - 1])
+
+
+def run(trials: int = TRIALS) -> list[dict[str, Any]]:
+    import django
+
+    django.setup()
+    rows = []
+    for design in DESIGNS:
+        results, rng = Results(), np.random.default_rng(20)
+        for seed in range(trials):
+            trial(rng, results, seed, design)
+        n_items, n_raters, before = design
+        campaign = f"{SYSTEMS} systems, {n_items} items, {before} of {n_raters} raters for each pair, {trials:,} times"
+        rows += [
+            _share(
+                "Preferences: differences certain after the forecast number of comparisons",
+                results.came_true,
+                f"forecast {100 * np.mean(results.forecast):.0f} %, at least {100 * SURE:.0f} %; {campaign}",
+            ),
+            _share(
+                "Preferences: open differences certain after as many comparisons again",
+                results.certain,
+                f"forecast {100 * np.mean(results.chances):.0f} %; {campaign}",
+            ),
+        ]
+    return rows
+
+
+def _share(name: str, hits: list[bool], against: str) -> dict[str, Any]:
+    share = np.mean(hits)
+    error = 196 * np.sqrt(share * (1 - share) / len(hits))
+    return {
+        "name": name,
+        "value": 100 * float(share),
+        "unit": "%",
+        "against": f"± {error:.1f} ({len(hits)}); {against}",
+    }
