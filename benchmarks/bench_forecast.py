@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,21 @@ Ints = npt.NDArray[np.int64]
 
 SYSTEMS, SPREAD = 4, 0.35  # of their strengths
 PAIRS = list(combinations(range(SYSTEMS), 2))
-BY_ITEMS, BY_RATERS = 0.6, 0.3  # spreads of tastes
-DESIGNS = ((60, 20, 3), (150, 30, 2))  # items, raters, comparisons of each pair before
 MOST = 15  # comparisons of a pair at most
-TRIALS = 400
+TRIALS = 150
+
+
+class Design(NamedTuple):
+    """A campaign: items, raters, comparisons of each pair before, and the spreads of tastes."""
+
+    items: int
+    raters: int
+    before: int
+    by_items: float
+    by_raters: float
+
+
+DESIGNS = (Design(100, 30, 2, 0.3, 0.15), Design(60, 20, 3, 0.6, 0.3))
 
 
 @dataclass
@@ -38,11 +49,12 @@ class World:
     rater: Ints
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator, n_items: int, n_raters: int) -> World:
+    def drawn(cls, rng: np.random.Generator, design: Design) -> World:
+        n_items, n_raters = design.items, design.raters
         strengths = rng.normal(0, SPREAD, SYSTEMS)
         rater = rng.random((n_items, len(PAIRS), n_raters)).argsort(axis=2)[:, :, :MOST]
-        on_item = rng.normal(0, BY_ITEMS, (n_items, 1, 1, SYSTEMS))
-        liking = strengths + on_item + rng.normal(0, BY_RATERS, (n_raters, SYSTEMS))[rater]
+        on_item = rng.normal(0, design.by_items, (n_items, 1, 1, SYSTEMS))
+        liking = strengths + on_item + rng.normal(0, design.by_raters, (n_raters, SYSTEMS))[rater]
         first, second = np.array(PAIRS).T
         pair = np.arange(len(PAIRS))[:, None]
         place = np.arange(MOST)
@@ -99,12 +111,12 @@ class Results:
     certain: list[bool] = field(default_factory=list)
 
 
-def trial(rng: np.random.Generator, results: Results, seed: int, design: tuple[int, int, int]) -> None:
+def trial(rng: np.random.Generator, results: Results, seed: int, design: Design) -> None:
     from annotation.quality.selectors.compared import open_strengths
 
-    n_items, n_raters, before = design
-    world = World.drawn(rng, n_items, n_raters)
-    k = np.full((n_items, len(PAIRS)), before)
+    before = design.before
+    world = World.drawn(rng, design)
+    k = np.full((design.items, len(PAIRS)), before)
     _, found, _ = open_strengths(world.rows(k), *world.plan(k))
     room = np.full(k.size, MOST - before)
     for pair in found:
@@ -143,24 +155,32 @@ def run(trials: int = TRIALS) -> list[dict[str, Any]]:
         results, rng = Results(), np.random.default_rng(20)
         for seed in range(trials):
             trial(rng, results, seed, design)
-        n_items, n_raters, before = design
-        campaign = f"{SYSTEMS} systems, {n_items} items, {before} of {n_raters} raters for each pair, {trials:,} times"
+        campaign = (
+            f"{SYSTEMS} systems, {design.items} items, {design.before} of {design.raters} raters for each pair, "
+            f"tastes of items and raters spread by {design.by_items} and {design.by_raters}, {trials:,} times"
+        )
         rows += [
             _share(
                 "Preferences: differences certain after the forecast number of comparisons",
                 results.came_true,
-                f"forecast {100 * np.mean(results.forecast):.0f} %, at least {100 * SURE:.0f} %; {campaign}",
+                f"forecast {_mean(results.forecast)}, at least {100 * SURE:.0f} %; {campaign}",
             ),
             _share(
                 "Preferences: open differences certain after as many comparisons again",
                 results.certain,
-                f"forecast {100 * np.mean(results.chances):.0f} %; {campaign}",
+                f"forecast {_mean(results.chances)}; {campaign}",
             ),
         ]
     return rows
 
 
+def _mean(chances: list[float]) -> str:
+    return f"{100 * np.mean(chances):.0f} %" if chances else "none"
+
+
 def _share(name: str, hits: list[bool], against: str) -> dict[str, Any]:
+    if not hits:
+        return {"name": name, "value": None, "unit": "%", "against": f"no such forecast; {against}"}
     share = np.mean(hits)
     error = 196 * np.sqrt(share * (1 - share) / len(hits))
     return {

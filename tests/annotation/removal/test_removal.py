@@ -148,7 +148,7 @@ def test_what_went_with_something_else_meanwhile_and_what_was_launched_is_left(w
     project, owner, _ = world
     campaign = project.campaigns.get(name="References")
     first = deletion_request(row=campaign, confirmation="References", by=owner)
-    Campaign.objects.filter(pk=campaign.pk).update(state="running")
+    Campaign.objects.filter(pk=campaign.pk).update(state="running", closed_at=None)
     deletion_execute(deletion_id=first.pk)
     first.refresh_from_db()
     assert (first.state, first.error) == (JobState.FAILED, "The campaign “References” is running: close it first.")
