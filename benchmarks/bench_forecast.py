@@ -6,7 +6,9 @@ Raters compare every pair of systems for each item; tastes of items and of rater
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
@@ -15,7 +17,6 @@ import numpy.typing as npt
 
 from annotation.allocation.topping_up import narrowing
 from annotation.ranking import bradley_terry, bradley_terry_certainty
-from annotation.ranking.forecast import SURE
 from benchmarks.coverage.systems import TIE_WITHIN
 
 Floats = npt.NDArray[np.float64]
@@ -24,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 SYSTEMS, SPREAD = 4, 0.35  # of their strengths
 PAIRS = list(combinations(range(SYSTEMS), 2))
 MOST = 15  # comparisons of a pair at most
-TRIALS = 150
+TRIALS, MORE_TRIALS = 150, 500  # few differences have a forecast number
 
 
 class Design(NamedTuple):
@@ -102,37 +103,44 @@ class World:
         return planned, Outputs(response, 1 + response % SYSTEMS, response // SYSTEMS)
 
 
-@dataclass
-class Results:
-    forecast: list[float] = field(default_factory=list)  # chances
-    came_true: list[bool] = field(default_factory=list)
-    needed: list[int] = field(default_factory=list)
-    chances: list[float] = field(default_factory=list)  # after as many again, whatever the chance
-    certain: list[bool] = field(default_factory=list)
-
-
-def trial(rng: np.random.Generator, results: Results, seed: int, design: Design) -> None:
+def forecasts(
+    rng: np.random.Generator, design: Design, trials: int
+) -> Iterator[tuple[World, Ints, Any, list[tuple[int, float]]]]:
+    """Yield each open difference of simulated campaigns, with the further comparisons that would narrow it."""
     from annotation.quality.selectors.compared import open_strengths
 
-    before = design.before
-    world = World.drawn(rng, design)
-    k = np.full((design.items, len(PAIRS)), before)
-    _, found, _ = open_strengths(world.rows(k), *world.plan(k))
-    room = np.full(k.size, MOST - before)
-    for pair in found:
-        if pair.known is None:
-            continue
+    for seed in range(trials):
+        world = World.drawn(rng, design)
+        k = np.full((design.items, len(PAIRS)), design.before)
+        room = np.full(k.size, MOST - design.before)
+        _, found, _ = open_strengths(world.rows(k), *world.plan(k))
+        for pair in found:
+            if pair.known is not None:
+                yield world, k, pair, list(islice(narrowing(pair.known.means, room, seed=seed), int(room.sum())))
+
+
+def after_as_many_again(design: Design, trials: int) -> tuple[list[float], list[bool]]:
+    """Return the forecast chances, and whether the differences became certain."""
+    chances, certain = [], []
+    for world, k, pair, steps in forecasts(np.random.default_rng(20), design, trials):
+        first = steps[: k.size * design.before]
+        noise = pair.known.means.variance - sum(gain for _, gain in first)
+        chances.append(pair.known.separation.chance(noise=max(noise, 0.0), alpha=pair.alpha))
+        certain.append(p_after(world, k, [unit for unit, _ in first], pair) <= pair.alpha)
+    return chances, certain
+
+
+def after_the_forecast_number(design: Design, trials: int) -> tuple[list[float], list[bool]]:
+    """Return likewise, of the differences for which a number of comparisons is forecast."""
+    chances, certain = [], []
+    for world, k, pair, steps in forecasts(np.random.default_rng(21), design, trials):
         apart, means, _ = pair.known
-        steps = list(islice(narrowing(means, room, seed=seed), int(room.sum())))
         gains = [gain for _, gain in steps]
-        again = min(k.size * before, len(steps))
-        results.chances.append(apart.chance(noise=max(means.variance - sum(gains[:again]), 0.0), alpha=pair.alpha))
-        results.certain.append(p_after(world, k, [unit for unit, _ in steps[:again]], pair) <= pair.alpha)
         needed, chance = apart.ratings_needed(gains, planned=means.variance, alpha=pair.alpha)
         if needed:
-            results.forecast.append(chance)
-            results.needed.append(needed)
-            results.came_true.append(p_after(world, k, [unit for unit, _ in steps[:needed]], pair) <= pair.alpha)
+            chances.append(chance)
+            certain.append(p_after(world, k, [unit for unit, _ in steps[:needed]], pair) <= pair.alpha)
+    return chances, certain
 
 
 def p_after(world: World, k: Ints, units: list[int], pair: Any) -> float:
@@ -149,43 +157,24 @@ def p_after(world: World, k: Ints, units: list[int], pair: Any) -> float:
 def run(trials: int = TRIALS) -> list[dict[str, Any]]:
     import django
 
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    rows = []
-    for design in DESIGNS:
-        results, rng = Results(), np.random.default_rng(20)
-        for seed in range(trials):
-            trial(rng, results, seed, design)
-        campaign = (
-            f"{SYSTEMS} systems, {design.items} items, {design.before} of {design.raters} raters for each pair, "
-            f"tastes of items and raters spread by {design.by_items} and {design.by_raters}, {trials:,} times"
-        )
-        rows += [
-            _share(
-                "Preferences: differences certain after the forecast number of comparisons",
-                results.came_true,
-                f"forecast {_mean(results.forecast)}, at least {100 * SURE:.0f} %; {campaign}",
-            ),
-            _share(
-                "Preferences: open differences certain after as many comparisons again",
-                results.certain,
-                f"forecast {_mean(results.chances)}; {campaign}",
-            ),
-        ]
-    return rows
+    few, many = DESIGNS
+    again, number = "certain after as many comparisons again", "certain after the forecast number of comparisons"
+    return [
+        _share(f"Open differences {again}", few, trials, after_as_many_again(few, trials)),
+        _share(f"Open differences {again}", many, trials, after_as_many_again(many, trials)),
+        _share(f"Differences {number}", few, MORE_TRIALS, after_the_forecast_number(few, MORE_TRIALS)),
+    ]
 
 
-def _mean(chances: list[float]) -> str:
-    return f"{100 * np.mean(chances):.0f} %" if chances else "none"
-
-
-def _share(name: str, hits: list[bool], against: str) -> dict[str, Any]:
-    if not hits:
-        return {"name": name, "value": None, "unit": "%", "against": f"no such forecast; {against}"}
-    share = np.mean(hits)
-    error = 196 * np.sqrt(share * (1 - share) / len(hits))
-    return {
-        "name": name,
-        "value": 100 * float(share),
-        "unit": "%",
-        "against": f"± {error:.1f} ({len(hits)}); {against}",
-    }
+def _share(name: str, design: Design, trials: int, found: tuple[list[float], list[bool]]) -> dict[str, Any]:
+    chances, certain = found
+    share = np.mean(certain)
+    error = 196 * np.sqrt(share * (1 - share) / len(certain))
+    campaign = (
+        f"{SYSTEMS} systems, {design.items} items, {design.before} of {design.raters} raters for each pair, tastes of "
+        f"items and raters spread by {design.by_items} and {design.by_raters}, {trials:,} times"
+    )
+    against = f"± {error:.1f} of {len(certain)}; forecast {100 * np.mean(chances):.0f} %; {campaign}"
+    return {"name": name, "value": 100 * float(share), "unit": "%", "against": against}

@@ -56,6 +56,11 @@ class LaunchReport:
         return self.nouns[1].capitalize()
 
     @property
+    def to_be(self) -> str:
+        """Return what raters do with it."""
+        return "to be written about" if self.nouns == ITEMS else "to be rated"
+
+    @property
     def screens(self) -> int:
         return self.slots + self.checks
 
@@ -78,10 +83,9 @@ class LaunchReport:
 
     @property
     def launch_text(self) -> str:
-        done = "written about" if self.nouns == ITEMS else "rated"
-        plan = f"{counted(self.units, *self.nouns)} to be {done}, with {counted(self.slots, 'slot')} to fill"
+        plan = f"{counted(self.units, *self.nouns)} {self.to_be}, with {counted(self.slots, 'slot')} to fill"
         return (
-            f"The launch plans {plan}, and freezes the design: what is {done}, the scale, the instructions and the "
+            f"The launch plans {plan}, and freezes the design: what is {self.to_be.removeprefix('to be ')}, the scale, the instructions and the "
             "checks cannot be changed afterwards."
         )
 
