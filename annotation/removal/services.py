@@ -87,11 +87,10 @@ def deletion_request(*, row: Dataset | Campaign, confirmation: str, by: User | N
         return under_way
     if problems := list(_problems({Campaign: {campaign.pk for campaign in _campaigns(row)}})):
         raise AnnotationError(" ".join(problems))
-    is_campaign = isinstance(row, Campaign)
     return DataDeletion.objects.create(
         project=row.project,
-        dataset=None if is_campaign else row,
-        campaign=row if is_campaign else None,
+        dataset=row if isinstance(row, Dataset) else None,
+        campaign=row if isinstance(row, Campaign) else None,
         noun=noun_of(row),
         name=row.name,
         requested_by=by,
