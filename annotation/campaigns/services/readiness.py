@@ -84,8 +84,9 @@ class LaunchReport:
     @property
     def launch_text(self) -> str:
         plan = f"{counted(self.units, *self.nouns)} {self.to_be}, with {counted(self.slots, 'slot')} to fill"
+        done = self.to_be.removeprefix("to be ")
         return (
-            f"The launch plans {plan}, and freezes the design: what is {self.to_be.removeprefix('to be ')}, the scale, the instructions and the "
+            f"The launch plans {plan}, and freezes the design: what is {done}, the scale, the instructions and the "
             "checks cannot be changed afterwards."
         )
 
