@@ -35,6 +35,7 @@ def register(router: BaseRouter) -> None:
     router.register(f"{PROJECT}/datasets", datasets.DatasetsViewSet, "dataset")
     router.register(DATASET, removal.DatasetRemovalViewSet, "removed-dataset")
     router.register(CAMPAIGN, removal.CampaignRemovalViewSet, "removed-campaign")
+    router.register(f"{PROJECT}/deletions", removal.DeletionsViewSet, "deletion")
     router.register(f"{DATASET}/items", browsing_api.ItemsViewSet, "item")
     router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")
     router.register(f"{PROJECT}/dataset-imports", imports.DatasetImportsViewSet, "dataset-import")

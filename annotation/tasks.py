@@ -13,6 +13,7 @@ from annotation.judgements.tasks import rating_import_execute
 from annotation.mining.tasks import corpus_index, mining_run_execute
 from annotation.models import (
     Corpus,
+    DataDeletion,
     DatasetImport,
     DryRun,
     Job,
@@ -34,6 +35,7 @@ from annotation.rating.services import handout, pace
 from annotation.recruitment.services import events, refreshing
 from annotation.recruitment.tasks import provider_event_handle, recruitment_refresh
 from annotation.references.tasks import release_build, release_figures_compute, weights_import_execute
+from annotation.removal.tasks import data_delete
 from annotation.seeds.tasks import seeds_select_execute
 from annotation.transfer.tasks import project_import_execute
 
@@ -66,6 +68,7 @@ def sweep() -> None:
     pace.paces_update()
     stale_jobs_enqueue(
         (ProjectDeletion, project_delete),
+        (DataDeletion, data_delete),
         (ProjectImport, project_import_execute),
         (Release, release_build),
         (ReleaseFigures, release_figures_compute),

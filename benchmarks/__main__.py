@@ -28,6 +28,7 @@ SECTIONS = {
     "weighing": ("The evidence for a large release's weights", "benchmarks.bench_weighing"),
     "handout": ("Hand-out and submit over HTTP", "benchmarks.bench_handout"),
     "top-up": ("Ratings where they decide", "benchmarks.bench_top_up"),
+    "forecast": ("Forecasts for preferences", "benchmarks.bench_forecast"),
     "coverage": ("What intervals and p-values hold", "benchmarks.coverage"),  # a section of docs/methods.md
 }
 HEADINGS = {

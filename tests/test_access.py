@@ -87,7 +87,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:release-sensitivity-chart annotation:response-detail annotation:response-list-detail "
         "annotation:response-list-list annotation:response-ratings-download annotation:response-weights-download "
         "annotation:seed-chart annotation:seed-detail annotation:seed-list annotation:seed-selecting "
-        "annotation:weights-import-detail correlations:parameter-study-list "
+        "annotation:deletion-detail annotation:weights-import-detail correlations:parameter-study-list "
         "correlations:parameter-study-list-download correlations:response-uses correlations:study-list "
         "correlations:study-list-download metrics:model-list metrics:release-item metrics:response-matches "
         "metrics:run-export metrics:run-list metrics:run-list-download metrics:run-metrics "

@@ -1,4 +1,4 @@
-"""Plans of a campaign's units: single responses, pairs, or lists; identical texts once.
+"""Plans of a campaign's units: single responses, pairs, lists, or items alone; identical texts once.
 
 A response is a text of an item. Systems that wrote the same text share the response, so its id identifies the text.
 """
@@ -24,7 +24,7 @@ class Source(NamedTuple):
 
 
 class PlannedUnit(NamedTuple):
-    """A screen: the shown responses of an item, and all systems that gave them."""
+    """A screen: the shown responses of an item, if any, and all systems that gave them."""
 
     item: int
     responses: tuple[int, ...]
@@ -84,6 +84,15 @@ def plan_singles(sources: Iterable[Source]) -> Plan:
     items = _by_item(sources)
     units = [entry.unit(item, [response]) for item, entry in items.items() for response in entry.systems_of]
     return _plan(items, units)
+
+
+def plan_items(items: Iterable[int]) -> Plan:
+    """Plan a unit per item that shows the item alone.
+
+    >>> plan_items([1, 2]).units
+    (PlannedUnit(item=1, responses=(), systems=()), PlannedUnit(item=2, responses=(), systems=()))
+    """
+    return Plan(tuple(PlannedUnit(item, (), ()) for item in items), 0, 0)
 
 
 def plan_pairs(sources: Iterable[Source], pairs: Sequence[tuple[System, System]]) -> Plan:

@@ -39,4 +39,5 @@ def rated_by(campaign: Campaign) -> Rated:
 def raters_of_references(campaigns: QuerySet[Campaign]) -> list[Campaign]:
     """Return those of the campaigns that have ratings, most of them of references."""
     launched = campaigns.exclude(state=CampaignState.DRAFT).filter(units__done_slots__gt=0).distinct().order_by("-pk")
-    return [campaign for campaign in launched[:MOST] if not rated_by(campaign).mostly_outputs]
+    rated = ((campaign, rated_by(campaign)) for campaign in launched[:MOST])
+    return [campaign for campaign, of in rated if of.references and not of.mostly_outputs]

@@ -159,21 +159,29 @@ def campaigns_by_state(project: Project) -> dict[str, int]:
     return dict.fromkeys(CampaignState.values, 0) | dict(rows)
 
 
+def asked_items(campaign: Campaign) -> QuerySet[Item]:
+    """Return the items that a campaign is about, in their order, whatever responses they have."""
+    items = Item.objects.filter(dataset=campaign.dataset)
+    if campaign.split:
+        items = items.filter(split=campaign.split)
+    if campaign.target == Target.LISTED:  # the first items of the list, not of the data set
+        items = items.filter(pk__in=_listed(campaign).values("response__item"))
+    return items.order_by("position")[: campaign.item_limit]
+
+
+def _listed(campaign: Campaign) -> QuerySet[Any]:
+    return ResponseList.responses.through.objects.filter(responselist=campaign.response_list_id)
+
+
 def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
     """Return the sources whose responses a campaign rates, in the order of the items."""
     sources = ResponseSource.objects.filter(item__dataset=campaign.dataset)
-    listed = ResponseList.responses.through.objects.filter(responselist=campaign.response_list_id)
     if campaign.target == Target.LISTED:
-        sources = sources.filter(response__in=listed.values("response"))
+        sources = sources.filter(response__in=_listed(campaign).values("response"))
     if campaign.split:
         sources = sources.filter(item__split=campaign.split)
     if campaign.item_limit is not None:
-        items = Item.objects.filter(dataset=campaign.dataset)
-        if campaign.split:
-            items = items.filter(split=campaign.split)
-        if campaign.target == Target.LISTED:  # the first items of the list, not of the data set
-            items = items.filter(pk__in=listed.values("response__item"))
-        sources = sources.filter(item__in=items.order_by("position")[: campaign.item_limit].values("pk"))
+        sources = sources.filter(item__in=asked_items(campaign).values("pk"))
     if campaign.target == Target.REFERENCES:
         sources = sources.exclude(kind=SourceKind.SYSTEM)
         if campaign.reference_kinds:
@@ -185,6 +193,13 @@ def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
     if campaign.pairs:
         sources = sources.filter(system__name__in={name for pair in campaign.pairs for name in pair})
     return sources.order_by("item__position", "response_id", "id")
+
+
+def shown_items(campaign: Campaign) -> QuerySet[Item]:
+    """Return the items that raters see: those with a response to rate, and all where they write references."""
+    if Writing.lenient(campaign.writing).hides_text:
+        return Item.objects.filter(pk__in=asked_items(campaign).values("pk")).order_by("position")
+    return Item.objects.filter(pk__in=rated_sources(campaign).order_by().values("item")).order_by("position")
 
 
 def standards_of(campaign: Campaign) -> dict[int, int]:
@@ -327,9 +342,11 @@ def unfilled(campaign: Campaign, n_slots: int) -> Unfilled | None:
 
 def seconds_per_screen(campaign: Campaign) -> float:
     """Estimate the time to read everything on a screen once and to answer each question."""
+    writing, items = Writing.lenient(campaign.writing), shown_items(campaign).order_by()
     sources = rated_sources(campaign).order_by()
+    if writing.hides_text:
+        sources = sources.none()
     text = sources.aggregate(n=Avg(Length("response__text")))["n"] or 0.0
-    items = Item.objects.filter(pk__in=sources.values("item")).order_by()
     context = items.aggregate(n=Avg(Length("message")))["n"] or 0.0
     first = list(items.values_list("context", "meaning_representation")[:200])
     around = sum(sum(map(len, turns)) + len(meaning) for turns, meaning in first) / max(len(first), 1)
@@ -339,7 +356,6 @@ def seconds_per_screen(campaign: Campaign) -> float:
     if by_turn := sum(criterion.by_turn for criterion in criteria):
         turns = [len(rated_turns(turns)) for turns in sources.values_list("response__turns", flat=True)[:200]]
         answers += by_turn * sum(turns) / max(len(turns), 1)
-    writing = Writing.lenient(campaign.writing)
     typed = (writing.least + writing.most) / 2 / CHARACTERS_TYPED_PER_SECOND if writing.asks else 0.0
     reading = (context + around + shown * text) / CHARACTERS_PER_SECOND
     return SECONDS_PER_SCREEN + reading + SECONDS_PER_ANSWER * answers + typed

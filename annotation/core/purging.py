@@ -4,13 +4,14 @@ Which rows belong to a project is read from the tables themselves: a row does if
 over other rows, to the project. A new table needs nothing here.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from django.apps import apps
-from django.db import connection, models, transaction
+from django.db import IntegrityError, OperationalError, connection, models, transaction
+from psycopg.errors import DeadlockDetected
 
 from annotation.core import sql
 from annotation.models import AuditEntry, Campaign, Project
@@ -25,6 +26,24 @@ def purging() -> Iterator[None]:
     sql.execute("SELECT set_config('assay.purge', 'on', true)")
     yield
     sql.execute("SELECT set_config('assay.purge', 'off', true)")
+
+
+def purge_again(purge: Callable[[], None], *, tries: int, note: Callable[[Exception], None]) -> None:
+    """Call ``purge`` in a transaction; again, up to so many times, while others still write to what it deletes.
+
+    ``note`` is called with the error of each attempt that is repeated.
+    """
+    for attempt in range(1, tries + 1):
+        try:
+            with transaction.atomic():
+                purge()
+        except (IntegrityError, OperationalError) as error:
+            is_late_row = isinstance(error, IntegrityError) or isinstance(error.__cause__, DeadlockDetected)
+            if not is_late_row or attempt == tries:
+                raise
+            note(error)
+        else:
+            return
 
 
 @cache

@@ -33,6 +33,7 @@ from annotation.models.datasets import ResponseSource as ResponseSource
 from annotation.models.datasets import SourceKind as SourceKind
 from annotation.models.datasets import System as System
 from annotation.models.datasheets import Datasheet as Datasheet
+from annotation.models.deletions import DataDeletion as DataDeletion
 from annotation.models.deletions import ProjectDeletion as ProjectDeletion
 from annotation.models.invitations import Invitation as Invitation
 from annotation.models.invitations import InvitationUse as InvitationUse

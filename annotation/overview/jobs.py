@@ -21,6 +21,7 @@ register(
         JobKind(models.WeightsImport, "Import of weights {name}", "filename", "annotation:weights-import-detail"),
         JobKind(models.Corpus, "Corpus “{name}”", "name", "annotation:corpus-detail", ("slug",)),
         JobKind(models.MiningRun, "Mining run {first} in “{name}”", "corpus__name", "annotation:mining-run-detail"),
+        JobKind(models.DataDeletion, "Deletion of “{name}”", "name", "annotation:deletion-detail"),
         JobKind(
             models.SeedSelecting,
             "Seeds of “{name}”",

@@ -6,9 +6,10 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
-from annotation.models import Role
+from annotation.models import Campaign, Dataset, Role
 from annotation.projects.navigation import SUBJECTS, TASKS
 from annotation.projects.roles import roles_sentence
+from annotation.removal.services import deletion_of
 
 register = template.Library()
 register.simple_tag(roles_sentence)
@@ -38,6 +39,14 @@ def project_nav(context: Context) -> dict[str, Any]:
             {"key": task.label.lower(), "label": task.label, "purpose": task.purpose, "entries": entries, "mark": mark}
         )
     return {"tasks": tasks, "current": next((task for task in tasks if task["mark"]), None)}
+
+
+@register.inclusion_tag("annotation/removal/being_deleted.html")
+def being_deleted(row: Dataset | Campaign, project_slug: str) -> dict[str, Any]:
+    """Say that a data set or a campaign is being deleted, if it is."""
+    deletion = deletion_of(row)
+    url = reverse("annotation:deletion-detail", args=[project_slug, deletion.pk]) if deletion else ""
+    return {"deletion": deletion, "url": url}
 
 
 @register.inclusion_tag("components/tabs.html", takes_context=True)

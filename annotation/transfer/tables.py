@@ -16,6 +16,7 @@ from annotation.rating.selectors.ratings import rating_log
 from annotation.references.releases.selectors.releases import release_name
 from annotation.references.releases.services.releases import stored_content_hash
 from annotation.transfer import registry
+from annotation.transfer.raters import hashes_of_raters
 from annotation.transfer.registry import DERIVED, PERSONAL, Hashed, Renumber, Table
 
 DONE = {"state": m.JobState.DONE.value}
@@ -115,7 +116,8 @@ TABLES = [
     Table(m.UnitResponse),
     Table(m.Rater, left_out={"access_token": SECRET}),
     Table(m.RaterIdentity, where={"provider": STAND_IN}),
-    Table(m.Participation, left_out={"consented_at": PERSONAL, "questions_answered_at": PERSONAL}),
+    Table(m.Participation, left_out={"consented_at": PERSONAL}),
+    Table(m.RaterAnswer),
     Table(m.CheckUnit, translate={"texts": _texts}),
     Table(m.Slot, left_out={"token": SECRET}, enter=_slot_enters),
     Table(m.Presentation, left_out={"token": SECRET}, enter=_presentation_enters),
@@ -147,7 +149,6 @@ STAYS = {
     "annotation.auditentry": "names accounts and providers' ids; the new project has a log of its own",
     "annotation.datasheet": "its answers name people and their addresses",
     "annotation.answerdraft": "not sent",
-    "annotation.rateranswer": PERSONAL,
     "annotation.membership": PERSONAL,
     "annotation.invitation": SECRET,
     "annotation.invitationuse": PERSONAL,
@@ -163,6 +164,7 @@ STAYS = {
     "annotation.weightsimport": UPLOADED,
     "annotation.keptfile": UPLOADED,
     "annotation.projectimport": UPLOADED,
+    "annotation.datadeletion": registry.JOB,
     "annotation.releasefigures": CACHED,
     "annotation.campaignpace": CACHED,
     "annotation.campaignsnapshot": CACHED,
@@ -184,6 +186,7 @@ def _hashes(project: m.Project) -> Iterator[Hashed]:
         yield Hashed("data set", dataset.name, dataset_hash(dataset))
     for campaign in project.campaigns.exclude(state=m.CampaignState.DRAFT).order_by("name"):
         yield Hashed("ratings", campaign.name, rating_log(campaign).digest)
+        yield from hashes_of_raters(campaign)
         amendments = list(campaign.amendments.order_by("number").values_list("number", "kind", "data", "hash"))
         if amendments:
             digest = hashlib.sha256(canonical_json([list(each) for each in amendments])).hexdigest()

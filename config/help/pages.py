@@ -43,8 +43,8 @@ PAGES = (
         words=("content-hash",),
     ),
     Page(
-        ["annotation:dataset-delete", "annotation:campaign-delete"],
-        "Owners delete a data set or a campaign with everything that depends on it. The project's log stays.",
+        ["annotation:dataset-delete", "annotation:campaign-delete", "annotation:deletion-detail"],
+        "Owners delete a data set or a campaign with all that depends on it, or nothing. The project's log stays.",
         "records#deleting-a-data-set-or-a-campaign",
     ),
     Page(

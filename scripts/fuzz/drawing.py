@@ -78,6 +78,7 @@ BEFORE = {
     "studies/": "study_pk",
     "parameter-studies/": "parameter_study_pk",
     "select/": "seed_selecting_pk",
+    "deletions/": "deletion_pk",
     "lists/": "list_pk",
     "corpora/": "corpus_slug",
     "mining/": "mining_run_pk",

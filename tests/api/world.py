@@ -14,7 +14,9 @@ from annotation.judgements.services import imports as rating_imports
 from annotation.mining.services import corpora, runs
 from annotation.models import (
     Campaign,
+    DataDeletion,
     Dataset,
+    JobState,
     Membership,
     MiningRun,
     Project,
@@ -187,6 +189,13 @@ def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
     return int(project.weights_imports.values_list("pk", flat=True)[0])
 
 
+def _deleted(project: Project, by: User) -> int:
+    """Return the id of a deletion that is done."""
+    done = {"state": JobState.DONE, "finished_at": "2026-01-01T00:00Z", "rows": ["1 data set"]}
+    deletion = DataDeletion.objects.create(project=project, noun="data set", name="Gone", requested_by=by, **done)
+    return int(deletion.pk)
+
+
 def _models(project: Project, by: User) -> int:
     """Queue two models; return the id of one."""
     dataset = project.datasets.get(slug="chats")
@@ -301,6 +310,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "parameter_study_pk": parameter_studies[0].pk,
         "weights_import_pk": _waiting(project, owner, selections[0]),
         "seed_selecting_pk": project.seed_selectings.first().pk,
+        "deletion_pk": _deleted(project, owner),
         "list_pk": lists[0].pk,
         "selection_pk": selections[0].pk,
         "corpus_slug": "pool",

@@ -12,11 +12,11 @@ from django.db import connection
 
 from annotation.allocation.interleaving import interleaved
 from annotation.allocation.seeds import derive_seed
-from annotation.allocation.units import Plan, PlannedUnit, Source
+from annotation.allocation.units import Plan, PlannedUnit, Source, plan_items
 from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.scales import fewest_responses, with_standard
-from annotation.campaigns.selectors import rated_sources, standards_of
+from annotation.campaigns.selectors import asked_items, rated_sources, standards_of
 from annotation.campaigns.services.documents import criterion_document
 from annotation.campaigns.services.prepared_screens import prepared_create, prepared_hash
 from annotation.core import sql
@@ -48,7 +48,7 @@ def misfit_of_responses(campaign: Campaign, plan: Plan) -> str:
     criteria = list(campaign.criteria.all())
     if any(criterion.by_turn for criterion in criteria) and (message := _no_dialogues(plan)):
         return message
-    fewest = fewest_responses(criteria)
+    fewest = fewest_responses(criteria) if criteria else 0
     short = {unit.item for unit in plan.units if len(unit.responses) < fewest}
     if not short:
         return ""
@@ -117,12 +117,15 @@ def _sources(campaign: Campaign) -> list[Source]:
 
 
 def units_plan(campaign: Campaign, *, of: Collection[str] | None = None) -> Plan:
-    """Return the screens for the data set as it is now, by item; only ``of`` systems (or kinds, in brackets)."""
+    """Return the screens for the data set as it is now, by item; only ``of`` systems (or kinds, in brackets).
+
+    Where raters write references, each item is a screen, whatever responses it has.
+    """
+    if Writing.lenient(campaign.writing).hides_text:
+        return plan_items(asked_items(campaign).values_list("pk", flat=True))
     sources = [source for source in _sources(campaign) if of is None or source.system in of]
     if standards := standards_of(campaign):  # raters compare with the standard text and do not rate it
         sources = [source for source in sources if standards.get(source.item) != source.response]
-    if Writing.lenient(campaign.writing).hides_text:  # what is written is about the item: one response is enough
-        sources = list({source.item: source for source in reversed(sources)}.values())[::-1]
     return campaign.presentation_kind.plan(sources, pairs=campaign.pairs, seed=campaign.seed)
 
 
@@ -133,6 +136,8 @@ def _nothing_to_rate(campaign: Campaign, plan: Plan) -> str:
     if campaign.response_list is not None:
         split = f" in the split {campaign.split!r}" if campaign.split else ""
         return f"There is nothing to rate: {items}the list {campaign.response_list.name!r} has no response{split}."
+    if Writing.lenient(campaign.writing).hides_text:
+        return f"There is nothing to write about: the data set {campaign.dataset.name!r} has no item."
     texts = Target(campaign.target).label.lower()
     return f"There is nothing to rate: {items}the data set {campaign.dataset.name!r} has no {texts}."
 

@@ -9,6 +9,7 @@ from annotation.campaigns.design.quality import PREPARED, QualificationDesign, Q
 from annotation.campaigns.design.reading import DesignError
 from annotation.campaigns.design.scale_words import follows
 from annotation.campaigns.design.wording import CHECKS_LINE
+from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.selectors import rated_sources, seconds_per_screen, standards_of
@@ -17,6 +18,8 @@ from annotation.campaigns.services.launch import misfit_of_responses, plan_or_no
 from annotation.campaigns.services.validation import TO_FILL_IN, launch_problems
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CommentField, Item
+
+ITEMS = ("item", "items")  # what raters write about
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,11 @@ class LaunchReport:
         return self.nouns[1].capitalize()
 
     @property
+    def to_be(self) -> str:
+        """Return what raters do with it."""
+        return "to be written about" if self.nouns == ITEMS else "to be rated"
+
+    @property
     def screens(self) -> int:
         return self.slots + self.checks
 
@@ -75,9 +83,10 @@ class LaunchReport:
 
     @property
     def launch_text(self) -> str:
-        plan = f"{counted(self.units, *self.nouns)} to be rated, with {counted(self.slots, 'slot')} to fill"
+        plan = f"{counted(self.units, *self.nouns)} {self.to_be}, with {counted(self.slots, 'slot')} to fill"
+        done = self.to_be.removeprefix("to be ")
         return (
-            f"The launch plans {plan}, and freezes the design: what is rated, the scale, the instructions and the "
+            f"The launch plans {plan}, and freezes the design: what is {done}, the scale, the instructions and the "
             "checks cannot be changed afterwards."
         )
 
@@ -117,7 +126,7 @@ def launch_report(campaign: Campaign) -> LaunchReport:
         pay=_cents(pay),
         fees=_cents(pay * campaign.payment_fee_percent / 100),
         currency=campaign.payment_currency,
-        nouns=campaign.presentation_kind.nouns,
+        nouns=ITEMS if Writing.lenient(campaign.writing).hides_text else campaign.presentation_kind.nouns,
     )
     report.hints.extend(_hints(draft, quality, report))
     return report

@@ -1,18 +1,20 @@
 """Create a draft from a template, fitted to a data set."""
 
 from dataclasses import replace
+from typing import Any
 
 from django.db import transaction
 
 from annotation.campaigns.design.files import draft_values, read_campaign_file
 from annotation.campaigns.design.templates import ALL_TEMPLATES, BLANK, Template
+from annotation.campaigns.design.writing import REFERENCE
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
 from annotation.campaigns.services.copies import reserved_name
 from annotation.campaigns.services.writing import campaign_create
 from annotation.core.errors import AnnotationError
 from annotation.datasets.selectors.datasets import reference_choices
-from annotation.models import Campaign, Dataset, Project, Target, User
+from annotation.models import Campaign, Dataset, Project, ResponseSource, Target, User
 from annotation.projects.services.audit import audit_record
 
 LEAST_SCREENS, LEAST_LISTS = 10, 5  # before a rater gets the completion code, unless the template says otherwise
@@ -69,4 +71,13 @@ def template_draft(template: Template, dataset: Dataset, *, name: str) -> Campai
         values["min_units_per_rater"] = min(most, max(dataset.items.count(), 1))
     if template == BLANK and not n_systems:
         values["target"] = Target.REFERENCES
+        if not ResponseSource.objects.filter(item__dataset=dataset).exists():
+            return CampaignDraft(dataset=dataset, criteria=[], **values | {"writing": _references_wanted(dataset)})
     return CampaignDraft(dataset=dataset, criteria=criteria, **values)
+
+
+def _references_wanted(dataset: Dataset) -> dict[str, Any]:
+    """Return what there is to ask about items that have no response yet."""
+    of_conversations = dataset.items.exclude(message="").exists()
+    question = "Write a reply of your own." if of_conversations else "Write a text that says all of this."
+    return {"asks": REFERENCE, "question": question, "least": 1, "most": 300, "language": dataset.language}

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.base import AssayCommand, campaign_by_name, project_by_slug, row_by_name
+from annotation.management.base import AssayCommand, campaign_by_name, progress_bar, project_by_slug, row_by_name
 from annotation.management.commands.delete_project import owner_named
-from annotation.models import Campaign, Dataset
-from annotation.removal.services import removal_of, row_remove
+from annotation.models import Campaign, Dataset, JobState
+from annotation.removal.services import deletion_execute, deletion_request, removal_of
 
 
 class Command(AssayCommand):
@@ -41,5 +41,10 @@ class Command(AssayCommand):
             return
         if options["confirm"].strip() != row.name.strip():
             raise CommandError(f"--confirm: found {options['confirm']!r}; accepted: {row.name}")
-        row_remove(row=row, confirmation=options["confirm"], by=owner)
+        deletion = deletion_request(row=row, confirmation=options["confirm"], by=owner)
+        with progress_bar() as progress:
+            deletion_execute(deletion_id=deletion.pk, progress=progress)
+        deletion.refresh_from_db()
+        if deletion.state != JobState.DONE:
+            raise CommandError(deletion.error or "A worker deletes it.")
         self.stdout.write(f"Deleted {row.name}.")

@@ -60,7 +60,7 @@ class Command(AssayCommand):
 
 @contextmanager
 def without_request_lines() -> Iterator[None]:
-    """Leave the hundreds of requests of simulated raters out of the log; refused ones and errors stay."""
+    """Leave the hundreds of requests of simulated raters out of the log; warnings and errors stay."""
     log = logging.getLogger("assay.request")
     level = log.level
     log.setLevel(logging.WARNING)

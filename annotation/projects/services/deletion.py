@@ -4,13 +4,12 @@ import shutil
 from pathlib import Path
 
 import structlog
-from django.db import IntegrityError, OperationalError, transaction
-from psycopg.errors import DeadlockDetected
+from django.db import transaction
 
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_requeue, job_run
 from annotation.core.progress import Progress, noop
-from annotation.core.purging import projects_purge
+from annotation.core.purging import projects_purge, purge_again
 from annotation.models import Project, ProjectDeletion, User
 from annotation.projects.selectors.deletion import deletion_problems, files_of
 
@@ -64,20 +63,19 @@ def _execute(deletion: ProjectDeletion, claim: Claim) -> None:
 
 
 def _delete_rows(deletion: ProjectDeletion, claim: Claim, project: Project) -> None:
-    for attempt in range(1, TRIES + 1):
-        try:
-            with transaction.atomic():
-                claim.lock()
-                _refuse_if_needed(project)
-                deletion.files = [str(path) for path in files_of(project)]
-                ProjectDeletion.objects.filter(pk=deletion.pk).update(project=None, files=deletion.files)
-                counts = projects_purge([*_dry_runs_of(project), project.pk])
-            break
-        except (IntegrityError, OperationalError) as error:
-            is_late_row = isinstance(error, IntegrityError) or isinstance(error.__cause__, DeadlockDetected)
-            if not is_late_row or attempt == TRIES:
-                raise
-            log.info("project deletion repeated", project=project.slug, attempt=attempt, error=str(error))
+    counts: dict[str, int] = {}
+
+    def purge() -> None:
+        claim.lock()
+        _refuse_if_needed(project)
+        deletion.files = [str(path) for path in files_of(project)]
+        ProjectDeletion.objects.filter(pk=deletion.pk).update(project=None, files=deletion.files)
+        counts.update(projects_purge([*_dry_runs_of(project), project.pk]))
+
+    def note(error: Exception) -> None:
+        log.info("project deletion repeated", project=project.slug, error=str(error))
+
+    purge_again(purge, tries=TRIES, note=note)
     log.info(
         "project deleted",
         project=deletion.slug,

@@ -230,9 +230,24 @@ def _have_different_texts(shown: _Shown, first: int, second: int, n_items: int) 
 # --- Comparisons ------------------------------------------------------------------------------------------------------
 
 
+class OpenStrengths(NamedTuple):
+    """Two systems by their ids whose order is not certain, the one ahead first; as ``OpenPair``."""
+
+    first: int
+    second: int
+    alpha: float
+    known: Narrowing | None
+
+
 def _by_comparisons(criterion: Criterion, world: _World) -> Compared:
-    units = np.unique(world.planned.unit_id)
     rows = comparisons(world.ratings, world.outputs, world.names, [world.campaign])
+    n_certain, left, reason = open_strengths(rows, world.planned, world.outputs)
+    found = [OpenPair(world.names[pair.first], world.names[pair.second], pair.alpha, pair.known) for pair in left]
+    return Compared(criterion, n_certain, found, np.unique(world.planned.unit_id), reason)
+
+
+def open_strengths(rows: Comparisons, planned: Planned, outputs: Outputs) -> tuple[int, list[OpenStrengths], str]:
+    """Return how many differences of strengths are certain, and the open ones; or why there are no strengths."""
     systems = np.unique(np.concatenate([rows.first, rows.second]))
     first, second = np.searchsorted(systems, rows.first), np.searchsorted(systems, rows.second)
     n, weight = len(systems), rows.weight
@@ -240,7 +255,7 @@ def _by_comparisons(criterion: Criterion, world: _World) -> Compared:
     if fit.reason:
         fit = bradley_terry(first, second, rows.outcome, n_systems=n, weight=weight)
     if fit.reason:
-        return Compared(criterion, 0, [], units, fit.reason)
+        return 0, [], fit.reason
     certainty = bradley_terry_certainty(
         fit, first, second, rows.outcome, item=rows.item, rater=rows.rater, weight=weight
     )
@@ -254,20 +269,19 @@ def _by_comparisons(criterion: Criterion, world: _World) -> Compared:
         adds = moved[:, ahead] - moved[:, behind]
         share = np.isin(np.stack([first, second]), (ahead, behind)).any(axis=0) * weight
         variance = two_way_variance(adds, clusters, share)
-        of_units = None if isnan(variance.items) else _of_units(rows, adds, world, units)
+        of_units = None if isnan(variance.items) else _of_units(rows, adds, planned, outputs)
         known = None
         if of_units is not None:
             means, noise, growth = of_units
             apart = float(fit.strengths[ahead] - fit.strengths[behind])
             by_raters = variance.raters, variance.n_raters
             known = Narrowing(Separation.of(apart, variance.items, noise, variance.n_items, *by_raters), means, growth)
-        names = world.names[int(systems[ahead])], world.names[int(systems[behind])]
-        found.append(OpenPair(*names, alpha, known))
-    return Compared(criterion, n_certain, found, units)
+        found.append(OpenStrengths(int(systems[ahead]), int(systems[behind]), alpha, known))
+    return n_certain, found, ""
 
 
 def _of_units(
-    rows: Comparisons, adds: FloatArray, world: _World, units: IntArray
+    rows: Comparisons, adds: FloatArray, planned: Planned, outputs: Outputs
 ) -> tuple[RatedMeans, float, float] | None:
     """Return what ratings of units add to an estimate by the plan, what they add now, and how many times the units.
 
@@ -278,7 +292,7 @@ def _of_units(
     n = np.bincount(which, minlength=texts.shape[1])
     value = np.bincount(code.ravel(), adds[judged]) * n[which]
     # Units are known by their two texts.
-    planned, outputs = world.planned, world.outputs
+    units = np.unique(planned.unit_id)
     order = np.lexsort((planned.response_id, planned.unit_id))
     shown, left, unit = (
         column[order].reshape(-1, 2) for column in (planned.response_id, planned.wanted - planned.done, planned.unit_id)

@@ -246,11 +246,12 @@ def addition_plan(campaign: Campaign, item_limit: int | None = None) -> Addition
 
 def _shown(campaign: Campaign) -> tuple[set[tuple[int, frozenset[int]]], set[int]]:
     """Return every unit as its item and responses, and all items."""
-    responses: dict[int, tuple[int, set[int]]] = {}
+    items = dict(Unit.objects.filter(campaign=campaign).order_by().values_list("pk", "item_id").iterator(5000))
+    responses: dict[int, set[int]] = {unit: set() for unit in items}
     rows = UnitResponse.objects.filter(unit__campaign=campaign).order_by()
-    for unit, item, response in rows.values_list("unit_id", "unit__item_id", "response_id").iterator(5000):
-        responses.setdefault(unit, (item, set()))[1].add(response)
-    return {(item, frozenset(ids)) for item, ids in responses.values()}, {item for item, _ in responses.values()}
+    for unit, response in rows.values_list("unit_id", "response_id").iterator(5000):
+        responses[unit].add(response)
+    return {(items[unit], frozenset(ids)) for unit, ids in responses.items()}, set(items.values())
 
 
 def _check_limit(campaign: Campaign, item_limit: int) -> None:

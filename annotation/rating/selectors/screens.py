@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from annotation import models
 from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.scales import Slider, WholeScale, with_standard
-from annotation.campaigns.selectors import rated_sources
+from annotation.campaigns.selectors import rated_sources, shown_items
 from annotation.core.dialogues import Turns, rated_turns
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 from annotation.rating.selectors.shown import (
@@ -109,15 +109,14 @@ def screen(
 def preview_screen(
     campaign: models.Campaign, *, criteria: Sequence[models.Criterion] | None = None, item: models.Item | None = None
 ) -> Screen | None:
-    """Return the screen that raters will see, with the first item that has texts; None if none has."""
+    """Return the screen that raters will see, with the first item by default; None if there is none."""
     criteria = list(campaign.criteria.all()) if criteria is None else criteria
-    sources = rated_sources(campaign)
+    item = item or shown_items(campaign).first()
     if item is None:
-        first = sources.select_related("item").first()
-        if first is None:
-            return None
-        item = first.item
-    of_item = sources.filter(item=item).select_related("response")
+        return None
+    if Writing.lenient(campaign.writing).hides_text:
+        return _screen(campaign, criteria, _Shown(item, {}, ()), {}, {}, token=None, answered=False)
+    of_item = rated_sources(campaign).filter(item=item).select_related("response")
     responses = list({source.response_id: source.response for source in of_item}.values())
     responses = responses[: campaign.presentation_kind.texts[1]]
     if not responses:
@@ -152,6 +151,8 @@ def _shown(presentation: models.Presentation, criteria: Sequence[models.Criterio
     entries = list(models.UnitResponse.objects.filter(unit=presentation.unit_id).select_related("response__item"))
     texts = {entry.number: entry.response.text for entry in entries}
     turns = {entry.number: entry.response.turns for entry in entries}
+    if not entries:  # a reference is written
+        return _Shown(models.Item.objects.get(units=presentation.unit_id), {}, presentation.order)
     standard = _standard(entries[0].unit_id, criteria)
     return _Shown(entries[0].response.item, texts, presentation.order, standard, turns)
 

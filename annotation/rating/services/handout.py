@@ -283,6 +283,6 @@ def _take(
         rater=rater,
         token=token,
         order_seed=unit_seed,
-        order=list(draw_order(unit_seed, number, n_responses, k)),
+        order=list(draw_order(unit_seed, number, n_responses, k)) if n_responses else [],
         shown_at=now,
     )

@@ -16,14 +16,14 @@ WARNED = "written-sure"  # the field of the warning that the rater confirms
 def remarks_of(presentation: models.Presentation, written: Written) -> list[Remark]:
     """Return what stands out in a text for the item of a presentation."""
     writing = Writing.lenient(presentation.campaign.writing)
-    shown = models.UnitResponse.objects.filter(unit=presentation.unit_id).select_related("response__item").get()
-    item = shown.response.item
+    given = _given(presentation, writing)
+    item = models.Item.objects.get(units=presentation.unit_id)
     return remarks_on(
         written.text[:LONGEST],
         least=writing.least,
         most=writing.most,
         language=writing.language,
-        given="" if writing.hides_text else shown.response.text,
+        given=given.text if given else "",
         sources=[*item.context, item.message],
         pasted=written.pasted,
     )
@@ -64,6 +64,11 @@ def message_of(remark: Remark, writing: Writing) -> str:
             return gettext("This does not look like the language of the texts.")
 
 
+def _given(presentation: models.Presentation, writing: Writing) -> models.Response | None:
+    """Return the response that is corrected; None where a reference is written."""
+    return None if writing.hides_text else models.Response.objects.get(unit_responses__unit=presentation.unit_id)
+
+
 def text_store(presentation: models.Presentation, written: Written, remarks: list[Remark]) -> int:
     """Append the text if it differs from the current one; return the number of new rows."""
     last = models.WrittenText.objects.filter(presentation=presentation).order_by("-revision").first()
@@ -71,12 +76,11 @@ def text_store(presentation: models.Presentation, written: Written, remarks: lis
     if last is not None and last.text == text:
         return 0
     writing = Writing.lenient(presentation.campaign.writing)
-    shown = models.UnitResponse.objects.get(unit=presentation.unit_id)
     models.WrittenText.objects.create(
         campaign_id=presentation.campaign_id,
         presentation=presentation,
         rater_id=presentation.rater_id,
-        given_id=None if writing.hides_text else shown.response_id,
+        given=_given(presentation, writing),
         text=text,
         revision=last.revision + 1 if last else 0,
         pasted=min(written.pasted, 2**31 - 1),

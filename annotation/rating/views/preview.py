@@ -13,13 +13,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.campaigns.fields.table import QUESTIONS
 from annotation.campaigns.forms import STEPS
 from annotation.campaigns.lookups import campaign_or_404
-from annotation.campaigns.selectors import rated_sources
+from annotation.campaigns.selectors import shown_items
 from annotation.campaigns.services.previews import campaign_with_changes
 from annotation.core.errors import AnnotationError
 from annotation.core.markdown import markdown
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Campaign, CampaignState, Criterion, Item, Role
+from annotation.models import Campaign, CampaignState, Criterion, Role
 from annotation.rating.languages import SOURCE
 from annotation.rating.selectors.questions import shown_questions
 from annotation.rating.selectors.screens import keys_of, preview_screen
@@ -89,7 +89,7 @@ def _example(request: HttpRequest) -> int:
 
 
 def _preview(request: MemberRequest, campaign: Campaign, criteria: Sequence[Criterion], number: int) -> HttpResponse:
-    items = Item.objects.filter(pk__in=rated_sources(campaign).order_by().values("item")).order_by("position")
+    items = shown_items(campaign)
     n_items = items[:EXAMPLES].count()
     number = min(number, max(n_items, 1))
     item = items[number - 1 : number].first()

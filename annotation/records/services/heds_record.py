@@ -49,6 +49,7 @@ def _experiment(facts: Facts) -> dict[str, Recorded]:
     campaign = facts.campaign
     language = campaign.dataset.language
     designed = f", design {campaign.design_hash[:16]}…" if campaign.design_hash and not campaign.imported else ""
+    writes = Writing.lenient(campaign.writing).hides_text
     outputs = "; ".join(f"{name}: {n:,}" for name, n in facts.systems.items()) or "no system"
     return {
         "1.1.2": Recorded(
@@ -57,7 +58,9 @@ def _experiment(facts: Facts) -> dict[str, Recorded]:
         "2.4": Recorded(f"{language} (the language declared for the data set)."),
         "2.5": Recorded(f"{language} (the language declared for the data set)."),
         "3.1.1": Recorded(
-            f"{count(facts.responses, 'response')} to {count(facts.items, 'item')}. By system: "
+            f"{count(facts.items, 'item')}, for which raters wrote references; they saw no response."
+            if writes
+            else f"{count(facts.responses, 'response')} to {count(facts.items, 'item')}. By system: "
             f"{outputs}. Identical outputs of several systems are one response, rated once and credited to all."
         ),
         "3.1.2": Recorded(_chosen(campaign), final=False),

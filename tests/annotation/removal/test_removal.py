@@ -6,10 +6,23 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import IntegrityError
 from django.test import Client
 
-from annotation.models import AuditEntry, Campaign, Dataset, Project, Rater, Rating, Release, User
-from annotation.removal.services import removal_of, row_remove
+from annotation.models import (
+    AuditEntry,
+    Campaign,
+    DataDeletion,
+    Dataset,
+    JobState,
+    Project,
+    Rater,
+    Rating,
+    Release,
+    User,
+)
+from annotation.removal import services
+from annotation.removal.services import deletion_execute, deletion_request, removal_of
 from correlations.models import ParameterStudy, Study
 from metrics.models import ScoreRun
 from tests.api.world import build_world
@@ -48,8 +61,18 @@ def test_a_campaign_goes_with_what_was_made_of_its_ratings(world: World, client:
     assert client.post(f"/p/lab/campaigns/{campaign.pk}/delete/", {"confirmation": "Other"}).status_code == 200
     assert Campaign.objects.filter(pk=campaign.pk).exists()
 
-    done = client.post(f"/p/lab/campaigns/{campaign.pk}/delete/", {"confirmation": "References"})
-    assert done["Location"] == "/p/lab/campaigns/"
+    queued = client.post(f"/p/lab/campaigns/{campaign.pk}/delete/", {"confirmation": "References"})
+    deletion = DataDeletion.objects.get(campaign=campaign)
+    assert queued["Location"] == f"/p/lab/deletions/{deletion.pk}/"
+    assert "“References” is being deleted" in client.get(queued["Location"]).content.decode()
+    assert "This campaign is being deleted" in client.get(f"/p/lab/campaigns/{campaign.pk}/").content.decode()
+    assert "Deletion of “References”" in client.get("/p/lab/").content.decode()
+    client.post(f"/p/lab/campaigns/{campaign.pk}/delete/", {"confirmation": "References"})  # once more, by impatience
+    assert DataDeletion.objects.filter(campaign=campaign).count() == 1
+    deletion_execute(deletion_id=deletion.pk)
+    page = client.get(queued["Location"]).content.decode()
+    assert "The campaign “References” is deleted." in page
+    assert "1 campaign" in page
     assert not Campaign.objects.filter(pk=campaign.pk).exists()
     assert not Rating.objects.filter(campaign=campaign.pk).exists()
     assert not Release.objects.filter(report__campaigns__contains=[{"id": campaign.pk}]).exists()
@@ -69,7 +92,7 @@ def test_a_data_set_goes_with_campaigns_weights_scores_and_studies(world: World,
     refused = client.post(
         "/api/v1/projects/lab/datasets/chats/delete/", {"confirmation": dataset.name}, "application/json"
     )
-    assert refused.status_code == (400 if problems else 200), refused.content
+    assert refused.status_code == (400 if problems else 202), refused.content
     project.campaigns.filter(state__in=["running", "paused"]).update(state="closed", closed_at="2026-01-01T00:00Z")
     raters = Rater.objects.filter(project=project).count()
 
@@ -87,9 +110,51 @@ def test_a_data_set_goes_with_campaigns_weights_scores_and_studies(world: World,
     assert client.get("/p/lab/").status_code == 200
 
 
-def test_a_request_deletes_no_more_rows_than_it_has_time_for(world: World) -> None:
+def test_a_deletion_that_fails_deletes_nothing_and_is_tried_again(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are gone when the log of the project cannot be written: they are all back."""
     project, owner, _ = world
     campaign = project.campaigns.get(name="References")
-    with pytest.raises(Exception, match=r"use manage\.py delete_data"):
-        row_remove(row=campaign, confirmation=campaign.name, by=owner, most=5)
-    assert Campaign.objects.filter(pk=campaign.pk).exists()
+    n_ratings = campaign.ratings.count()
+    deletion = deletion_request(row=campaign, confirmation="References", by=owner)
+
+    def refused(**_: Any) -> None:
+        assert not Rating.objects.filter(campaign=campaign).exists()
+        raise IntegrityError("a rating came in")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(services, "audit_record", refused)
+        patch.setattr(services, "TRIES", 2)
+        with pytest.raises(IntegrityError):
+            deletion_execute(deletion_id=deletion.pk)
+    deletion.refresh_from_db()
+    assert (deletion.state, deletion.campaign, deletion.rows) == (JobState.FAILED, campaign, [])
+    assert campaign.ratings.count() == n_ratings
+    client.force_login(owner)
+    page = client.get(f"/p/lab/deletions/{deletion.pk}/").content.decode()
+    assert "Nothing was deleted." in page
+    assert f'href="/p/lab/campaigns/{campaign.pk}/delete/"' in page
+
+    again = deletion_request(row=campaign, confirmation="References", by=owner)
+    deletion_execute(deletion_id=again.pk)
+    assert not Campaign.objects.filter(pk=campaign.pk).exists()
+    deletion_execute(deletion_id=again.pk)  # another worker, late
+    again.refresh_from_db()
+    assert (again.state, again.campaign) == (JobState.DONE, None)
+
+
+def test_what_went_with_something_else_meanwhile_and_what_was_launched_is_left(world: World) -> None:
+    project, owner, _ = world
+    campaign = project.campaigns.get(name="References")
+    first = deletion_request(row=campaign, confirmation="References", by=owner)
+    Campaign.objects.filter(pk=campaign.pk).update(state="running", closed_at=None)
+    deletion_execute(deletion_id=first.pk)
+    first.refresh_from_db()
+    assert (first.state, first.error) == (JobState.FAILED, "The campaign “References” is running: close it first.")
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at="2026-01-01T00:00Z")
+    second = deletion_request(row=campaign, confirmation="References", by=owner)
+    DataDeletion.objects.filter(pk=second.pk).update(campaign=None)  # as the deletion of its data set leaves it
+    deletion_execute(deletion_id=second.pk)
+    second.refresh_from_db()
+    assert second.error == "The campaign was deleted meanwhile, with something that it depends on."

@@ -105,6 +105,10 @@ def test_it_registers_a_model_and_finds_it_the_same(world: World, tmp_path: Path
         (["--kind", "lsa", "--dataset", "cats", "--order", "2"], "order: no option of kind 'lsa'; accepted"),
         (["--kind", "sentence", "--dataset", "cats"], "kind: found 'sentence'; accepted: lsa"),
         (["--kind", "lsa", "--dataset", "cats", "--source-system", "Human"], "Nothing to train on: 40 texts"),
+        (
+            ["--kind", "lsa", "--dataset", "cats", "--texts", "responses"],
+            "--texts: found responses of a data set; accepted",
+        ),
     ],
 )
 def test_errors_are_reported(world: World, arguments: list[str], message: str) -> None:
