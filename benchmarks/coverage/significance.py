@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.coverage.case import CAUTIOUS, P_VALUE, Case, Hits, Setting, held, rejected
+from benchmarks.coverage.case import CAUTIOUS, P_VALUE, WIDER, Case, Hits, Setting, held, rejected
 from benchmarks.coverage.worlds import Floats
 from correlations.stats.draws import Drawn, Draws, joined, shard_draws
 from correlations.stats.nested import Over, output_permutation_tests, system_permutation_tests
@@ -19,10 +19,19 @@ DIFFICULTY, NOISE = 0.5, 0.8  # of items, and of single outputs' scores and rati
 REPLICATES, PERMUTATIONS, TRIALS = 150, 99, 800
 
 
-def world(rng: np.random.Generator, systems: int, items: int, *, own: float = OWN) -> tuple[Floats, Floats, Floats]:
-    """Return two metrics of equal worth (2, T, S), mean ratings (T, S), and the true r over these systems (2,)."""
+def world(
+    rng: np.random.Generator, systems: int, items: int, *, own: float = OWN, alike: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """Return two metrics of equal worth (2, T, S), mean ratings (T, S), and the true r over these systems (2,).
+
+    Metrics have opinions of systems of their own; ``alike``, the true r of both over these very systems is the same.
+    """
     quality = rng.normal(0, SPREAD, systems)
-    thought = quality + rng.normal(0, own, (2, systems))
+    opinion = rng.normal(0, own, (2, systems))
+    if alike:
+        line = np.polynomial.Polynomial.fit(quality, opinion[0], 1)(quality)
+        opinion = np.stack([opinion[0] - line, line - opinion[0]])
+    thought = quality + opinion
     outputs = rng.normal(0, DIFFICULTY, items) + rng.normal(0, 0.5, (systems, items))
     metrics = thought[..., None] + outputs + rng.normal(0, NOISE, (2, systems, items))
     human = quality[:, None] + outputs + rng.normal(0, NOISE, (systems, items))
@@ -57,9 +66,11 @@ def system_interval(rng: np.random.Generator, *, systems: int, items: int, with_
     return held([test.interval.low], truth, [test.interval.high])
 
 
-def system_null(rng: np.random.Generator, *, systems: int, items: int, with_systems: bool) -> Hits:
-    """Compare metrics that differ by chance: of outputs, if only items are drawn, or of systems, too."""
-    metrics, human, _ = world(rng, systems, items, own=OWN if with_systems else 0.0)
+def system_null(
+    rng: np.random.Generator, *, systems: int, items: int, with_systems: bool = False, own: float = OWN
+) -> Hits:
+    """Compare metrics of the same r over these systems, or, if systems are drawn, too, over endless ones."""
+    metrics, human, _ = world(rng, systems, items, own=own, alike=not with_systems)
     draws = drawn(rng, metrics, human)
     values = (draws.over_items_and_systems if with_systems else draws.over_items)["pearson"][..., None]
     observed = over_systems(metrics, human)
@@ -140,8 +151,17 @@ CASES = (
         f"{NAME} systems, bootstrap over items, p",
         RESAMPLING,
         (),
-        tuple(
-            Setting(named(t, s), partial(system_null, systems=t, items=s, with_systems=False), TRIALS) for t, s in SIZES
+        (
+            *(
+                Setting(f"{named(t, s)}, opinions of systems", partial(system_null, systems=t, items=s), TRIALS)
+                for t, s in SIZES
+            ),
+            Setting(
+                f"{named(10, 100)}, no opinion of systems",
+                partial(system_null, systems=10, items=100, own=0.0),
+                TRIALS,
+                CAUTIOUS,
+            ),
         ),
         P_VALUE,
     ),
@@ -153,6 +173,7 @@ CASES = (
             Setting(named(t, s), partial(system_interval, systems=t, items=s, with_systems=True), TRIALS)
             for t, s in SIZES
         ),
+        WIDER,
     ),
     Case(
         f"{NAME} systems, bootstrap over items and systems, p",

@@ -419,7 +419,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Closer": "The row with the higher coefficient over what both rows can use.",
         "Than": "The other row.",
         "Difference": "Of the two coefficients, both over what both rows can use.",
-        "Interval": "95% of the difference, from the standard error over resamples.",
+        "Interval": "Of the difference, from the standard error over resamples; what it holds stands with the test.",
         "p": "Two-sided, of this pair alone.",
         "p, corrected": "By Holm, for all pairs of this test. At 0.05 or below the two differ.",
     },

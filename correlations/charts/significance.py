@@ -85,7 +85,9 @@ def comparison_matrix(
     colours = palette(theme)
     looks = {CLOSER: colours.positive, FARTHER: colours.negative, OPEN: colours.line, NONE: colours.surface}
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
-    y = alt.Y("line:N", sort=lines, title=None, axis=alt.Axis(labelLimit=190, ticks=False, domain=False))
+    y = alt.Y(
+        "line:N", sort=lines, title=None, axis=alt.Axis(labelLimit=190, labelPadding=8, ticks=False, domain=False)
+    )
     x_axis = alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False, labelOverlap=False)
     columns = [str(place) for place in range(1, len(names) + 1)]
     x = alt.X("column:N", sort=columns, title=None, axis=x_axis)

@@ -60,8 +60,10 @@ NOTES: Mapping[tuple[str, str], str] = {
     f"{MEAN}",
     (SYSTEMS, SWAP_SYSTEMS): f"The scores of all outputs of a system are swapped together: other systems, these items. "
     f"{MEAN}",
-    (SYSTEMS, OVER_ITEMS): "Items are drawn anew: other items, these systems.",
-    (SYSTEMS, OVER_BOTH): "Items and systems are drawn anew, both at once: other items and other systems.",
+    (SYSTEMS, OVER_ITEMS): "Items are drawn anew: other items, these systems. The interval is a 95% interval; p is "
+    "cautious for metrics that think alike of systems and differ output by output alone.",
+    (SYSTEMS, OVER_BOTH): "Items and systems are drawn anew, both at once: other items and other systems. The "
+    "interval holds the truth in 95% or more, and p is cautious: it finds little where there is little.",
     (SYSTEMS, WILLIAMS): "Systems are the observations, taken for a random sample of normally distributed ones.",
     (SYSTEMS, WILLIAMS_2): "As some public scripts have it, with one degree of freedom more than the published test: "
     "its p is a little smaller.",
