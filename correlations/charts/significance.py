@@ -97,7 +97,7 @@ def comparison_matrix(
     legend = alt.Legend(title=None, columns=alt.ExprRef("width > 380 ? 4 : 1"), labelLimit=220)
     scale = alt.Scale(domain=kinds, range=[looks[kind] for kind in kinds])
     base = alt.Chart(inline(rows)).encode(x=x, y=y)
-    squares = base.mark_rect(stroke=colours.line, strokeWidth=1).encode(
+    squares = base.mark_rect(stroke=colours.surface, strokeWidth=1.5).encode(
         color=alt.Color("kind:N", sort=kinds, scale=scale, legend=legend), tooltip=tooltip
     )
     on_colour = alt.condition(

@@ -35,9 +35,9 @@ LEVELS = {UNITS: "Sampled units", SYSTEMS: "Systems", OUTPUTS: "Outputs"}
 METHODS: Mapping[str, Mapping[str, str]] = {
     UNITS: {OVER_ITEMS: "Bootstrap over items"},
     SYSTEMS: {
-        SWAP_BOTH: "Permutation of outputs",
+        SWAP_SYSTEMS: "Permutation of systems",
+        SWAP_BOTH: "of outputs",
         SWAP_ITEMS: "of items",
-        SWAP_SYSTEMS: "of systems",
         OVER_ITEMS: "Bootstrap over items",
         OVER_BOTH: "over items and systems",
         WILLIAMS: "Williams, n − 3",
@@ -51,13 +51,15 @@ METHODS: Mapping[str, Mapping[str, str]] = {
     },
 }
 MEAN = "Since scores of outputs are swapped, a system’s score is their mean here."
+HERE = (
+    "It asks of these very systems: metrics that think differently of them differ, though over other systems neither "
+    "may be the better one."
+)
 NOTES: Mapping[tuple[str, str], str] = {
     (UNITS, OVER_ITEMS): "p comes from the standard error over resampled items, the same for both. Units of different "
     "pairs share items, so they are not independent: no test here takes them for that.",
-    (SYSTEMS, SWAP_BOTH): f"Each output’s two scores are swapped or not, at random. {MEAN} It speaks of these "
-    "metrics on systems and items like these.",
-    (SYSTEMS, SWAP_ITEMS): f"The scores of all outputs of an item are swapped together: other items, these systems. "
-    f"{MEAN}",
+    (SYSTEMS, SWAP_BOTH): f"Each output’s two scores are swapped or not, at random. {HERE} {MEAN}",
+    (SYSTEMS, SWAP_ITEMS): f"The scores of all outputs of an item are swapped together. {HERE} {MEAN}",
     (SYSTEMS, SWAP_SYSTEMS): f"The scores of all outputs of a system are swapped together: other systems, these items. "
     f"{MEAN}",
     (SYSTEMS, OVER_ITEMS): "Items are drawn anew: other items, these systems. The interval is a 95% interval; p is "
