@@ -263,12 +263,15 @@ def _kept(parts: Floats, size: int, over: Over, rng: np.random.Generator) -> Flo
         return np.asarray(kept.reshape(size, n_parts, n_systems).swapaxes(0, 1))
     if over == "systems":
         return np.where(rng.random((size, n_systems)) < 0.5, parts.sum(axis=2)[:, None], 0.0)
-    bits = np.frombuffer(rng.bytes(-(-size * n_systems * n_items // 8)), dtype=np.uint8)
+    bits = rng.integers(0, 2**64, -(-size * n_systems * n_items // 64), dtype=np.uint64).astype("<u8").view(np.uint8)
     unswapped = np.unpackbits(bits, count=size * n_systems * n_items).reshape(n_systems, size, n_items)
     # Single precision holds the bits exactly, and halves what is moved; sums are of some hundred terms near 1.
-    single = parts.astype(np.float32)
-    sums = [unswapped[t].astype(np.float32) @ single[:, t].T for t in range(n_systems)]
-    return np.stack(sums, axis=-1).swapaxes(0, 1)
+    single, of_system = parts.astype(np.float32), np.empty((size, n_items), dtype=np.float32)
+    sums = np.empty((n_parts, size, n_systems))
+    for t in range(n_systems):
+        np.copyto(of_system, unswapped[t])  # one array for all systems, which stays in the cache
+        sums[..., t] = single[:, t] @ of_system.T
+    return sums
 
 
 def output_permutation_tests(
