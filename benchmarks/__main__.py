@@ -20,6 +20,7 @@ SECTIONS = {
     "score-run": ("Scoring a large data set", "benchmarks.bench_score_run"),
     "study": ("Studies", "benchmarks.bench_study"),
     "ranking": ("Ranking systems", "benchmarks.bench_ranking"),
+    "resampling": ("Resampling a study", "benchmarks.bench_resampling"),
     "import": ("Import of the demo", "benchmarks.bench_import"),
     "mining": ("Mining a corpus", "benchmarks.bench_mining"),
     "mining-run": ("Mining through the whole product", "benchmarks.bench_mining_run"),

@@ -61,6 +61,40 @@ class Study(StudyJob):
         return StudyResult.from_json(self.result)
 
 
+class StudyDraws(models.Model):
+    """What the shards of a study that is being computed are drawn from."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, primary_key=True, related_name="drawn_from")
+    content = models.BinaryField(help_text="Scores, ratings and sets of outputs: annotation.core.packing.")
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        verbose_name_plural = "study draws"
+
+    def __str__(self) -> str:
+        return f"Draws of {self.study}"
+
+
+class StudyShard(Job):
+    """Some resamples of a study that is being computed, drawn by one worker; deleted with its end."""
+
+    is_piece = True
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="shards")
+    number = models.PositiveIntegerField()
+    size = models.PositiveIntegerField(help_text="Resamples.")
+    draws = models.BinaryField(default=b"", help_text="float64, little-endian: correlations.stats.draws.shard_draws.")
+
+    class Meta(Job.Meta):
+        ordering = ("study", "number")
+        constraints = [
+            *Job.Meta.constraints,
+            models.UniqueConstraint(fields=["study", "number"], name="study_shard_once_per_study"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Resamples {self.number}"
+
+
 class ParameterStudy(StudyJob):
     """How one metric's correlation with ratings changes with its parameters."""
 

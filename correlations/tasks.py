@@ -2,9 +2,10 @@
 
 from celery import shared_task
 
+from annotation.core.shards import helpers
 from annotation.tasks import stale_jobs_enqueue
 from correlations.models import ParameterStudy, Study
-from correlations.services import execution, parameter_execution
+from correlations.services import draws, execution, parameter_execution
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
@@ -14,7 +15,14 @@ def requeue_stale() -> None:
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def execute(job_id: int) -> None:
-    execution.study_execute(study_id=job_id)
+    execution.study_execute(study_id=job_id, enqueue=helpers(help_out, job_id))
+
+
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+def help_out(job_id: int) -> None:
+    """Draw resamples of a study that another worker holds, for one turn; then let other tasks have theirs."""
+    if draws.study_draws_help(study_id=job_id):
+        help_out.delay(job_id)
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types

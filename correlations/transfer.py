@@ -44,6 +44,8 @@ TABLES = [
     Table(ParameterStudy.campaigns.through, where={"parameterstudy__state": JobState.DONE.value}),
 ]
 
+STAYS = dict.fromkeys(("correlations.studydraws", "correlations.studyshard"), "of a study that is not done")
+
 
 def study_hash(study: StudyJob) -> str:
     """Return the SHA-256 of a study's signature and of its result, without the keys of models in this database."""
@@ -57,4 +59,4 @@ def _hashes(project: Project) -> Iterator[Hashed]:
             yield Hashed(name, study.name, study_hash(study))
 
 
-registry.register(tables=TABLES, hashes=[_hashes])
+registry.register(tables=TABLES, hashes=[_hashes], stays=STAYS)

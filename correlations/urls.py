@@ -7,6 +7,7 @@ from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
 from correlations.views.parameters import PARAMETER_STUDY
+from correlations.views.significance import study_significance
 from correlations.views.stand_ins import study_stand_in
 
 app_name = "correlations"
@@ -37,6 +38,7 @@ urlpatterns: list[URLPattern] = [
     *kind_urls(STUDY),
     path(f"{PROJECT}/studies/<int:pk>/rows/<int:row>/", study_row, {"kind": STUDY}, name="study-row"),
     path(f"{PROJECT}/studies/<int:pk>/levels/", study_levels, {"kind": STUDY}, name="study-levels"),
+    path(f"{PROJECT}/studies/<int:pk>/metrics/", study_significance, {"kind": STUDY}, name="study-significance"),
     path(f"{PROJECT}/studies/<int:pk>/stand-in/", study_stand_in, {"kind": STUDY}, name="study-stand-in"),
     *kind_urls(PARAMETER_STUDY),
     path(f"{PROJECT}/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),

@@ -410,6 +410,19 @@ COLUMNS: dict[str, dict[str, str]] = {
         "MAE of the mean": "What one and the same rating for every output, the mean of all, is off.",
         "RMSE of the mean": "The deviation of the ratings: a metric above it is farther off than that mean.",
     },
+    "clusters": {
+        "Cluster": "One ends where every metric above is significantly closer to the raters than every one below.",
+        "Ranks": "1 plus those that are significantly closer, to the last place less those significantly farther.",
+        "Closer than": "How many others are significantly farther from the raters, after the correction.",
+    },
+    "significance": {
+        "Closer": "The row with the higher coefficient over what both rows can use.",
+        "Than": "The other row.",
+        "Difference": "Of the two coefficients, both over what both rows can use.",
+        "Interval": "Of the difference, from the standard error over resamples; what it holds stands with the test.",
+        "p": "Two-sided, of this pair alone.",
+        "p, corrected": "By Holm, for all pairs of this test. At 0.05 or below the two differ.",
+    },
     "stand-ins": {
         "Stands in": "It passes if it beats at least half of the tested raters.",
         "Raters beaten": "It is closer to the other raters than they are, less the margin; corrected for their number.",

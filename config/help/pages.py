@@ -353,6 +353,14 @@ PAGES = (
         ("study", "correlation"),
     ),
     Page(
+        ["correlations:study-significance"],
+        "Every two metrics against each other: which is closer to the raters, by the test that you choose, and which "
+        "cannot be told apart.",
+        "methods#metric-against-metric",
+        "methods#what-intervals-and-p-values-hold",
+        ("study", "correlation"),
+    ),
+    Page(
         ["correlations:study-stand-in"],
         "Whether a judge or a metric is as close to the raters as one of them is, tested rater by rater, and how many "
         "ratings its scores save.",

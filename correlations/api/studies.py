@@ -90,6 +90,10 @@ class StudySerializer(StudyJobSerializer):
         fields = (*StudyJobSerializer.Meta.fields, "score_runs")
 
 
+class NumbersField(serializers.ListField):
+    child = serializers.FloatField(allow_null=True)
+
+
 class IntervalField(serializers.ListField):
     child = serializers.FloatField()
 
@@ -291,6 +295,34 @@ class RowLevelsSerializer(serializers.Serializer[Any]):
     errors = ScaledErrorsSerializer(many=True)  # type: ignore[assignment] # DRF's own name is of a list of refusals
 
 
+class PairTestsSerializer(serializers.Serializer[Any]):
+    """One test of every pair; lists are in the order of the pairs."""
+
+    level = serializers.CharField(help_text="systems or outputs.")
+    method = serializers.CharField(
+        help_text="items, items-systems (bootstraps), swap-items, swap-systems, swap-both (permutations), williams or "
+        "williams-2 (with n - 2 degrees of freedom)."
+    )
+    coefficient = serializers.CharField()
+    draws = serializers.IntegerField(help_text="Resamples or permutations; 0 for a formula.")
+    first = NumbersField(help_text="Coefficients of the first rows.")
+    second = NumbersField()
+    low = NumbersField(help_text="Of the 95% interval of the difference; null where the test has none.")
+    high = NumbersField()
+    p = NumbersField(help_text="Two-sided.")
+    p_holm = NumbersField(help_text="Corrected for all pairs of the test.")
+    reasons = serializers.ListField(child=serializers.CharField(allow_blank=True), help_text="Why there is no p.")
+
+
+class SignificanceSerializer(serializers.Serializer[Any]):
+    """Every two rows of the table against each other, each on the outputs that both can use."""
+
+    rows = serializers.ListField(child=serializers.IntegerField(), help_text="Places of the compared rows, from 0.")
+    pairs = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
+    outputs = serializers.ListField(child=serializers.IntegerField(), help_text="That both rows of a pair can use.")
+    tests = PairTestsSerializer(many=True)
+
+
 @extend_schema_view(
     create=extend_schema(request=StudyRequestSerializer, responses={201: StudySerializer, 200: StudySerializer})
 )
@@ -326,6 +358,12 @@ class StudiesViewSet(StudyViewSet):
     def levels(self, request: Request, **_: Any) -> ApiResponse:
         """Return how each row agrees with the raters over systems and over outputs."""
         return self._of_rows("levels", RowLevelsSerializer)
+
+    @extend_schema(responses=SignificanceSerializer)
+    @action(detail=True, pagination_class=None)
+    def significance(self, request: Request, **_: Any) -> ApiResponse:
+        """Return the tests of every two rows: over systems and over outputs."""
+        return ApiResponse(SignificanceSerializer(to_json(self.finished().read_result().significance)).data)
 
     def _of_rows(self, part: str, serializer: type[serializers.Serializer[Any]]) -> ApiResponse:
         """Return a part of the result that has an entry for each row, with the row's names."""

@@ -62,7 +62,11 @@ class StudyForm(StudyBaseForm):
         label="Assignments K", initial=1000, min_value=1, max_value=10_000, help_text="Random cuts into units."
     )
     bootstrap = forms.IntegerField(
-        label="Bootstrap replicates", initial=500, min_value=0, max_value=10_000, help_text="0: no bootstrap interval."
+        label="Bootstrap replicates",
+        initial=500,
+        min_value=0,
+        max_value=10_000,
+        help_text="Up to 10,000; 0: no bootstrap interval.",
     )
     order = forms.TypedChoiceField(
         label="Longest n-gram", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2

@@ -10,6 +10,7 @@ from correlations.results.ceiling import RowCeiling
 from correlations.results.codec import spread_by_short
 from correlations.results.common import Ends, Versions
 from correlations.results.levels import RowLevels
+from correlations.results.significance import Significance
 from correlations.results.worth import RowWorth
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -240,6 +241,7 @@ class StudyResult(Table, common.StudyReport):
     ceilings: tuple[RowCeiling, ...]  # of each row
     worth: tuple[RowWorth, ...]  # of each row
     levels: tuple[RowLevels, ...]  # of each row
+    significance: Significance
     sweeps: dict[str, Sweep]
     items: Items
     circularity: Circularity

@@ -8,11 +8,13 @@ from django.db import transaction
 
 from annotation.core.jobs import Claim, job_run
 from annotation.core.progress import Progress, noop
+from annotation.core.shards import Enqueue
 from correlations.errors import StudyError
 from correlations.models import Study
 from correlations.results.study import Counts, Dropped, Items, Seconds, StudyResult
 from correlations.selectors.inputs import HumanSide, circularity
 from correlations.services.ceilings import study_ceilings
+from correlations.services.draws import RowOutputs, draws_delete, study_draws
 from correlations.services.inputs import (
     UNRATED,
     UNSCORED,
@@ -30,6 +32,7 @@ from correlations.services.inputs import (
 from correlations.services.levels import study_levels
 from correlations.services.progress import StagedProgress
 from correlations.services.rated_outputs import RatedOutputs
+from correlations.services.significance import rows_compared, study_significance
 from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
@@ -55,19 +58,24 @@ STAGES = {
     "Intervals over shared items": 6,
     "Raters among themselves": 2,
     "In place of a rater": 2,
+    "Resamples of items and systems": 4,
     "By system and by output": 2,
+    "Metric against metric": 4,
     "Sweep over thresholds": 20,
     "Sweep over orders": 6,
     "Sweep over unit sizes": 10,
 }
 
 
-def study_execute(*, study_id: int, progress: Progress = noop) -> None:
-    """Claim the study, compute it and store the result; safe to run again after a worker died."""
-    job_run(Study, study_id, _compute, progress=progress)
+def study_execute(*, study_id: int, progress: Progress = noop, enqueue: Enqueue = noop) -> None:
+    """Claim the study, compute it and store the result; safe to run again after a worker died.
+
+    ``enqueue`` gets the number of helpers that would find work.
+    """
+    job_run(Study, study_id, lambda study, claim: _compute(study, claim, enqueue), progress=progress)
 
 
-def _compute(study: Study, claim: Claim) -> None:
+def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
     started = time.monotonic()
     progress = StagedProgress(claim, STAGES)
     inputs = _load(study, progress)
@@ -78,8 +86,13 @@ def _compute(study: Study, claim: Claim) -> None:
     ceilings = study_ceilings(inputs, outputs)
     progress.stage("In place of a rater")
     worth = study_worth(inputs, outputs)
+    compared = rows_compared(table)
+    rows = RowOutputs.of(inputs, compared.pairs)
+    report = progress.stage("Resamples of items and systems")
+    draws = study_draws(rows, study=study, claim=claim, report=report, enqueue=enqueue)
     progress.stage("By system and by output")
-    levels = study_levels(inputs)
+    levels = study_levels(rows, draws)
+    significance = study_significance(rows, draws, compared, progress.stage("Metric against metric"))
     tabled = time.monotonic()
     sweeps = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
     referenced = inputs.referenced
@@ -88,6 +101,7 @@ def _compute(study: Study, claim: Claim) -> None:
         ceilings=ceilings,
         worth=worth,
         levels=levels,
+        significance=significance,
         sweeps=sweeps,
         items=_items(inputs),
         circularity=circularity(referenced or inputs.corpus, study.release, inputs.judged, inputs.corpus.item_ids),
@@ -108,6 +122,7 @@ def _compute(study: Study, claim: Claim) -> None:
     )
     with transaction.atomic():
         claim.lock()
+        draws_delete(study)
         study.score_runs.set([row.run for row in inputs.rows if row.run is not None])
         claim.finish(result=result.to_json())
 

@@ -1,6 +1,5 @@
 """How each row of a study agrees with the raters over systems and over outputs, whatever pairs are compared."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,17 +19,10 @@ from correlations.results.levels import (
     WithoutSystem,
 )
 from correlations.selectors.inputs import BoolArray, FloatArray
-from correlations.services.inputs import Row, StudyInputs
-from correlations.stats.coefficients.registry import COEFFICIENTS
-from correlations.stats.nested import over_drawn_systems
-from correlations.stats.parameters import (
-    ParameterValue,
-    bootstrap_weights,
-    curves,
-    system_level,
-    system_ratings,
-    system_scores,
-)
+from correlations.services.draws import RowOutputs, row_outputs
+from correlations.services.inputs import StudyInputs
+from correlations.stats.draws import Draws
+from correlations.stats.parameters import ParameterValue, system_level
 from correlations.stats.resampling import replicates_interval
 from correlations.stats.segment_level import (
     GROUPINGS,
@@ -47,44 +39,35 @@ NO_SCALE = "the ratings have no lowest and highest value"
 
 @dataclass(frozen=True)
 class Replicates:
-    """Coefficients (B,) of resamples: over systems by key, of items alone and of items and systems; over outputs."""
+    """A row's draws."""
 
-    systems: Mapping[str, FloatArray]
-    nested: Mapping[str, FloatArray]
-    outputs: FloatArray
+    draws: Draws
+    place: int
+
+    def systems(self, key: str) -> FloatArray:
+        return np.asarray(self.draws.over_items[key][self.place])
+
+    def nested(self, key: str) -> FloatArray:
+        return np.asarray(self.draws.over_items_and_systems[key][self.place])
+
+    @property
+    def outputs(self) -> FloatArray:
+        return np.asarray(self.draws.outputs[self.place])
 
 
-def study_levels(inputs: StudyInputs) -> tuple[RowLevels, ...]:
+def study_levels(rows: RowOutputs, draws: Draws | None) -> tuple[RowLevels, ...]:
     """Return the levels of each row, over its outputs that are scored and rated."""
-    return tuple(_row_levels(inputs, row) for row in inputs.rows)
+    return tuple(_row_levels(rows, index, draws) for index in range(len(rows.values)))
 
 
-def _row_levels(inputs: StudyInputs, row: Row) -> RowLevels:
-    statistics, sign = row.statistics, 1.0 if row.metric.higher_is_better else -1.0
-    value = ParameterValue(
-        statistics.packed, lambda sums: sign * statistics.aggregate(sums), sign * statistics.sentence_scores
-    )
-    outputs = statistics.valid & np.isfinite(inputs.human.mean)
-    replicates = _replicates(inputs, value, outputs) if inputs.specification.bootstrap >= 2 else None
+def _row_levels(rows: RowOutputs, index: int, draws: Draws | None) -> RowLevels:
+    inputs, value, row = rows.inputs, rows.values[index], rows.inputs.rows[index]
+    outputs = row_outputs(inputs, row)
+    replicates = None if draws is None else Replicates(draws, rows.place(index, outputs))
     return RowLevels(
-        system=_system_level(inputs, value, outputs, replicates, sign),
+        system=_system_level(inputs, value, outputs, replicates, 1.0 if row.metric.higher_is_better else -1.0),
         outputs=tuple(_output_level(inputs, value, outputs, replicates, grouping) for grouping in GROUPINGS),
         errors=_errors(inputs, value, outputs),
-    )
-
-
-def _replicates(inputs: StudyInputs, value: ParameterValue, outputs: BoolArray) -> Replicates:
-    spec = inputs.specification
-    weights = bootstrap_weights(outputs, spec.bootstrap, spec.seed + 1)
-    over_items = curves([value], inputs.human.mean, outputs, weights)
-    scores = system_scores(value, outputs, weights)
-    ratings = system_ratings(np.where(outputs, inputs.human.mean, np.nan), weights)
-    rng = np.random.default_rng(spec.seed + 2)
-    drawn = over_drawn_systems(scores, ratings, rng=rng, n_replicates=spec.bootstrap)
-    return Replicates(
-        systems={key: along[:, 0] for key, along in over_items.system.items()},
-        nested={key: COEFFICIENTS[key].batch(*drawn) for key in over_items.system},
-        outputs=over_items.segment[:, 0],
     )
 
 
@@ -98,8 +81,8 @@ def _system_level(
         coefficients={
             key: LevelEstimate(
                 value=finite_or_none(coefficient),
-                over_items=_interval(replicates.systems[key] if replicates else None, result.reason),
-                over_items_and_systems=_interval(replicates.nested[key] if replicates else None, result.reason),
+                over_items=_interval(replicates.systems(key) if replicates else None, result.reason),
+                over_items_and_systems=_interval(replicates.nested(key) if replicates else None, result.reason),
                 p=finite_or_none(result.pvalues.get(key, np.nan)),
             )
             for key, coefficient in result.values.items()

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
-from correlations.stats.ranks import Bools, Floats
+from correlations.stats.ranks import Bools, Floats, Ints
+from correlations.stats.resampling import RaterRatings
 from correlations.stats.significance import Comparison
 
 Over = Literal["items", "systems", "both"]
 OVER: tuple[Over, ...] = ("items", "systems", "both")
+NO_OUTPUT = "a system has no output with both scores and a rating"
+FEW_OUTPUTS = "fewer than 3 outputs have both scores and a rating"
 _TIE = 1e-6  # sums in single precision: permutations that equal the observed one differ by less
-_CELLS = 4_000_000  # swapped outputs in memory at a time
+_CELLS = 4_000_000  # swapped outputs, or ratings of drawn raters, in memory at a time
 
 
 def nested_bootstrap(
@@ -23,11 +27,12 @@ def nested_bootstrap(
     human: ArrayLike,
     *,
     rng: np.random.Generator,
-    over: Over = "both",
+    over: Over | None = "both",
     coefficient: str = "pearson",
     n_replicates: int = 1000,
+    raters: RaterRatings | None = None,
 ) -> Floats:
-    """Return the system-level coefficient on resampled items, systems, or both.
+    """Return the system-level coefficient on resampled items, systems, or both; and on resampled raters.
 
     A system's score is the mean of its scores of outputs, over those that have a score and a rating.
 
@@ -36,12 +41,15 @@ def nested_bootstrap(
     metric, human : (T, S) float
         Of T >= 2 systems on S items; NaN if missing.
     rng : numpy.random.Generator
-    over : {"items", "systems", "both"}
-        What is drawn, with replacement: the same items for all systems.
+    over : {"items", "systems", "both", None}
+        What is drawn, with replacement: the same items for all systems. None with ``raters`` draws raters alone.
     coefficient : str
         A key of ``COEFFICIENTS``.
     n_replicates : int
         B, at least 1.
+    raters : RaterRatings, optional
+        Draw raters with replacement, too, and take the ratings from theirs. An output whose raters were all left out
+        does not count in that replicate.
 
     Returns
     -------
@@ -67,17 +75,41 @@ def nested_bootstrap(
     ((200,), True)
     """
     x, y, both = _checked(metric, human)
-    _check(over, coefficient, n_replicates, "n_replicates")
+    if over is not None or raters is None:
+        _check(str(over), coefficient, n_replicates, "n_replicates")
     n_items = x.shape[1]
     weights = np.ones((1, n_items))
-    if over != "systems":
+    if over in ("items", "both"):
         weights = _times_drawn(n_items, n_replicates, rng)
-    counts = weights @ both.T
-    with np.errstate(invalid="ignore"):
-        of_metric, of_human = ((weights @ np.where(both, side, 0.0).T) / counts for side in (x, y))
-    if over != "items":
+    if raters is not None:
+        of_metric, of_human = _over_drawn_raters(x, raters, np.broadcast_to(weights, (n_replicates, n_items)), rng)
+    else:
+        counts = weights @ both.T
+        with np.errstate(invalid="ignore"):
+            of_metric, of_human = ((weights @ np.where(both, side, 0.0).T) / counts for side in (x, y))
+    if over in ("systems", "both"):
         of_metric, of_human = over_drawn_systems(of_metric, of_human, rng=rng, n_replicates=n_replicates)
     return COEFFICIENTS[coefficient].batch(of_metric, of_human)
+
+
+def _over_drawn_raters(
+    scores: Floats, raters: RaterRatings, weights: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the means (B, T) of scores and of drawn raters' ratings, those of an item as often as weights (B, S) say.
+
+    A replicate's raters are drawn anew.
+    """
+    means = np.empty((2, len(weights), len(scores)))
+    block = max(1, _CELLS // scores.size)
+    for start in range(0, len(weights), block):
+        of_items = weights[start : start + block]
+        ratings = raters.replicates(rng, len(of_items), scores.shape)
+        counted = np.isfinite(ratings) & np.isfinite(scores)
+        with np.errstate(invalid="ignore"):
+            for place, side in enumerate((np.broadcast_to(scores, ratings.shape), ratings)):
+                total = np.einsum("bs,bts->bt", of_items, np.where(counted, side, 0.0))
+                means[place, start : start + block] = total / np.einsum("bs,bts->bt", of_items, counted)
+    return means[0], means[1]
 
 
 def _times_drawn(n_items: int, n_replicates: int, rng: np.random.Generator) -> Floats:
@@ -125,12 +157,51 @@ def system_permutation_test(
 ) -> Comparison:
     """Test whether two metrics correlate differently with the raters over systems, by swapping their scores.
 
-    Both metrics are first standardised, for a swap of raw scores would mix units of measurement.
-
     Parameters
     ----------
     first, second, human : (T, S) float
         Of T systems on S items; NaN if missing. An output counts if it has all three.
+    rng, over, coefficient, n_permutations
+        As in `system_permutation_tests`, of which this is the case of two metrics.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> human = np.arange(8.0)[:, None] + rng.normal(size=(8, 50))
+    >>> good, bad = human + rng.normal(size=(8, 50)), rng.normal(size=(8, 50))
+    >>> system_permutation_test(good, bad, human, rng=rng, n_permutations=999).pvalue < 0.05
+    True
+    """
+    x, y, _ = _checked(first, second)
+    (test,) = system_permutation_tests(
+        np.stack([x, y]), human, [(0, 1)], rng=rng, over=over, coefficient=coefficient, n_permutations=n_permutations
+    )
+    return test
+
+
+def system_permutation_tests(
+    metrics: ArrayLike,
+    human: ArrayLike,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    rng: np.random.Generator,
+    over: Over = "both",
+    coefficient: str = "pearson",
+    n_permutations: int = 9999,
+) -> tuple[Comparison, ...]:
+    """Test pairs of metrics for a difference in system-level correlation, all on the same swaps of their scores.
+
+    Metrics are first standardised, for a swap of raw scores would mix units of measurement. A system's score is the
+    mean of its scores of outputs.
+
+    Parameters
+    ----------
+    metrics : (R, T, S) float
+        Of R metrics, T systems and S items; NaN if missing.
+    human : (T, S) float
+        An output counts if it has a rating and a score of every metric.
+    pairs : sequence of (first, second)
+        Indices of metrics.
     rng : numpy.random.Generator
     over : {"items", "systems", "both"}
         What is swapped by itself: all outputs of an item, all of a system, or each output.
@@ -141,7 +212,7 @@ def system_permutation_test(
 
     Returns
     -------
-    Comparison
+    tuple of Comparison
         coefficient(first, human) - coefficient(second, human), of standardised scores, and the two-sided p, the
         observed labelling counted as one. NaN, with the reason, where a coefficient is undefined.
 
@@ -154,58 +225,124 @@ def system_permutation_test(
     ----------
     Deutsch, Dror and Roth, TACL 2021, section 5 (PERM-INPUTS, PERM-SYSTEMS, PERM-BOTH); Phipson and Smyth,
     "Permutation p-values should never be zero", 2010.
+    """
+    _check(over, coefficient, n_permutations, "n_permutations")
+    scores, target, counted = _checked_together(metrics, human)
+    counts = counted.sum(axis=1)
+    if not counts.all():
+        return tuple(Comparison(math.nan, math.nan, NO_OUTPUT) for _ in pairs)
+    scores = np.stack([_standardised(each, counted) for each in scores])
+    ratings, sums = np.where(counted, target, 0.0).sum(axis=1) / counts, scores.sum(axis=2)
+    formula = COEFFICIENTS[coefficient].batch
+
+    def differences(gained: Floats, a: int, b: int) -> Floats:
+        """Return the difference, (B,), where the first metric keeps this much of what it is ahead, (B, T)."""
+        of_first, of_second = sums[b] + gained, sums[a] - gained
+        return np.asarray(formula(of_first / counts, ratings) - formula(of_second / counts, ratings))
+
+    observed = [float(differences((sums[a] - sums[b])[None], a, b)[0]) for a, b in pairs]
+    as_extreme, valid = np.zeros((2, len(pairs)), dtype=np.int64)
+    # Swaps are of single metrics' scores where these are fewer than pairs, so that all pairs share one product.
+    by_metric = len(scores) < len(pairs)
+    parts = scores if by_metric else np.stack([scores[a] - scores[b] for a, b in pairs])
+    block = max(1, _CELLS // target.size)
+    for begin in range(0, n_permutations, block):
+        kept = _kept(parts, min(block, n_permutations - begin), over, rng)
+        for place, (a, b) in enumerate(pairs):
+            permuted = differences(kept[a] - kept[b] if by_metric else kept[place], a, b)
+            as_extreme[place] += int((np.abs(permuted) >= abs(observed[place]) - _TIE).sum())
+            valid[place] += int((~np.isnan(permuted)).sum())
+    return _compared(observed, as_extreme, valid)
+
+
+def _kept(parts: Floats, size: int, over: Over, rng: np.random.Generator) -> Floats:
+    """Return sums (P, B, T) of parts (P, T, S) over what is not swapped."""
+    n_parts, n_systems, n_items = parts.shape
+    if over == "items":
+        kept = (rng.random((size, n_items)) < 0.5).astype(np.float64) @ parts.reshape(-1, n_items).T
+        return np.asarray(kept.reshape(size, n_parts, n_systems).swapaxes(0, 1))
+    if over == "systems":
+        return np.where(rng.random((size, n_systems)) < 0.5, parts.sum(axis=2)[:, None], 0.0)
+    bits = rng.integers(0, 2**64, -(-size * n_systems * n_items // 64), dtype=np.uint64).astype("<u8").view(np.uint8)
+    unswapped = np.unpackbits(bits, count=size * n_systems * n_items).reshape(n_systems, size, n_items)
+    # Single precision holds the bits exactly, and halves what is moved; sums are of some hundred terms near 1.
+    single, of_system = parts.astype(np.float32), np.empty((size, n_items), dtype=np.float32)
+    sums = np.empty((n_parts, size, n_systems))
+    for t in range(n_systems):
+        np.copyto(of_system, unswapped[t])  # one array for all systems, which stays in the cache
+        sums[..., t] = single[:, t] @ of_system.T
+    return sums
+
+
+def output_permutation_tests(
+    metrics: ArrayLike,
+    human: ArrayLike,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    rng: np.random.Generator,
+    n_permutations: int = 9999,
+) -> tuple[Comparison, ...]:
+    """Test pairs of metrics for a difference in Pearson's r over outputs, by swapping all outputs of an item together.
+
+    Outputs of one item share its difficulty, so they are not independent; items are.
+
+    Parameters
+    ----------
+    metrics, human, pairs, rng, n_permutations
+        As in `system_permutation_tests`.
+
+    Returns
+    -------
+    tuple of Comparison
+        As there.
 
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> human = np.arange(8.0)[:, None] + rng.normal(size=(8, 50))
-    >>> good, bad = human + rng.normal(size=(8, 50)), rng.normal(size=(8, 50))
-    >>> system_permutation_test(good, bad, human, rng=rng, n_permutations=999).pvalue < 0.05
+    >>> human = rng.normal(size=(4, 50))
+    >>> metrics = np.stack([human + rng.normal(size=(4, 50)), rng.normal(size=(4, 50))])
+    >>> output_permutation_tests(metrics, human, [(0, 1)], rng=rng, n_permutations=999)[0].pvalue < 0.05
     True
     """
-    x, y, both = _checked(first, second)
-    target, _, rated = _checked(human, human)
-    if target.shape != x.shape:
-        raise ValueError(f"human has shape {target.shape} and the metrics {x.shape}: all are (systems, items)")
-    _check(over, coefficient, n_permutations, "n_permutations")
-    both &= rated
-    counts = both.sum(axis=1)
-    if not counts.all():
-        return Comparison(math.nan, math.nan, "a system has no output with both scores and a rating")
-    a, b = _standardised(x, both), _standardised(y, both)
-    ratings, start = np.where(both, target, 0.0).sum(axis=1) / counts, b.sum(axis=1)
-    gain = a - b
-    formula = COEFFICIENTS[coefficient].batch
+    _check("items", "pearson", n_permutations, "n_permutations")
+    scores, target, counted = _checked_together(metrics, human)
+    if counted.sum() < 3:
+        return tuple(Comparison(math.nan, math.nan, FEW_OUTPUTS) for _ in pairs)
+    x = np.stack([_standardised(each, counted) for each in scores])
+    y, n = _standardised(target, counted), float(counted.sum())
+    # Of each item: sums of scores, of their squares, and of their products with the ratings, (R, 3, S).
+    parts = np.stack([x.sum(axis=1), (x * x).sum(axis=1), (x * y).sum(axis=1)], axis=1)
+    whole, of_ratings = parts.sum(axis=2), float((y * y).sum())
 
-    def difference(of_first: Floats) -> Floats:
-        """Return the difference, (B,), where the first metric's sums of systems are these, (B, T)."""
-        of_second = a.sum(axis=1) + start - of_first
-        return np.asarray(formula(of_first / counts, ratings) - formula(of_second / counts, ratings))
+    def coefficient(sums: Floats) -> Floats:
+        below = (sums[..., 1] - sums[..., 0] ** 2 / n) * of_ratings
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(below > 1e-9, sums[..., 2] / np.sqrt(np.maximum(below, 0)), np.nan)
 
-    observed = float(difference(a.sum(axis=1)[None])[0])
-    if math.isnan(observed):
-        return Comparison(math.nan, math.nan, "a coefficient is undefined: constant scores or ratings")
-    as_extreme = valid = 0
-    block = max(1, _CELLS // gain.size)
+    values = coefficient(whole)
+    observed = [float(values[a] - values[b]) for a, b in pairs]
+    as_extreme, valid = np.zeros((2, len(pairs)), dtype=np.int64)
+    flat = parts.reshape(-1, parts.shape[2]).T
+    block = max(1, _CELLS // max(flat.shape))
     for begin in range(0, n_permutations, block):
         size = min(block, n_permutations - begin)
-        permuted = difference(start + _kept_gain(gain, size, over, rng))
-        as_extreme += int((np.abs(permuted) >= abs(observed) - _TIE).sum())
-        valid += int((~np.isnan(permuted)).sum())
-    return Comparison(observed, (as_extreme + 1) / (valid + 1))
+        kept = (rng.random((size, flat.shape[0])) < 0.5).astype(np.float64) @ flat
+        kept = kept.reshape(size, len(x), 3)
+        for place, (a, b) in enumerate(pairs):
+            gained = kept[:, a] - kept[:, b]
+            permuted = coefficient(whole[b] + gained) - coefficient(whole[a] - gained)
+            as_extreme[place] += int((np.abs(permuted) >= abs(observed[place]) - _TIE).sum())
+            valid[place] += int((~np.isnan(permuted)).sum())
+    return _compared(observed, as_extreme, valid)
 
 
-def _kept_gain(gain: Floats, size: int, over: Over, rng: np.random.Generator) -> Floats:
-    """Return the sums (B, T) of the gain (T, S) over what is not swapped."""
-    n_systems, n_items = gain.shape
-    if over == "items":
-        return np.asarray((rng.random((size, n_items)) < 0.5).astype(np.float64) @ gain.T)
-    if over == "systems":
-        return np.where(rng.random((size, n_systems)) < 0.5, gain.sum(axis=1), 0.0)
-    bits = np.frombuffer(rng.bytes(-(-size * gain.size // 8)), dtype=np.uint8)
-    kept = np.unpackbits(bits, count=size * gain.size).reshape(n_systems, size, n_items)
-    # Single precision holds the bits exactly, and halves what is moved; sums are of some hundred terms near 1.
-    return np.stack([kept[t].astype(np.float32) @ gain[t].astype(np.float32) for t in range(n_systems)], axis=1)
+def _compared(observed: Sequence[float], as_extreme: Ints, valid: Ints) -> tuple[Comparison, ...]:
+    return tuple(
+        Comparison(math.nan, math.nan, "a coefficient is undefined: constant scores or ratings")
+        if math.isnan(value)
+        else Comparison(value, (extreme + 1) / (defined + 1))
+        for value, extreme, defined in zip(observed, as_extreme.tolist(), valid.tolist(), strict=True)
+    )
 
 
 def _standardised(values: Floats, counted: Bools) -> Floats:
@@ -231,3 +368,13 @@ def _checked(metric: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats, Bools
     if np.isinf(x).any() or np.isinf(y).any():
         raise ValueError("a value is infinite: finite, or NaN if missing, is expected")
     return x, y, np.isfinite(x) & np.isfinite(y)
+
+
+def _checked_together(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats, Bools]:
+    """Return metrics (R, T, S), ratings (T, S), and which outputs have all scores and a rating."""
+    x, y = np.asarray(metrics, dtype=np.float64), np.asarray(human, dtype=np.float64)
+    if x.ndim != 3 or x.shape[1:] != y.shape or len(y) < 2:
+        raise ValueError(f"shapes are {x.shape} and {y.shape}: (metrics, systems, items) and (systems, items) of 2 up")
+    if np.isinf(x).any() or np.isinf(y).any():
+        raise ValueError("a value is infinite: finite, or NaN if missing, is expected")
+    return x, y, np.isfinite(x).all(axis=0) & np.isfinite(y)

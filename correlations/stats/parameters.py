@@ -125,7 +125,7 @@ def segment_level(
     return segment_level_correlation(np.where(outputs, value.scores, np.nan), human, coefficients=coefficients)
 
 
-def bootstrap_weights(outputs: Bools, n_replicates: int, seed: int) -> Floats:
+def bootstrap_weights(outputs: Bools, n_replicates: int, seed: int | np.random.SeedSequence) -> Floats:
     """Return (B, S) how often each segment is drawn: as many as have one of these outputs (T, S), with replacement."""
     usable = np.flatnonzero(outputs.any(axis=0))
     rng = np.random.default_rng(seed)
@@ -155,7 +155,7 @@ def curves(
             scores = system_scores(value, outputs, weights[block])
             for name in coefficients:
                 system[name][block, index] = COEFFICIENTS[name].batch(scores, of_systems[block])
-        segment[:, index] = _weighted_pearson(value.scores, ratings, weights)
+        segment[:, index] = weighted_pearson(value.scores, ratings, weights)
         if progress is not None:
             progress(index + 1, len(values))
     return Curves(system, segment)
@@ -240,7 +240,7 @@ def system_ratings(ratings: Floats, weights: Floats) -> Floats:
     return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
 
 
-def _weighted_pearson(scores: Floats, ratings: Floats, weights: Floats) -> Floats:
+def weighted_pearson(scores: Floats, ratings: Floats, weights: Floats) -> Floats:
     """Return (B,) Pearson's coefficient over outputs, those of a segment counted as often as it."""
     defined = np.isfinite(scores) & np.isfinite(ratings)
     if not defined.any():

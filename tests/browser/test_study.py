@@ -59,6 +59,14 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
         page.get_by_role("link", name="SVG picture").locator("visible=true").click()
     assert file.value.path().read_text().startswith("<svg")
 
+    page.get_by_role("link", name="Metric against metric").click()
+    page.get_by_role("link", name="Outputs", exact=True).click()
+    expect(page.get_by_role("heading", name="Every pair")).to_be_visible()
+    expect(page.locator("#figure-matrix svg").first).to_be_visible()
+    assert_everyone_can_read(page, tallest=TALLEST)
+    page.go_back()
+    page.go_back()
+
     table.get_by_role("link", name="ΔBLEU, all").click()
     assert_no_barrier(page)
     page.get_by_role("region", name="Systems, over the items that count").get_by_role("link", name="Echo").click()
