@@ -24,6 +24,7 @@ def demo_study_specification() -> dict[str, Any]:
         "assignments": 1000,
         "orientation": "both",
         "remainder": "keep",
+        "sensitivity": True,
     }
 
 

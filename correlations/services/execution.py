@@ -30,6 +30,8 @@ from correlations.services.inputs import (
 from correlations.services.levels import study_levels
 from correlations.services.progress import StagedProgress
 from correlations.services.rated_outputs import RatedOutputs
+from correlations.services.sensitivity import STAGES as SENSITIVITY_STAGES
+from correlations.services.sensitivity import study_sensitivity
 from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
@@ -69,7 +71,8 @@ def study_execute(*, study_id: int, progress: Progress = noop) -> None:
 
 def _compute(study: Study, claim: Claim) -> None:
     started = time.monotonic()
-    progress = StagedProgress(claim, STAGES)
+    with_sensitivity = bool(study.specification.get("sensitivity"))
+    progress = StagedProgress(claim, STAGES | SENSITIVITY_STAGES if with_sensitivity else STAGES)
     inputs = _load(study, progress)
     loaded = time.monotonic()
     table = study_table(inputs, progress)
@@ -82,6 +85,8 @@ def _compute(study: Study, claim: Claim) -> None:
     levels = study_levels(inputs)
     tabled = time.monotonic()
     sweeps = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
+    swept = time.monotonic()
+    sensitivity = study_sensitivity(inputs, table, study.release, progress) if with_sensitivity else None
     referenced = inputs.referenced
     result = StudyResult(
         **vars(table),
@@ -89,6 +94,7 @@ def _compute(study: Study, claim: Claim) -> None:
         worth=worth,
         levels=levels,
         sweeps=sweeps,
+        sensitivity=sensitivity,
         items=_items(inputs),
         circularity=circularity(referenced or inputs.corpus, study.release, inputs.judged, inputs.corpus.item_ids),
         counts=Counts(
@@ -103,7 +109,7 @@ def _compute(study: Study, claim: Claim) -> None:
         seconds=Seconds(
             scores=round(loaded - started, 2),
             table=round(tabled - loaded, 2),
-            sweeps=round(time.monotonic() - tabled, 2),
+            sweeps=round(swept - tabled, 2),
         ),
     )
     with transaction.atomic():

@@ -14,10 +14,11 @@ from correlations import tasks
 from correlations.forms.studies import StudyForm
 from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, RowPair, StudyResult
-from correlations.selectors import level_tables, reports, tables
+from correlations.selectors import level_tables, reports, sensitivity_tables, tables
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
+from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
 from correlations.selectors.worth import ranking_sentence, stand_in_sentence
 from correlations.services.studies import study_create
 from correlations.stats.ranking import NO_PAIR
@@ -64,16 +65,19 @@ def _report(study: Study, result: StudyResult) -> Context:
         "sweeps": reports.sweeps_to_draw(result),
         "stand_in": stand_in_sentence(result),
         "levels": levels_sentence(result),
+        "sensitivity": sensitivity_sentence(result),
     }
 
 
 def _table(result: StudyResult, name: str) -> tables.Table | None:
-    return tables.table(result, name) or level_tables.table(result, name)
+    return tables.table(result, name) or level_tables.table(result, name) or sensitivity_tables.table(result, name)
 
 
 def _figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     rows = {f"systems-{index}": index for index in range(len(result.rows))}
-    return systems_figure(result, rows[name], theme) if name in rows else reports.figure(result, name, theme=theme)
+    if name in rows:
+        return systems_figure(result, rows[name], theme)
+    return sensitivity_figure(result, name, theme) or reports.figure(result, name, theme=theme)
 
 
 STUDY = Kind(
