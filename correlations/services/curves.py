@@ -10,8 +10,9 @@ import numpy as np
 
 from annotation.core.numbers import finite_or_none
 from correlations.results import sensitivity as results
-from correlations.selectors.inputs import FloatArray, IntArray
+from correlations.selectors.inputs import BoolArray, FloatArray, IntArray
 from correlations.services.inputs import row_reads
+from correlations.services.progress import part_of
 from correlations.services.reweighing import ReferenceSide, corpus_weights, reads_references, rescored
 from correlations.stats.subsampling import (
     USUAL_ASSIGNMENTS,
@@ -63,7 +64,7 @@ def study_curves(shared: Shared, report: Callable[[int, int], None]) -> dict[str
             replace(shared.inputs.sampling, n_assignments=min(USUAL_ASSIGNMENTS, shared.inputs.sampling.n_assignments)),
             shared.compared,
             n_draws=shared.n_draws,
-            progress=lambda n, of, place=place: report(place * of + n, len(plans) * of),
+            progress=part_of(report, place, len(plans)),
         )
         curves[kind] = _curve(drawn, plan.counts)
     return curves
@@ -127,7 +128,7 @@ def _fewer_references(shared: Shared) -> Plan | str:
     if not reading:
         return NO_REFERENCES
     read: dict[int, Corpus] = {}
-    masks: dict[int, FloatArray] = {}
+    masks: dict[int, BoolArray] = {}
     for index in reading:
         row = shared.rows[index]
         read[index] = inputs.texts[row_reads(inputs.run_texts, row.metric, row.subset)].corpus

@@ -13,6 +13,7 @@ from correlations.results.sensitivity import SchemeLine, Schemes, SchemeValue
 from correlations.results.study import Table
 from correlations.selectors.inputs import FloatArray
 from correlations.services.inputs import StudyInputs
+from correlations.services.progress import part_of
 from correlations.services.reweighing import NO_RELEASE, NOT_READ, reads_weights, reference_index, rescored
 from correlations.stats.resampling import RowBootstrap, bootstrap_difference, study_bootstrap
 from correlations.stats.sampled_units import MetricResult, sampled_unit_correlation
@@ -69,9 +70,7 @@ def _values(
     compared = [(place, own * len(rows) + place % len(rows)) for place in range(len(metrics))]
     every, indices = on_shared_segments(metrics, compared)
     sampling = replace(inputs.sampling, coefficients=inputs.sampling.coefficients[:1])
-    study = sampled_unit_correlation(
-        every, inputs.human.mean, inputs.pairs, sampling, progress=lambda n, of: report(n, 2 * of)
-    )
+    study = sampled_unit_correlation(every, inputs.human.mean, inputs.pairs, sampling, progress=part_of(report, 0, 2))
     bootstrap = study_bootstrap(
         every,
         inputs.human.mean,
@@ -82,7 +81,7 @@ def _values(
             orientation="fixed" if sampling.orientation == "fixed" else "both",
         ),
         n_replicates=inputs.specification.bootstrap,
-        progress=lambda n, of: report(of + n, 2 * of),
+        progress=part_of(report, 1, 2),
     )
     lead = sampling.coefficients[0]
     values = [_value(lead, place, pair, study.rows, bootstrap) for place, pair in enumerate(indices)]

@@ -17,7 +17,7 @@ from correlations.results.study import Table
 from correlations.selectors.inputs import FloatArray
 from correlations.services.curves import study_curves
 from correlations.services.inputs import Row, StudyInputs
-from correlations.services.progress import StagedProgress
+from correlations.services.progress import StagedProgress, part_of
 from correlations.services.reweighing import ReferenceSide, reads_weights, reference_side, rescored
 from correlations.services.schemes import study_schemes
 from correlations.services.table import NO_BOOTSTRAP, NOTHING_COUNTS
@@ -131,8 +131,8 @@ def lead_sampling(inputs: StudyInputs) -> UnitSampling:
 
 def bootstrap_sampling(inputs: StudyInputs) -> UnitSampling:
     """Return the sampling of the table's own bootstrap, for the leading coefficient."""
-    sampling, orientation = lead_sampling(inputs), "fixed" if inputs.sampling.orientation == "fixed" else "both"
-    return replace(sampling, seed=inputs.specification.seed + 1, orientation=orientation)
+    sampling = replace(lead_sampling(inputs), seed=inputs.specification.seed + 1)
+    return replace(sampling, orientation="fixed" if sampling.orientation == "fixed" else "both")
 
 
 # --- Sources ---------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def _sources(
             bootstrap_sampling(shared.inputs),
             _sources_of(shared, metrics, parts),
             n_replicates=shared.inputs.specification.bootstrap,
-            progress=lambda n, of, place=place: report(place * of + n, len(distinct) * of),
+            progress=part_of(report, place, len(distinct)),
         )
     rows = tuple(
         results.RowSources(

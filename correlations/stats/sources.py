@@ -192,21 +192,23 @@ class _Draws:
         # (systems, size * S, columns of all rows)
         columns = np.concatenate([row.statistics for row in rows], axis=-1).swapaxes(0, 1)
         columns = np.ascontiguousarray(columns).reshape(columns.shape[0], size * design.n_segments, -1)
-        valid, replicate = rows[0].valid, np.repeat(np.arange(size), self.assignments)[:, None]
+        valid, every = rows[0].valid, bool(rows[0].valid.all())
+        replicate = np.repeat(np.arange(size) * design.n_segments, self.assignments)[:, None]
         metric, human = [], []
         for (a, b), order in zip(design.pairs, orders, strict=True):
-            usable = order >= 0
-            if not valid.all():
-                usable &= (valid[:, a] & valid[:, b])[replicate, order]
+            place, usable = replicate + order, order >= 0
+            if not every:
+                usable &= (valid[:, a] & valid[:, b]).ravel().take(place, mode="clip")
             units = design.units_of(usable)
-            place = (replicate * design.n_segments + order)[units.kept]
-            sums = [units.sums(columns[system], place) for system in (a, b)]
-            metric.append(np.stack(sums, axis=2))
-            ratings = design.human[None] if means is None else means * design.scale
-            at = np.nonzero(units.kept)[0] if means is not None else 0
-            segments = order[units.kept]
-            total = units.sums((ratings[at, a, segments] - ratings[at, b, segments])[:, None], None)[..., 0]
-            human.append(units.means(total, design.scale))
+            whole = bool(units.kept.all())
+            place, segments = (each.ravel() if whole else each[units.kept] for each in (place, order))
+            metric.append(np.stack([units.sums(columns[system], place) for system in (a, b)], axis=2))
+            if means is None:
+                ratings = (design.human[a] - design.human[b]).take(segments)
+            else:
+                at = np.nonzero(units.kept)[0] * design.n_segments + segments
+                ratings = ((means[:, a] - means[:, b]) * design.scale).ravel().take(at)
+            human.append(units.means(units.sums(ratings[:, None])[..., 0], design.scale))
         return np.split(np.concatenate(metric, axis=1), widths, axis=-1), np.concatenate(human, axis=1)
 
 

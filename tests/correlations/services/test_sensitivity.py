@@ -18,7 +18,7 @@ from tests.correlations.services.test_imported_weights import imported  # noqa: 
 from tests.metrics.world import HYPOTHESES, REFERENCES, World
 
 pytestmark = pytest.mark.django_db
-REQUESTED = {"sensitivity": True, "metrics": ["bleu", "delta_bleu"], "subsets": ["w>0", "all"]}
+REQUESTED = {"sensitivity": True, "compare": "all", "metrics": ["bleu", "delta_bleu"], "subsets": ["w>0", "all"]}
 
 
 def sensitivity_of(study: Study) -> Sensitivity:
@@ -127,10 +127,9 @@ def test_every_rater_once_gives_the_release_and_the_study(world: World, monkeypa
 
 
 def test_without_a_release_only_outputs_and_items_are_drawn(world: World) -> None:
-    run = make_imported_run(world)
-    part = sensitivity_of(
-        run_study(world, release="", metrics=["length", {"run": run.number}], subsets=["all"], sensitivity=True)
-    )
+    runs = [make_imported_run(world), make_imported_run(world, lowest=1.0, highest=5.0)]
+    metrics = [{"run": run.number} for run in runs]
+    part = sensitivity_of(run_study(world, release="", metrics=metrics, subsets=["all"], sensitivity=True))
     assert part.missing == {"references": NO_RELEASE}
     assert part.curves["references"].reason == NO_RELEASE
     assert part.curves["number"].reason == "no metric of this study reads references"
