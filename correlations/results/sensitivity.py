@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from correlations.results.common import Ends
 
 ITEMS, OUTPUTS, REFERENCES = "items", "outputs", "references"  # sources of uncertainty: what is drawn anew
-RATERS, ALL = "raters", "all"
+ALL = "all"
 # What is drawn together, by name; in the order of pages.
 COMBINED: dict[str, tuple[str, ...]] = {
     ITEMS: (ITEMS,),
     OUTPUTS: (OUTPUTS,),
     REFERENCES: (REFERENCES,),
-    RATERS: (OUTPUTS, REFERENCES),
     "items+outputs": (ITEMS, OUTPUTS),
     "items+references": (ITEMS, REFERENCES),
     ALL: (ITEMS, OUTPUTS, REFERENCES),
 }
-MOST_DRAWS = 200  # at each point of a curve
+MOST_REPLICATES = 200  # of what is drawn anew
+MOST_DRAWS = 100  # at each point of a curve
 MIDDLE = (0.025, 0.975)  # of the draws
 RATINGS_OF_OUTPUTS, RATINGS_OF_REFERENCES, N_REFERENCES = "outputs", "references", "number"  # curves
 

@@ -11,7 +11,6 @@ from correlations.results.sensitivity import (
     ITEMS,
     N_REFERENCES,
     OUTPUTS,
-    RATERS,
     RATINGS_OF_OUTPUTS,
     RATINGS_OF_REFERENCES,
     REFERENCES,
@@ -33,7 +32,6 @@ SOURCES = {
     ITEMS: "Items",
     OUTPUTS: "Raters of outputs",
     REFERENCES: "Raters of references",
-    RATERS: "Raters of both",
     "items+outputs": "Items and raters of outputs",
     "items+references": "Items and raters of references",
     ALL: "All",
@@ -183,7 +181,7 @@ class SensitivityReport:
         pair = self.pair
         if pair is None or ALL not in pair.ahead:
             return ""
-        drawn = " and ".join(word for word, source in (("items", ITEMS), ("raters", RATERS)) if source in pair.ahead)
+        drawn = "items" if {OUTPUTS, REFERENCES} <= set(self.part.missing) else "items and raters"
         sure = f"If other {drawn} had been drawn, {self.first} would be ahead in {pair.ahead[ALL]:.0%} of draws"
         if self.settled:
             return f"{sure}."

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def study_sensitivity(
     return results.Sensitivity(
         reason="",
         shown=shown,
-        replicates=inputs.specification.bootstrap,
+        replicates=shared.n_replicates,
         draws=shared.n_draws,
         missing=shared.missing,
         rows=rows,
@@ -86,13 +85,17 @@ class Shared:
         rows = [inputs.rows[index] for index in shown]
         metrics = [inputs.study_metric(row) for row in rows]
         sampling = lead_sampling(inputs)
-        every = list(combinations(range(len(rows)), 2))
+        every = [(0, other) for other in range(1, len(rows))]
         own = measured(metrics, inputs.human.mean, inputs.pairs, sampling, every)
         signs = own.differences.tolist()
         compared = [(a, b) if sign >= 0 else (b, a) for (a, b), sign in zip(every, signs, strict=True)]
         defined = [index for index, sign in enumerate(signs) if not np.isnan(sign)]
         own = replace(own, differences=np.abs(own.differences[defined]))
         return cls(inputs, shown, rows, metrics, [compared[index] for index in defined], own, references)
+
+    @property
+    def n_replicates(self) -> int:
+        return min(results.MOST_REPLICATES, self.inputs.specification.bootstrap)
 
     @property
     def n_draws(self) -> int:
@@ -152,7 +155,7 @@ def _sources(
             shared.inputs.pairs,
             bootstrap_sampling(shared.inputs),
             _sources_of(shared, metrics, parts),
-            n_replicates=shared.inputs.specification.bootstrap,
+            n_replicates=shared.n_replicates,
             progress=part_of(report, place, len(distinct)),
         )
     rows = tuple(
@@ -171,11 +174,11 @@ def _sources(
 
 
 def drawn_together(missing: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return what is drawn under each name; raters, and all, are those that can be drawn."""
+    """Return what is drawn under each name; all is what can be drawn."""
     together = {}
     for name, parts in results.COMBINED.items():
         possible = tuple(part for part in parts if part not in missing)
-        if possible == parts or (possible and name in (results.RATERS, results.ALL)):
+        if possible == parts or (possible and name == results.ALL):
             together[name] = possible
     return together
 

@@ -14,7 +14,7 @@ from correlations.stats.shared_segments import on_shared_segments
 from correlations.stats.units import StudyMetric, UnitSampling
 
 HELD_IN = 0.95  # of the draws: from then on a conclusion holds
-USUAL_DRAWS, USUAL_ASSIGNMENTS = 200, 10
+USUAL_DRAWS, USUAL_ASSIGNMENTS = 100, 4
 ONE_SIDED = 1.6448536269514722  # standard normal, 95%
 OF_DRAWS = 12  # tells their random numbers from those of assignments
 
@@ -85,7 +85,7 @@ def subsampling_curve(
     Parameters
     ----------
     points : sequence of int
-        How many to keep; ascending.
+        How many to keep; ascending, the last one everything.
     subset : callable
         See ``Subset``.
     whole : rows and mean ratings of the study.
@@ -124,6 +124,13 @@ def subsampling_curve(
     segments = np.empty(values.shape)
     for draw, seed in enumerate(seeds):
         for p, k in enumerate(points):
+            if draw and p == len(points) - 1:  # with everything kept all draws are the same
+                values[p, draw], differences[p, draw], segments[p, draw] = (
+                    values[p, 0],
+                    differences[p, 0],
+                    segments[p, 0],
+                )
+                continue
             each = measured(*subset(k, np.random.default_rng(seed)), pairs, sampling, compared)
             values[p, draw] = np.clip(own.values + (each.values - on_few.values), -1, 1)
             differences[p, draw] = own.differences + (each.differences - on_few.differences)

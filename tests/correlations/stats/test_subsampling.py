@@ -42,7 +42,7 @@ def test_with_everything_kept_each_draw_has_the_studys_own_value(inputs):
         assert curve.values[1, draw].tolist() == own.values.tolist()
         assert curve.differences[1, draw].tolist() == own.differences.tolist()
     assert (curve.values[0] != own.values).all()
-    again = subsampling_curve([2], subset, whole, own, inputs.pairs, few, [(0, 1)], n_draws=3)
+    again = subsampling_curve([2, 3, 4], subset, whole, own, inputs.pairs, few, [(0, 1)], n_draws=3)
     assert np.array_equal(again.values[0], curve.values[0])
 
 
