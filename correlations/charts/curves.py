@@ -89,7 +89,7 @@ def curve_chart(
         line.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash),
         line.mark_point(filled=True, size=60).encode(y=y, shape=shape, tooltip=tooltip),
     ]
-    words = f"{title}. {coefficient} of {len(names)} metrics at {at.size} points. "
+    words = f"{coefficient} of {len(names)} metrics at {at.size} points. "
     return finish(
         data.layers(*layers),
         theme,

@@ -41,6 +41,12 @@ CURVES = {
     RATINGS_OF_REFERENCES: "Ratings of each reference",
     N_REFERENCES: "References of each item",
 }
+WORDS = {RATINGS_OF_OUTPUTS: "rating", RATINGS_OF_REFERENCES: "rating", N_REFERENCES: "reference"}
+EACH = {
+    RATINGS_OF_OUTPUTS: "of each output",
+    RATINGS_OF_REFERENCES: "of each reference",
+    N_REFERENCES: "of each item",
+}
 
 
 @dataclass(frozen=True)
@@ -129,6 +135,15 @@ class SensitivityReport:
         return self.name(self.part.pairs[self.chosen].second)
 
     @property
+    def labels(self) -> tuple[str, str]:
+        """Return short names of both rows: with their references only if they are of one metric."""
+        pair = self.part.pairs[self.chosen]
+        rows = self.row(pair.first), self.row(pair.second)
+        if rows[0].label != rows[1].label:
+            return rows[0].label, rows[1].label
+        return rows[0].subset_label, rows[1].subset_label
+
+    @property
     def settled(self) -> bool:
         """Return whether other items and other raters leave the first row ahead in 95% of draws."""
         return self.pair is not None and self.pair.ahead.get(ALL, 0.0) >= HELD_IN
@@ -185,7 +200,14 @@ class SensitivityReport:
         sure = f"If other {drawn} had been drawn, {self.first} would be ahead in {pair.ahead[ALL]:.0%} of draws"
         if self.settled:
             return f"{sure}."
-        return f"{sure}. {self._what_would_settle(pair)}"
+        return f"{sure}. {self._what_would_settle(pair)}{self._of_these()}"
+
+    def _of_these(self) -> str:
+        """Return what was enough if the items and raters are taken as they are, as a last sentence."""
+        takes = [f"{_times(each, WORDS[each.kind])} {EACH[each.kind]}" for each in self.curves]
+        if not takes:
+            return ""
+        return f" For these items and raters alone, {', '.join(takes)} would have given the same order."
 
     def _what_would_settle(self, pair: PairSources) -> str:
         of_items, of_all = pair.sources[ITEMS].spread, pair.sources[ALL].spread
@@ -214,6 +236,11 @@ class SensitivityReport:
             elif len(COMBINED[name]) == 1:
                 lines.append(SourceLine(name, label, missing[0]))
         return lines
+
+    @property
+    def weights_choose(self) -> bool:
+        """Return whether other weights can mean other references in some row."""
+        return any(self.row(index).subset.startswith("w>") for index in self.part.schemes.rows)
 
     @property
     def schemes(self) -> list[tuple[SchemeLine, StudyRow | None, SchemeValue | None]]:

@@ -62,7 +62,6 @@ def study_curves(shared: Shared, report: Callable[[int, int], None]) -> dict[str
             shared.own,
             shared.inputs.pairs,
             replace(shared.inputs.sampling, n_assignments=min(USUAL_ASSIGNMENTS, shared.inputs.sampling.n_assignments)),
-            shared.compared,
             n_draws=shared.n_draws,
             progress=part_of(report, place, len(plans)),
         )

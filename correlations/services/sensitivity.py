@@ -76,8 +76,7 @@ class Shared:
     shown: tuple[int, ...]
     rows: list[Row]
     metrics: list[StudyMetric]
-    compared: list[tuple[int, int]]  # positions in ``rows``; the first is ahead
-    own: Measured  # over all assignments of the study
+    own: Measured  # over all assignments of the study; of compared rows, by position, the first is ahead
     references: ReferenceSide | str  # or why they cannot be weighed again
 
     @classmethod
@@ -90,8 +89,9 @@ class Shared:
         signs = own.differences.tolist()
         compared = [(a, b) if sign >= 0 else (b, a) for (a, b), sign in zip(every, signs, strict=True)]
         defined = [index for index, sign in enumerate(signs) if not np.isnan(sign)]
-        own = replace(own, differences=np.abs(own.differences[defined]))
-        return cls(inputs, shown, rows, metrics, [compared[index] for index in defined], own, references)
+        compared = [compared[index] for index in defined]
+        own = replace(own, compared=compared, differences=np.abs(own.differences[defined]))
+        return cls(inputs, shown, rows, metrics, own, references)
 
     @property
     def n_replicates(self) -> int:
@@ -144,7 +144,7 @@ def bootstrap_sampling(inputs: StudyInputs) -> UnitSampling:
 def _sources(
     shared: Shared, report: Callable[[int, int], None]
 ) -> tuple[tuple[results.RowSources, ...], tuple[results.PairSources, ...]]:
-    metrics, indices = on_shared_segments(shared.metrics, shared.compared)
+    metrics, indices = on_shared_segments(shared.metrics, shared.own.compared)
     drawn = drawn_together(shared.missing)
     distinct = list(dict.fromkeys(drawn.values()))
     lead, done = shared.inputs.sampling.coefficients[0], {}
@@ -207,7 +207,7 @@ def _narrowed(drawn: StudyMetric, row: StudyMetric) -> StudyMetric:
 
 def _pair(shared: Shared, place: int, of: dict[str, tuple[RowBootstrap, RowBootstrap]]) -> results.PairSources:
     lead = shared.inputs.sampling.coefficients[0]
-    a, b = shared.compared[place]
+    a, b = shared.own.compared[place]
     replicates = {name: (first.replicates[lead], second.replicates[lead]) for name, (first, second) in of.items()}
     return results.PairSources(
         first=shared.shown[a],

