@@ -207,7 +207,8 @@ class SensitivityReport:
         takes = [f"{_times(each, WORDS[each.kind])} {EACH[each.kind]}" for each in self.curves]
         if not takes:
             return ""
-        return f" For these items and raters alone, {', '.join(takes)} would have given the same order."
+        listed = " and ".join(filter(None, (", ".join(takes[:-1]), takes[-1])))
+        return f" Of these very ratings, {listed} would have been enough to give the same order."
 
     def _what_would_settle(self, pair: PairSources) -> str:
         of_items, of_all = pair.sources[ITEMS].spread, pair.sources[ALL].spread
