@@ -20,8 +20,9 @@ from scipy import stats
 from benchmarks.bench_scoring import SEGMENTS, SYSTEMS, corpus
 from correlations.stats.coefficients.kendall import KENDALL
 from correlations.stats.coefficients.spearman import SPEARMAN
-from correlations.stats.resampling import study_bootstrap
+from correlations.stats.resampling import RaterRatings, study_bootstrap
 from correlations.stats.sampled_units import StudyResult, sampled_unit_correlation
+from correlations.stats.sources import Redraw, Sources, source_bootstrap
 from correlations.stats.sweeps import reference_sweep, unit_size_sweep
 from correlations.stats.units import StudyMetric, UnitSampling
 from metrics.scoring.ngrams import MatchTable, build_match_table
@@ -32,6 +33,7 @@ SAMPLING = UnitSampling(seed=1, n_assignments=ASSIGNMENTS)
 LEADING = replace(SAMPLING, coefficients=("spearman",))
 PAIRS = [(a, b) for a in range(SYSTEMS) for b in range(a + 1, SYSTEMS)][:12]
 METRICS = ("bleu", "sbleu", "delta_bleu")
+REDRAWN = 50  # draws that are timed
 BASELINE_UNITS, BASELINE_COEFFICIENTS = 400, 40
 REPEATS = 3
 
@@ -80,6 +82,40 @@ def table_metrics(table: MatchTable, data: Data) -> list[StudyMetric]:
 def text_to_table(data: Data) -> StudyResult:
     table = build_match_table(data.systems, data.references, max_order=2)
     return sampled_unit_correlation(table_metrics(table, data), data.human, PAIRS, SAMPLING)
+
+
+def redrawing(table: MatchTable, data: Data, rows: list[StudyMetric]) -> Redraw:
+    """Return what weighs the references anew, and scores the rows again that read weights."""
+    single = np.zeros(data.weights.size, dtype=bool)
+    single[table.reference_offsets[:-1]] = True
+
+    def redraw(rng: np.random.Generator, size: int) -> dict[int, list[StudyMetric]]:
+        moved = data.weights + rng.integers(-2, 3, (size, data.weights.size)) / 10
+        weights = np.clip(np.round(moved, 1), -1, 1)
+        masks = {"single": np.broadcast_to(single, weights.shape), "w >= 0.6": weights >= 0.6}
+        drawn = {}
+        for index, row in enumerate(rows):
+            name, subset = row.name.split(", ")
+            if name == "delta_bleu" or subset == "w >= 0.6":
+                mask = masks.get(subset, np.ones(weights.shape, dtype=bool))
+                under = get_metric(name, max_order=2).redrawn(table, weights=weights, reference_masks=mask)
+                drawn[index] = [StudyMetric(row.name, each.packed, each.aggregate, each.valid) for each in under]
+        return drawn
+
+    return redraw
+
+
+def draws(table: MatchTable, data: Data, rows: list[StudyMetric]) -> tuple[float, float]:
+    """Return the seconds of draws of items and raters of outputs, and of the same with raters of references."""
+    rater, system, segment = (each.ravel() for each in np.indices((RATERS, *data.human.shape)))
+    noise = np.random.default_rng(4).normal(size=rater.size)
+    raters = RaterRatings(rater, system, segment, data.human[system, segment] + noise)
+
+    def drawn(redraw: Redraw | None) -> float:
+        sources = Sources(True, raters, redraw)
+        return best_seconds(lambda: source_bootstrap(rows, data.human, PAIRS, LEADING, sources, n_replicates=REDRAWN))
+
+    return drawn(None), drawn(redrawing(table, data, rows))
 
 
 def orders_sweep(data: Data, table: MatchTable) -> None:
@@ -184,6 +220,9 @@ def run() -> list[dict[str, Any]]:
         )
     )
 
+    every = draws(table, data, nine)
+    best = draws(table, data, nine[2::3])
+
     def row(name: str, value: float, unit: str, against: str, ratio: float, target: str) -> dict[str, Any]:
         return {"name": name, "value": value, "unit": unit, "against": against, "ratio": ratio, "target": target}
 
@@ -209,6 +248,20 @@ def run() -> list[dict[str, Any]]:
             ours,
             honest / seconds,
             "none set",
+        ),
+        *(
+            row(
+                f"A draw that weighs references anew, {what}, ρ",
+                1000 * again / REDRAWN,
+                "ms",
+                f"without: {1000 * without / REDRAWN:.1f} ms",
+                again / without,
+                "at most 2",
+            )
+            for what, (without, again) in (
+                ("three rows, of which one reads weights", best),
+                ("nine rows, of which five do", every),
+            )
         ),
     ]
 

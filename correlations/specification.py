@@ -143,6 +143,7 @@ class Specification(StudySpecification):
     orientation: Orientation = "both"
     remainder: Remainder = "keep"
     sweeps: bool = True
+    sensitivity: bool = False
     compare: str = "best"
     coefficients: tuple[str, ...] = USUAL
     seed: int = 20150726
@@ -194,7 +195,7 @@ class Specification(StudySpecification):
         for name, accepted in self.CHOICES.items():
             if getattr(self, name) not in accepted:
                 problems[name] = [f"found {getattr(self, name)!r}; accepted: {', '.join(accepted)}"]
-        for name in ("lowercase", "sweeps"):
+        for name in ("lowercase", "sweeps", "sensitivity"):
             if not isinstance(getattr(self, name), bool):
                 problems[name] = [f"found {getattr(self, name)!r}; accepted: true or false"]
         if not self.coefficients or not set(self.coefficients) <= set(COEFFICIENTS):
@@ -274,8 +275,13 @@ class Specification(StudySpecification):
         return self._subset(self.sweep_subset)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready data, which ``from_mapping`` reads. The usual coefficients are not part of a signature."""
+        """Return JSON-ready data, which ``from_mapping`` reads.
+
+        The usual coefficients are not part of a signature, nor is a sensitivity that is not computed.
+        """
         plain = super().as_dict()
+        if not self.sensitivity:
+            del plain["sensitivity"]
         if self.coefficients == USUAL:
             del plain["coefficients"]
         return plain

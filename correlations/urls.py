@@ -7,6 +7,7 @@ from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
 from correlations.views.parameters import PARAMETER_STUDY
+from correlations.views.sensitivity import study_sensitivity, study_sensitivity_create
 from correlations.views.significance import study_significance
 from correlations.views.stand_ins import study_stand_in
 
@@ -40,6 +41,13 @@ urlpatterns: list[URLPattern] = [
     path(f"{PROJECT}/studies/<int:pk>/levels/", study_levels, {"kind": STUDY}, name="study-levels"),
     path(f"{PROJECT}/studies/<int:pk>/metrics/", study_significance, {"kind": STUDY}, name="study-significance"),
     path(f"{PROJECT}/studies/<int:pk>/stand-in/", study_stand_in, {"kind": STUDY}, name="study-stand-in"),
+    path(f"{PROJECT}/studies/<int:pk>/raters/", study_sensitivity, {"kind": STUDY}, name="study-sensitivity"),
+    path(
+        f"{PROJECT}/studies/<int:pk>/raters/new/",
+        study_sensitivity_create,
+        {"kind": STUDY},
+        name="study-sensitivity-create",
+    ),
     *kind_urls(PARAMETER_STUDY),
     path(f"{PROJECT}/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),
 ]

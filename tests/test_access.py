@@ -35,7 +35,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:release-figures-retry annotation:release-restore annotation:release-retry "
         "annotation:response-list-delete annotation:seed-rate annotation:seed-selecting-cancel "
         "annotation:seed-unselect annotation:weights-import-cancel correlations:parameter-study-cancel "
-        "correlations:parameter-study-retry correlations:study-cancel correlations:study-retry metrics:model-cancel "
+        "correlations:parameter-study-retry correlations:study-cancel correlations:study-retry "
+        "correlations:study-sensitivity-create metrics:model-cancel "
         "metrics:model-delete metrics:model-retry metrics:run-cancel metrics:run-retry "
     ),
     (None, Role.OWNER): (
@@ -96,6 +97,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:parameter-study-figure correlations:parameter-study-figure-download correlations:study-detail "
         "correlations:study-download correlations:study-figure correlations:study-figure-download "
         "correlations:study-row correlations:study-levels correlations:study-significance correlations:study-stand-in "
+        "correlations:study-sensitivity "
         "metrics:model-detail metrics:model-download metrics:model-overlap-download "
         "metrics:model-spectrum metrics:model-spectrum-download metrics:run-comparisons metrics:run-detail "
         "metrics:run-disagreements metrics:run-download metrics:run-figure metrics:run-figure-download "

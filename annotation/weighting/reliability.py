@@ -215,4 +215,5 @@ RELIABILITY = Scheme(
     influence="The other raters' bias and precision are held at what all ratings say.",
     spread=reliability_spread,
     parameters=(PRIOR_RATINGS,),
+    raters_apart=False,
 )

@@ -79,6 +79,7 @@ class Scheme:
     histograms : what histograms hold beyond the judgements that weigh; empty if nothing.
     parameters : what may be chosen, in the order of the form.
     needs_ends : whether the scale must have two ends.
+    raters_apart : whether what a rating says depends on the ratings of its own rater alone.
     """
 
     key: str
@@ -95,6 +96,7 @@ class Scheme:
     histograms: str = ""
     parameters: tuple[SchemeParameter, ...] = ()
     needs_ends: bool = True
+    raters_apart: bool = True
 
     @property
     def defaults(self) -> dict[str, float]:

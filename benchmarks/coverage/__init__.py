@@ -39,6 +39,7 @@ CASES: tuple[Case, ...] = tuple(
 NO_INTERVALS = {
     "Ladder.low",
     "Parameter.low",
+    "Reweighing.low",
     "WeighedResponse.low",
     "Intervals.low",
     "Coefficient.no_interval",

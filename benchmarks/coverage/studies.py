@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from correlations.stats.resampling import (
 )
 from correlations.stats.sampled_units import StudyResult, sampled_unit_correlation
 from correlations.stats.significance import paired_permutation_test, williams_test
+from correlations.stats.sources import Redraw, Sources, source_bootstrap
 from correlations.stats.system_level import system_level_correlation
 from correlations.stats.units import StudyMetric, UnitSampling
 
@@ -75,6 +77,41 @@ def bootstrapped(
 def over_items(rng: np.random.Generator, *, n: int, with_raters: bool = False) -> Hits:
     _, rows = bootstrapped(rng, n, with_raters=with_raters)
     return holding_truth(rows)
+
+
+def weighted_world(rng: np.random.Generator, n: int) -> tuple[StudyMetric, Floats, RaterRatings, Redraw]:
+    """Return a metric that weighs one reference of each item by its ratings, and the ratings and draws of raters."""
+    (matches, _), human, ratings = world(rng, n)
+    severity, rater = rng.normal(0, 0.3, RATERS), rng.random((n, RATERS)).argpartition(RATINGS, axis=-1)[:, :RATINGS]
+    values = 1 + rng.normal(0, 0.3, n)[:, None] + severity[rater] + rng.normal(0, 0.7, rater.shape)
+
+    def under(times: Floats) -> StudyMetric:
+        counts = times[rater].sum(axis=1)
+        weights = (times[rater] * values).sum(axis=1) / np.maximum(counts, 1)
+        return replace(matches, statistics=matches.statistics * weights[:, None], valid=counts > 0)
+
+    def redraw(rng: np.random.Generator, size: int) -> dict[int, list[StudyMetric]]:
+        drawn = rng.multinomial(RATERS, np.full(RATERS, 1 / RATERS), size).astype(np.float64)
+        return {0: [under(times) for times in drawn]}
+
+    return under(np.ones(RATERS)), human, ratings, redraw
+
+
+@cache
+def weighted_truth() -> float:
+    rng = np.random.default_rng(2)
+    worlds = [weighted_world(rng, 2000)[:2] for _ in range(40)]
+    results = [study([row], human, seed, assignments=2) for seed, (row, human) in enumerate(worlds)]
+    return float(np.mean([result.rows[0].coefficients["spearman"].mean for result in results]))
+
+
+def over_all_sources(rng: np.random.Generator, *, n: int) -> Hits:
+    row, human, raters, redraw = weighted_world(rng, n)
+    sampling = UnitSampling(unit_size=UNIT, seed=int(rng.integers(2**31)), coefficients=("spearman",))
+    sources = Sources(True, raters, redraw)
+    (drawn,) = source_bootstrap([row], human, PAIRS, sampling, sources, n_replicates=REPLICATES)
+    ends = drawn.summaries["spearman"].interval
+    return held([ends.low], weighted_truth(), [ends.high])
 
 
 def over_rated_items(rng: np.random.Generator, *, n: int, rated: float, alike: bool) -> Hits:
@@ -193,6 +230,13 @@ CASES = (
             ),
         ),
         "range of resamples",
+    ),
+    Case(
+        "Coefficient of a study, draws of items and of raters of outputs and references",
+        "correlations.stats.sources.source_bootstrap",
+        (),
+        (Setting(f"300 items, {RATINGS} of {RATERS} raters each, {UNITS}", partial(over_all_sources, n=300), 100),),
+        "range of draws",
     ),
     Case(
         "Coefficient of a study, paper's interval",

@@ -443,6 +443,23 @@ COLUMNS: dict[str, dict[str, str]] = {
         "With the scores": "The regression estimate over all scored outputs, with its 95% interval.",
         "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
     },
+    "needed": {
+        "Of what": "What a draw keeps fewer of; all else stays.",
+        "Needed": "The smallest number from which on the first metric is ahead in 95% of draws, of the largest number "
+        "collected.",
+        "Ahead with one": "In how many of the draws that keep one each the first metric is ahead.",
+    },
+    "sources": {
+        "Drawn anew": "What each draw takes anew, with replacement; all else stays as it is.",
+        "Difference": "Of both coefficients, over the items that both metrics can use.",
+        "First ahead": "The share of draws in which the first of the two has the higher coefficient.",
+    },
+    "schemes": {
+        "Weights": "What the judgements of the references are made into; the release's own are marked.",
+        "95% interval": "Over resampled items.",
+        "Difference": "From the coefficient under the release's own weights, over the items that both can use.",
+        "Its interval": "The 95% interval of that difference, over the same resampled items.",
+    },
     "models": {
         "Texts": "Different texts that the model was trained on.",
         "Vocabulary": "Words, or pieces of words, that the model knows.",

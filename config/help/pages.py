@@ -369,6 +369,14 @@ PAGES = (
         ("study", "rater", "rating"),
     ),
     Page(
+        ["correlations:study-sensitivity"],
+        "From how many ratings and references on one metric stays ahead of another, what other items or raters would "
+        "change, and what other weights would.",
+        "methods#how-many-raters-a-study-needed",
+        "methods#what-intervals-and-p-values-hold",
+        ("study", "rater", "weight"),
+    ),
+    Page(
         ["correlations:parameter-study-"],
         "How a metric's correlation with people changes along one of its parameters.",
         "parameter-studies#what-the-report-shows",

@@ -11,8 +11,10 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import Strict
 from correlations.api.base import NamesField, StudyJobSerializer, StudySpecificationSerializer, StudyViewSet
+from correlations.api.sensitivity import SensitivitySerializer
 from correlations.models import Study
 from correlations.results.codec import to_json
+from correlations.results.sensitivity import Sensitivity
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL
@@ -20,6 +22,7 @@ from correlations.stats.worth import MARGINS
 from correlations.tasks import execute
 from metrics.scoring.registry import METRICS
 
+NOT_REQUESTED = "create the study with “sensitivity”: true"
 METRIC_KEYS = {"name", "parameters"}
 METRIC_SCHEMA = {
     "type": "object",
@@ -66,6 +69,9 @@ class SpecificationSerializer(StudySpecificationSerializer):
     orientation = serializers.CharField(required=False, help_text="both, fixed or random.")
     remainder = serializers.CharField(required=False, help_text="keep or drop.")
     sweeps = serializers.BooleanField(required=False)
+    sensitivity = serializers.BooleanField(
+        required=False, help_text="Also compute how many raters were needed; takes longer."
+    )
     compare = serializers.CharField(
         required=False,
         help_text="best: rows with the same references, and the best rows of all metrics; all: every two rows.",
@@ -364,6 +370,14 @@ class StudiesViewSet(StudyViewSet):
     def significance(self, request: Request, **_: Any) -> ApiResponse:
         """Return the tests of every two rows: over systems and over outputs."""
         return ApiResponse(SignificanceSerializer(to_json(self.finished().read_result().significance)).data)
+
+    @extend_schema(responses=SensitivitySerializer)
+    @action(detail=True, pagination_class=None)
+    def sensitivity(self, request: Request, **_: Any) -> ApiResponse:
+        """Return how many raters the study needed; empty, with the reason, if its specification did not request it."""
+        result = self.finished().read_result()
+        plain = to_json(result.sensitivity or Sensitivity.nothing(NOT_REQUESTED)) | {"coefficient": result.lead.key}
+        return ApiResponse(SensitivitySerializer(plain).data)
 
     def _of_rows(self, part: str, serializer: type[serializers.Serializer[Any]]) -> ApiResponse:
         """Return a part of the result that has an entry for each row, with the row's names."""

@@ -97,6 +97,11 @@ class StudyForm(StudyBaseForm):
         label="Random number", initial=20150726, min_value=0, help_text="Every random choice follows from it."
     )
     sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)
+    sensitivity = forms.BooleanField(
+        label="Also compute how many raters were needed",
+        required=False,
+        help_text="Draws raters and fewer ratings anew, and weighs by other schemes. It takes longer than the table.",
+    )
 
     MAIN = ("name", "campaigns", "criteria", "systems")
     METRICS = ("metrics", "metric_lines", "subsets")

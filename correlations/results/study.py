@@ -10,6 +10,7 @@ from correlations.results.ceiling import RowCeiling
 from correlations.results.codec import spread_by_short
 from correlations.results.common import Ends, Versions
 from correlations.results.levels import RowLevels
+from correlations.results.sensitivity import Sensitivity
 from correlations.results.significance import Significance
 from correlations.results.worth import RowWorth
 from correlations.stats.coefficients.coefficient import Coefficient
@@ -243,6 +244,7 @@ class StudyResult(Table, common.StudyReport):
     levels: tuple[RowLevels, ...]  # of each row
     significance: Significance
     sweeps: dict[str, Sweep]
+    sensitivity: Sensitivity | None  # None if it was not requested
     items: Items
     circularity: Circularity
     counts: Counts

@@ -79,6 +79,11 @@ class HumanSide:
         raters = RaterRatings(*(getattr(self.raters, name)[kept] for name in ("rater", "system", "segment", "value")))
         return replace(self, mean=np.where(outputs, self.mean, np.nan), raters=raters, judgement=self.judgement[kept])
 
+    def mean_of(self, kept: BoolArray) -> FloatArray:
+        """Return the mean (T, S) of some of these ratings, True in ``kept``; NaN if an output has none of them."""
+        cell = np.ravel_multi_index((self.raters.system[kept], self.raters.segment[kept]), self.mean.shape)
+        return _cell_means(cell, self.raters.value[kept], self.mean.shape)
+
     @property
     def n_judgements(self) -> int:
         return int(np.unique(self.judgement).size)
@@ -108,18 +113,23 @@ def human_side(
     judgement = np.repeat(np.arange(table.response_id.size), shared)
     within = np.arange(judgement.size) - np.repeat(np.cumsum(shared) - shared, shared)
     cell = cells[first[judgement] + within]
-    total = np.bincount(cell, weights=table.value[judgement], minlength=corpus.hypothesis_ids.size)
-    count = np.bincount(cell, minlength=corpus.hypothesis_ids.size)
-    mean = np.full(corpus.hypothesis_ids.size, np.nan)
-    np.divide(total, count, out=mean, where=count > 0)
     system, segment = np.unravel_index(cell, corpus.hypothesis_ids.shape)
     return HumanSide(
-        mean.reshape(corpus.hypothesis_ids.shape),
+        _cell_means(cell, table.value[judgement], corpus.hypothesis_ids.shape),
         RaterRatings(table.rater_id[judgement], system, segment, table.value[judgement]),
         judgement,
         table,
         raters_known=not by_stand_ins(table.rater_id).any(),
     )
+
+
+def _cell_means(cell: IntArray, values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Return the mean of the values of each cell of a table; NaN if it has none."""
+    size = int(np.prod(shape))
+    total, count = np.bincount(cell, weights=values, minlength=size), np.bincount(cell, minlength=size)
+    mean = np.full(size, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean.reshape(shape)
 
 
 def circularity(corpus: Corpus, release: Release | None, human: HumanSide, item_ids: IntArray) -> Circularity:

@@ -34,6 +34,7 @@ def demo_study_specification() -> dict[str, Any]:
         "assignments": 1000,
         "orientation": "both",
         "remainder": "keep",
+        "sensitivity": True,
     }
 
 

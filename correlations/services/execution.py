@@ -32,6 +32,8 @@ from correlations.services.inputs import (
 from correlations.services.levels import study_levels
 from correlations.services.progress import StagedProgress
 from correlations.services.rated_outputs import RatedOutputs
+from correlations.services.sensitivity import STAGES as SENSITIVITY_STAGES
+from correlations.services.sensitivity import study_sensitivity
 from correlations.services.significance import rows_compared, study_significance
 from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.sweeps import study_sweeps
@@ -77,7 +79,8 @@ def study_execute(*, study_id: int, progress: Progress = noop, enqueue: Enqueue 
 
 def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
     started = time.monotonic()
-    progress = StagedProgress(claim, STAGES)
+    with_sensitivity = bool(study.specification.get("sensitivity"))
+    progress = StagedProgress(claim, STAGES | SENSITIVITY_STAGES if with_sensitivity else STAGES)
     inputs = _load(study, progress)
     loaded = time.monotonic()
     table = study_table(inputs, progress)
@@ -95,6 +98,8 @@ def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
     significance = study_significance(rows, draws, compared, progress.stage("Metric against metric"))
     tabled = time.monotonic()
     sweeps = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
+    swept = time.monotonic()
+    sensitivity = study_sensitivity(inputs, table, study.release, progress) if with_sensitivity else None
     referenced = inputs.referenced
     result = StudyResult(
         **vars(table),
@@ -103,6 +108,7 @@ def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
         levels=levels,
         significance=significance,
         sweeps=sweeps,
+        sensitivity=sensitivity,
         items=_items(inputs),
         circularity=circularity(referenced or inputs.corpus, study.release, inputs.judged, inputs.corpus.item_ids),
         counts=Counts(
@@ -117,7 +123,7 @@ def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
         seconds=Seconds(
             scores=round(loaded - started, 2),
             table=round(tabled - loaded, 2),
-            sweeps=round(time.monotonic() - tabled, 2),
+            sweeps=round(swept - tabled, 2),
         ),
     )
     with transaction.atomic():

@@ -30,3 +30,8 @@ class StagedProgress:
 
         report(0, 1)
         return report
+
+
+def part_of(report: Callable[[int, int], None], place: int, parts: int) -> Callable[[int, int], None]:
+    """Return the callback of one of several parts of a stage that are alike."""
+    return lambda done, total: report(place * total + done, parts * total)

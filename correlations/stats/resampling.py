@@ -152,13 +152,14 @@ def study_bootstrap(
         if progress is not None:
             progress(start + size, n_replicates)
     return tuple(
-        _row_bootstrap(metric.name, dict(zip(sampling.coefficients, of_row, strict=True)))
+        row_bootstrap(metric.name, dict(zip(sampling.coefficients, of_row, strict=True)))
         for metric, of_row in zip(metrics, np.concatenate(chunks, axis=2), strict=True)
     )
 
 
-def _row_bootstrap(name: str, replicates: dict[str, Floats]) -> RowBootstrap:
-    summaries = {key: replicates_interval(_between(each)) for key, each in replicates.items()}
+def row_bootstrap(name: str, replicates: dict[str, Floats]) -> RowBootstrap:
+    """Summarise a row's replicates (B, J) of each coefficient."""
+    summaries = {key: replicates_interval(between_replicates(each)) for key, each in replicates.items()}
     return RowBootstrap(name, summaries, replicates)
 
 
@@ -176,7 +177,7 @@ class _Draws:
     def coefficients(self, size: int) -> Floats:
         """Return the coefficients (rows, coefficients, ``size``, J) of the next replicates."""
         values = np.full((self.design.n_rows, len(self.sampling.coefficients), size, self.assignments), np.nan)
-        shuffled = _shuffled_places(self.design, self.key_rng, size * self.assignments)
+        shuffled = shuffled_places(self.design, self.key_rng, size * self.assignments)
         means = None
         if self.raters is not None:
             drawn = self.raters.replicates(self.rater_rng, size, self.design.human.shape)
@@ -184,7 +185,7 @@ class _Draws:
         for group, rng in self.item_rngs:
             n = group.segments.size
             items = np.repeat(group.segments[rng.integers(0, n, (size, n))], self.assignments, axis=0)
-            orders = _replicate_orders(self.design, group, items, shuffled, means)
+            orders = replicate_orders(self.design, group, items, shuffled, means)
             chunk = self.design.ragged_sums(group, orders, means)
             side = Sample(chunk.human, self.sampling.mirrored)
             for row, index in enumerate(group.members):
@@ -247,7 +248,7 @@ def bootstrap_difference(difference: float, first: ArrayLike, second: ArrayLike)
         raise ValueError(
             f"first and second have shapes {replicates[0].shape} and {replicates[1].shape}: both are (n_replicates, J)"
         )
-    summary = replicates_interval(_between(replicates[0] - replicates[1]))
+    summary = replicates_interval(between_replicates(replicates[0] - replicates[1]))
     reason = summary.reason
     if math.isnan(difference):
         reason = "a coefficient is undefined"
@@ -261,14 +262,14 @@ def bootstrap_difference(difference: float, first: ArrayLike, second: ArrayLike)
     return BootstrapDifference(Interval(difference - reach, difference + reach), error, p_value, None)
 
 
-def _shuffled_places(design: UnitDesign, rng: np.random.Generator, size: int) -> list[Ints]:
+def shuffled_places(design: UnitDesign, rng: np.random.Generator, size: int) -> list[Ints]:
     """Return ``size`` random orders of as many places as there are rated segments, (size, n), for each pair."""
     shape = size, len(design.pairs), design.rated_segments.size
     keys = rng.integers(0, 2**64, size=shape, dtype=np.uint64)
     return [shuffle(keys[:, p]) for p in range(len(design.pairs))]
 
 
-def _replicate_orders(
+def replicate_orders(
     design: UnitDesign, group: RowGroup, items: Ints, shuffled: Sequence[Ints], means: Floats | None
 ) -> list[Ints]:
     """Return each pair's resampled items in a shuffled order; -1 if the item does not count for the pair."""
@@ -292,7 +293,7 @@ def _replicate_orders(
     return orders
 
 
-def _between(values: Floats) -> Floats:
+def between_replicates(values: Floats) -> Floats:
     """Take the spread over assignments out of replicates: (replicates, J) to (replicates,), NaN if any is undefined."""
     count = values.shape[1]
     means = values.mean(axis=1)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.ragged import RaggedUnits
 from correlations.stats.ranks import Bools, Floats, Ints
 
 Remainder = Literal["keep", "drop"]
@@ -423,27 +424,21 @@ class UnitDesign:
         """
         blocks, sizes = [], []
         for p, (a, b) in enumerate(self.pairs):
-            order = orders[p]
-            present = order >= 0
-            lengths = present.sum(axis=1)
-            n_units = self._n_units(order.shape[1])
-            if self.remainder == "drop":
-                lengths = lengths // self.unit_size * self.unit_size
-                present &= np.cumsum(present, axis=1) <= lengths[:, None]
-            bounds = np.minimum(np.arange(n_units) * self.unit_size, lengths[:, None])
-            starts = (np.cumsum(lengths) - lengths)[:, None] + bounds
-            shape = (order.shape[0], n_units)
-            segments = order.ravel() if present.all() else order[present]
-            block = _unit_sums(group.tables[p], segments, starts.ravel(), shape)
+            units = self.units_of(orders[p] >= 0)
+            segments = orders[p].ravel() if units.kept.all() else orders[p][units.kept]
+            block = _unit_sums(group.tables[p], segments, units.starts, units.shape)
             if human is not None:
-                replicate = np.nonzero(present)[0]
+                replicate = np.nonzero(units.kept)[0]
                 difference = (human[replicate, a, segments] - human[replicate, b, segments]) * self.scale
-                ones = np.ones((self.n_segments, 1))
-                total = _indicator(difference, segments, starts.ravel(), self.n_segments) @ ones
-                block[..., -1:] = total.reshape(*shape, 1)
+                block[..., -1:] = units.sums(difference[:, None])
             blocks.append(block)
-            sizes.append(np.diff(np.hstack([bounds, lengths[:, None]]), axis=1))
+            sizes.append(units.sizes)
         return self._chunk(group, np.concatenate(blocks, axis=1), np.concatenate(sizes, axis=1))
+
+    def units_of(self, present: Bools) -> RaggedUnits:
+        """Cut the segments that are present, (assignments, n), into as many units as all n would make."""
+        n_units, keeps = self._n_units(present.shape[1]), self.remainder == "keep"
+        return RaggedUnits.cut(present, self.unit_size, n_units, keep_remainder=keeps)
 
     def _chunk(self, group: RowGroup, sums: Floats, sizes: Ints) -> Chunk:
         """Return the sums (assignments, U, 2 C + 1) of units with ``sizes`` segments, as metric and rating sums."""

@@ -14,10 +14,11 @@ from correlations import tasks
 from correlations.forms.studies import StudyForm
 from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, RowPair, StudyResult
-from correlations.selectors import level_tables, reports, significance_tables, tables
+from correlations.selectors import level_tables, reports, sensitivity_tables, significance_tables, tables
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
+from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
 from correlations.selectors.significance import matrix_figure, significance_sentence
 from correlations.selectors.worth import ranking_sentence, stand_in_sentence
 from correlations.services.studies import study_create
@@ -66,19 +67,24 @@ def _report(study: Study, result: StudyResult) -> Context:
         "stand_in": stand_in_sentence(result),
         "levels": levels_sentence(result),
         "significance": significance_sentence(result),
+        "sensitivity": sensitivity_sentence(result),
     }
 
 
+TABLES = (tables.table, level_tables.table, significance_tables.table, sensitivity_tables.table)
+
+
 def _table(result: StudyResult, name: str) -> tables.Table | None:
-    found = tables.table(result, name) or level_tables.table(result, name)
-    return found or significance_tables.table(result, name)
+    found = (builder(result, name) for builder in TABLES)
+    return next((table for table in found if table is not None), None)
 
 
 def _figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     rows = {f"systems-{index}": index for index in range(len(result.rows))}
     if name in rows:
         return systems_figure(result, rows[name], theme)
-    return matrix_figure(result, name, theme) or reports.figure(result, name, theme=theme)
+    found = matrix_figure(result, name, theme) or sensitivity_figure(result, name, theme)
+    return found or reports.figure(result, name, theme=theme)
 
 
 STUDY = Kind(

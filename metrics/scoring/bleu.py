@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.scoring.aggregates import SMOOTHINGS, log_brevity_penalty
+from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.metric import MetricStatistics
 from metrics.scoring.ngrams import NgramMetric, build_match_table, reference_counts
 from metrics.scoring.parameters import choice
+from metrics.scoring.redrawn import redrawn_statistics
 from metrics.scoring.statistics import SegmentStatistics, SummedStatistics, bleu_statistics
 from metrics.scoring.texts import Text, check_flag
 from metrics.scoring.thresholds import threshold_sweep
@@ -128,6 +130,11 @@ class Bleu(NgramMetric):
         """Return statistics (T, S, 2 + 2 N); ``weights`` is not read."""
         table = self.preparation().checked(prepared)
         return SummedStatistics(bleu_statistics(table, reference_mask, max_order=self.max_order), self.smoothing)
+
+    def redrawn(self, prepared: Any, *, weights: Floats, reference_masks: Bools) -> Sequence[MetricStatistics]:
+        table = self.preparation().checked(prepared)
+        segments = redrawn_statistics(table, weights, reference_masks, max_order=self.max_order, weighted=False)
+        return [SummedStatistics(each, self.smoothing) for each in segments]
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]

@@ -21,11 +21,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.scoring.arrays import Floats
+from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.bleu import BleuScore, score_details
 from metrics.scoring.metric import MetricStatistics, needed_weights
 from metrics.scoring.ngrams import MatchTable, NgramMetric, build_match_table, reference_counts
 from metrics.scoring.parameters import choice
+from metrics.scoring.redrawn import redrawn_statistics
 from metrics.scoring.statistics import (
     SEMANTICS,
     SegmentStatistics,
@@ -125,6 +126,17 @@ class DeltaBleu(NgramMetric):
             weight_scale=state,
         )
         return SummedStatistics(segments, self.smoothing or "none", without_match=self.smooths_without_match)
+
+    def redrawn(self, prepared: Any, *, weights: Floats, reference_masks: Bools) -> Sequence[MetricStatistics]:
+        segments = redrawn_statistics(
+            self.preparation().checked(prepared),
+            weights,
+            reference_masks,
+            max_order=self.max_order,
+            semantics=self.semantics,
+        )
+        without_match = self.smooths_without_match
+        return [SummedStatistics(each, self.smoothing or "none", without_match=without_match) for each in segments]
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]

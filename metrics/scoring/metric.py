@@ -305,6 +305,16 @@ class Metric(ABC):
             Of the whole corpus, if these texts are a part of it.
         """
 
+    def redrawn(self, prepared: Any, *, weights: Floats, reference_masks: Bools) -> Sequence[MetricStatistics]:
+        """Return statistics under each of B sets of weights (B, R) against the references of its mask (B, R).
+
+        One after the other, unless a metric can share the work.
+        """
+        return [
+            self.statistics(prepared, weights=each if self.needs_weights else None, reference_mask=mask)
+            for each, mask in zip(weights, reference_masks, strict=True)
+        ]
+
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
@@ -382,6 +392,10 @@ class Workspace:
         self, metric: Metric, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
     ) -> MetricStatistics:
         return metric.statistics(self.prepared(metric), weights=weights, reference_mask=reference_mask)
+
+    def redrawn(self, metric: Metric, *, weights: Floats, reference_masks: Bools) -> Sequence[MetricStatistics]:
+        """Return `Metric.redrawn` of the texts."""
+        return metric.redrawn(self.prepared(metric), weights=weights, reference_masks=reference_masks)
 
     def threshold_sweep(
         self, metric: Metric, *, weights: ArrayLike, thresholds: Sequence[float]

@@ -17,10 +17,11 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from metrics.scoring.arrays import Floats
-from metrics.scoring.metric import MeanMetric, MetricStatistics
+from metrics.scoring.arrays import Bools, Floats
+from metrics.scoring.metric import MeanMetric, MetricStatistics, mean_statistics
 from metrics.scoring.ngrams import NgramMetric
 from metrics.scoring.parameters import flag
+from metrics.scoring.redrawn import redrawn_statistics
 from metrics.scoring.statistics import bleu_statistics
 from metrics.scoring.thresholds import means_at_each, threshold_sweep
 
@@ -43,6 +44,11 @@ class SentenceBleu(NgramMetric, MeanMetric):
         table = self.preparation().checked(prepared)
         segments = bleu_statistics(table, reference_mask, max_order=self.max_order)
         return segments.sentence_scores(smooth_brevity=self.smooth_brevity)
+
+    def redrawn(self, prepared: Any, *, weights: Floats, reference_masks: Bools) -> Sequence[MetricStatistics]:
+        table = self.preparation().checked(prepared)
+        segments = redrawn_statistics(table, weights, reference_masks, max_order=self.max_order, weighted=False)
+        return [mean_statistics(each.sentence_scores(smooth_brevity=self.smooth_brevity)) for each in segments]
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]

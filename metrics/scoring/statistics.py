@@ -25,6 +25,7 @@ SEMANTICS = ("galley2015", "sacrebleu2018")
 # Weights are fractions: tenths from 5 ratings on 5 points, thousandths rounded in a file, and otherwise means of up to
 # 16 ratings on up to 17 points, or of two such criteria (4 * lcm(1..16)). Sums of those are exact below 3e9 n-grams.
 EXACT_SCALES = (10, 1000, 2_882_880)
+FIRST = 64  # weights that show most misfits at once
 
 # By order: faster than exp(log / N), and 1 of 1.
 ROOTS: dict[int, Callable[[Floats], Floats]] = {
@@ -406,9 +407,13 @@ def _exact_scale(weights: Floats) -> int:
 
 def _fitting(weights: Floats) -> Iterator[int]:
     for scale in EXACT_SCALES:
-        scaled = weights * scale
-        if np.allclose(scaled, np.rint(scaled), rtol=0, atol=1e-9 * scale):
+        if _is_whole(weights[:FIRST], scale) and _is_whole(weights, scale):
             yield scale
+
+
+def _is_whole(weights: Floats, scale: int) -> bool:
+    scaled = weights * scale
+    return bool((np.abs(scaled - np.rint(scaled)) <= 1e-9 * scale).all())
 
 
 def _reduced(ufunc: np.ufunc, values: Floats | Bools, starts: Ints) -> Floats:
@@ -442,6 +447,11 @@ def _closest_reference_length(table: MatchTable, mask: Bools | None) -> Floats:
     return lengths
 
 
+def closest_lengths(table: MatchTable, mask: Bools | None) -> Floats:
+    """Return the lengths (H,) of the closest references in a mask; None stands for all references."""
+    return table.remembered(("closest", _key(mask)), lambda: _closest_reference_length(table, mask))
+
+
 def _assemble(
     table: MatchTable, mask: Bools | None, numerators: Floats, top_weight: Floats, weight_scale: int
 ) -> SegmentStatistics:
@@ -450,7 +460,7 @@ def _assemble(
     n_grams = np.maximum(table.hyp_len[:, None] - np.arange(table.max_order), 0)
     # max_j w_ij times the n-grams of the hypothesis: the denominator of section 3; with weight 1, BLEU's.
     denominators = weight[table.row_segment][:, None] * n_grams
-    closest = table.remembered(("closest", _key(mask)), lambda: _closest_reference_length(table, mask))
+    closest = closest_lengths(table, mask)
     packed = np.empty((table.hyp_len.size, 2 + 2 * table.max_order))
     fill_packed(packed, table.hyp_len, closest, numerators, denominators)
     if not valid.all():

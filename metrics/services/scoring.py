@@ -41,6 +41,19 @@ class Scorer:
         statistics = metric.statistics(self.workspace.prepared(metric), **self._references(metric, subset), state=state)
         return of_outputs(statistics, self.corpus.answered)
 
+    def reweighted(
+        self, metric: Metric, subset: Subset, weights: FloatArray, keep: BoolArray | None = None
+    ) -> list[MetricStatistics]:
+        """Return the statistics under each of B sets of weights (B, R) of the same references.
+
+        A reference whose weight is NaN, or that is not in ``keep`` (B, R), is left out.
+        """
+        known = np.isfinite(weights) if keep is None else np.isfinite(weights) & keep
+        filled = np.where(known, weights, 0.0)
+        masks = np.stack([subset.mask(each, self.corpus.is_original) for each in filled]) & known
+        redrawn = self.workspace.redrawn(metric, weights=filled, reference_masks=masks)
+        return [of_outputs(statistics, self.corpus.answered) for statistics in redrawn]
+
     def threshold_sweep(self, metric: Metric, thresholds: Sequence[float]) -> list[MetricStatistics]:
         """Return the statistics with the references of weight >= t, for each t of the ascending ``thresholds``."""
         swept = self.workspace.threshold_sweep(metric, weights=self.corpus.weights, thresholds=thresholds)

@@ -37,6 +37,8 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     page.get_by_text("Design: units, assignments").click()
     page.get_by_label("Unit size M").fill("8")
     page.get_by_label("Assignments K").fill("200")
+    page.get_by_label("Bootstrap replicates").fill("40")
+    page.get_by_label("Also compute how many raters were needed").check()
     page.get_by_role("button", name="Start the study").click()
 
     expect(page.get_by_role("heading", name="Do cats agree?")).to_be_visible()
@@ -66,6 +68,13 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     assert_everyone_can_read(page, tallest=TALLEST)
     page.go_back()
     page.go_back()
+    report = page.url
+    page.get_by_role("link", name="See the curves").click()
+    expect(page.get_by_role("heading", name="How many raters did we need?")).to_be_visible()
+    expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Under other weights")).to_be_visible()
+    assert_everyone_can_read(page, tallest=TALLEST)
+    page.goto(report)
 
     table.get_by_role("link", name="ΔBLEU, all").click()
     assert_no_barrier(page)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from annotation.core.charts import palette, render
+from correlations.charts.curves import CurveLine, curve_chart
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.charts.observations import observation_scatter
 from correlations.charts.sweeps import sweep_chart
@@ -33,6 +34,14 @@ def all_charts(**options):
             **options,
         ),
         "unit size": sweep_chart([1, 10, 100], {"BLEU": [0.1, 0.2, 0.3]}, kind="unit_size", coefficient=RHO, **options),
+        "curves": curve_chart(
+            [1, 2, 5],
+            [CurveLine(name, [0.2, 0.3, NAN], [0.1, 0.2, NAN], [0.3, 0.4, NAN]) for name in ("BLEU", "ΔBLEU")],
+            axis="ratings of each output",
+            title="With fewer ratings",
+            coefficient=RHO,
+            **options,
+        ),
         "scatter": observation_scatter(
             rng.normal(size=9), rng.normal(size=9), metric_name="BLEU", pairs=["A, B"] * 9, **options
         ),
@@ -139,3 +148,15 @@ def test_undefined_observations_are_not_drawn():
 def test_bad_input_is_named(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
+
+
+def test_curves_have_a_band_for_the_first_two_and_gaps_where_nothing_is_defined():
+    lines = [CurveLine(name, [0.2, np.nan, 0.4], [0.1, np.nan, 0.4], [0.3, np.nan, 0.4]) for name in ("a", "b", "c")]
+    spec = curve_chart([1, 2, 5], lines, axis="ratings", title="With fewer ratings", coefficient="Spearman’s ρ")
+    band, line = (next(each for each in spec["layer"] if each["mark"]["type"] == kind) for kind in ("area", "line"))
+    values = spec["datasets"]
+    assert [row["metric"] for row in values[band["data"]["name"]]] == ["a"] * 3 + ["b"] * 3
+    assert [row["value"] for row in values[line["data"]["name"]]][:3] == [0.2, None, 0.4]
+    assert "c: 0.200 at 1, 0.400 at 5." in spec["description"]
+    with pytest.raises(ValueError, match="strictly increasing"):
+        curve_chart([2, 1], lines, axis="ratings", title="", coefficient="")

@@ -87,9 +87,13 @@ class Comparison:
     n_gained = _count("gained_positive")
 
 
-def comparisons(release: Release) -> list[Comparison]:
-    """Compare every scheme and variant with the release; imported weights only with variants of themselves."""
-    return [_comparison(release, moved) for moved in SENSITIVITY.of(release)]
+def comparisons(release: Release, *, here: bool = False) -> list[Comparison]:
+    """Compare every scheme and variant with the release; imported weights only with variants of themselves.
+
+    A caller that can wait computes them ``here``; for others those of a large release are computed by a worker.
+    """
+    movements = SENSITIVITY.compute(release) if here else SENSITIVITY.of(release)
+    return [_comparison(release, moved) for moved in movements]
 
 
 def _compute(release: Release) -> list[Movement]:
