@@ -2,7 +2,7 @@ from django.urls import URLPattern, path
 
 from annotation.core.job_views import cancel_view, retry_view
 from correlations.selectors.lists import AnyStudy
-from correlations.views import downloads, studies, uses
+from correlations.views import comparisons, downloads, studies, uses
 from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
@@ -34,6 +34,13 @@ def kind_urls(kind: Kind[AnyStudy, AnyResult]) -> list[URLPattern]:
 
 
 urlpatterns: list[URLPattern] = [
+    path(f"{PROJECT}/studies/compare/", comparisons.study_compare, name="study-compare"),
+    path(f"{PROJECT}/studies/compare.<str:file_format>", comparisons.study_compare_download, name="study-compare-download"),
+    path(
+        f"{PROJECT}/studies/compare/chart.<str:file_format>",
+        comparisons.study_compare_chart,
+        name="study-compare-chart",
+    ),
     *kind_urls(STUDY),
     path(f"{PROJECT}/studies/<int:pk>/rows/<int:row>/", study_row, {"kind": STUDY}, name="study-row"),
     path(f"{PROJECT}/studies/<int:pk>/levels/", study_levels, {"kind": STUDY}, name="study-levels"),

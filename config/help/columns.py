@@ -150,6 +150,14 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Items": "Items on which two systems are rated and the metric is defined for both.",
         "Clamped": "Scores in which matches of some order weighed less than 0 in all, and were counted as 0.",
     },
+    "compared": {
+        "References": "Which references the metric was given: all, or those above a weight.",
+        "Difference": "The first study less the second, with the 95% interval that their own intervals give; bold if "
+        "0 is outside.",
+        "Pooled": "The mean over data sets, weighted by observations, with the 95% interval for these data sets.",
+        "Average rank": "The rank among the rows, 1 the best, averaged over the studies.",
+        "Leads": "In how many studies the row has the highest coefficient.",
+    },
     "ranking": {
         "Pairs right": "Pairs of systems that the metric orders, or ties, as the raters do: pairwise accuracy.",
         "Pairs right, with ties": "The same if scores that differ little are a tie, as raters tie many pairs.",

@@ -345,6 +345,14 @@ PAGES = (
         ("study", "correlation", "unit-of-observation"),
     ),
     Page(
+        ["correlations:study-compare"],
+        "Studies side by side: the same metrics on several data sets or with other settings, pooled, ranked, and what "
+        "differs between the studies.",
+        "methods#several-studies",
+        "methods#what-intervals-and-p-values-hold",
+        ("study", "correlation"),
+    ),
+    Page(
         ["correlations:study-levels"],
         "How a metric agrees with people over whole systems, and over single outputs: correlations, what each is "
         "without one system, and errors in points.",

@@ -11,8 +11,10 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import Strict
 from correlations.api.base import NamesField, StudyJobSerializer, StudySpecificationSerializer, StudyViewSet
+from correlations.api.comparisons import PARAMETERS, ComparisonSerializer, requested_comparison
 from correlations.models import Study
 from correlations.results.codec import to_json
+from correlations.selectors.compared_words import plain
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL
@@ -322,6 +324,12 @@ class StudiesViewSet(StudyViewSet):
     def levels(self, request: Request, **_: Any) -> ApiResponse:
         """Return how each row agrees with the raters over systems and over outputs."""
         return self._of_rows("levels", RowLevelsSerializer)
+
+    @extend_schema(parameters=PARAMETERS, responses=ComparisonSerializer)
+    @action(detail=False, pagination_class=None)
+    def comparison(self, request: Request, **_: Any) -> ApiResponse:
+        """Return studies side by side: differences, values pooled over data sets, average ranks, what differs."""
+        return ApiResponse(plain(requested_comparison(request, self.project)))
 
     def _of_rows(self, part: str, serializer: type[serializers.Serializer[Any]]) -> ApiResponse:
         """Return a part of the result that has an entry for each row, with the row's names."""
