@@ -15,6 +15,7 @@ from correlations.models import ParameterStudy, Study
 from correlations.results.study import StudyResult
 from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.reports import BestRow, best_row, few_units
+from correlations.selectors.tuned import MARK
 from metrics.scoring.settings import with_settings
 
 STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
@@ -81,7 +82,7 @@ def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
             study.finished_at,  # type: ignore[arg-type] # finished ones have a time
             f"“{study.name}”: {report.sweep.label} is best at {best}, with {result.deciding.label} "
             f"{decimals(report.best_value, 3)} over systems. The value in use, {in_use}, has {own}.",
-            "The best of many values is better on these items than on others",
+            f"The best value is {MARK}",
             reverse("correlations:parameter-study-detail", args=[project.slug, study.pk]),
         )
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.coverage import agreement, campaign, rater, scores, studies, systems, weights, worth
+from benchmarks.coverage import agreement, campaign, pooled, rater, scores, studies, systems, weights, worth
 from benchmarks.coverage.case import Case
 
 DOCUMENT = Path(__file__).resolve().parent.parent.parent / "docs" / "methods.md"
@@ -30,7 +30,7 @@ HEADINGS = {
     "claims": "Shown as",
 }
 CASES: tuple[Case, ...] = tuple(
-    case for module in (weights, agreement, rater, campaign, systems, scores, studies, worth) for case in module.CASES
+    case for module in (weights, agreement, rater, campaign, systems, scores, studies, worth, pooled) for case in module.CASES
 )
 # Fields that look like an interval's and are none: ends of a scale or range, what a class of results holds
 # in general, and quantiles of simulated campaigns, which dry runs call by that name.

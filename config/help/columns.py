@@ -161,6 +161,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "ranking": {
         "Pairs right": "Pairs of systems that the metric orders, or ties, as the raters do: pairwise accuracy.",
         "Pairs right, with ties": "The same if scores that differ little are a tie, as raters tie many pairs.",
+        "Ties of other items": "The same with ε chosen on the other items, in ten folds: what it is worth elsewhere.",
         "A tie up to": "The difference in score, ε, up to which two outputs are tied: the best one for these pairs.",
         "As sure as raters": "How near its p-values for pairs of systems are to the raters': soft pairwise accuracy.",
     },

@@ -215,6 +215,7 @@ class SameRatingSerializer(serializers.Serializer[Any]):
 class RankingSerializer(serializers.Serializer[Any]):
     pairwise = serializers.FloatField(allow_null=True, help_text="Pairwise accuracy within items.")
     calibrated = serializers.FloatField(allow_null=True, help_text="The same with ties calibrated on these pairs.")
+    held_out = serializers.FloatField(allow_null=True, help_text="The same with epsilon chosen on other items.")
     epsilon = serializers.FloatField(allow_null=True, help_text="Scores that differ by no more are a tie.")
     soft = serializers.FloatField(allow_null=True, help_text="Soft pairwise accuracy.")
 

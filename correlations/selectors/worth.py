@@ -10,6 +10,7 @@ from annotation.rating.selectors.ratings import rater_places
 from correlations.results.levels import SystemPoint
 from correlations.results.study import StudyResult, StudyRow
 from correlations.results.worth import HelpedMean, LeftOutRater, MarginTest, RowWorth, StandIn, TestedRater
+from correlations.selectors.tuned import MARK
 from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
 
@@ -214,10 +215,15 @@ def stand_in_sentence(result: StudyResult) -> str:
 
 
 def ranking_sentence(result: StudyResult) -> str:
-    """Return in one sentence which row orders most pairs of systems, item by item, as the raters do."""
-    rows = zip(result.rows, result.worth, strict=True)
-    defined = [(worth.ranking.calibrated, row.label) for row, worth in rows if worth.ranking.calibrated is not None]
-    if not defined:
+    """Return in one sentence which row orders most pairs of systems, item by item, as the raters do.
+
+    The threshold for ties is that of other items, so that no row is favoured; its own if no other item has a pair.
+    """
+    rows = list(zip(result.rows, result.worth, strict=True))
+    elsewhere = [(worth.ranking.held_out, row.label) for row, worth in rows if worth.ranking.held_out is not None]
+    here = [(worth.ranking.calibrated, row.label) for row, worth in rows if worth.ranking.calibrated is not None]
+    if not here:
         return f"Not known: {NO_PAIR}."
-    accuracy, label = max(defined)
-    return f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}."
+    accuracy, label = max(elsewhere or here)
+    tuned = "" if elsewhere else f" ({MARK})"
+    return f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}{tuned}."

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
+from correlations.selectors.tuned import MARK, WHY
 
 register = template.Library()
 
@@ -32,6 +33,12 @@ def study_download(context: Context, table: str, of: str) -> dict[str, str]:
     if table == "study":
         return {"of": of, "json_url": _address(context, "download", table, "json")}
     return {"of": of} | _table_addresses(context, table)
+
+
+@register.inclusion_tag("components/tuned.html")
+def tuned() -> dict[str, str]:
+    """Mark a number that was chosen as the best one on the items that it is reported on."""
+    return {"mark": MARK, "why": WHY}
 
 
 @register.inclusion_tag("components/job_status.html", takes_context=True)
