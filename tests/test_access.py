@@ -96,6 +96,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:parameter-study-figure correlations:parameter-study-figure-download correlations:study-detail "
         "correlations:study-download correlations:study-figure correlations:study-figure-download "
         "correlations:study-row correlations:study-levels correlations:study-stand-in "
+        "correlations:campaign-helped correlations:campaign-helped-download "
         "correlations:study-compare correlations:study-compare-download correlations:study-compare-chart "
         "metrics:model-detail metrics:model-download metrics:model-overlap-download "
         "metrics:model-spectrum metrics:model-spectrum-download metrics:run-comparisons metrics:run-detail "

@@ -30,7 +30,9 @@ HEADINGS = {
     "claims": "Shown as",
 }
 CASES: tuple[Case, ...] = tuple(
-    case for module in (weights, agreement, rater, campaign, systems, scores, studies, worth, pooled) for case in module.CASES
+    case
+    for module in (weights, agreement, rater, campaign, systems, scores, studies, worth, pooled)
+    for case in module.CASES
 )
 # Fields that look like an interval's and are none: ends of a scale or range, what a class of results holds
 # in general, and quantiles of simulated campaigns, which dry runs call by that name.

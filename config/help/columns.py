@@ -439,6 +439,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         "With the scores": "The regression estimate over all scored outputs, with its 95% interval.",
         "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
     },
+    "helped": {
+        "Rated": "Outputs, or items of both systems, with a rating, of those with a score.",
+        "From ratings alone": "The mean over rated outputs, with its 95% interval for these raters.",
+        "With the scores": "The regression estimate over all scored outputs, with its 95% interval.",
+        "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
+    },
     "models": {
         "Texts": "Different texts that the model was trained on.",
         "Vocabulary": "Words, or pieces of words, that the model knows.",

@@ -369,6 +369,14 @@ PAGES = (
         ("study", "rater", "rating"),
     ),
     Page(
+        ["correlations:campaign-helped"],
+        "Systems' mean ratings and their differences, with and without the scores of a metric for outputs that are not "
+        "rated, and how many ratings the scores save.",
+        "methods#what-a-metric-is-worth",
+        "methods#what-intervals-and-p-values-hold",
+        ("rating", "metric"),
+    ),
+    Page(
         ["correlations:parameter-study-"],
         "How a metric's correlation with people changes along one of its parameters.",
         "parameter-studies#what-the-report-shows",

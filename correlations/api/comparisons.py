@@ -77,7 +77,7 @@ class RanksSerializer(serializers.Serializer[Any]):
 
 class SettingSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
-    values = serializers.ListField(child=serializers.CharField())  # type: ignore[assignment] # a field of the answer
+    values = serializers.ListField(child=serializers.CharField())
     differs = serializers.BooleanField()
 
 

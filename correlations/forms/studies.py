@@ -134,12 +134,16 @@ class StudyForm(StudyBaseForm):
         usual = [entry["name"] for entry in computed if _takes_shared(entry, spec) and entry["name"] in offered]
         lines = [_line(entry, spec) for entry in computed if entry["name"] not in usual]
         imported = [value for value in self.initial["metrics"] if value.startswith(RUN)]
-        self.initial |= same | {
-            "name": study.name,
-            "metrics": [*usual, *imported],
-            "metric_lines": "\n".join(lines),
-            "subsets": ", ".join(spec["subsets"]),
-        }
+        self.initial = (
+            dict(self.initial)
+            | same
+            | {
+                "name": study.name,
+                "metrics": [*usual, *imported],
+                "metric_lines": "\n".join(lines),
+                "subsets": ", ".join(spec["subsets"]),
+            }
+        )
 
     def _ticked(self, offered: list[str], *, weighted: bool) -> list[str]:
         """Return what is ticked at first: the papers' metrics, imported scores, and without weights what was scored."""

@@ -36,7 +36,7 @@ class Cell(NamedTuple):
     """A row of one study."""
 
     row: StudyRow
-    index: int  # in its study
+    place: int  # in its study
     value: float | None
     interval: Interval
     observations: float  # mirror images counted once
@@ -179,7 +179,7 @@ def compared_studies(studies: Sequence[Study], coefficient: str | None = None) -
     """
     results = [study.read_result() for study in studies]
     shared = [key for key in results[0].coefficients if all(key in result.coefficients for result in results)]
-    if not shared or coefficient is not None and coefficient not in shared:
+    if not shared or (coefficient is not None and coefficient not in shared):
         return None
     entry = COEFFICIENTS[coefficient or shared[0]]
     rows = [_cells(study, result, entry) for study, result in zip(studies, results, strict=True)]

@@ -1,7 +1,7 @@
 """Studies side by side as sentences, a chart, and tables for download."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from annotation.core.charts import Spec, Theme
@@ -30,9 +30,7 @@ def _ranks(compared: Compared) -> str:
     over = counted(n, "data set") if compared.is_independent else counted(n, "study", "studies")
     best = min(range(len(ranked.lines)), key=lambda place: float(ranked.ranks.means[place]))
     mean, leads = float(ranked.ranks.means[best]), int(ranked.ranks.leads[best])
-    first = [
-        line.name for line, each in zip(ranked.lines, ranked.ranks.means.tolist(), strict=True) if each == mean
-    ]
+    first = [line.name for line, each in zip(ranked.lines, ranked.ranks.means.tolist(), strict=True) if each == mean]
     if len(first) > 1:
         return f"Over {over} {' and '.join(first)} share the first rank on average ({decimals(mean, 1)})."
     leading = "all" if leads == n else "none" if not leads else f"{leads:,}"
@@ -231,11 +229,13 @@ def latex_table(compared: Compared) -> str:
         r"\midrule",
     ]
     for line in compared.shared:
-        cells = [_latex(cell and cell.value, cell and cell.interval) for cell in line.cells]
+        cells = ["–" if cell is None else _latex(cell.value, cell.interval) for cell in line.cells]
         if compared.is_pair:
-            cells.append(_latex(line.difference and line.difference.value, line.difference and line.difference.interval))
+            difference = line.difference
+            cells.append("–" if difference is None else _latex(difference.value, difference.interval))
         if compared.pools:
-            cells.append(_latex(line.pooled and line.pooled.value, line.pooled and line.pooled.interval))
+            pooled = line.pooled
+            cells.append("–" if pooled is None else _latex(pooled.value, pooled.interval))
         if compared.ranked:
             rank = compared.ranked.of(line)
             cells.append("--" if rank is None else decimals(rank[0], 1))
@@ -243,10 +243,10 @@ def latex_table(compared: Compared) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _latex(value: float | None, interval: Interval | None) -> str:
+def _latex(value: float | None, interval: Interval) -> str:
     if value is None or math.isnan(value):
         return "–"
-    if interval is None or math.isnan(interval.low):
+    if math.isnan(interval.low):
         return decimals(value, 3)
     return f"{decimals(value, 3)} [{decimals(interval.low, 3)}, {decimals(interval.high, 3)}]"
 

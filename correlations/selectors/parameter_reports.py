@@ -54,7 +54,9 @@ class SweepReport:
         if cross is None:
             return ""
         order = sorted(range(len(cross.shares)), key=lambda index: -cross.shares[index])
-        named = [f"{self.sweep.shown(index)} in {cross.shares[index]:.0%}" for index in order[:2] if cross.shares[index]]
+        named = [
+            f"{self.sweep.shown(index)} in {cross.shares[index]:.0%}" for index in order[:2] if cross.shares[index]
+        ]
         text = f"Chosen by cross-validation: {' and '.join(named)} of {cross.judged:,} folds. "
         text += f"On items that it was not chosen on, it reaches {decimals(cross.outside, 3)}"
         if cross.loss is not None:

@@ -19,6 +19,7 @@ from correlations.results.worth import (
 from correlations.selectors.inputs import FloatArray, HumanSide
 from correlations.services.inputs import Row, StudyInputs
 from correlations.services.rated_outputs import RatedOutputs
+from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW
 from correlations.stats.ranking import (
     cross_validated_tie_accuracy,
     pairwise_accuracy,
@@ -34,9 +35,6 @@ from correlations.stats.worth import (
 )
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
-
-ENOUGH_OUTPUTS = 10  # rated, of a system: with fewer, the slope costs more than it can save
-TOO_FEW = f"fewer than {ENOUGH_OUTPUTS} outputs with a score and a rating"
 
 
 def study_worth(inputs: StudyInputs, outputs: RatedOutputs | None) -> tuple[RowWorth, ...]:

@@ -149,7 +149,7 @@ def cross_validated_choice(
     # (repeats, folds, folds): the value chosen without one fold, over each of the folds.
     everywhere = np.take_along_axis(on_fold[:, None], chosen[:, :, None, None], axis=3)[..., 0]
     outside = np.diagonal(everywhere, axis1=1, axis2=2)[defined]
-    others = ~np.eye(n_folds, dtype=np.bool_) & defined[:, None] & defined[:, :, None]
+    others = defined[:, None] & defined[:, :, None] & (np.eye(n_folds) == 0)
     inside = everywhere[others]
     gain = outside - on_fold[..., fixed][defined]
     low, high = np.quantile(gain, (0.025, 0.975))

@@ -279,7 +279,9 @@ def _item_pairs(metric: ArrayLike, human: ArrayLike) -> _ItemPairs:
     weights = np.zeros(int(sizes.max(initial=0)) + 1, dtype=exact)
     weights[sizes] = [multiple // size for size in sizes.tolist()]
     item = np.repeat(np.arange(per_item.size), per_item)
-    return _ItemPairs(apart[present], rated_apart[present], weights[per_item].repeat(per_item), multiple * n_items, item)
+    return _ItemPairs(
+        apart[present], rated_apart[present], weights[per_item].repeat(per_item), multiple * n_items, item
+    )
 
 
 def _checked(metric: ArrayLike, human: ArrayLike, axes: str) -> tuple[Floats, Floats]:

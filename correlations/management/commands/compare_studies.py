@@ -19,7 +19,9 @@ class Command(AssayCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="slug of the project")
         parser.add_argument("studies", nargs="+", type=int, help="ids of two or more finished studies")
-        parser.add_argument("--coefficient", choices=list(COEFFICIENTS), help="by default the first study's leading one")
+        parser.add_argument(
+            "--coefficient", choices=list(COEFFICIENTS), help="by default the first study's leading one"
+        )
         parser.add_argument("--json", action="store_true", help="print the whole comparison as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:

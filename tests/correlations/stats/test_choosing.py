@@ -57,13 +57,13 @@ def test_of_noise_the_best_is_good_where_it_was_chosen_and_worthless_elsewhere()
     values = [mean_value(rng.normal(size=human.shape)) for _ in range(30)]
 
     found = cross_validated_choice(
-        values, human, np.ones(human.shape, dtype=bool), 0, coefficient="pearson", n_repeats=5, seed=1
+        values, human, np.ones(human.shape, dtype=bool), 0, coefficient="pearson", n_folds=2, n_repeats=30, seed=1
     )
 
     assert found is not None
-    assert found.on_training > 0.7
-    assert found.inside > 0.15
-    assert abs(found.outside) < 0.25
+    assert found.inside == pytest.approx(found.on_training)  # of two folds, the other one is all that it was chosen on
+    assert found.inside > 0.7
+    assert abs(found.outside) < 0.35
     assert found.shares.sum() == pytest.approx(1)
 
 
@@ -74,6 +74,6 @@ def test_folds_without_a_coefficient_do_not_count_and_wrong_arguments_are_refuse
     assert cross_validated_choice(values, human, everything, 0, coefficient="pearson", seed=1) is None
     for changes in ({"coefficient": "nonsense"}, {"n_repeats": 0}, {"n_folds": 1}):
         arguments = {"coefficient": "pearson", "seed": 1} | changes
-        with pytest.raises(ValueError, match="found|accepted|needed"):
+        with pytest.raises(ValueError, match=r"accepted|needed"):
             cross_validated_choice(values, human, everything, 0, **arguments)  # type: ignore[arg-type]
     assert not math.isnan(over_systems(human + np.eye(3, 30), human, np.arange(30)))

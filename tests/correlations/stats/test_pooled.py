@@ -78,7 +78,7 @@ def test_the_difference_has_newcombes_interval_as_statsmodels_computes_it_for_pr
 
 def test_average_ranks_and_the_friedman_test_equal_scipys() -> None:
     rng = np.random.default_rng(3)
-    values = np.round(rng.normal(size=(6, 4)) + [0.4, 0.2, 0, 0], 1)  # rounded: some ties
+    values = np.round(rng.normal(size=(6, 4)) + np.array([0.4, 0.2, 0, 0]), 1)  # rounded: some ties
 
     result = average_ranks(values)
 
@@ -87,7 +87,7 @@ def test_average_ranks_and_the_friedman_test_equal_scipys() -> None:
     assert result.leads.tolist() == [sum(row[m] == max(row) for row in values) for m in range(4)]
 
 
-@pytest.mark.parametrize(("n_metrics", "q"), enumerate(PRINTED, start=2))
+@pytest.mark.parametrize(("n_metrics", "q"), list(enumerate(PRINTED, start=2)))
 def test_the_critical_difference_has_the_printed_q(n_metrics: int, q: float) -> None:
     result = average_ranks(np.arange(5 * n_metrics, dtype=float).reshape(5, n_metrics))
 
