@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.core.numbers import counted, decimals, finite_or_none
 from annotation.models import Campaign, Criterion, JobState
@@ -17,7 +17,7 @@ from correlations.selectors.inputs import FloatArray
 from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW, regression_difference
 from correlations.stats.worth import RegressionEstimate, regression_estimate
 from metrics.models import ScoreRun
-from metrics.scoring.external import SYSTEM
+from metrics.scoring.external import SEGMENT
 from metrics.selectors.arrays import run_systems, segment_items, segment_scores
 
 MOST_RUNS = 100  # to choose from
@@ -107,7 +107,9 @@ class HelpedResults:
 def helping_runs(campaign: Campaign) -> QuerySet[ScoreRun]:
     """Return the finished runs of the campaign's data set with scores of single outputs, newest first."""
     runs = ScoreRun.objects.filter(dataset=campaign.dataset_id, state=JobState.DONE)
-    return runs.exclude(parameters__level=SYSTEM).order_by("-number")
+    # Of scores that were made elsewhere a run may hold those of systems alone; other runs have no such parameter.
+    of_outputs = Q(parameters__level__isnull=True) | Q(parameters__level=SEGMENT)
+    return runs.filter(of_outputs).order_by("-number")
 
 
 def helped_results(campaign: Campaign, run: ScoreRun, label: str) -> HelpedResults:

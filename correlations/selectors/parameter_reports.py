@@ -58,7 +58,7 @@ class SweepReport:
             f"{self.sweep.shown(index)} in {cross.shares[index]:.0%}" for index in order[:2] if cross.shares[index]
         ]
         text = f"Chosen by cross-validation: {' and '.join(named)} of {cross.judged:,} folds. "
-        text += f"On items that it was not chosen on, it reaches {decimals(cross.outside, 3)}"
+        text += f"On items that it was not chosen on, the chosen value reaches {decimals(cross.outside, 3)}"
         if cross.loss is not None:
             text += f", {decimals(abs(cross.loss), 3)} {'less' if cross.loss >= 0 else 'more'} than on those it was"
         text += f"; the value in use, {self.sweep.in_use.shown}, reaches {decimals(cross.own, 3)} there"

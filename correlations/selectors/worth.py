@@ -13,6 +13,7 @@ from correlations.results.worth import HelpedMean, LeftOutRater, MarginTest, Row
 from correlations.selectors.tuned import MARK
 from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
+from metrics.scoring.external import External
 
 WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  # whom a candidate would replace
 IN_PLACE_OF = "crowd"
@@ -212,6 +213,30 @@ def stand_in_sentence(result: StudyResult) -> str:
     if not best.tells_more:
         return "Not shown: one and the same rating for every output passes the test, too."
     return f"{best.row.label} can: it beats {best.beaten}."
+
+
+def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
+    """Return whether a judge, or a metric, can stand in for a rater, and how sure that is; None if it was not tested.
+
+    Without a judge among the rows, only a metric that can is worth a finding.
+    """
+    report = StandInReport(result, IN_PLACE_OF, candidates := _candidates(result, IN_PLACE_OF), candidates[0], {})
+    best, margin = report.best, report.best.margin
+    has_judge = any(candidate.row.metric == External.name for candidate in candidates)
+    can = report.passes and best.tells_more
+    if margin is None or not (can or has_judge):
+        return None
+    what = "judge" if best.row.metric == External.name else "metric"
+    closer = f"At least as close to the others as the rater on {best.advantage:.0%} of outputs, the mean over raters"
+    if can:
+        return f"A {what} can stand in for a rater here: {best.row.label} beats {best.beaten}.", closer
+    if report.passes:
+        return (
+            f"Whether a {what} can stand in for a rater here is not shown: one and the same rating for every output "
+            f"passes the test as {best.row.label} does.",
+            closer,
+        )
+    return f"No judge can stand in for a rater here: the closest, {best.row.label}, beats {best.beaten}.", closer
 
 
 def ranking_sentence(result: StudyResult) -> str:
