@@ -53,6 +53,7 @@ class Line:
     """A metric with its settings and references, and the row of each study that has one."""
 
     label: str
+    short: str  # without settings that need not be named within one study
     references: str
     signature: str
     cells: Sequence[Cell | None]
@@ -75,7 +76,7 @@ class Line:
 
     @property
     def name(self) -> str:
-        return self.label if self.references == "none" else f"{self.label} with {named_references(self.references)}"
+        return self.short if self.references == "none" else f"{self.short} with {named_references(self.references)}"
 
 
 class Setting(NamedTuple):
@@ -156,6 +157,15 @@ class Compared:
     def only_some(self) -> Sequence[Line]:
         return [line for line in self.lines if not line.is_shared]
 
+    @cached_property
+    def is_of_one_choice(self) -> bool:
+        """Return whether all rows read the same references, if any, so that they need not be named."""
+        return len({line.references for line in self.shared} - {"none"}) < 2
+
+    def named(self, line: Line) -> str:
+        """Return a row as part of a sentence."""
+        return line.short if self.is_of_one_choice else line.name
+
     @property
     def different(self) -> Sequence[Line]:
         """Return the rows of two studies that differ by more than their intervals allow."""
@@ -226,6 +236,7 @@ def _line(cells: Sequence[Cell | None], *, independent: bool) -> Line:
         difference = correlation_difference(_number(a), a.interval, _number(b), b.interval)
     return Line(
         label=with_settings(first.row.label, first.row.signature),
+        short=first.row.label,
         references=first.row.subset_label,
         signature=first.row.signature,
         cells=cells,

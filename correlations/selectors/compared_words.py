@@ -30,7 +30,8 @@ def _ranks(compared: Compared) -> str:
     over = counted(n, "data set") if compared.is_independent else counted(n, "study", "studies")
     best = min(range(len(ranked.lines)), key=lambda place: float(ranked.ranks.means[place]))
     mean, leads = float(ranked.ranks.means[best]), int(ranked.ranks.leads[best])
-    first = [line.name for line, each in zip(ranked.lines, ranked.ranks.means.tolist(), strict=True) if each == mean]
+    averages = zip(ranked.lines, ranked.ranks.means.tolist(), strict=True)
+    first = [compared.named(line) for line, average in averages if average == mean]
     if len(first) > 1:
         return f"Over {over} {' and '.join(first)} share the first rank on average ({decimals(mean, 1)})."
     leading = "all" if leads == n else "none" if not leads else f"{leads:,}"
@@ -61,7 +62,7 @@ def _difference(compared: Compared) -> str:
     if not tested:
         return "Whether the two differ is not known: a study has no intervals over items."
     most = max(tested, key=lambda line: abs(line.apart))
-    shown = f"{most.name}: {decimals(most.apart, plus=True)} {_signed(most)}"
+    shown = f"{compared.named(most)}: {decimals(most.apart, plus=True)} {_signed(most)}"
     n, of = len(compared.different), counted(len(tested), "row")
     if not n:
         return f"Of {of} none differs between the two by more than the intervals allow; most does {shown}."
@@ -91,25 +92,23 @@ def assumption(compared: Compared) -> str:
 
 
 def figure(compared: Compared, *, theme: Theme) -> Spec | None:
-    """Draw the rows that all studies have, each with its coefficient in every study; None if there are none."""
+    """Draw the rows that all studies have, with each study's coefficient if it is defined; None if there are none."""
     rows = []
     for line in compared.shared[:MOST_DRAWN]:
         for name, cell in zip(compared.names, line.cells, strict=True):
-            if cell is not None:
-                value = math.nan if cell.value is None else cell.value
-                rows.append(_drawn(line, name, value, cell.interval, cell.reason))
+            if cell is not None and cell.value is not None:
+                rows.append(_drawn(line, name, cell.value, cell.interval))
         if line.pooled is not None and line.pooled.reason is None:
-            rows.append(_drawn(line, POOLED, line.pooled.value, line.pooled.interval, ""))
+            rows.append(_drawn(line, POOLED, line.pooled.value, line.pooled.interval))
     if not rows:
         return None
     title = f"{compared.coefficient.label} by study"
     return forest_plot(rows, title=title, series="Study", theme=theme)
 
 
-def _drawn(line: Line, study: str, value: float, interval: Interval, reason: str) -> ForestRow:
+def _drawn(line: Line, study: str, value: float, interval: Interval) -> ForestRow:
     references = "" if line.references == "none" else line.references
-    ends = (math.nan, math.nan) if math.isnan(value) else (interval.low, interval.high)
-    return ForestRow(line.label, references, study, value, honest=ends, reason=reason)
+    return ForestRow(line.short, references, study, value, honest=(interval.low, interval.high))
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------

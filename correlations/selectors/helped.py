@@ -18,7 +18,10 @@ from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW, regression_differ
 from correlations.stats.worth import RegressionEstimate, regression_estimate
 from metrics.models import ScoreRun
 from metrics.scoring.external import SEGMENT
+from metrics.scoring.settings import with_settings
 from metrics.selectors.arrays import run_systems, segment_items, segment_scores
+from metrics.selectors.runs import metric_label, run_metric
+from metrics.subsets import Subset
 
 MOST_RUNS = 100  # to choose from
 WORTH_SAYING = 0.02  # share of ratings saved
@@ -110,6 +113,20 @@ def helping_runs(campaign: Campaign) -> QuerySet[ScoreRun]:
     # Of scores that were made elsewhere a run may hold those of systems alone; other runs have no such parameter.
     of_outputs = Q(parameters__level__isnull=True) | Q(parameters__level=SEGMENT)
     return runs.filter(of_outputs).order_by("-number")
+
+
+def judges_quality(run: ScoreRun) -> bool:
+    """Return whether the run's metric says how good outputs are, and not only how long, say."""
+    metric = run_metric(run)
+    return metric is not None and metric.judges_quality
+
+
+def run_name(run: ScoreRun) -> str:
+    """Return the metric with its settings, and its references if it reads any."""
+    metric, name = run_metric(run), with_settings(metric_label(run), run.signature)
+    if metric is None or not metric.needs_references:
+        return name
+    return f"{name}, {Subset.from_mapping(run.subset).label}"
 
 
 def helped_results(campaign: Campaign, run: ScoreRun, label: str) -> HelpedResults:

@@ -231,11 +231,8 @@ def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
     if can:
         return f"A {what} can stand in for a rater here: {best.row.label} beats {best.beaten}.", closer
     if report.passes:
-        return (
-            f"Whether a {what} can stand in for a rater here is not shown: one and the same rating for every output "
-            f"passes the test as {best.row.label} does.",
-            closer,
-        )
+        text = f"Whether a {what} can stand in for a rater here is not shown: one and the same rating for every output "
+        return f"{text}passes the test as {best.row.label} does.", closer
     return f"No judge can stand in for a rater here: the closest, {best.row.label}, beats {best.beaten}.", closer
 
 

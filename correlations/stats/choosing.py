@@ -142,14 +142,14 @@ def cross_validated_choice(
     weights = np.concatenate([held_out, items & ~held_out]).astype(np.float64)
     both = curves(values, human, outputs, weights, coefficients=[coefficient]).system[coefficient]
     on_fold, on_rest = (side.reshape(n_repeats, n_folds, -1) for side in np.split(both, 2))
-    defined = np.isfinite(on_rest).all(axis=2) & np.isfinite(on_fold).all(axis=2)
+    defined: Bools = np.asarray(np.isfinite(on_rest).all(axis=2) & np.isfinite(on_fold).all(axis=2))
     if not defined.any():
         return None
     chosen = np.where(defined, np.nan_to_num(on_rest, nan=-math.inf).argmax(axis=2), 0)
     # (repeats, folds, folds): the value chosen without one fold, over each of the folds.
     everywhere = np.take_along_axis(on_fold[:, None], chosen[:, :, None, None], axis=3)[..., 0]
     outside = np.diagonal(everywhere, axis1=1, axis2=2)[defined]
-    others = defined[:, None] & defined[:, :, None] & (np.eye(n_folds) == 0)
+    others = np.asarray(defined[:, None] & defined[:, :, None] & (np.eye(n_folds) == 0))
     inside = everywhere[others]
     gain = outside - on_fold[..., fixed][defined]
     low, high = np.quantile(gain, (0.025, 0.975))

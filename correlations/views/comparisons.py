@@ -51,6 +51,7 @@ def study_compare(request: MemberRequest) -> HttpResponse:
 def _report(request: MemberRequest, compared: Compared) -> dict[str, Any]:
     query = _query(compared)
     slug = request.project.slug
+    has_chart = words.figure(compared, theme="light") is not None
     download = {
         f"{kind}_url": reverse("correlations:study-compare-download", args=[slug, kind]) + query
         for kind in ("csv", "json", "tex")
@@ -62,7 +63,7 @@ def _report(request: MemberRequest, compared: Compared) -> dict[str, Any]:
         "columns": list(zip(compared.studies, compared.names, strict=True)),
         "rows": [_row(compared, line) for line in compared.shared],
         "rest": [_row(compared, line) for line in compared.only_some],
-        "chart": chart_urls("correlations:study-compare-chart", [slug], query) if compared.shared else None,
+        "chart": chart_urls("correlations:study-compare-chart", [slug], query) if has_chart else None,
         "coefficients": shared_by(compared.results),
         "download": download,
         "n_different": sum(setting.differs for setting in compared.settings),

@@ -18,10 +18,12 @@ from correlations.selectors.helped import (
     HelpedResults,
     helped_results,
     helping_runs,
+    judges_quality,
+    run_name,
     table_rows,
 )
 from metrics.models import ScoreRun
-from metrics.templatetags.report import run_label
+from metrics.selectors.runs import metric_label
 
 
 @require_GET
@@ -33,7 +35,7 @@ def campaign_helped(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     if run is not None:
         context |= {
             "helped": _helped(campaign, run),
-            "runs": [(each, run_label(each)) for each in helping_runs(campaign)[:MOST_RUNS]],
+            "runs": [(each, run_name(each)) for each in helping_runs(campaign)[:MOST_RUNS]],
             **{f"{kind}_url": _download_url(campaign, run, kind) for kind in ("csv", "json")},
         }
     return render(request, "correlations/campaign_helped.html", context)
@@ -54,10 +56,11 @@ def campaign_helped_download(request: MemberRequest, campaign: Campaign, file_fo
 
 
 def _chosen_run(request: MemberRequest, campaign: Campaign) -> ScoreRun | None:
-    """Return the run that the address names, by default the newest; None if there is none."""
+    """Return the run that the address names, by default the newest that judges quality; None if there is none."""
     number, runs = whole_number(request, "run"), helping_runs(campaign)
     if number is None:
-        return runs.first()
+        newest = list(runs[:MOST_RUNS])
+        return next(filter(judges_quality, newest), newest[0] if newest else None)
     run = runs.filter(number=number).first()
     if run is None:
         raise Http404(f"No finished run {number} with scores of this campaign's outputs.")
@@ -70,4 +73,4 @@ def _download_url(campaign: Campaign, run: ScoreRun, file_format: str) -> str:
 
 
 def _helped(campaign: Campaign, run: ScoreRun) -> HelpedResults:
-    return helped_results(campaign, run, f"{run_label(run)} (run {run.number})")
+    return helped_results(campaign, run, f"{metric_label(run)} (run {run.number})")

@@ -1,6 +1,7 @@
 """A viewer goes from a campaign's results to the means with the help of a metric."""
 
 import pytest
+from django.db import transaction
 from django.urls import reverse
 from playwright.sync_api import expect
 
@@ -22,8 +23,9 @@ def world(transactional_db):
 
 
 def test_a_metric_narrows_the_means_of_a_campaign(live_server, world, new_page):
-    make_imported_run(world)
-    keep_ratings_of(world, 20)
+    with transaction.atomic():
+        make_imported_run(world)
+        keep_ratings_of(world, 20)
     page = new_page(**DESKTOP)
     sign_in(page, live_server.url, "vera-viewer", "password")
     page.goto(live_server.url + reverse("annotation:campaign-results", args=["chit-chat", world.output_campaign.pk]))
