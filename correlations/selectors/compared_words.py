@@ -51,7 +51,7 @@ def rank_note(compared: Compared) -> str:
         return nearer
     verdict = "the metrics differ" if ranks.pvalue <= LEVEL else "the order may be chance"
     n = counted(len(compared.studies), "data set")
-    return f"{nearer} Friedman’s test: p {_p(ranks.pvalue)}, so {verdict}; over {n} it is rough."
+    return f"{nearer} Friedman’s test: p {_p(ranks.pvalue)}, so {verdict}; over {n} the test is cautious."
 
 
 def _difference(compared: Compared) -> str:
@@ -62,11 +62,15 @@ def _difference(compared: Compared) -> str:
     if not tested:
         return "Whether the two differ is not known: a study has no intervals over items."
     most = max(tested, key=lambda line: abs(line.apart))
-    shown = f"{compared.named(most)}: {decimals(most.apart, plus=True)} {_signed(most)}"
-    n, of = len(compared.different), counted(len(tested), "row")
+    first, second = compared.names
+    of = compared.named(most)
+    largest = f"the largest difference is that of {of}: {decimals(most.apart, plus=True)} {_signed(most)}"
+    n, rows = len(compared.different), counted(len(tested), "row")
     if not n:
-        return f"Of {of} none differs between the two by more than the intervals allow; most does {shown}."
-    return f"{n:,} of {of} {'differs' if n == 1 else 'differ'} by more than the intervals allow; most does {shown}."
+        allowed = f"Of {rows} none differs between the two by more than the intervals allow"
+    else:
+        allowed = f"{n:,} of {rows} {'differs' if n == 1 else 'differ'} by more than the intervals allow"
+    return f"{allowed}; {largest}, “{first}” less “{second}”."
 
 
 def _signed(line: Line) -> str:

@@ -99,7 +99,7 @@ def test_two_studies_of_one_data_set_say_what_differs_and_what_is_assumed(study:
     page = body(as_user(viewer).get(compare_url(smaller, other)))
 
     assert "Studies of one data set share items" in page
-    assert "1 of 3 rows differs by more than the intervals allow; most does ΔBLEU" in page
+    assert "1 of 3 rows differs by more than the intervals allow; the largest difference is that of ΔBLEU" in page
     changed = page.split('id="settings"')[1].split("</summary>")[0]
     assert "Unit size" in changed
     assert "Random number" in changed
