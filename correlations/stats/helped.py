@@ -47,7 +47,7 @@ def regression_difference(
     >>> ratings = [4, 3, 5, 4, np.nan, np.nan], [2, 3, 3, 1, np.nan, np.nan]
     >>> result = regression_difference(*ratings, [0.7, 0.5, 0.9, 0.9, 0.2, 0.4], [0.3, 0.4, 0.5, 0.2, 0.3, 0.3])
     >>> round(result.mean, 2), round(result.estimate, 2)
-    (1.75, 1.06)
+    (1.75, 1.08)
     """
     sides = [
         np.asarray(side, dtype=np.float64) for side in (first_ratings, second_ratings, first_scores, second_scores)

@@ -116,7 +116,7 @@ def pooled_correlation(coefficients: ArrayLike, observations: ArrayLike, interva
     --------
     >>> pooled = pooled_correlation([0.3, 0.5], [103, 53], [[0.11, 0.47], [0.26, 0.68]])
     >>> round(pooled.value, 3), [round(end, 2) for end in pooled.interval]
-    (0.371, [0.22, 0.51])
+    (0.371, [0.22, 0.5])
     """
     values = np.asarray(coefficients, dtype=np.float64)
     counts = np.asarray(observations, dtype=np.float64)

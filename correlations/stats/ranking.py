@@ -174,7 +174,7 @@ def cross_validated_tie_accuracy(
 
     Examples
     --------
-    >>> scores, ratings = [[0.1, 0.2, 0.9], [0.3, 0.4, 0.8]], [[1, 1, 3], [2, 2, 4]]
+    >>> scores, ratings = [[1, 2, 9], [3, 4, 8]], [[1, 1, 3], [2, 2, 4]]
     >>> cross_validated_tie_accuracy(scores, ratings, rng=np.random.default_rng(1))
     1.0
     """
