@@ -105,10 +105,9 @@ def _chosen(report: SweepReport) -> str:
         return "The value in use was chosen beforehand"
     if cross is None:
         return f"The best value is {MARK}"
-    return (
-        f"The best value is {MARK}; chosen by cross-validation it gains {decimals(cross.gain, 3, plus=True)} on others, "
-        f"{decimals(cross.gain_range[0], 3, plus=True)} to {decimals(cross.gain_range[1], 3, plus=True)} over folds"
-    )
+    low, high = (decimals(end, 3, plus=True) for end in cross.gain_range)
+    gain = f"chosen by cross-validation it gains {decimals(cross.gain, 3, plus=True)} on others"
+    return f"The best value is {MARK}; {gain}, {low} to {high} over folds"
 
 
 def campaign_uses(campaign: Campaign) -> Iterator[QuerySet[Any]]:

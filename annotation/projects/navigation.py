@@ -121,9 +121,7 @@ CAMPAIGN = (
         "annotation:campaign-detail",
         tuple(f"annotation:campaign-{view}" for view in ("detail", "monitor", "operation")),
     ),
-    Entry(
-        "Results", "annotation:campaign-results", ("annotation:campaign-results", "correlations:campaign-helped")
-    ),
+    Entry("Results", "annotation:campaign-results", ("annotation:campaign-results", "correlations:campaign-helped")),
     Entry(
         "Design",
         "annotation:campaign-design",

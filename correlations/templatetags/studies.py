@@ -4,7 +4,9 @@ from typing import Any
 
 from django import template
 from django.template import Context
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
@@ -35,10 +37,10 @@ def study_download(context: Context, table: str, of: str) -> dict[str, str]:
     return {"of": of} | _table_addresses(context, table)
 
 
-@register.inclusion_tag("components/tuned.html")
-def tuned() -> dict[str, str]:
+@register.simple_tag
+def tuned() -> SafeString:
     """Mark a number that was chosen as the best one on the items that it is reported on."""
-    return {"mark": MARK, "why": WHY}
+    return mark_safe(render_to_string("components/tuned.html", {"mark": MARK, "why": WHY}).strip())  # noqa: S308
 
 
 @register.inclusion_tag("components/job_status.html", takes_context=True)

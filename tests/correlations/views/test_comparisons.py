@@ -116,7 +116,7 @@ def test_two_studies_of_one_data_set_say_what_differs_and_what_is_assumed(study:
     for wrong, field in ((f"?study={smaller.pk}&study=x", "study"), ("?study=0", "study"), ("?coefficient=x", None)):
         refusal = as_user(viewer).get(api + wrong)
         assert refusal.status_code == 400
-        assert (field or "coefficient") in refusal.json()["errors"]
+        assert (field or "coefficient") in refusal.json()["fields"]
 
 
 def test_rows_meet_by_settings_and_references_and_few_units_are_neither_ranked_nor_pooled(study: Study) -> None:
