@@ -15,6 +15,8 @@ from correlations.models import ParameterStudy, Study
 from correlations.results.study import StudyResult
 from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.reports import BestRow, best_row, few_units
+from correlations.selectors.tuned import MARK
+from correlations.selectors.worth import stand_in_finding
 from metrics.scoring.settings import with_settings
 
 STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
@@ -29,6 +31,16 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
             yield Finding("Study", at, _headline(result, best), _sure(result, best), url)
+
+
+def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
+    """Yield whether a judge or a metric can stand in for a rater, of each study that tested it."""
+    done = project.studies.filter(state=JobState.DONE).order_by("-finished_at").only("name", "result", "finished_at")
+    for study in done[:most]:
+        if said := stand_in_finding(study.read_result()):
+            url = reverse("correlations:study-stand-in", args=[project.slug, study.pk])
+            at: Any = study.finished_at  # finished ones have a time
+            yield Finding("Study", at, *said, url)
 
 
 def _headline(result: StudyResult, best: BestRow) -> str:
@@ -81,9 +93,21 @@ def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
             study.finished_at,  # type: ignore[arg-type] # finished ones have a time
             f"“{study.name}”: {report.sweep.label} is best at {best}, with {result.deciding.label} "
             f"{decimals(report.best_value, 3)} over systems. The value in use, {in_use}, has {own}.",
-            "The best of many values is better on these items than on others",
+            _chosen(report),
             reverse("correlations:parameter-study-detail", args=[project.slug, study.pk]),
         )
+
+
+def _chosen(report: SweepReport) -> str:
+    """Return what the best value is worth on items that it was not chosen on, or that this is not known."""
+    cross = report.sweep.cross
+    if report.sweep.best == report.sweep.chosen:
+        return "The value in use was chosen beforehand"
+    if cross is None:
+        return f"The best value is {MARK}"
+    low, high = (decimals(end, 3, plus=True) for end in cross.gain_range)
+    gain = f"chosen by cross-validation it gains {decimals(cross.gain, 3, plus=True)} on others"
+    return f"The best value is {MARK}; {gain}, {low} to {high} over folds"
 
 
 def campaign_uses(campaign: Campaign) -> Iterator[QuerySet[Any]]:
@@ -100,7 +124,7 @@ register_contents(
     uses=[campaign_uses],
 )
 register(
-    findings=[study_findings, parameter_findings],
+    findings=[study_findings, stand_in_findings, parameter_findings],
     setbacks=[study_setback],
     jobs=[
         JobKind(Study, "Study “{name}”", "name", "correlations:study-detail"),

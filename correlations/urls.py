@@ -2,7 +2,7 @@ from django.urls import URLPattern, path
 
 from annotation.core.job_views import cancel_view, retry_view
 from correlations.selectors.lists import AnyStudy
-from correlations.views import downloads, studies, uses
+from correlations.views import comparisons, downloads, helped, studies, uses
 from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
@@ -36,6 +36,17 @@ def kind_urls(kind: Kind[AnyStudy, AnyResult]) -> list[URLPattern]:
 
 
 urlpatterns: list[URLPattern] = [
+    path(f"{PROJECT}/studies/compare/", comparisons.study_compare, name="study-compare"),
+    path(
+        f"{PROJECT}/studies/compare.<str:file_format>",
+        comparisons.study_compare_download,
+        name="study-compare-download",
+    ),
+    path(
+        f"{PROJECT}/studies/compare/chart.<str:file_format>",
+        comparisons.study_compare_chart,
+        name="study-compare-chart",
+    ),
     *kind_urls(STUDY),
     path(f"{PROJECT}/studies/<int:pk>/rows/<int:row>/", study_row, {"kind": STUDY}, name="study-row"),
     path(f"{PROJECT}/studies/<int:pk>/levels/", study_levels, {"kind": STUDY}, name="study-levels"),
@@ -49,5 +60,11 @@ urlpatterns: list[URLPattern] = [
         name="study-sensitivity-create",
     ),
     *kind_urls(PARAMETER_STUDY),
+    path(f"{PROJECT}/campaigns/<int:pk>/results/with-metric/", helped.campaign_helped, name="campaign-helped"),
+    path(
+        f"{PROJECT}/campaigns/<int:pk>/results/with-metric.<str:file_format>",
+        helped.campaign_helped_download,
+        name="campaign-helped-download",
+    ),
     path(f"{PROJECT}/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),
 ]

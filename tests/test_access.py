@@ -98,6 +98,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:study-download correlations:study-figure correlations:study-figure-download "
         "correlations:study-row correlations:study-levels correlations:study-significance correlations:study-stand-in "
         "correlations:study-sensitivity "
+        "correlations:campaign-helped correlations:campaign-helped-download "
+        "correlations:study-compare correlations:study-compare-download correlations:study-compare-chart "
         "metrics:model-detail metrics:model-download metrics:model-overlap-download "
         "metrics:model-spectrum metrics:model-spectrum-download metrics:run-comparisons metrics:run-detail "
         "metrics:run-disagreements metrics:run-download metrics:run-figure metrics:run-figure-download "

@@ -47,7 +47,11 @@ TASKS = (
         "Rate",
         "Raters judge texts",
         (
-            Entry("Campaigns", "annotation:campaign-list", ("annotation:campaign-", "annotation:rater-")),
+            Entry(
+                "Campaigns",
+                "annotation:campaign-list",
+                ("annotation:campaign-", "annotation:rater-", "correlations:campaign-"),
+            ),
             Entry("Results", "annotation:results", ("annotation:results",)),
             Entry("Lists", "annotation:response-list-list", ("annotation:response-list-",)),
             Entry("Provider accounts", "annotation:provider-accounts", ("annotation:provider-account",), Role.MANAGER),
@@ -117,7 +121,7 @@ CAMPAIGN = (
         "annotation:campaign-detail",
         tuple(f"annotation:campaign-{view}" for view in ("detail", "monitor", "operation")),
     ),
-    Entry("Results", "annotation:campaign-results", ("annotation:campaign-results",)),
+    Entry("Results", "annotation:campaign-results", ("annotation:campaign-results", "correlations:campaign-helped")),
     Entry(
         "Design",
         "annotation:campaign-design",

@@ -33,6 +33,7 @@ from annotation.results.attributes import (
     rater_answers,
 )
 from annotation.results.charts import CHARTS
+from annotation.results.registry import companions
 from annotation.results.selectors.campaigns import headline, rated_campaigns
 from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
@@ -53,11 +54,14 @@ WAIT = "A worker is still computing these results; try again in a minute."
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_results(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    context = _context(request, [campaign]) | {"campaign": campaign}
+    context = _context(request, [campaign]) | {"campaign": campaign, "companions": []}
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
-    part = "annotation/results/results_content.html" if request.htmx else "annotation/results/campaign_results.html"
-    return render(request, part, context)
+    if request.htmx:
+        return render(request, "annotation/results/results_content.html", context)
+    if context["results"]:
+        context["companions"] = list(companions(campaign))
+    return render(request, "annotation/results/campaign_results.html", context)
 
 
 @require_GET

@@ -18,7 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.coverage import agreement, campaign, rater, scores, significance, studies, systems, weights, worth
+from benchmarks.coverage import (
+    agreement,
+    campaign,
+    pooled,
+    rater,
+    scores,
+    significance,
+    studies,
+    systems,
+    weights,
+    worth,
+)
 from benchmarks.coverage.case import Case
 
 DOCUMENT = Path(__file__).resolve().parent.parent.parent / "docs" / "methods.md"
@@ -31,7 +42,7 @@ HEADINGS = {
 }
 CASES: tuple[Case, ...] = tuple(
     case
-    for module in (weights, agreement, rater, campaign, systems, scores, studies, significance, worth)
+    for module in (weights, agreement, rater, campaign, systems, scores, studies, significance, worth, pooled)
     for case in module.CASES
 )
 # Fields that look like an interval's and are none: ends of a scale or range, what a class of results holds

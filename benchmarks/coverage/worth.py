@@ -7,10 +7,11 @@ from functools import partial
 import numpy as np
 
 from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
+from correlations.stats.helped import regression_difference
 from correlations.stats.worth import ENOUGH_ITEMS, RegressionEstimate, alternative_annotator_test, regression_estimate
 
 SCORED = 1000  # outputs with a score
-TRUTH, RATERS, TRIALS = 3.0, 4, 2000
+TRUTH, APART, RATERS, TRIALS = 3.0, 0.4, 4, 2000
 
 
 def estimated(rng: np.random.Generator, n: int, *, telling: float, curved: bool) -> RegressionEstimate:
@@ -25,6 +26,17 @@ def estimated(rng: np.random.Generator, n: int, *, telling: float, curved: bool)
 def interval(rng: np.random.Generator, *, n: int, telling: float, curved: bool = False) -> Hits:
     ends = estimated(rng, n, telling=telling, curved=curved).interval
     return held([ends.low], TRUTH, [ends.high])
+
+
+def difference(rng: np.random.Generator, *, n: int, telling: float) -> Hits:
+    """Compare two systems over the same items: what makes an item hard is hard for both, and shows in the scores."""
+    hard = rng.normal(0, 1, SCORED)
+    told, own = rng.normal(0, 0.7, (2, 2, SCORED))
+    quality = np.array([[TRUTH + APART], [TRUTH]]) + hard + np.sqrt(telling) * told + np.sqrt(1 - telling) * own
+    rated = np.full(quality.shape, np.nan)
+    rated[:, :n] = quality[:, :n] + rng.normal(0, 0.8, (3, 2, n)).mean(axis=0)
+    found = regression_difference(*rated, *(told + 0.5 * hard))
+    return held([found.interval.low], APART, [found.interval.high]) if found else np.array([np.nan])
 
 
 def alone(rng: np.random.Generator, *, n: int) -> Hits:
@@ -59,6 +71,19 @@ CASES = (
                 partial(interval, n=100, telling=0.5, curved=True),
                 TRIALS,
             ),
+        ),
+    ),
+    Case(
+        "Difference of two systems with the help of a metric",
+        "correlations.stats.helped.regression_difference",
+        ("RegressionEstimate.interval",),
+        tuple(
+            Setting(
+                f"{n} of {SCORED} items rated, the metric tells {telling:.0%} of what is not shared",
+                partial(difference, n=n, telling=telling),
+                TRIALS,
+            )
+            for n, telling in ((10, 0.5), (50, 0.8))
         ),
     ),
     Case(

@@ -150,9 +150,18 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Items": "Items on which two systems are rated and the metric is defined for both.",
         "Clamped": "Scores in which matches of some order weighed less than 0 in all, and were counted as 0.",
     },
+    "compared": {
+        "References": "Which references the metric was given: all, or those above a weight.",
+        "Difference": "The first study less the second, with the 95% interval that their own intervals give; bold if "
+        "0 is outside.",
+        "Pooled": "The mean over data sets, weighted by observations, with the 95% interval for these data sets.",
+        "Average rank": "The rank among the rows, 1 the best, averaged over the studies.",
+        "Leads": "In how many studies the row has the highest coefficient.",
+    },
     "ranking": {
         "Pairs right": "Pairs of systems that the metric orders, or ties, as the raters do: pairwise accuracy.",
         "Pairs right, with ties": "The same if scores that differ little are a tie, as raters tie many pairs.",
+        "Ties of other items": "The same with ε chosen on the other items, in ten folds: what it is worth elsewhere.",
         "A tie up to": "The difference in score, ε, up to which two outputs are tied: the best one for these pairs.",
         "As sure as raters": "How near its p-values for pairs of systems are to the raters': soft pairwise accuracy.",
     },
@@ -459,6 +468,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         "95% interval": "Over resampled items.",
         "Difference": "From the coefficient under the release's own weights, over the items that both can use.",
         "Its interval": "The 95% interval of that difference, over the same resampled items.",
+    },
+    "helped": {
+        "Rated": "Outputs, or items of both systems, with a rating, of those with a score.",
+        "From ratings alone": "The mean over rated outputs, with its 95% interval for these raters.",
+        "With the scores": "The regression estimate over all scored outputs, with its 95% interval.",
+        "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
     },
     "models": {
         "Texts": "Different texts that the model was trained on.",

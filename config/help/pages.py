@@ -345,6 +345,14 @@ PAGES = (
         ("study", "correlation", "unit-of-observation"),
     ),
     Page(
+        ["correlations:study-compare"],
+        "Studies side by side: the same metrics on several data sets or with other settings, pooled, ranked, and what "
+        "differs between the studies.",
+        "methods#several-studies",
+        "methods#what-intervals-and-p-values-hold",
+        ("study", "correlation"),
+    ),
+    Page(
         ["correlations:study-levels"],
         "How a metric agrees with people over whole systems, and over single outputs: correlations, what each is "
         "without one system, and errors in points.",
@@ -375,6 +383,14 @@ PAGES = (
         "methods#how-many-raters-a-study-needed",
         "methods#what-intervals-and-p-values-hold",
         ("study", "rater", "weight"),
+    ),
+    Page(
+        ["correlations:campaign-helped"],
+        "Systems' mean ratings and their differences, with and without the scores of a metric for outputs that are not "
+        "rated, and how many ratings the scores save.",
+        "methods#what-a-metric-is-worth",
+        "methods#what-intervals-and-p-values-hold",
+        ("rating", "metric"),
     ),
     Page(
         ["correlations:parameter-study-"],

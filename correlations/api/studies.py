@@ -11,10 +11,12 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import Strict
 from correlations.api.base import NamesField, StudyJobSerializer, StudySpecificationSerializer, StudyViewSet
+from correlations.api.comparisons import PARAMETERS, ComparisonSerializer, requested_comparison
 from correlations.api.sensitivity import SensitivitySerializer
 from correlations.models import Study
 from correlations.results.codec import to_json
 from correlations.results.sensitivity import Sensitivity
+from correlations.selectors.compared_words import plain
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL
@@ -227,6 +229,7 @@ class SameRatingSerializer(serializers.Serializer[Any]):
 class RankingSerializer(serializers.Serializer[Any]):
     pairwise = serializers.FloatField(allow_null=True, help_text="Pairwise accuracy within items.")
     calibrated = serializers.FloatField(allow_null=True, help_text="The same with ties calibrated on these pairs.")
+    held_out = serializers.FloatField(allow_null=True, help_text="The same with epsilon chosen on other items.")
     epsilon = serializers.FloatField(allow_null=True, help_text="Scores that differ by no more are a tie.")
     soft = serializers.FloatField(allow_null=True, help_text="Soft pairwise accuracy.")
 
@@ -378,6 +381,12 @@ class StudiesViewSet(StudyViewSet):
         result = self.finished().read_result()
         plain = to_json(result.sensitivity or Sensitivity.nothing(NOT_REQUESTED)) | {"coefficient": result.lead.key}
         return ApiResponse(SensitivitySerializer(plain).data)
+
+    @extend_schema(parameters=PARAMETERS, responses=ComparisonSerializer)
+    @action(detail=False, pagination_class=None)
+    def comparison(self, request: Request, **_: Any) -> ApiResponse:
+        """Return studies side by side: differences, values pooled over data sets, average ranks, what differs."""
+        return ApiResponse(plain(requested_comparison(request, self.project)))
 
     def _of_rows(self, part: str, serializer: type[serializers.Serializer[Any]]) -> ApiResponse:
         """Return a part of the result that has an entry for each row, with the row's names."""

@@ -35,6 +35,7 @@ def forest_plot(
     rows: Sequence[ForestRow],
     *,
     title: str = "Correlation with human ratings",
+    series: str = "Coefficient",
     theme: Theme = "light",
     width: Width = "container",
 ) -> Spec:
@@ -44,6 +45,8 @@ def forest_plot(
     ----------
     rows : sequence of ForestRow
         In the order to show; rows of one metric and subset share a line.
+    series : str
+        What ``coefficient`` of the rows names: coefficients, or, say, studies.
 
     Raises
     ------
@@ -59,12 +62,12 @@ def forest_plot(
     _check(rows)
     lines = list(dict.fromkeys(_line(row) for row in rows))
     return finish(
-        layers(*_drawn(rows, lines, theme)),
+        layers(*_drawn(rows, lines, series, theme)),
         theme,
         title=title,
         subtitle=[
             "Band: bootstrap over items",
-            "Line: the paper’s interval (Fisher z)",
+            *(["Line: the paper’s interval (Fisher z)"] if any(_has_paper(row) for row in rows) else []),
             *(["Upright bar: another group of as many raters"] if any(_has_ceiling(row) for row in rows) else []),
         ],
         description=_in_words(rows),
@@ -73,7 +76,7 @@ def forest_plot(
     )
 
 
-def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[alt.Chart]:
+def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Theme) -> list[alt.Chart]:
     colours = palette(theme)
     metrics = list(dict.fromkeys(row.metric for row in rows))
     shown = list(dict.fromkeys(row.coefficient for row in rows))
@@ -94,7 +97,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
         {
             "metric": "Metric",
             "subset": "References",
-            "coefficient": "Coefficient",
+            "coefficient": series,
             "shown": "Mean over assignments",
             "honest": "Bootstrap interval",
             "paper": "Paper’s interval",
@@ -131,6 +134,10 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
         ),
         undefined.encode(x=alt.datum(0, scale=scale), text="undefined:N", tooltip="undefined:N"),
     ]
+
+
+def _has_paper(row: ForestRow) -> bool:
+    return not math.isnan(row.paper[0])
 
 
 def _has_ceiling(row: ForestRow) -> bool:

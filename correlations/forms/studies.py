@@ -1,5 +1,6 @@
 """The form of a new study."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -8,17 +9,24 @@ from django.db.models import Max, Min
 from annotation.core.forms import offer_choices
 from annotation.models import Dataset, JobState, Release
 from correlations.forms.base import StudyBaseForm
+from correlations.models import Study
 from correlations.selectors.metrics import RUN, offered_metrics
-from correlations.specification import COMPARED, ORIENTATIONS, REMAINDERS
+from correlations.specification import COMPARED, ORDER, ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL, USUAL_SIZE
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import ScoreRun
+from metrics.scoring.external import External
+from metrics.scoring.registry import METRICS
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
 from metrics.selectors.scripts import dataset_script, proposed_tokenizer
 
 OPTIONAL = ("unit_size", "pairs")  # fitted to the data if they are empty
+SAME_SETTINGS = (  # that a study like another one begins with
+    *("unit_size", "assignments", "bootstrap", "order", "tokenize", "lowercase", "orientation", "remainder"),
+    *("coefficients", "compare", "seed", "sweeps"),
+)
 PLAIN_SUBSETS = (
     "Which references of the data set the metrics read, one row of the table each: <code>all</code>, or the "
     "<code>original</code> one. All count alike; weights come from a release."
@@ -106,7 +114,9 @@ class StudyForm(StudyBaseForm):
     MAIN = ("name", "campaigns", "criteria", "systems")
     METRICS = ("metrics", "metric_lines", "subsets")
 
-    def __init__(self, *args: Any, dataset: Dataset, release: Release | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, dataset: Dataset, release: Release | None = None, like: Study | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, dataset=dataset, release=release, **kwargs)
         self.fields["systems"].help_text = "Every two of them are compared, by each metric and by the raters."
         if not self.is_bound and (release is None or _weighs_all_alike(release)):
@@ -121,6 +131,28 @@ class StudyForm(StudyBaseForm):
         self.fields["tokenize"].initial = proposed_tokenizer(dataset)
         if script:
             self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
+        if like is not None and not self.is_bound:
+            self._begin_like(like)
+
+    def _begin_like(self, study: Study) -> None:
+        """Begin with another study's settings. Campaigns, systems and imported scores are those of this data set."""
+        spec = study.specification
+        same = {name: spec[name] for name in SAME_SETTINGS if name in spec}
+        offered = {each.value for group in self.offered.values() for each in group if not each.missing}
+        computed = [entry for entry in spec["metrics"] if entry["name"] != External.name]
+        usual = [entry["name"] for entry in computed if _takes_shared(entry, spec) and entry["name"] in offered]
+        lines = [_line(entry, spec) for entry in computed if entry["name"] not in usual]
+        imported = [value for value in self.initial["metrics"] if value.startswith(RUN)]
+        self.initial = (
+            dict(self.initial)
+            | same
+            | {
+                "name": study.name,
+                "metrics": [*usual, *imported],
+                "metric_lines": "\n".join(lines),
+                "subsets": ", ".join(spec["subsets"]),
+            }
+        )
 
     def _ticked(self, offered: list[str], *, weighted: bool) -> list[str]:
         """Return what is ticked at first: the papers' metrics, imported scores, and without weights what was scored."""
@@ -179,6 +211,26 @@ class StudyForm(StudyBaseForm):
         ]
         metrics += self.cleaned_data["metric_lines"]
         return given | {"release": self.release_name, "subsets": subsets, "metrics": metrics}
+
+
+def _takes_shared(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
+    """Return whether a metric's parameters are what its name alone gives with the study's shared ones."""
+    return not _own_parameters(entry, spec)
+
+
+def _own_parameters(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    shared = {ORDER: spec["order"], "tokenize": spec["tokenize"], "lowercase": spec["lowercase"]}
+    usual = {each.name: shared.get(each.name, each.default) for each in METRICS[entry["name"]].parameter_list()}
+    return {name: value for name, value in entry["parameters"].items() if value != usual.get(name)}
+
+
+def _line(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
+    """Write a metric with its own parameters as the form reads it."""
+    options = ",".join(
+        f"{name}={'yes' if value is True else 'no' if value is False else value}"
+        for name, value in _own_parameters(entry, spec).items()
+    )
+    return f"{entry['name']}:{options}" if options else entry["name"]
 
 
 def _weighs_all_alike(release: Release) -> bool:

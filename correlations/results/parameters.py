@@ -90,6 +90,30 @@ class Halves:
 
 
 @dataclass(frozen=True)
+class CrossValidation:
+    """The best value of all folds of the items but one, judged on that one; means over the folds of all repeats.
+
+    ``inside`` is over folds that the value was chosen on, ``outside`` over those that it was not; ``own`` is of the
+    value in use over the latter, ``gain`` what choosing gains there. ``gain_range`` holds the middle 95% of folds.
+    """
+
+    folds: int
+    repeats: int
+    judged: int
+    shares: tuple[float, ...]  # of the judged folds in which each value was chosen
+    on_training: float
+    inside: float | None
+    outside: float
+    own: float
+    gain: float
+    gain_range: Ends
+
+    @property
+    def loss(self) -> float | None:
+        return None if self.inside is None else self.inside - self.outside
+
+
+@dataclass(frozen=True)
 class Splits:
     """The best value on one split of the data set, judged on another."""
 
@@ -118,6 +142,7 @@ class ParameterSweep:
     systems: tuple[SystemRating, ...]
     without: tuple[Without, ...]
     halves: Halves | None
+    cross: CrossValidation | None
     splits: Splits | None
     no_interval: str
 
@@ -146,7 +171,7 @@ class ModelUsed:
 class ParameterResult(StudyReport):
     """Everything that the report of a parameter study shows."""
 
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
 
     coefficient: str  # the key of the one whose highest value is the best
     coefficients: tuple[str, ...]

@@ -88,11 +88,13 @@ class SameRating:
 class Ranking:
     """How well the row ranks systems: within items, with ties calibrated, and by its certainty of each pair.
 
-    ``calibrated`` counts scores that differ by at most ``epsilon``, the best choice on these very pairs, as a tie.
+    ``calibrated`` counts scores that differ by at most ``epsilon``, the best choice on these very pairs, as a tie;
+    ``held_out`` does so with epsilon chosen on other items.
     """
 
     pairwise: float | None
     calibrated: float | None
+    held_out: float | None
     epsilon: float | None
     soft: float | None
 

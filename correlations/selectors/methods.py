@@ -76,6 +76,11 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
             f"The worth of choosing was measured on {spec['halves']:,} random halves of the items: the value with the "
             f"highest {result.deciding.label} on one half was judged on the other."
         )
+    if cross := next((sweep.cross for sweep in result.sweeps if sweep.cross), None):
+        sentences.append(
+            f"The choice was cross-validated over items, {cross.repeats} times {cross.folds} folds: the value with the "
+            "highest coefficient on the other folds was judged on the one left out."
+        )
     if spec["release"]:
         sentences.append(f"References: {spec['subset']} of release {spec['release']}.")
     elif counts.references:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotation.core.charts import Spec, Theme
-from annotation.core.numbers import card
+from annotation.core.numbers import card, decimals
 from correlations.charts.parameters import ParameterAxis, parameter_chart
 from correlations.models import ParameterStudy
 from correlations.results.parameters import (
+    CrossValidation,
     Level,
     LevelEstimate,
     ParameterPoint,
@@ -45,6 +46,30 @@ class SweepReport:
     @property
     def best_value(self) -> float | None:
         return self._value(self.sweep.best_point)
+
+    @property
+    def chosen_sentence(self) -> str:
+        """Return which value cross-validation chooses, and what it reaches on other items; empty without it."""
+        cross = self.sweep.cross
+        if cross is None:
+            return ""
+        order = sorted(range(len(cross.shares)), key=lambda index: -cross.shares[index])
+        named = [
+            f"{self.sweep.shown(index)} in {cross.shares[index]:.0%}" for index in order[:2] if cross.shares[index]
+        ]
+        text = f"Chosen by cross-validation: {' and '.join(named)} of {cross.judged:,} folds. "
+        text += f"On items that it was not chosen on, the chosen value reaches {decimals(cross.outside, 3)}"
+        if cross.loss is not None:
+            text += f", {decimals(abs(cross.loss), 3)} {'less' if cross.loss >= 0 else 'more'} than on those it was"
+        text += f"; the value in use, {self.sweep.in_use.shown}, reaches {decimals(cross.own, 3)} there"
+        return f"{text}. {self._gain(cross)}"
+
+    def _gain(self, cross: CrossValidation) -> str:
+        low, high = cross.gain_range
+        spread = f"{decimals(low, 3, plus=True)} to {decimals(high, 3, plus=True)} over the middle 95% of folds"
+        if cross.gain > 0:
+            return f"Choosing gains {decimals(cross.gain, 3)} ({spread})."
+        return f"Choosing gains nothing ({decimals(cross.gain, 3, plus=True)}; {spread})."
 
     @property
     def has_ngrams(self) -> bool:
@@ -195,6 +220,7 @@ def _curve_table(sweep: ParameterSweep, coefficients: Sequence[str]) -> Table:
         "most_influential_system": lambda index, point: point.influential and point.influential.system,
         "pearson_without_it": lambda index, point: point.influential and point.influential.pearson,
         "chosen_share_of_halves": lambda index, point: shares[index],
+        "chosen_share_of_folds": lambda index, point: sweep.cross and sweep.cross.shares[index],
     }
     return table_of(columns, enumerate(sweep.points))
 

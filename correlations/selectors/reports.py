@@ -38,6 +38,7 @@ class BestRow:
     rivals: list[str]
     ahead: list[str]
     ceiling: float | None
+    is_tuned: bool  # the best of several choices of references
 
     @property
     def references(self) -> str:
@@ -78,7 +79,8 @@ def best_row(result: StudyResult) -> BestRow | None:
         elif _lead(this, entry) < 0:
             ahead.append(name)
     ceiling = result.ceilings[best].coefficients[result.lead.key].ceiling
-    return BestRow(row, best, row.coefficients[result.lead.key], rivals, ahead, ceiling)
+    is_tuned = sum(each.label == row.label for each in result.rows) > 1
+    return BestRow(row, best, row.coefficients[result.lead.key], rivals, ahead, ceiling, is_tuned)
 
 
 def references_in_words(row: StudyRow) -> str:

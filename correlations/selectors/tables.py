@@ -86,6 +86,7 @@ def _ranking_table(result: StudyResult) -> Table:
         **NAMES,
         "pairwise_accuracy": lambda _, ranking: ranking.pairwise,
         "tie_calibrated_accuracy": lambda _, ranking: ranking.calibrated,
+        "tie_accuracy_epsilon_of_other_items": lambda _, ranking: ranking.held_out,
         "epsilon": lambda _, ranking: ranking.epsilon,
         "soft_pairwise_accuracy": lambda _, ranking: ranking.soft,
     }

@@ -11,8 +11,10 @@ from annotation.rating.selectors.ratings import rater_places
 from correlations.results.levels import SystemPoint
 from correlations.results.study import StudyResult, StudyRow
 from correlations.results.worth import HelpedMean, LeftOutRater, MarginTest, RowWorth, StandIn, TestedRater
+from correlations.selectors.tuned import MARK
 from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
+from metrics.scoring.external import External
 
 WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  # whom a candidate would replace
 IN_PLACE_OF = "crowd"
@@ -225,11 +227,37 @@ def stand_in_sentence(result: StudyResult) -> str:
     return f"{best.row.label} can: it beats {best.beaten}."
 
 
+def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
+    """Return whether a judge, or a metric, can stand in for a rater, and how sure that is; None if it was not tested.
+
+    Without a judge among the rows, only a metric that can is worth a finding.
+    """
+    report = StandInReport(result, IN_PLACE_OF, candidates := _candidates(result, IN_PLACE_OF), candidates[0], {})
+    best, margin = report.best, report.best.margin
+    has_judge = any(candidate.row.metric == External.name for candidate in candidates)
+    can = report.passes and best.tells_more
+    if margin is None or not (can or has_judge):
+        return None
+    what = "judge" if best.row.metric == External.name else "metric"
+    closer = f"At least as close to the others as the rater on {best.advantage:.0%} of outputs, the mean over raters"
+    if can:
+        return f"A {what} can stand in for a rater here: {best.row.label} beats {best.beaten}.", closer
+    if report.passes:
+        text = f"Whether a {what} can stand in for a rater here is not shown: one and the same rating for every output "
+        return f"{text}passes the test as {best.row.label} does.", closer
+    return f"No judge can stand in for a rater here: the closest, {best.row.label}, beats {best.beaten}.", closer
+
+
 def ranking_sentence(result: StudyResult) -> str:
-    """Return in one sentence which row orders most pairs of systems, item by item, as the raters do."""
-    rows = zip(result.rows, result.worth, strict=True)
-    defined = [(worth.ranking.calibrated, row.label) for row, worth in rows if worth.ranking.calibrated is not None]
-    if not defined:
+    """Return in one sentence which row orders most pairs of systems, item by item, as the raters do.
+
+    The threshold for ties is that of other items, so that no row is favoured; its own if no other item has a pair.
+    """
+    rows = list(zip(result.rows, result.worth, strict=True))
+    elsewhere = [(worth.ranking.held_out, row.label) for row, worth in rows if worth.ranking.held_out is not None]
+    here = [(worth.ranking.calibrated, row.label) for row, worth in rows if worth.ranking.calibrated is not None]
+    if not here:
         return f"Not known: {NO_PAIR}."
-    accuracy, label = max(defined)
-    return f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}."
+    accuracy, label = max(elsewhere or here)
+    tuned = "" if elsewhere else f" ({MARK})"
+    return f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}{tuned}."

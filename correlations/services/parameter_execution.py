@@ -19,6 +19,7 @@ from correlations.parameter_specification import ParameterSpecification, paramet
 from correlations.results import parameters as results
 from correlations.results.common import Counts, Dropped, Ends, Items
 from correlations.selectors.inputs import FloatArray, HumanSide
+from correlations.services.choosing import cross_validation
 from correlations.services.inputs import (
     counts,
     mean_rating,
@@ -230,6 +231,7 @@ def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> results.Param
         ),
         without=_without(inputs, [result for result, _ in over_systems], sweep.in_use, best),
         halves=_halves(spec, sweep, human, usable),
+        cross=cross_validation(sweep.points, human, usable, sweep.in_use, spec) if not sweep.pooled else None,
         splits=_split_result(inputs, sweep, usable),
         no_interval=POOLED if sweep.pooled else "",
     )

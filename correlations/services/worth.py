@@ -19,7 +19,13 @@ from correlations.results.worth import (
 from correlations.selectors.inputs import FloatArray, HumanSide
 from correlations.services.inputs import Row, StudyInputs
 from correlations.services.rated_outputs import RatedOutputs
-from correlations.stats.ranking import pairwise_accuracy, soft_pairwise_accuracy, tie_calibrated_accuracy
+from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW
+from correlations.stats.ranking import (
+    cross_validated_tie_accuracy,
+    pairwise_accuracy,
+    soft_pairwise_accuracy,
+    tie_calibrated_accuracy,
+)
 from correlations.stats.worth import (
     MARGINS,
     RegressionEstimate,
@@ -30,9 +36,6 @@ from correlations.stats.worth import (
 )
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
-
-ENOUGH_OUTPUTS = 10  # rated, of a system: with fewer, the slope costs more than it can save
-TOO_FEW = f"fewer than {ENOUGH_OUTPUTS} outputs with a score and a rating"
 
 
 def study_worth(inputs: StudyInputs, outputs: RatedOutputs | None) -> tuple[RowWorth, ...]:
@@ -70,6 +73,9 @@ def _ranking(inputs: StudyInputs, row: Row) -> Ranking:
     return Ranking(
         pairwise=finite_or_none(pairwise_accuracy(scores.T, ratings.T)),
         calibrated=finite_or_none(calibration.accuracy),
+        held_out=finite_or_none(
+            cross_validated_tie_accuracy(scores.T, ratings.T, rng=np.random.default_rng(inputs.specification.seed + 1))
+        ),
         epsilon=finite_or_none(calibration.epsilon),
         soft=finite_or_none(soft_pairwise_accuracy(scores, ratings, rng=rng)),
     )

@@ -32,6 +32,14 @@ class TieCalibration:
     reason: str | None = None
 
 
+class _Moving(NamedTuple):
+    """Pairs by their difference in score: what each gains, or loses if negative, once it counts as a tie."""
+
+    pair: NDArray[np.intp]
+    size: Floats
+    gain: NDArray[Any]
+
+
 class _ItemPairs(NamedTuple):
     """Pairs of systems within items: differences of scores and of ratings, and what each pair counts.
 
@@ -42,9 +50,22 @@ class _ItemPairs(NamedTuple):
     human: Floats
     weight: NDArray[Any]
     total: int
+    item: Ints
 
     def agree(self) -> Bools:
         return np.asarray(np.sign(self.metric) == np.sign(self.human))
+
+    def moving(self) -> _Moving:
+        """Return the pairs that change between right and wrong once epsilon ties them, those tied first first.
+
+        A tied pair is right if the raters tie it; a pair ordered the wrong way stays wrong.
+        """
+        change = (self.human == 0).astype(np.int8) - self.agree().astype(np.int8)
+        pair = np.flatnonzero(change)
+        size = np.abs(self.metric[pair])
+        order = np.argsort(size)
+        pair = pair[order]
+        return _Moving(pair, size[order], change[pair] * self.weight[pair])
 
 
 def pairwise_accuracy(metric: ArrayLike, human: ArrayLike) -> float:
@@ -120,21 +141,68 @@ def tie_calibrated_accuracy(metric: ArrayLike, human: ArrayLike) -> TieCalibrati
     pairs = _item_pairs(metric, human)
     if not pairs.total:
         return TieCalibration(math.nan, math.nan, NO_PAIR)
-    agree = pairs.agree()
-    untied = int(pairs.weight[agree].sum())
-    # Once epsilon ties a pair, it is right if the raters tie it. Pairs ordered the wrong way stay wrong.
-    change = (pairs.human == 0).astype(np.int8) - agree.astype(np.int8)
-    moving = np.flatnonzero(change)
-    size = np.abs(pairs.metric[moving])
-    order = np.argsort(size)
-    size, moving = size[order], moving[order]
-    gained = np.cumsum(change[moving] * pairs.weight[moving])
+    untied = int(pairs.weight[pairs.agree()].sum())
+    gain, epsilon = _best_epsilon(pairs.moving(), None)
+    return TieCalibration((untied + gain) / pairs.total, epsilon)
+
+
+def cross_validated_tie_accuracy(
+    metric: ArrayLike, human: ArrayLike, *, rng: np.random.Generator, n_folds: int = 10
+) -> float:
+    """Return the pairwise accuracy with ties, the threshold for each item's pairs chosen on other items.
+
+    Items are divided into folds at random; for each fold epsilon is the one that suits all others best, as
+    `tie_calibrated_accuracy` chooses it.
+
+    Parameters
+    ----------
+    metric, human : arrays of shape (items, systems)
+        As in `pairwise_accuracy`.
+    rng : numpy.random.Generator
+    n_folds : int
+        At least 2; no more than items with a pair are used.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN if fewer than two items have a pair.
+
+    Raises
+    ------
+    ValueError
+        As `pairwise_accuracy`, or if ``n_folds`` is below 2.
+
+    Examples
+    --------
+    >>> scores, ratings = [[1, 2, 9], [3, 4, 8]], [[1, 1, 3], [2, 2, 4]]
+    >>> cross_validated_tie_accuracy(scores, ratings, rng=np.random.default_rng(1))
+    1.0
+    """
+    if n_folds < 2:
+        raise ValueError(f"n_folds is {n_folds}: at least 2 are needed")
+    pairs = _item_pairs(metric, human)
+    items = np.unique(pairs.item)
+    if items.size < 2:
+        return math.nan
+    folds = np.zeros(int(items[-1]) + 1, dtype=np.int64)
+    folds[rng.permutation(items)] = np.arange(items.size) % n_folds
+    fold, moving = folds[pairs.item], pairs.moving()
+    right = int(pairs.weight[pairs.agree()].sum())
+    for held_out in range(min(n_folds, items.size)):
+        _, epsilon = _best_epsilon(moving, fold[moving.pair] != held_out)
+        tied = (fold[moving.pair] == held_out) & (moving.size <= epsilon)
+        right += int(moving.gain[tied].sum())
+    return right / pairs.total
+
+
+def _best_epsilon(moving: _Moving, counted: Bools | None) -> tuple[int, float]:
+    """Return what the best epsilon gains over 0 on these pairs, and the smallest such epsilon."""
+    size = moving.size
+    gained = np.cumsum(moving.gain if counted is None else np.where(counted, moving.gain, 0))
     last = np.append(size[1:] != size[:-1], True)[: size.size]  # pairs of one difference are tied together
     size, gained = size[last], gained[last]
     best = int(np.argmax(gained)) if size.size else 0
-    if not size.size or gained[best] <= 0:
-        return TieCalibration(untied / pairs.total, 0.0)
-    return TieCalibration((untied + int(gained[best])) / pairs.total, float(size[best]))
+    return (int(gained[best]), float(size[best])) if size.size and gained[best] > 0 else (0, 0.0)
 
 
 def soft_pairwise_accuracy(
@@ -210,7 +278,10 @@ def _item_pairs(metric: ArrayLike, human: ArrayLike) -> _ItemPairs:
     exact = np.int64 if multiple * n_items < 2**63 else object  # of Python's integers, without bound
     weights = np.zeros(int(sizes.max(initial=0)) + 1, dtype=exact)
     weights[sizes] = [multiple // size for size in sizes.tolist()]
-    return _ItemPairs(apart[present], rated_apart[present], weights[per_item].repeat(per_item), multiple * n_items)
+    item = np.repeat(np.arange(per_item.size), per_item)
+    return _ItemPairs(
+        apart[present], rated_apart[present], weights[per_item].repeat(per_item), multiple * n_items, item
+    )
 
 
 def _checked(metric: ArrayLike, human: ArrayLike, axes: str) -> tuple[Floats, Floats]:

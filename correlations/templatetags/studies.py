@@ -4,10 +4,13 @@ from typing import Any
 
 from django import template
 from django.template import Context
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
+from correlations.selectors.tuned import MARK, WHY
 
 register = template.Library()
 
@@ -32,6 +35,12 @@ def study_download(context: Context, table: str, of: str) -> dict[str, str]:
     if table == "study":
         return {"of": of, "json_url": _address(context, "download", table, "json")}
     return {"of": of} | _table_addresses(context, table)
+
+
+@register.simple_tag
+def tuned() -> SafeString:
+    """Mark a number that was chosen as the best one on the items that it is reported on."""
+    return mark_safe(render_to_string("components/tuned.html", {"mark": MARK, "why": WHY}).strip())  # noqa: S308
 
 
 @register.inclusion_tag("components/job_status.html", takes_context=True)

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.charts import Spec, Theme
 from annotation.core.numbers import counted
+from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Dataset, Release, Role
 from correlations import tasks
@@ -28,7 +29,15 @@ from metrics.templatetags.report import references
 
 
 def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> tuple[StudyForm, Context]:
-    return StudyForm(request.POST or None, dataset=dataset, release=release), {}
+    like = _like(request)
+    context = {"like": like} if like else {}
+    return StudyForm(request.POST or None, dataset=dataset, release=release, like=like), context
+
+
+def _like(request: MemberRequest) -> Study | None:
+    """Return the study whose settings the form begins with, if the address names one."""
+    pk = whole_number(request, "like")
+    return None if pk is None else Study.objects.filter(project=request.project, pk=pk).first()
 
 
 def _hypotheses(study: Study) -> str:

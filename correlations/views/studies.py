@@ -14,6 +14,8 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
 from annotation.references.sets.selectors import without_equal_weights
+from correlations.models import Study
+from correlations.selectors.compared import finished_studies
 from correlations.selectors.lists import AnyStudy, study_page
 from correlations.selectors.metrics import study_warning
 from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
@@ -44,6 +46,7 @@ def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpR
         "create_url": kind.url("create", project),
         "csv_url": kind.url("list-download", project, "csv"),
         "json_url": kind.url("list-download", project, "json"),
+        "compare_url": _compare_url(kind, project),
     }
     return render(request, "correlations/study_list.html", context)
 
@@ -96,6 +99,13 @@ def study_detail(request: MemberRequest, page: StudyPage[AnyStudy, AnyResult]) -
     if study.state == JobState.DONE:
         context |= kind.report(study, page.result) | {"tokenizer_warning": study_warning(study)}
     return render(request, "correlations/study_detail.html", context)
+
+
+def _compare_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:
+    """Return where ticked studies are compared; empty while there are not two finished ones, and for other kinds."""
+    if kind.model is not Study or finished_studies(project).count() < 2:
+        return ""
+    return reverse("correlations:study-compare", args=[project.slug])
 
 
 def _trail(kind: Kind[AnyStudy, AnyResult], project: Project) -> list[tuple[str, str]]:

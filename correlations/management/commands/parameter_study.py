@@ -7,6 +7,8 @@ from django.core.management import CommandError
 from correlations.management.studying import Flags, StudyCommand, three_decimals
 from correlations.parameter_specification import read_values
 from correlations.results.parameters import ParameterResult
+from correlations.selectors.parameter_reports import SweepReport
+from correlations.selectors.tuned import MARK
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -66,11 +68,13 @@ class Command(StudyCommand):
             columns = "".join(f"{level + ' ' + each.short:>12}" for level in ("systems", "outputs") for each in entries)
             self.stdout.write(f"{'value':<16}{columns}{'p':>10}")
             for index, point in enumerate(sweep.points):
-                marks = " in use" * (index == sweep.chosen) + " best" * (index == sweep.best)
+                marks = " in use" * (index == sweep.chosen) + f" best ({MARK})" * (index == sweep.best)
                 levels = (point.system, point.segment)
                 cells = [level.coefficients[entry.key].value for level in levels for entry in entries]
                 values = "".join(f"{three_decimals(cell):>12}" for cell in cells)
                 self.stdout.write(f"{point.shown:<16}{values}{three_decimals(point.system.p):>10}{marks}")
+            if sentence := SweepReport(sweep, result).chosen_sentence:
+                self.stdout.write(sentence)
             if sweep.halves:
                 self.stdout.write(
                     f"chosen on one half of the items: {sweep.halves.chosen_on:z.3f}, judged on the other: "

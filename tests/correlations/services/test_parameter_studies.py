@@ -117,6 +117,7 @@ def test_every_value_of_am_fm_gives_the_coefficients_of_a_separate_computation(w
         best = max(points, key=lambda point: point["system"]["pearson"]["value"])
         assert points[sweeps[name]["best"]]["value"] == best["value"]
         assert sum(sweeps[name]["halves"]["shares"]) == pytest.approx(1)
+        assert sum(sweeps[name]["cross"]["shares"]) == pytest.approx(1)
 
 
 def test_orders_of_a_language_model_equal_models_trained_with_each_order(world: World) -> None:
@@ -193,7 +194,7 @@ def test_any_parameter_of_any_metric_can_be_swept(world: World) -> None:
     for point in sweep["points"]:
         assert point["scores"] == pytest.approx(scores_of(world, "distinct", order=point["value"]).tolist())
         assert point["system"]["pearson"]["interval"] is None
-    assert sweep["halves"] is None
+    assert (sweep["halves"], sweep["cross"]) == (None, None)
 
 
 def test_models_can_be_swept(world: World) -> None:

@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from correlations.stats.ranking import pairwise_accuracy, soft_pairwise_accuracy, tie_calibrated_accuracy
+from correlations.stats.ranking import (
+    cross_validated_tie_accuracy,
+    pairwise_accuracy,
+    soft_pairwise_accuracy,
+    tie_calibrated_accuracy,
+)
 
 NAN = math.nan
 # The matrices and the expected values of `test_regression_example` in mt_metrics_eval/tau_optimization_test.py
@@ -55,6 +60,31 @@ def test_calibration_finds_the_thresholds_of_mt_metrics_eval_s_worked_examples(h
     """`test_zero_threshold_is_best` and `test_nonzero_threshold_is_best` of the same file."""
     result = tie_calibrated_accuracy([[0, 2, 6, 8]], [human])
     assert (result.accuracy, result.epsilon) == (pytest.approx(accuracy), epsilon)
+
+
+def test_each_fold_has_the_threshold_that_is_best_for_the_others():
+    rng = np.random.default_rng(8)
+    human = rng.integers(1, 4, size=(23, 4)).astype(float)
+    metric = human + rng.normal(0, 1, human.shape)
+    metric[rng.random(human.shape) < 0.1] = NAN
+    metric[7] = NAN  # an item without a pair falls into no fold
+
+    found = cross_validated_tie_accuracy(metric, human, rng=np.random.default_rng(3), n_folds=5)
+
+    items = np.array([item for item in range(23) if not math.isnan(accuracy_at(metric[[item]], human[[item]], 0))])
+    folds = dict(zip(np.random.default_rng(3).permutation(items).tolist(), np.arange(items.size) % 5, strict=True))
+    shares = []
+    for held_out in range(5):
+        rest = [item for item in items if folds[item] != held_out]
+        candidates = best_by_definition(metric[rest], human[rest])
+        best = max(accuracy for _, accuracy in candidates)
+        epsilon = min(epsilon for epsilon, accuracy in candidates if accuracy >= best - 1e-12)
+        shares += [accuracy_at(metric[[i]], human[[i]], epsilon) for i in items if folds[i] == held_out]
+    assert found == pytest.approx(np.mean(shares))
+    assert found <= tie_calibrated_accuracy(metric, human).accuracy
+    assert math.isnan(cross_validated_tie_accuracy(metric[:1], human[:1], rng=rng))
+    with pytest.raises(ValueError, match="n_folds is 1"):
+        cross_validated_tie_accuracy(metric, human, rng=rng, n_folds=1)
 
 
 @settings(max_examples=60)

@@ -14,6 +14,7 @@ from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.selectors import reports
 from correlations.selectors.methods import averaged_criteria
+from correlations.selectors.tuned import MARK
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -102,6 +103,9 @@ def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user)
     assert study.signature in page
     assert f"Random number {study.specification['seed']}" in page
     assert "no reference of positive weight" in page
+    ranking = page.split('id="ranking"')[1].split("</section>")[0]
+    assert MARK in ranking
+    assert "Ties of other items" in ranking
 
 
 def test_a_comparison_over_fewer_items_shows_their_number_and_coefficients(study: Study, viewer, as_user) -> None:
@@ -385,6 +389,8 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
         text = page.content.decode()
         assert ("too few units" in text) is warned
         assert ("agrees best with the raters" in text) is not warned
+        lead = text.split("report-lead")[1].split("</p>")[0]
+        assert (MARK in lead) is not warned  # the best of two choices of references
         tested = [entry.p is not None for entry in page.context["result"].comparisons]
         assert tested
         assert any(tested) is not warned

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotation.models import Item, JobState
 from correlations.models import ParameterStudy
+from correlations.selectors.tuned import MARK
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from tests.metrics.trained import models_dir, trained_model  # noqa: F401
@@ -123,6 +124,12 @@ def test_the_report_shows_every_value_and_its_held_out_coefficient(study: Parame
         assert f"{point['system']['pearson']['value']:.3f}".replace("-", "−") in page
         assert f"{point['segment']['kendall']['value']:.3f}".replace("-", "−") in page
     assert f"{sweep['halves']['judged_on']:.3f}".replace("-", "−") in page
+    cross = sweep["cross"]
+    assert "Chosen by cross-validation: " in page
+    assert (
+        f"On items that it was not chosen on, the chosen value reaches {cross['outside']:.3f}".replace("-", "−") in page
+    )
+    assert (MARK in page) is (sweep["best"] != sweep["chosen"])
     for expected in ("Choosing the best value here overfits.", "Few systems.", "Without one system", study.signature):
         assert expected in page
 

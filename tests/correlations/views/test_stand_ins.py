@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from correlations.models import Study
+from correlations.overview import stand_in_findings
 from correlations.selectors.worth import stand_in_sentence
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -93,3 +94,16 @@ def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user
     answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/worth/").json()[1]
     assert answer["stand_in"]["margins"]["crowd"]["winning_rate"] == 1.0
     assert answer["ranking"]["soft"] == pytest.approx(1.0)
+
+
+def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:
+    (finding,) = stand_in_findings(study.project, 2)
+    assert finding.text == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters."
+    assert "of outputs, the mean over raters" in finding.sure
+    assert finding.url == address(study)
+    for worth in study.result["worth"]:
+        for margin in worth["stand_in"]["margins"].values():
+            margin |= {"passed": False, "beaten": 1, "winning_rate": 1 / 3}
+    study.save(update_fields=["result"])
+    (finding,) = stand_in_findings(study.project, 2)
+    assert finding.text.startswith("No judge can stand in for a rater here: the closest, ")

@@ -1,0 +1,79 @@
+"""A campaign's means and differences with the help of a metric, against the judgements."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from correlations.selectors.helped import helped_results
+from correlations.stats.worth import regression_estimate
+from metrics.models import ScoreRun
+from tests.correlations.services.test_any_metric import make_imported_run
+from tests.correlations.services.test_worth import keep_ratings_of
+from tests.metrics.world import HYPOTHESES, World
+
+pytestmark = pytest.mark.django_db
+RATED = 20  # of 40 items
+
+
+@pytest.fixture
+def run(world: World) -> ScoreRun:
+    run = make_imported_run(world)
+    keep_ratings_of(world, RATED)
+    return run
+
+
+def url(world: World, name: str = "correlations:campaign-helped", *rest: str) -> str:
+    return reverse(name, args=[world.project.slug, world.output_campaign.pk, *rest])
+
+
+def test_the_results_lead_to_the_means_with_a_metric_and_their_download(run, world, viewer, as_user) -> None:
+    client = as_user(viewer)
+    results = client.get(url(world, "annotation:campaign-results")).content.decode()
+    assert "1 score run of this data set may narrow the intervals" in results
+    assert url(world) in results
+
+    page = client.get(url(world)).content.decode()
+
+    assert "With Oracle" in page
+    assert "the means are as sure as with" in page
+    assert "19 of 39" in page  # item-0 has no imported score
+    assert "Echo – Quill" in page
+    assert client.get(url(world) + "?run=7").status_code == 404
+    table = client.get(url(world, "correlations:campaign-helped-download", "csv"))
+    rows = list(csv.DictReader(io.StringIO(b"".join(table.streaming_content).decode("utf-8-sig"))))
+    assert [row["name"] for row in rows[:3]] == ["Echo", "Parrot", "Quill"]
+    assert {row["of"] for row in rows} == {"system", "difference"}
+
+
+def test_means_are_of_the_criterion_and_scores_of_all_outputs(run, world: World) -> None:
+    results = helped_results(world.output_campaign, run, "Oracle")
+
+    assert [each.criterion for each in results.criteria] == ["informativeness", "relevance"]
+    judged = {
+        name: np.array([np.mean(world.judgements[name, index]) for index in range(len(world.items))])
+        for name in HYPOTHESES
+    }
+    for name in HYPOTHESES:  # scores are mean judgements over both criteria, so are means of both criteria's estimates
+        both = [next(each for each in criterion.systems if each.name == name) for criterion in results.criteria]
+        expected = regression_estimate(judged[name][1:RATED], judged[name][1:RATED], judged[name][1:])
+        assert np.mean([each.estimate.mean for each in both]) == pytest.approx(expected.mean)
+        assert np.mean([each.estimate.estimate for each in both]) == pytest.approx(expected.estimate)
+        assert {(each.rated, each.scored) for each in both} == {(RATED - 1, len(world.items) - 1)}
+    pair = results.criteria[0].pairs[0]
+    assert pair.name == "Echo – Parrot"
+    assert (pair.rated, pair.scored) == (RATED - 1, len(world.items) - 1)
+
+
+def test_it_says_when_a_metric_cannot_help(world: World, viewer, as_user) -> None:
+    client = as_user(viewer)
+    assert "With the help of a metric" not in client.get(url(world, "annotation:campaign-results")).content.decode()
+    assert "No finished score run" in client.get(url(world)).content.decode()
+    assert client.get(url(world, "correlations:campaign-helped-download", "csv")).status_code == 404
+    run = make_imported_run(world)
+    assert "every output that it scored is rated" in helped_results(world.output_campaign, run, "Oracle").sentence
+    keep_ratings_of(world, 5)
+    sentence = helped_results(world.output_campaign, run, "Oracle").sentence
+    assert sentence == "Whether Oracle helps is not known: fewer than 10 outputs with a score and a rating."
