@@ -55,7 +55,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:rating-import annotation:reference-set-create annotation:reference-set-edit "
         "annotation:reference-set-import annotation:release-attention-send annotation:release-deprecate "
         "annotation:response-list-rate annotation:seed-sample annotation:seed-select "
-        "correlations:parameter-study-create correlations:study-create metrics:model-create metrics:run-create "
+        "correlations:parameter-study-create correlations:study-create correlations:study-from-specification "
+        "metrics:model-create metrics:run-create "
         "metrics:run-import "
     ),
     (Role.OWNER, Role.OWNER): (
@@ -95,7 +96,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:parameter-study-detail correlations:parameter-study-download "
         "correlations:parameter-study-figure correlations:parameter-study-figure-download correlations:study-detail "
         "correlations:study-download correlations:study-figure correlations:study-figure-download "
-        "correlations:study-row correlations:study-levels correlations:study-stand-in "
+        "correlations:study-row correlations:study-levels correlations:study-stand-in correlations:study-report "
+        "correlations:study-specification "
         "metrics:model-detail metrics:model-download metrics:model-overlap-download "
         "metrics:model-spectrum metrics:model-spectrum-download metrics:run-comparisons metrics:run-detail "
         "metrics:run-disagreements metrics:run-download metrics:run-figure metrics:run-figure-download "

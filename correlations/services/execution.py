@@ -40,7 +40,13 @@ from metrics.models import RunOrigin, ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric, MetricStatistics, metric_labels
 from metrics.selectors.corpus import Corpus
-from metrics.services.runs import GroupOf, score_run_compute, score_run_statistics, score_runs_create
+from metrics.services.runs import (
+    GroupOf,
+    score_run_compute,
+    score_run_signatures,
+    score_run_statistics,
+    score_runs_create,
+)
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 
@@ -68,9 +74,21 @@ def study_execute(*, study_id: int, progress: Progress = noop) -> None:
 
 
 def _compute(study: Study, claim: Claim) -> None:
+    result, inputs = study_result(study, claim.progress)
+    with transaction.atomic():
+        claim.lock()
+        study.score_runs.set([row.run for row in inputs.rows if row.run is not None])
+        claim.finish(result=result.to_json())
+
+
+def study_result(study: Study, report: Progress, *, stored: bool = True) -> tuple[StudyResult, StudyInputs]:
+    """Return the result of a study, and what it was computed from.
+
+    Unless ``stored``, no stored score is read, no score run is made and none is named: all is computed from texts.
+    """
     started = time.monotonic()
-    progress = StagedProgress(claim, STAGES)
-    inputs = _load(study, progress)
+    progress = StagedProgress(report, STAGES)
+    inputs = _load(study, progress, stored=stored)
     loaded = time.monotonic()
     table = study_table(inputs, progress)
     progress.stage("Raters among themselves")
@@ -106,13 +124,10 @@ def _compute(study: Study, claim: Claim) -> None:
             sweeps=round(time.monotonic() - tabled, 2),
         ),
     )
-    with transaction.atomic():
-        claim.lock()
-        study.score_runs.set([row.run for row in inputs.rows if row.run is not None])
-        claim.finish(result=result.to_json())
+    return result, inputs
 
 
-def _load(study: Study, progress: StagedProgress) -> StudyInputs:
+def _load(study: Study, progress: StagedProgress, *, stored: bool) -> StudyInputs:
     progress.stage("Loading")
     spec = Specification.from_mapping(study.specification)
     run_texts = study_texts(study, spec.systems)
@@ -129,7 +144,7 @@ def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     _check_ratings(spec, human, index_of)
     texts = {read: _texts(spec, read, each, corpus) for read, each in corpora.items()}
     inputs = StudyInputs(spec, corpus, texts, run_texts, human, pairs, [])
-    return _with_rows(study, inputs, progress)
+    return _with_rows(study, inputs, progress, stored=stored)
 
 
 def _texts(spec: Specification, read: Read, corpus: Corpus, whole: Corpus) -> Texts:
@@ -152,13 +167,14 @@ def _check_ratings(spec: Specification, human: HumanSide, index_of: dict[str, in
             )
 
 
-def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress) -> StudyInputs:
+def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress, *, stored: bool) -> StudyInputs:
     """Return the inputs with the table's rows."""
     spec = inputs.specification
     metrics = spec.built_metrics()
     labels = dict(zip(metrics, metric_labels(metrics), strict=True))
     table_rows = spec.built_rows()
-    runs = _runs(study, inputs)
+    runs = _runs(study, inputs) if stored else {}
+    signatures = {row: run.signature for row, run in runs.items()} if stored else _signatures(study, inputs)
     report = progress.stage("Scoring")
     rows = []
     run: ScoreRun | None
@@ -166,11 +182,12 @@ def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress) -> S
         if metric.name == External.name:
             imported = imported_run(study.project, study.dataset_id, metric, spec.systems)
             run, statistics = imported, imported_statistics(imported, inputs.corpus)
+            signatures[metric, subset] = imported.signature
         else:
             texts = inputs.texts[row_reads(inputs.run_texts, metric, subset)]
             run = runs.get((metric, subset))
             statistics = texts.placed(_scored(run, metric, subset, texts), inputs.n_items)
-        signature = metric.signature(weights="release", references=str(subset)) if run is None else run.signature
+        signature = signatures.get((metric, subset)) or metric.signature(weights="release", references=str(subset))
         counted = inputs.counted_items(statistics)
         rows.append(Row(metric, labels[metric], subset, statistics, counted, signature, run))
         report(index + 1, len(table_rows))
@@ -179,12 +196,7 @@ def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress) -> S
 
 def _runs(study: Study, inputs: StudyInputs) -> dict[tuple[Metric, Subset], ScoreRun]:
     """Return the score runs of rows that one can hold: a run is over items that every system answers."""
-    rows = [
-        (metric, subset)
-        for metric, subset in inputs.specification.built_rows()
-        if metric.name != External.name
-        and inputs.texts[row_reads(inputs.run_texts, metric, subset)].corpus.answered.all()
-    ]
+    rows = _rows_of_runs(inputs)
     runs = score_runs_create(
         project=study.project,
         release=study.release,
@@ -195,6 +207,24 @@ def _runs(study: Study, inputs: StudyInputs) -> dict[tuple[Metric, Subset], Scor
         group=GroupOf(RunOrigin.STUDY, study.pk, study.name),
     )
     return dict(zip(rows, runs, strict=True))
+
+
+def _signatures(study: Study, inputs: StudyInputs) -> dict[tuple[Metric, Subset], str]:
+    """Return the signatures that the score runs of rows have, without making any."""
+    rows = _rows_of_runs(inputs)
+    lines = score_run_signatures(
+        project=study.project, release=study.release, dataset=study.dataset, systems=inputs.corpus.systems, rows=rows
+    )
+    return dict(zip(rows, lines, strict=True))
+
+
+def _rows_of_runs(inputs: StudyInputs) -> list[tuple[Metric, Subset]]:
+    return [
+        (metric, subset)
+        for metric, subset in inputs.specification.built_rows()
+        if metric.name != External.name
+        and inputs.texts[row_reads(inputs.run_texts, metric, subset)].corpus.answered.all()
+    ]
 
 
 def _scored(run: ScoreRun | None, metric: Metric, subset: Subset, texts: Texts) -> MetricStatistics:
