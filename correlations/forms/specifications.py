@@ -31,7 +31,10 @@ class SpecificationForm(RefusableForm):
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false", "class": "is-code"}),
     )
     name = forms.CharField(
-        max_length=120, required=False, help_text="The question of the study. If empty, the name of the file."
+        label="Title",
+        max_length=120,
+        required=False,
+        help_text="The question of the study. If empty, the name of the file.",
     )
 
     def clean(self) -> dict[str, Any] | None:

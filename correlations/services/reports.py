@@ -99,12 +99,12 @@ _TABLE = "file-earmark-spreadsheet"
 _TEXT = "file-earmark-text"
 _PDF = "file-earmark-pdf"
 _FILES = (
-    ReportFile("pdf", "application/pdf", "PDF", "to print, and to attach to a paper", _PDF, _pdf, 60_000, 25_000),
+    ReportFile("pdf", "application/pdf", "PDF", "to print, and to attach to a paper", _PDF, _pdf, 80_000, 50_000),
     ReportFile(
         *("html", "text/html; charset=utf-8", "HTML", "one file to read offline, light and dark"),
-        *(_TEXT, _html, 30_000, 80_000),
+        *(_TEXT, _html, 30_000, 45_000),
     ),
-    ReportFile("zip", "application/zip", "LaTeX", "tables and charts for a paper", _TABLE, _latex, 15_000, 20_000),
+    ReportFile("zip", "application/zip", "LaTeX", "tables and charts for a paper", _TABLE, _latex, 15_000, 17_000),
     ReportFile("json", "application/json", "JSON", "every number, to verify and compute with", "braces", _json, 5_000),
 )
 FILES = {each.ending: each for each in _FILES}

@@ -12,6 +12,7 @@ from annotation.models import JobState
 from correlations.services.reports import FILES, report_sizes
 
 register = template.Library()
+MEGABYTE = 1_000_000
 
 
 @register.inclusion_tag("components/chart.html", takes_context=True)
@@ -72,12 +73,17 @@ def report_menu(context: Context) -> dict[str, Any]:
             "label": each.label,
             "purpose": each.purpose,
             "icon": each.icon,
-            "size": sizes[each.ending],
+            "size": _about(sizes[each.ending]),
             "url": _address(context, "report", each.ending),
         }
         for each in FILES.values()
     ]
     return {"files": files, "specification_url": _address(context, "specification")}
+
+
+def _about(size: int) -> str:
+    """Return bytes in words that promise no more than an estimate can."""
+    return f"{max(1, round(size / 10_000))}0 kB" if size < MEGABYTE else f"{size / MEGABYTE:.1f} MB"
 
 
 def _table_addresses(context: Context, table: str) -> dict[str, str]:

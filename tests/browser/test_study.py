@@ -70,7 +70,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     page.goto(f"{live_server.url}/p/chit-chat/studies/new/")
     page.get_by_role("heading", name="From a specification").click()
     assert_no_barrier(page)
-    page.locator("#specification").get_by_label("File", exact=True).set_input_files(files["Specification"])
+    page.locator("#specification").get_by_label("File").set_input_files(files["Specification"])
     page.locator("#specification").get_by_role("button", name="Start the study").click()
     expect(page.get_by_text("Opened the existing study with these settings.")).to_be_visible()
 
