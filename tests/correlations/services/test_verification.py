@@ -98,7 +98,7 @@ def test_ratings_that_came_later_are_not_counted_and_said(report: Report, world:
 
 def change_rating(world: World) -> None:
     first = Rating.objects.filter(campaign=world.output_campaign).order_by("pk")[0]
-    past_triggers("UPDATE annotation_rating SET value = %s WHERE id = %s", 6 - first.value, first.pk)
+    past_triggers("UPDATE annotation_rating SET value = %s WHERE id = %s", first.value % 5 + 1, first.pk)
 
 
 def change_weight(world: World) -> None:
