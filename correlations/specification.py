@@ -46,7 +46,12 @@ NAMED = "named"
 WITHOUT_RATERS = "without_raters"
 # In a stored specification, not in its signature: the id of the newest rating that existed, in this database.
 LAST_RATING = "last_rating_id"
-STORED = (NAMED, LAST_RATING)
+SCHEMA = "$schema"  # by which editors find the schema of a specification
+NOT_REQUESTED = {
+    NAMED: "In a stored specification: hashes of what was named. Ignored when it is read.",
+    LAST_RATING: "In a stored specification: the newest rating that existed. Ignored when it is read.",
+    SCHEMA: "The address of this schema, for editors. Ignored when it is read.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +73,21 @@ class StudySpecification:
     NAME_LISTS: ClassVar[tuple[str, ...]] = ("campaigns", "systems", "criteria")
     FITTED: ClassVar[tuple[str, ...]] = ()  # fields that may be left out until the data are known
     LIMITS: ClassVar[dict[str, tuple[int, int]]] = {"bootstrap": (0, 10_000), "seed": (0, 2**63 - 1)}
+    MEANINGS: ClassVar[dict[str, str]] = {  # of the fields, for the API, the schema and the documents
+        "campaigns": "Whose ratings of the systems count.",
+        "systems": "The hypotheses.",
+        "release": "A finished release: `reference-set/v2`, or its newest: `reference-set`. Without one the references "
+        "are the data set's own, and metrics that read weights cannot be used.",
+        "criteria": "By default all that the campaigns share.",
+        "bootstrap": "Replicates of each interval; 0 for none.",
+        "seed": "Every random choice follows from it.",
+    }
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Self:
         """Check types and ranges, and fill in defaults; the error names all problems at once."""
         known = sorted(field.name for field in fields(cls))
-        given = {name: value for name, value in given.items() if name not in STORED}
+        given = {name: value for name, value in given.items() if name not in NOT_REQUESTED}
         problems = {name: [f"found; accepted: {', '.join(known)}"] for name in given if name not in known}
         problems |= {name: ["found nothing; it is needed"] for name in cls.NEEDED if not given.get(name)}
         refuse_all(problems | cls._shape_problems(given))
@@ -116,6 +130,11 @@ class StudySpecification:
         """Return the canonical form, which lists every value, so that it does not depend on defaults."""
         campaigns, systems, criteria = (tuple(sorted(names)) for names in (self.campaigns, self.systems, self.criteria))
         return replace(self, campaigns=campaigns, systems=systems, criteria=criteria)
+
+    @classmethod
+    def requested(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a stored specification as it can be requested anywhere, without what it named."""
+        return {name: value for name, value in stored.items() if name not in NOT_REQUESTED}
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready data, which ``from_mapping`` reads."""
@@ -164,6 +183,25 @@ class Specification(StudySpecification):
         "order": (1, 4),
         "unit_size": (1, 100_000),
         "assignments": (1, 10_000),
+    }
+    MEANINGS: ClassVar = StudySpecification.MEANINGS | {
+        "systems": "The hypotheses, two or more.",
+        "pairs": "By default all pairs of systems that share rated items.",
+        "metrics": "A name, a name with parameters, or the run that holds imported scores.",
+        "subsets": "References, one row of the table each: original, all, w>0, w>=0.6, …",
+        "sweep_subset": "References of the sweeps; by default the last of the subsets.",
+        "order": "Longest n-gram, of every metric.",
+        "tokenize": "How all texts are split into tokens.",
+        "lowercase": "Whether all texts are lowercased first.",
+        "unit_size": "Items of an observation unit; by default 100, or fewer if the items are few.",
+        "assignments": "Random assignments of items to units.",
+        "orientation": "Which of a pair's two differences count: both, fixed or random.",
+        "remainder": "A last, shorter unit: keep or drop.",
+        "sweeps": "Whether thresholds, orders and unit sizes are swept.",
+        "sensitivity": "Whether to compute how many raters were needed, too; takes longer.",
+        "compare": "best: rows with the same references, and the best rows of all metrics; all: every two rows.",
+        "coefficients": f"Of {', '.join(COEFFICIENTS)}; the first leads sweeps and comparisons. "
+        f"By default {', '.join(USUAL)}.",
     }
 
     @classmethod

@@ -2,13 +2,16 @@ from django.urls import URLPattern, path
 
 from annotation.core.job_views import cancel_view, retry_view
 from correlations.selectors.lists import AnyStudy
+from correlations.specification_schema import FILENAME
 from correlations.views import comparisons, downloads, helped, studies, uses
 from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
 from correlations.views.parameters import PARAMETER_STUDY
+from correlations.views.reports import study_report
 from correlations.views.sensitivity import study_sensitivity, study_sensitivity_create
 from correlations.views.significance import study_significance
+from correlations.views.specifications import study_from_specification, study_schema, study_specification
 from correlations.views.stand_ins import study_stand_in
 
 app_name = "correlations"
@@ -46,6 +49,16 @@ urlpatterns: list[URLPattern] = [
         f"{PROJECT}/studies/compare/chart.<str:file_format>",
         comparisons.study_compare_chart,
         name="study-compare-chart",
+    ),
+    path(f"schemas/{FILENAME}", study_schema, name="study-schema"),
+    # Before the downloads of tables, which could have these names.
+    *(
+        path(f"{PROJECT}/studies/{address}", view, {"kind": STUDY}, name=f"study-{name}")
+        for name, address, view in (
+            ("from-specification", "new/specification/", study_from_specification),
+            ("specification", "<int:pk>/specification.json", study_specification),
+            ("report", "<int:pk>/report.<str:file_format>", study_report),
+        )
     ),
     *kind_urls(STUDY),
     path(f"{PROJECT}/studies/<int:pk>/rows/<int:row>/", study_row, {"kind": STUDY}, name="study-row"),

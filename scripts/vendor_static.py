@@ -1,4 +1,4 @@
-"""Re-create static/vendor/ from npm packages and the Vega bundle that vl-convert carries.
+"""Re-create static/vendor/ and the fonts of files from npm packages and the Vega bundle that vl-convert carries.
 
     .venv/bin/python scripts/vendor_static.py
 
@@ -18,6 +18,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import vl_convert
+from fontTools.ttLib import TTFont
 
 VENDOR = Path(__file__).resolve().parent.parent / "static" / "vendor"
 BOOTSTRAP, ICONS, HTMX = "5.3.8", "1.13.1", "2.0.11"
@@ -30,6 +31,21 @@ FONTS = {
     "noto-sans-arabic": ("5.3.0", ("arabic-wght-normal",)),
     "noto-naskh-arabic": ("5.3.0", ("arabic-wght-normal",)),
 }
+# Of files: scripts whose letters the fonts within typst and vl-convert do not have. By script, package and version.
+PRINT = Path(__file__).resolve().parent.parent / "annotation" / "core" / "fonts"
+PRINT_VERSION = "5.3.0"
+PRINT_FONTS = {
+    "noto-sans-sc": ("chinese-simplified", "Noto Sans SC"),
+    "noto-sans-jp": ("japanese", "Noto Sans JP"),
+    "noto-sans-kr": ("korean", "Noto Sans KR"),
+    "noto-sans-arabic": ("arabic", "Noto Sans Arabic"),
+    "noto-sans-hebrew": ("hebrew", "Noto Sans Hebrew"),
+    "noto-sans-devanagari": ("devanagari", "Noto Sans Devanagari"),
+    "noto-sans-bengali": ("bengali", "Noto Sans Bengali"),
+    "noto-sans-tamil": ("tamil", "Noto Sans Tamil"),
+    "noto-sans-thai": ("thai", "Noto Sans Thai"),
+}
+FAMILY, FULL, POSTSCRIPT = 1, 4, 6  # names within a font
 SVG = "http://www.w3.org/2000/svg"
 
 VEGA_EXPORTS = "window.vega = vega; window.vegaLite = vegaLite; window.vegaEmbed = vegaEmbed;"
@@ -116,6 +132,21 @@ def vendor_fonts(work: Path) -> None:
     (out / "fonts.css").write_text("\n\n".join(rules) + "\n", encoding="utf-8")
 
 
+def vendor_print_fonts(work: Path) -> None:
+    """Write a TrueType file for each script that the fonts of typesetters lack, named as its family."""
+    shutil.rmtree(PRINT, ignore_errors=True)
+    PRINT.mkdir()
+    for name, (subset, family) in PRINT_FONTS.items():
+        package = npm_unpack(f"@fontsource/{name}@{PRINT_VERSION}", work)
+        font = TTFont(package / "files" / f"{name}-{subset}-400-normal.woff")
+        font.flavor = None
+        for record in font["name"].names:
+            if record.nameID in (FAMILY, FULL, POSTSCRIPT):  # cut from a variable font, it is called Thin
+                record.string = family.replace(" ", "") if record.nameID == POSTSCRIPT else family
+        font.save(PRINT / f"{name}.ttf", reorderTables=None)
+        shutil.copy(licences_in(package)[0], PRINT / f"LICENSE-{name}")
+
+
 def styles_of(package: Path) -> list[str]:
     return [style for style in ("", "-italic") if (package / f"wght{style}.css").exists()]
 
@@ -178,6 +209,7 @@ def main() -> None:
         vendor_htmx(Path(work))
         vendor_icons(Path(work))
         vendor_fonts(Path(work))
+        vendor_print_fonts(Path(work))
         write_versions(vendor_vega(Path(work)))
 
 

@@ -56,7 +56,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:rating-import annotation:reference-set-create annotation:reference-set-edit "
         "annotation:reference-set-import annotation:release-attention-send annotation:release-deprecate "
         "annotation:response-list-rate annotation:seed-sample annotation:seed-select "
-        "correlations:parameter-study-create correlations:study-create metrics:model-create metrics:run-create "
+        "correlations:parameter-study-create correlations:study-create correlations:study-from-specification "
+        "metrics:model-create metrics:run-create "
         "metrics:run-import "
     ),
     (Role.OWNER, Role.OWNER): (
@@ -100,6 +101,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:study-sensitivity "
         "correlations:campaign-helped correlations:campaign-helped-download "
         "correlations:study-compare correlations:study-compare-download correlations:study-compare-chart "
+        "correlations:study-report correlations:study-specification "
         "metrics:model-detail metrics:model-download metrics:model-overlap-download "
         "metrics:model-spectrum metrics:model-spectrum-download metrics:run-comparisons metrics:run-detail "
         "metrics:run-disagreements metrics:run-download metrics:run-figure metrics:run-figure-download "

@@ -20,6 +20,9 @@ Spec = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
 STYLESHEET = Path(__file__).resolve().parents[2] / "static" / "css" / "assay.css"
+# Letters of scripts that the fonts within vl-convert do not have, in files.
+FONTS = Path(__file__).with_name("fonts")
+vl_convert.register_font_directory(str(FONTS))
 THEMES: tuple[Theme, ...] = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 HEIGHT = 220

@@ -353,6 +353,12 @@ PAGES = (
         ("study", "correlation"),
     ),
     Page(
+        ["correlations:study-from-specification"],
+        "A study from a document: a file or a text that another study, the API or a command gave.",
+        "reports#the-specification",
+        words=("study",),
+    ),
+    Page(
         ["correlations:study-levels"],
         "How a metric agrees with people over whole systems, and over single outputs: correlations, what each is "
         "without one system, and errors in points.",

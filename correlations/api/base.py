@@ -12,6 +12,7 @@ from rest_framework.response import Response as ApiResponse
 from annotation.core.api import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
 from annotation.references.releases.selectors.releases import release_name
 from correlations.models import ParameterStudy, Study
+from correlations.specification import LAST_RATING, NOT_REQUESTED, SCHEMA, StudySpecification
 
 
 class NamesField(serializers.ListField):
@@ -21,20 +22,26 @@ class NamesField(serializers.ListField):
 class StudySpecificationSerializer(Strict, serializers.Serializer[Any]):
     """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
 
-    release = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`. Without one the references "
-        "are the data set's own, and metrics that read weights cannot be used.",
-    )
-    campaigns = NamesField(help_text="Whose ratings of the systems count.")
-    systems = NamesField(help_text="The hypotheses.")
-    criteria = NamesField(required=False, help_text="By default all that the campaigns share.")
-    bootstrap = serializers.IntegerField(required=False, help_text="Replicates of each interval; 0 for none.")
+    release = serializers.CharField(required=False, allow_blank=True)
+    campaigns = NamesField()
+    systems = NamesField()
+    criteria = NamesField(required=False)
+    bootstrap = serializers.IntegerField(required=False)
     seed = serializers.IntegerField(required=False)
-    named = serializers.DictField(
-        required=False, help_text="In answers: hashes of what was named. In requests it is ignored."
-    )
+    named = serializers.DictField(required=False)
+
+    SPECIFICATION: ClassVar[type[StudySpecification]] = StudySpecification
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Add what a stored specification holds besides, and what each field means."""
+        found = super().get_fields() | {
+            LAST_RATING: serializers.IntegerField(required=False, write_only=True, allow_null=True),
+            SCHEMA: serializers.CharField(required=False, write_only=True, allow_blank=True),
+        }
+        meanings = self.SPECIFICATION.MEANINGS | NOT_REQUESTED
+        for name, each in found.items():
+            each.help_text = each.help_text or meanings.get(name)
+        return found
 
 
 class StudyJobSerializer(JobSerializer):

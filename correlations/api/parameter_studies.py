@@ -7,15 +7,15 @@ from rest_framework import serializers
 
 from annotation.core.api import Strict
 from correlations.api.base import NamesField, StudyJobSerializer, StudySpecificationSerializer, StudyViewSet
-from correlations.api.studies import METRIC_SCHEMA, MetricField
+from correlations.api.studies import MetricField
 from correlations.models import ParameterStudy
 from correlations.services.parameter_studies import parameter_study_create
+from correlations.specification_schema import metric_schemas
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.tasks import execute_parameter_study
-from metrics.scoring.registry import METRICS
 
 
-@extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA]})
+@extend_schema_field({"oneOf": metric_schemas(pools=True)[:2]})
 class ComputedMetricField(MetricField):
     """A metric's name, or its name with parameters."""
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -10,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import Strict
+from annotation.core.exports import file_response
 from correlations.api.base import NamesField, StudyJobSerializer, StudySpecificationSerializer, StudyViewSet
 from correlations.api.comparisons import PARAMETERS, ComparisonSerializer, requested_comparison
 from correlations.api.sensitivity import SensitivitySerializer
@@ -17,24 +20,18 @@ from correlations.models import Study
 from correlations.results.codec import to_json
 from correlations.results.sensitivity import Sensitivity
 from correlations.selectors.compared_words import plain
+from correlations.services.reports import FILES, report_file
 from correlations.services.studies import study_create
+from correlations.specification import Specification, is_metric
+from correlations.specification_schema import metric_schemas
 from correlations.stats.coefficients.registry import COEFFICIENTS
-from correlations.stats.units import USUAL
 from correlations.stats.worth import MARGINS
 from correlations.tasks import execute
-from metrics.scoring.registry import METRICS
 
 NOT_REQUESTED = "create the study with “sensitivity”: true"
-METRIC_KEYS = {"name", "parameters"}
-METRIC_SCHEMA = {
-    "type": "object",
-    "properties": {"name": {"type": "string", "enum": list(METRICS)}, "parameters": {"type": "object"}},
-    "required": ["name"],
-}
-RUN_SCHEMA = {"type": "object", "properties": {"run": {"type": "integer"}}, "required": ["run"]}
 
 
-@extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA, RUN_SCHEMA]})
+@extend_schema_field({"oneOf": metric_schemas()})
 class MetricField(serializers.Field[Any, Any, Any, Any]):
     """A metric's name, or its name with parameters, or the run that holds imported scores."""
 
@@ -42,9 +39,9 @@ class MetricField(serializers.Field[Any, Any, Any, Any]):
         entry = {"name": data} if isinstance(data, str) else data
         if isinstance(entry, dict) and set(entry) == {"run"}:
             return entry
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not set(entry) <= METRIC_KEYS:
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             raise ValidationError(f"Found {data!r}; accepted: a name, or an object with a name and parameters.")
-        if not isinstance(entry.get("parameters", {}), dict):
+        if not is_metric(entry):
             raise ValidationError(f"Found parameters {entry['parameters']!r}; accepted: an object.")
         return entry
 
@@ -55,33 +52,23 @@ class MetricField(serializers.Field[Any, Any, Any, Any]):
 class SpecificationSerializer(StudySpecificationSerializer):
     """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
 
-    pairs = serializers.ListField(
-        child=NamesField(min_length=2, max_length=2), required=False, help_text="By default all pairs of systems."
-    )
+    pairs = serializers.ListField(child=NamesField(min_length=2, max_length=2), required=False)
     metrics = serializers.ListField(child=MetricField(), required=False, allow_empty=False)
-    subsets = NamesField(required=False, allow_empty=False, help_text="References: original, all, w>0, w>=0.6, …")
-    sweep_subset = serializers.CharField(required=False)
-    order = serializers.IntegerField(required=False, help_text="Longest n-gram, of every metric.")
+    subsets = NamesField(required=False, allow_empty=False)
+    sweep_subset = serializers.CharField(required=False, allow_blank=True)
+    order = serializers.IntegerField(required=False)
     tokenize = serializers.CharField(required=False)
     lowercase = serializers.BooleanField(required=False)
-    unit_size = serializers.IntegerField(
-        required=False, help_text="Items of an observation unit; by default 100, or fewer if the items are few."
-    )
-    assignments = serializers.IntegerField(required=False, help_text="Random assignments of items to units.")
-    orientation = serializers.CharField(required=False, help_text="both, fixed or random.")
-    remainder = serializers.CharField(required=False, help_text="keep or drop.")
+    unit_size = serializers.IntegerField(required=False, allow_null=True)
+    assignments = serializers.IntegerField(required=False)
+    orientation = serializers.CharField(required=False)
+    remainder = serializers.CharField(required=False)
     sweeps = serializers.BooleanField(required=False)
-    sensitivity = serializers.BooleanField(
-        required=False, help_text="Also compute how many raters were needed; takes longer."
-    )
-    compare = serializers.CharField(
-        required=False,
-        help_text="best: rows with the same references, and the best rows of all metrics; all: every two rows.",
-    )
-    coefficients = NamesField(
-        required=False,
-        help_text=f"Of {', '.join(COEFFICIENTS)}; the first leads sweeps and comparisons. Default: {', '.join(USUAL)}.",
-    )
+    sensitivity = serializers.BooleanField(required=False)
+    compare = serializers.CharField(required=False)
+    coefficients = NamesField(required=False)
+
+    SPECIFICATION = Specification
 
 
 class StudyRequestSerializer(Strict, serializers.Serializer[Any]):
@@ -379,14 +366,49 @@ class StudiesViewSet(StudyViewSet):
     def sensitivity(self, request: Request, **_: Any) -> ApiResponse:
         """Return how many raters the study needed; empty, with the reason, if its specification did not request it."""
         result = self.finished().read_result()
-        plain = to_json(result.sensitivity or Sensitivity.nothing(NOT_REQUESTED)) | {"coefficient": result.lead.key}
-        return ApiResponse(SensitivitySerializer(plain).data)
+        content = to_json(result.sensitivity or Sensitivity.nothing(NOT_REQUESTED)) | {"coefficient": result.lead.key}
+        return ApiResponse(SensitivitySerializer(content).data)
 
     @extend_schema(parameters=PARAMETERS, responses=ComparisonSerializer)
     @action(detail=False, pagination_class=None)
     def comparison(self, request: Request, **_: Any) -> ApiResponse:
         """Return studies side by side: differences, values pooled over data sets, average ranks, what differs."""
         return ApiResponse(plain(requested_comparison(request, self.project)))
+
+    @extend_schema(responses={200: dict[str, Any]})
+    @action(detail=True)
+    def specification(self, request: Request, **_: Any) -> ApiResponse:
+        """Return the specification alone, as the page, this API and `manage.py study` take it."""
+        return ApiResponse(Specification.requested(self.get_object().specification))
+
+    @extend_schema(responses={200: dict[str, Any]})
+    @action(detail=True)
+    def report(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Return the JSON report, which `manage.py study verify` reads: specification, hashes and whole result."""
+        return self._report("json")
+
+    @extend_schema(responses={(200, "application/pdf"): OpenApiTypes.BINARY})
+    @action(detail=True, url_path="report.pdf", url_name="report-pdf")
+    def report_pdf(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Return the report as PDF."""
+        return self._report("pdf")
+
+    @extend_schema(responses={(200, "text/html"): OpenApiTypes.STR})
+    @action(detail=True, url_path="report.html", url_name="report-html")
+    def report_html(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Return the report as one HTML file, to be read offline."""
+        return self._report("html")
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    @action(detail=True, url_path="report.zip", url_name="report-latex")
+    def report_latex(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Return the report as LaTeX: the whole, each table alone, and charts as PDF."""
+        return self._report("zip")
+
+    def _report(self, ending: str) -> HttpResponseBase:
+        study = self.finished()
+        filename = f"{self.project.slug}-study-{study.pk}-report.{ending}"
+        return file_response(report_file(study, study.read_result(), ending), FILES[ending].content_type, filename)
 
     def _of_rows(self, part: str, serializer: type[serializers.Serializer[Any]]) -> ApiResponse:
         """Return a part of the result that has an entry for each row, with the row's names."""

@@ -19,14 +19,16 @@ Flags = dict[str, dict[str, Any]]  # of the fields of a specification; "flag" na
 
 class StudyCommand(AssayCommand, ABC):
     FLAGS: ClassVar[Flags]
+    WORDS: ClassVar[str] = "JSON file with the specification; - reads standard input; a flag wins"
     create: Callable[..., tuple[Any, bool]]
     execute_study: Callable[..., None]
     name: ClassVar[str]  # by default
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--project", required=True, help="slug of the project")
+        parser.add_argument("words", nargs="*", metavar="spec.json", help=self.WORDS)
+        parser.add_argument("--project", help="slug of the project")
         parser.add_argument("--name", default="", help="name of the study; by default the name of the file")
-        parser.add_argument("--spec", help="JSON file with the specification; - reads standard input; a flag wins")
+        parser.add_argument("--spec", help="the file, named by an option")
         shared: Flags = {
             "release": {"help": "reference set, or reference set and release: name/v2"},
             "campaigns": {"flag": "--campaign", "action": "append", "help": "whose ratings count; may be repeated"},
@@ -41,15 +43,22 @@ class StudyCommand(AssayCommand, ABC):
         self.fields = (*shared, *self.FLAGS)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if not options["project"]:
+            raise CommandError("--project: found nothing; accepted: the slug of a project.")
         project = project_by_slug(options["project"])
-        given = read_specification(options["spec"])
-        given |= {name: options[name] for name in self.fields if options[name] is not None}
-        name = options["name"] or (Path(options["spec"]).stem if options["spec"] not in (None, "-") else self.name)
+        files = [*options["words"], *filter(None, [options["spec"]])]
+        if len(files) > 1:
+            raise CommandError(f"found {' and '.join(files)}; accepted: one specification.")
+        file = files[0] if files else None
+        given = read_object(file, option="--spec") if file else {}
+        given |= self.flags({name: options[name] for name in self.fields if options[name] is not None})
+        name = options["name"] or (Path(file).stem if file not in (None, "-") else self.name)
         study, _ = self.create(project=project, name=name, specification=self.specification(given), by=None)
         job_requeue(study)
         with progress_bar(quiet=options["json"]) as progress:
             self.execute_study(study_id=study.pk, progress=progress)
         check_done(study)
+        self.write_files(study, options)
         if options["json"]:
             whole = {"study": study.pk, "signature": study.signature, "specification": study.specification}
             self.stdout.write(json.dumps(whole | {"result": study.result or {}}, ensure_ascii=False))
@@ -60,25 +69,30 @@ class StudyCommand(AssayCommand, ABC):
             self.stdout.write(warning)
         self.report(result)
 
-    def specification(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the specification, with what flags write as text in its JSON form."""
+    def flags(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return what flags give, in the form of a specification."""
         return given
+
+    def specification(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the specification, with what it may write as text in its JSON form."""
+        return given
+
+    def write_files(self, study: Any, options: dict[str, Any]) -> None:
+        """Write the files that options name; by default none."""
 
     @abstractmethod
     def report(self, result: Any) -> None:
         """Print the result as text."""
 
 
-def read_specification(written: str | None) -> dict[str, Any]:
-    """Read the specification from a JSON file or standard input (-); empty if no file is named."""
-    if not written:
-        return {}
+def read_object(written: str, *, option: str) -> dict[str, Any]:
+    """Read an object from a JSON file or standard input (-)."""
     try:
         given = json.loads(sys.stdin.read() if written == "-" else Path(written).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CommandError(f"--spec {written}: {error}") from error
+        raise CommandError(f"{option} {written}: {error}") from error
     if not isinstance(given, dict):
-        raise CommandError(f"--spec {written}: found a {type(given).__name__}; accepted: an object")
+        raise CommandError(f"{option} {written}: found a {type(given).__name__}; accepted: an object")
     return given
 
 

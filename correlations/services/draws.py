@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from django.db import transaction
@@ -76,18 +76,35 @@ def row_outputs(inputs: StudyInputs, row: Row) -> BoolArray:
     return np.asarray(row.statistics.valid & np.isfinite(inputs.human.mean))
 
 
+class Draw(Protocol):
+    """Resamples items and systems; None if no resampling was requested."""
+
+    def __call__(self, rows: RowOutputs, *, report: Report) -> Draws | None: ...
+
+
+def draws_here(rows: RowOutputs, *, report: Report) -> Draws | None:
+    """Return the coefficients on resampled items and systems, all drawn in this process."""
+    human, seed, sizes = rows.inputs.human.mean, rows.inputs.specification.seed, _sizes(rows)
+    drawn = []
+    for number, size in enumerate(sizes):
+        drawn.append(shard_draws(rows.entries, human, seed=seed, number=number, size=size))
+        report(number + 1, len(sizes))
+    return joined(drawn) if drawn else None
+
+
+def _sizes(rows: RowOutputs) -> list[int]:
+    bootstrap = rows.inputs.specification.bootstrap
+    return list(shard_sizes(bootstrap)) if bootstrap >= 2 else []
+
+
 def study_draws(rows: RowOutputs, *, study: Study, claim: Claim, report: Report, enqueue: Enqueue) -> Draws | None:
     """Return the coefficients on resampled items and systems; None if no resampling was requested.
 
     ``enqueue`` gets the number of helpers that would find work.
     """
-    spec = rows.inputs.specification
-    sizes = shard_sizes(spec.bootstrap) if spec.bootstrap >= 2 else []
-    if not sizes:
-        return None
-    if len(sizes) == 1:
-        human = rows.inputs.human.mean
-        return joined([shard_draws(rows.entries, human, seed=spec.seed, number=0, size=sizes[0])])
+    sizes = _sizes(rows)
+    if len(sizes) < 2:
+        return draws_here(rows, report=report)
     _create_shards(study, claim, packed(_written(rows)), sizes)
     shards = study.shards.all()
 

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from django.db import transaction
@@ -14,7 +15,7 @@ from correlations.models import Study
 from correlations.results.study import Counts, Dropped, Items, Seconds, StudyResult
 from correlations.selectors.inputs import HumanSide, circularity
 from correlations.services.ceilings import study_ceilings
-from correlations.services.draws import RowOutputs, draws_delete, study_draws
+from correlations.services.draws import Draw, RowOutputs, draws_delete, draws_here, study_draws
 from correlations.services.inputs import (
     UNRATED,
     UNSCORED,
@@ -45,7 +46,13 @@ from metrics.models import RunOrigin, ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric, MetricStatistics, metric_labels
 from metrics.selectors.corpus import Corpus
-from metrics.services.runs import GroupOf, score_run_compute, score_run_statistics, score_runs_create
+from metrics.services.runs import (
+    GroupOf,
+    score_run_compute,
+    score_run_signatures,
+    score_run_statistics,
+    score_runs_create,
+)
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 
@@ -78,10 +85,27 @@ def study_execute(*, study_id: int, progress: Progress = noop, enqueue: Enqueue 
 
 
 def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
+    draw = partial(study_draws, study=study, claim=claim, enqueue=enqueue)
+    result, inputs = study_result(study, claim.progress, draw=draw)
+    with transaction.atomic():
+        claim.lock()
+        draws_delete(study)
+        study.score_runs.set([row.run for row in inputs.rows if row.run is not None])
+        claim.finish(result=result.to_json())
+
+
+def study_result(
+    study: Study, report: Progress, *, stored: bool = True, draw: Draw = draws_here
+) -> tuple[StudyResult, StudyInputs]:
+    """Return the result of a study, and what it was computed from.
+
+    Unless ``stored``, no stored score is read, no score run is made and none is named: all is computed from texts.
+    ``draw`` resamples items and systems, by default in this process.
+    """
     started = time.monotonic()
     with_sensitivity = bool(study.specification.get("sensitivity"))
-    progress = StagedProgress(claim, STAGES | SENSITIVITY_STAGES if with_sensitivity else STAGES)
-    inputs = _load(study, progress)
+    progress = StagedProgress(report, STAGES | SENSITIVITY_STAGES if with_sensitivity else STAGES)
+    inputs = _load(study, progress, stored=stored)
     loaded = time.monotonic()
     table = study_table(inputs, progress)
     progress.stage("Raters among themselves")
@@ -91,8 +115,7 @@ def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
     worth = study_worth(inputs, outputs)
     compared = rows_compared(table)
     rows = RowOutputs.of(inputs, compared.pairs)
-    report = progress.stage("Resamples of items and systems")
-    draws = study_draws(rows, study=study, claim=claim, report=report, enqueue=enqueue)
+    draws = draw(rows, report=progress.stage("Resamples of items and systems"))
     progress.stage("By system and by output")
     levels = study_levels(rows, draws)
     significance = study_significance(rows, draws, compared, progress.stage("Metric against metric"))
@@ -126,14 +149,10 @@ def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
             sweeps=round(swept - tabled, 2),
         ),
     )
-    with transaction.atomic():
-        claim.lock()
-        draws_delete(study)
-        study.score_runs.set([row.run for row in inputs.rows if row.run is not None])
-        claim.finish(result=result.to_json())
+    return result, inputs
 
 
-def _load(study: Study, progress: StagedProgress) -> StudyInputs:
+def _load(study: Study, progress: StagedProgress, *, stored: bool) -> StudyInputs:
     progress.stage("Loading")
     spec = Specification.from_mapping(study.specification)
     run_texts = study_texts(study, spec.systems)
@@ -150,7 +169,7 @@ def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     _check_ratings(spec, human, index_of)
     texts = {read: _texts(spec, read, each, corpus) for read, each in corpora.items()}
     inputs = StudyInputs(spec, corpus, texts, run_texts, human, pairs, [])
-    return _with_rows(study, inputs, progress)
+    return _with_rows(study, inputs, progress, stored=stored)
 
 
 def _texts(spec: Specification, read: Read, corpus: Corpus, whole: Corpus) -> Texts:
@@ -173,13 +192,14 @@ def _check_ratings(spec: Specification, human: HumanSide, index_of: dict[str, in
             )
 
 
-def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress) -> StudyInputs:
+def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress, *, stored: bool) -> StudyInputs:
     """Return the inputs with the table's rows."""
     spec = inputs.specification
     metrics = spec.built_metrics()
     labels = dict(zip(metrics, metric_labels(metrics), strict=True))
     table_rows = spec.built_rows()
-    runs = _runs(study, inputs)
+    runs = _runs(study, inputs) if stored else {}
+    signatures = {row: run.signature for row, run in runs.items()} if stored else _signatures(study, inputs)
     report = progress.stage("Scoring")
     rows = []
     run: ScoreRun | None
@@ -187,11 +207,12 @@ def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress) -> S
         if metric.name == External.name:
             imported = imported_run(study.project, study.dataset_id, metric, spec.systems)
             run, statistics = imported, imported_statistics(imported, inputs.corpus)
+            signatures[metric, subset] = imported.signature
         else:
             texts = inputs.texts[row_reads(inputs.run_texts, metric, subset)]
             run = runs.get((metric, subset))
             statistics = texts.placed(_scored(run, metric, subset, texts), inputs.n_items)
-        signature = metric.signature(weights="release", references=str(subset)) if run is None else run.signature
+        signature = signatures.get((metric, subset)) or metric.signature(weights="release", references=str(subset))
         counted = inputs.counted_items(statistics)
         rows.append(Row(metric, labels[metric], subset, statistics, counted, signature, run))
         report(index + 1, len(table_rows))
@@ -200,12 +221,7 @@ def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress) -> S
 
 def _runs(study: Study, inputs: StudyInputs) -> dict[tuple[Metric, Subset], ScoreRun]:
     """Return the score runs of rows that one can hold: a run is over items that every system answers."""
-    rows = [
-        (metric, subset)
-        for metric, subset in inputs.specification.built_rows()
-        if metric.name != External.name
-        and inputs.texts[row_reads(inputs.run_texts, metric, subset)].corpus.answered.all()
-    ]
+    rows = _rows_of_runs(inputs)
     runs = score_runs_create(
         project=study.project,
         release=study.release,
@@ -216,6 +232,24 @@ def _runs(study: Study, inputs: StudyInputs) -> dict[tuple[Metric, Subset], Scor
         group=GroupOf(RunOrigin.STUDY, study.pk, study.name),
     )
     return dict(zip(rows, runs, strict=True))
+
+
+def _signatures(study: Study, inputs: StudyInputs) -> dict[tuple[Metric, Subset], str]:
+    """Return the signatures that the score runs of rows have, without making any."""
+    rows = _rows_of_runs(inputs)
+    lines = score_run_signatures(
+        project=study.project, release=study.release, dataset=study.dataset, systems=inputs.corpus.systems, rows=rows
+    )
+    return dict(zip(rows, lines, strict=True))
+
+
+def _rows_of_runs(inputs: StudyInputs) -> list[tuple[Metric, Subset]]:
+    return [
+        (metric, subset)
+        for metric, subset in inputs.specification.built_rows()
+        if metric.name != External.name
+        and inputs.texts[row_reads(inputs.run_texts, metric, subset)].corpus.answered.all()
+    ]
 
 
 def _scored(run: ScoreRun | None, metric: Metric, subset: Subset, texts: Texts) -> MetricStatistics:

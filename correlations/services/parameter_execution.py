@@ -79,7 +79,7 @@ def parameter_study_execute(*, study_id: int, progress: Progress = noop) -> None
 
 def _compute(study: ParameterStudy, claim: Claim) -> None:
     started = time.monotonic()
-    progress = StagedProgress(claim, STAGES)
+    progress = StagedProgress(claim.progress, STAGES)
     progress.stage("Loading")
     inputs = _load(study)
     sweeps = _swept(inputs, progress)

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from annotation.core.jobs import Claim
-from annotation.core.progress import Throttle
+from annotation.core.progress import Progress, Throttle
 
 PARTS = 1000
 
@@ -11,8 +10,8 @@ PARTS = 1000
 class StagedProgress:
     """Stages with their shares of the whole; each hands out a callback ``(done, total)``."""
 
-    def __init__(self, claim: Claim, shares: dict[str, int]) -> None:
-        self.claim = claim
+    def __init__(self, report: Progress, shares: dict[str, int]) -> None:
+        self.report = report
         whole = sum(shares.values())
         self.bounds: dict[str, tuple[float, float]] = {}
         before = 0
@@ -26,7 +25,7 @@ class StagedProgress:
 
         def report(done: int, total: int) -> None:
             if throttle.due():
-                self.claim.progress(round(low + (high - low) * done / max(total, 1)), PARTS, name)
+                self.report(round(low + (high - low) * done / max(total, 1)), PARTS, name)
 
         report(0, 1)
         return report

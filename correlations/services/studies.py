@@ -39,6 +39,13 @@ def study_create(
     *, project: Project, name: str, specification: Mapping[str, Any], by: User | None
 ) -> tuple[Study, bool]:
     """Return the study with this specification, and whether it is new. The caller enqueues the task of a new study."""
+    named, settled = settled_study(project, specification)
+    # Built again, this refuses two names of one trained model: one metric twice.
+    return study_store(Study, named, settled, settled.built_metrics(), name=name, by=by)
+
+
+def settled_study(project: Project, specification: Mapping[str, Any]) -> tuple["NamedInputs", Specification]:
+    """Return what a specification names in a project, and the specification with every value as it is stored."""
     if isinstance(specification.get("metrics"), list | tuple):
         specification = {**specification, "metrics": with_runs_named(project, specification["metrics"])}
     named, requested = NamedInputs.read(project, Specification.from_mapping(specification))
@@ -48,9 +55,7 @@ def study_create(
         check_references(named, metric, subset, field="subsets")
     for metric in settled.built_metrics() if settled.sweeps else ():
         check_references(named, metric, settled.built_sweep_subset, field="sweep_subset")
-    settled = _with_pairs(named, settled)
-    # Built again, this refuses two names of one trained model: one metric twice.
-    return study_store(Study, named, settled, settled.built_metrics(), name=name, by=by)
+    return named, _with_pairs(named, settled)
 
 
 @dataclass(frozen=True)
@@ -164,14 +169,8 @@ def study_store(
         raise StudyRefused.of("name", "found nothing; accepted: up to 120 characters")
     ratings_await(campaigns=inputs.campaigns)
     logs = [(campaign, rating_log(campaign)) for campaign in inputs.campaigns]
-    plain = inputs.release is None and any(metric.needs_references for metric in metrics)
     named: dict[str, Any] = {
-        **({"release": inputs.release.content_hash} if inputs.release else {}),
-        **texts_digests(
-            inputs.systems,
-            sources=any(metric.needs_sources for metric in metrics),
-            reference_kinds=SourceKind.of_references() if plain else (),
-        ),
+        **texts_named(inputs, metrics),
         "ratings": rating_marks(logs),
         "version": VERSION,
         "format": kind.RESULT.VERSION,
@@ -195,6 +194,19 @@ def study_store(
     if created:
         study.campaigns.set(inputs.campaigns)
     return study, created
+
+
+def texts_named(inputs: NamedInputs, metrics: Sequence[Metric]) -> dict[str, str]:
+    """Return the hashes of the release and of the texts that metrics read."""
+    plain = inputs.release is None and any(metric.needs_references for metric in metrics)
+    return {
+        **({"release": inputs.release.content_hash} if inputs.release else {}),
+        **texts_digests(
+            inputs.systems,
+            sources=any(metric.needs_sources for metric in metrics),
+            reference_kinds=SourceKind.of_references() if plain else (),
+        ),
+    }
 
 
 def _row_metric(inputs: NamedInputs, metric: Metric, systems: Sequence[str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Charts, download menus and progress of a study, with their addresses."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import template
@@ -11,8 +12,10 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
 from correlations.selectors.tuned import MARK, WHY
+from correlations.services.reports import FILES, report_sizes
 
 register = template.Library()
+MEGABYTE = 1_000_000
 
 
 @register.inclusion_tag("components/chart.html", takes_context=True)
@@ -56,6 +59,40 @@ def study_status(context: Context) -> dict[str, Any]:
     if study.state == JobState.QUEUED:
         return status | {"message": queue_text(study)}
     return status | {"value": study.percent, "total": 100, "stage": study.progress_note, "left": time_left(study)}
+
+
+@register.filter
+def entry(mapping: Mapping[str, Any], name: str) -> Any:
+    """Return the entry of a mapping that a variable names."""
+    return mapping[name]
+
+
+@register.filter
+def beside(left: Iterable[Any], right: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """Return the entries of two lists of one length, side by side."""
+    return list(zip(left, right, strict=True))
+
+
+@register.inclusion_tag("correlations/parts/report_menu.html", takes_context=True)
+def report_menu(context: Context) -> dict[str, Any]:
+    """Show the menu of the report's files, each with its size, and of the specification."""
+    sizes = report_sizes(context["study"], context["result"])
+    files = [
+        {
+            "label": each.label,
+            "purpose": each.purpose,
+            "icon": each.icon,
+            "size": _about(sizes[each.ending]),
+            "url": _address(context, "report", each.ending),
+        }
+        for each in FILES.values()
+    ]
+    return {"files": files, "specification_url": _address(context, "specification")}
+
+
+def _about(size: int) -> str:
+    """Return bytes in words that promise no more than an estimate can."""
+    return f"{max(1, round(size / 10_000))}0 kB" if size < MEGABYTE else f"{size / MEGABYTE:.1f} MB"
 
 
 def _table_addresses(context: Context, table: str) -> dict[str, str]:

@@ -53,6 +53,7 @@ def _units(study: Study) -> str:
 def _report(study: Study, result: StudyResult) -> Context:
     return {
         "result": result,
+        "has_report_files": True,
         "rows": [(row, ceiling_cells(result, index)) for index, row in enumerate(result.rows)],
         "cards": reports.summary_cards(study, result),
         "methods": study_methods(study, result),

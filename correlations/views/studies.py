@@ -14,6 +14,7 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
 from annotation.references.sets.selectors import without_equal_weights
+from correlations.forms.specifications import SpecificationForm
 from correlations.models import Study
 from correlations.selectors.compared import finished_studies
 from correlations.selectors.lists import AnyStudy, study_page
@@ -67,6 +68,7 @@ def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> Htt
         "texts": texts,
         "release": texts.release,
         "datasets_without_weights": without_equal_weights(project),
+        "specification_form": SpecificationForm(auto_id="of_%s"),
     }
     if texts.dataset is not None:
         form, form_context = kind.form(request, texts.dataset, texts.release)

@@ -3,7 +3,7 @@
 import hashlib
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -181,8 +181,30 @@ def score_runs_create(
     The references are the release's, or without one the data set's own. A metric that reads none needs neither.
     """
     texts = _checked_texts(project, release, dataset, systems)
+    return [get_or_create_run(*read, by, group)[0] for read in _readings(texts, rows)]
+
+
+def score_run_signatures(
+    *,
+    project: Project,
+    systems: Sequence[System],
+    rows: Sequence[tuple[Metric, Subset]],
+    release: Release | None = None,
+    dataset: Dataset | None = None,
+) -> list[str]:
+    """Return the signatures of the runs that ``score_runs_create`` makes, and make none."""
+    texts = _checked_texts(project, release, dataset, systems)
+    return [
+        run_signature(read, metric, stored_subset(read, metric, subset), digests)[0]
+        for read, metric, subset, digests in _readings(texts, rows)
+    ]
+
+
+def _readings(
+    texts: RunTexts, rows: Sequence[tuple[Metric, Subset]]
+) -> Iterator[tuple[RunTexts, Metric, Subset, dict[str, str]]]:
+    """Yield for each row the texts that it reads, the metric, the subset as runs name it, and the texts' hashes."""
     digests: dict[tuple[bool, tuple[str, ...]], dict[str, str]] = {}
-    runs = []
     for metric, subset in rows:
         read = texts if metric.needs_references else replace(texts, release=None)
         checked = checked_subset(read, metric, subset)
@@ -190,8 +212,14 @@ def score_runs_create(
         reads = (metric.needs_sources, tuple(plain_kinds(checked)) if plain else ())
         if reads not in digests:
             digests[reads] = run_digests(read, metric, checked)
-        runs.append(get_or_create_run(read, metric, checked, digests[reads], by, group)[0])
-    return runs
+        yield read, metric, checked, digests[reads]
+
+
+def stored_subset(texts: RunTexts, metric: Metric, subset: Subset) -> Subset:
+    """Return the subset that a run stores: scores without references are the same whatever it is."""
+    if metric.needs_references:
+        return subset
+    return Subset(items=subset.items) if texts.release else ALL
 
 
 def run_digests(texts: RunTexts, metric: Metric, subset: Subset) -> dict[str, str]:
@@ -281,8 +309,7 @@ def get_or_create_run(
 
     A run of a study that is requested by itself leaves the study's group: it is a result that someone wanted.
     """
-    if not metric.needs_references:  # the scores are the same whatever the subset: one run for all
-        subset = Subset(items=subset.items) if texts.release else ALL
+    subset = stored_subset(texts, metric, subset)
     signature, signature_hash = run_signature(texts, metric, subset, digests)
     project_id = texts.dataset.project_id
     runs = ScoreRun.objects.filter(project=project_id, signature_hash=signature_hash).select_related("group")

@@ -2,6 +2,9 @@
 
 import csv
 import io
+import json
+import re
+import zipfile
 
 import pytest
 from playwright.sync_api import expect
@@ -75,6 +78,17 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     expect(page.get_by_role("heading", name="Under other weights")).to_be_visible()
     assert_everyone_can_read(page, tallest=TALLEST)
     page.goto(report)
+    files = {name: report_of(page, name) for name in ("PDF", "HTML", "LaTeX", "JSON", "Specification")}
+    assert files["PDF"].read_bytes().startswith(b"%PDF-")
+    assert zipfile.is_zipfile(files["LaTeX"])
+    assert json.loads(files["JSON"].read_text())["study"]["name"] == "Do cats agree?"
+    assert_reads_alone(new_page, files["HTML"], shown)
+    page.goto(f"{live_server.url}/p/chit-chat/studies/new/")
+    page.get_by_role("heading", name="From a specification").click()
+    assert_no_barrier(page)
+    page.locator("#specification").get_by_label("File").set_input_files(files["Specification"])
+    page.locator("#specification").get_by_role("button", name="Start the study").click()
+    expect(page.get_by_text("Opened the existing study with these settings.")).to_be_visible()
 
     table.get_by_role("link", name="ΔBLEU, all").click()
     assert_no_barrier(page)
@@ -85,3 +99,29 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     assert_no_barrier(page)
     page.get_by_role("link", name="its ratings").first.click()
     expect(page.get_by_text("rater-0").first).to_be_visible()
+
+
+def report_of(page, name):
+    """Download a file of the report's menu."""
+    page.get_by_label("Download the report").click()
+    with page.expect_download() as file:
+        page.get_by_role("link", name=re.compile(f"^{name},")).click()
+    page.keyboard.press("Escape")
+    return file.value.path()
+
+
+def assert_reads_alone(new_page, file, shown):
+    """The HTML report shows its table and its charts without a network, and everyone can read it."""
+    kept = file.with_name("kept.html")
+    kept.write_bytes(file.read_bytes())
+    page = new_page(**DESKTOP, offline=True)
+    requested = []
+    page.on("request", lambda request: requested.append(request.url))
+    page.goto(kept.as_uri())
+    expect(page.get_by_role("cell", name=shown).first).to_be_visible()
+    expect(page.locator(".light svg").first).to_be_visible()
+    assert_everyone_can_read(page)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".dark svg").first).to_be_visible()
+    expect(page.locator(".light svg").first).to_be_hidden()
+    assert requested == [kept.as_uri()]

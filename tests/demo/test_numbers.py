@@ -1,10 +1,12 @@
 """Numbers of the demo, compared with the raw files, sacrebleu, scipy, krippendorff and pingouin."""
 
 import math
+import re
 from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 
 import krippendorff
 import numpy as np
@@ -14,10 +16,14 @@ import pytest
 from django.db import connection, transaction
 from scipy import stats
 
+from annotation.datasets.services.export import dataset_chunks
 from annotation.demo import load as demo_data
 from annotation.models import Campaign, Dataset, Item, JobState, Project, ReferenceSet, Release, Response
 from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics
 from annotation.quality.selectors.raters import moment
+from annotation.records.selectors.tables import TABLES
+from annotation.records.services.archive import single_chunks
+from annotation.references.releases.files.kinds import FILES
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
 from annotation.weighting.agreement import icc
@@ -212,6 +218,33 @@ def test_coefficients_of_units_of_a_hundred_match_other_random_assignments(metri
         error = replicates.std(ddof=1) * math.sqrt(1 / n + 1 / ASSIGNMENTS)
         assert abs(row[name]["value"] - replicates.mean()) < 4 * error
         assert 0.5 < row[name]["assignment_spread"] / replicates.std(ddof=1) < 2
+
+
+def test_the_notebook_of_the_documentation_gives_the_table_of_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run what docs/notebook.md prints, on the files that it names, with the assignments of the study here."""
+    project = Project.objects.get(slug=demo_data.PROJECT_SLUG)
+    campaign = project.campaigns.get(name=demo_data.OUTPUT_CAMPAIGN)
+    files = {
+        "dataset": dataset_chunks(Dataset.objects.get(project=project)),
+        "release": FILES["items.jsonl"].write(Release.objects.get()),
+        "ratings": single_chunks(TABLES["ratings"], campaign, "jsonl"),
+    }
+    for name, chunks in files.items():
+        (tmp_path / f"{name}.jsonl").write_bytes(b"".join(chunks))
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).resolve().parents[2] / "docs" / "notebook.md").read_text(encoding="utf-8")
+    code = re.search(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert code is not None
+    names: dict = {}
+
+    exec(code[1].replace("n_assignments=1000", f"n_assignments={ASSIGNMENTS}"), names)
+
+    for row, expected in zip(names["table"].rows, study_of()["rows"], strict=True):
+        assert row.n_observations == expected["n_observations"]
+        for key, short in (("spearman", "rho"), ("kendall", "tau")):
+            assert row.coefficients[key].mean == pytest.approx(expected[short]["value"], abs=1e-12), row.name
 
 
 @for_each_row

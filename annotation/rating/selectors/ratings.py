@@ -258,13 +258,12 @@ SELECT count(*), max(id), encode(sha256(convert_to(coalesce(string_agg(line, '' 
                extract(epoch FROM t.sent_at))
                || CASE WHEN t.turn IS NULL THEN '[]' ELSE jsonb_build_array(t.turn) END)::text,
                'UTF8')), 'hex') AS line
-      FROM annotation_rating t
+      FROM (SELECT * FROM annotation_rating WHERE campaign_id = %(campaign)s ORDER BY id LIMIT %(first)s) t
       JOIN annotation_response x ON x.id = t.response_id
       JOIN annotation_item i ON i.id = x.item_id
       JOIN annotation_criterion c ON c.id = t.criterion_id
       JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM annotation_rater WHERE project_id = %(project)s) r
         ON r.id = t.rater_id
-     WHERE t.campaign_id = %(campaign)s
   ) log
 """
 
@@ -277,8 +276,9 @@ class RatingLog(NamedTuple):
     digest: str
 
 
-def rating_log(campaign: Campaign) -> RatingLog:
-    return RatingLog(*sql.row(LOG, {"campaign": campaign.pk, "project": campaign.project_id}))
+def rating_log(campaign: Campaign, *, first: int | None = None) -> RatingLog:
+    """Return the log of all ratings, or of so many of the first ones."""
+    return RatingLog(*sql.row(LOG, {"campaign": campaign.pk, "project": campaign.project_id, "first": first}))
 
 
 def rater_places(project_id: int) -> dict[int, int]:

@@ -1,17 +1,25 @@
 """Run a study from the command line."""
 
+from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any, ClassVar
 
 from django.core.management import CommandError
 
-from correlations.management.studying import Flags, StudyCommand, three_decimals
+from annotation.management.base import progress_bar, write_file
+from correlations.management.studying import Flags, StudyCommand, read_object, three_decimals
+from correlations.models import Study
+from correlations.results.report import ReportError, StudyDocument
 from correlations.results.study import RowEstimate, StudyResult
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
 from correlations.selectors.metrics import RUN
 from correlations.selectors.reports import few_units
 from correlations.selectors.worth import IN_PLACE_OF, stand_in_sentence
 from correlations.services.execution import study_execute
+from correlations.services.reports import FILES, report_file
 from correlations.services.studies import study_create
+from correlations.services.verification import report_project, study_verify, verification_lines
+from correlations.specification_schema import specification_schema
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL
 from metrics.scoring.written import read_metric
@@ -19,20 +27,31 @@ from metrics.scoring.written import read_metric
 DESCRIPTION = """\
 Correlate metrics with human ratings, and store the study with its table, intervals and sweeps.
 
-The specification is a JSON file (--spec, "-" for standard input), flags, or both: a flag wins over the file. What is
-left out takes its default. The same specification is never computed twice.
+The specification is a JSON file ("-" for standard input), flags, or both: a flag wins over the file. What is left out
+takes its default. The same specification is never computed twice. A study's page, POST …/studies/ and this command
+take the same file; "study schema" prints its JSON Schema.
+
+"study verify report.json" computes the study of a JSON report again, from the texts and ratings that are here, and
+lists what differs: first in words what the study reads otherwise here, then every value, by its path in the result.
+It stores nothing. The exit code is 0 if all is equal. Not compared: how long it took, versions, and numbers of runs.
 
 Examples:
-  manage.py study --project demo --spec study.json
+  manage.py study study.json --project demo
   manage.py study --project demo --release dstc7-references --campaign "Output ratings" \\
       --systems Baseline TeamA TeamCE --subsets original "w>0" all --assignments 200
-  manage.py study --project demo --spec study.json --json > result.json
+  manage.py study study.json --project demo --json > result.json
+  manage.py study study.json --project demo --report report.pdf report.json
+  manage.py study verify report.json
+  manage.py study verify report.json --project demo-moved --json
+  manage.py study schema > study-specification.schema.json
 
 A specification:
   {"release": "dstc7-references/v1", "campaigns": ["Output ratings"], "systems": ["Baseline", "TeamA", "TeamCE"],
    "metrics": ["bleu", {"name": "am_fm", "parameters": {"k": 20}}, {"run": 7}], "subsets": ["original", "w>=0.6"],
    "unit_size": 100, "assignments": 1000, "seed": 1}
 """
+VERIFY, SCHEMA = "verify", "schema"
+LISTED = 50  # differences that are printed; --json prints up to a thousand
 
 
 class Command(StudyCommand):
@@ -62,7 +81,47 @@ class Command(StudyCommand):
         "sweeps": {"flag": "--no-sweeps", "action": "store_false", "default": None, "help": "the table alone"},
     }
 
-    def specification(self, given: dict[str, Any]) -> dict[str, Any]:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        endings = ", ".join(FILES)
+        parser.add_argument("--report", nargs="+", default=[], help=f"write the report to files; endings: {endings}")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        match options["words"]:
+            case [word, file] if word == VERIFY:
+                self.verify(file, options)
+            case [word] if word == SCHEMA:
+                self.print_json(specification_schema())
+            case [word, *_] if word in (VERIFY, SCHEMA):
+                raise CommandError(f"found {' '.join(options['words'])!r}; accepted: verify report.json, or schema")
+            case _:
+                super().handle(*args, **options)
+
+    def verify(self, file: str, options: dict[str, Any]) -> None:
+        """Print what differs between a report and the same study computed here; exit with 1 unless all is equal."""
+        try:
+            document = StudyDocument.from_json(read_object(file, option=VERIFY))
+        except ReportError as error:
+            raise CommandError(f"{VERIFY} {file}: {error}.") from error
+        project = report_project(document, options["project"] or "")
+        with progress_bar(quiet=options["json"]) as progress:
+            found = study_verify(document, project, progress=progress)
+        if options["json"]:
+            self.print_json(found.as_dict())
+        else:
+            for line in verification_lines(found, most=LISTED):
+                self.stdout.write(line)
+        if not found.equal:
+            raise SystemExit(1)
+
+    def write_files(self, study: Study, options: dict[str, Any]) -> None:
+        for written in options["report"]:
+            path = Path(written)
+            if path.suffix.removeprefix(".") not in FILES:
+                raise CommandError(f"--report: found {written}; accepted: a name that ends with {', '.join(FILES)}.")
+            write_file(path, [report_file(study, study.read_result(), path.suffix.removeprefix("."))], quiet=True)
+
+    def flags(self, given: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(given.get("metrics"), list):
             return given
         return given | {"metrics": [_metric(written) for written in given["metrics"]]}

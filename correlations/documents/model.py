@@ -1,0 +1,98 @@
+"""The parts of a document, without any format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from annotation.core.charts import Spec
+
+UNDEFINED = "–"
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    text: str
+    kind: str = "paragraph"
+
+
+@dataclass(frozen=True)
+class Bullets:
+    texts: tuple[str, ...]
+    kind: str = "bullets"
+
+
+@dataclass(frozen=True)
+class Column:
+    label: str
+    is_number: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. ``best`` is the index of the row that stands out, if one does; ``notes`` are below it."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    best: int | None = None
+    kind: str = "grid"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart in light colours and in dark ones; ``description`` says in words what it shows."""
+
+    name: str
+    caption: str
+    description: str
+    light: Spec
+    dark: Spec
+    kind: str = "chart"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with values, such as hashes."""
+
+    entries: tuple[tuple[str, str], ...]
+    kind: str = "facts"
+
+
+@dataclass(frozen=True)
+class Code:
+    text: str
+    kind: str = "code"
+
+
+Block = Paragraph | Bullets | Grid | Chart | Facts | Code
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """``about`` is below the title, ``lead`` the answer in a sentence or two, ``numbers`` what it rests on."""
+
+    title: str
+    about: str
+    lead: str
+    numbers: tuple[tuple[str, str, str], ...]  # label, value, hint
+    sections: tuple[Section, ...]
+    foot: str
+
+    def blocks(self) -> Iterator[Block]:
+        for section in self.sections:
+            yield from section.blocks
+
+    def grids(self) -> list[Grid]:
+        return [block for block in self.blocks() if isinstance(block, Grid)]
+
+    def charts(self) -> list[Chart]:
+        return [block for block in self.blocks() if isinstance(block, Chart)]

@@ -1,0 +1,218 @@
+"""A study's report as a document: what its page shows, to be printed or kept as a file."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from annotation.core.charts import Spec
+from annotation.core.numbers import counted, decimals
+from correlations.documents.model import (
+    Block,
+    Bullets,
+    Chart,
+    Code,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+)
+from correlations.models import Study
+from correlations.results.report import StudyDocument
+from correlations.results.study import Circularity, StudyResult
+from correlations.selectors import printed_tables as tables
+from correlations.selectors import reports
+from correlations.selectors.ceilings import ceiling_sentence
+from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
+from correlations.selectors.methods import study_methods
+from correlations.selectors.worth import ranking_sentence, stand_in_sentence
+from metrics.scoring.settings import with_settings
+
+TEXTS = {"outputs": "Outputs", "sources": "Messages", "references": "References"}
+WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
+
+
+def printed_report(study: Study, result: StudyResult, document: StudyDocument) -> Document:
+    """Return the report of a finished study, whose JSON report is ``document``."""
+    best = reports.best_row(result)
+    sections = (
+        Section("Correlation with human ratings", _correlations(result, best)),
+        Section("Is one metric better than another?", _comparisons(result)),
+        Section(
+            "How far do raters agree with each other?",
+            (Paragraph(ceiling_sentence(result)), tables.ceiling_grid(result)),
+        ),
+        Section(
+            "Does the metric rank systems as raters do?",
+            (Paragraph(ranking_sentence(result)), tables.ranking_grid(result)),
+        ),
+        Section(
+            "Can a metric stand in for raters?", (Paragraph(stand_in_sentence(result)), tables.stand_in_grid(result))
+        ),
+        Section("By system and by output", _levels(result)),
+        Section("Other thresholds, orders and unit sizes", tuple(_sweeps(result))),
+        Section("Circularity", (Paragraph(circularity_sentence(result.circularity)),)),
+        Section("Items left out", (Bullets(tuple(_left_out(result))),)),
+        Section("Methods", (Paragraph(study_methods(study, result)),)),
+        Section("How to compute it again", _reproduction(study, document)),
+    )
+    when = f", computed {study.finished_at:%-d %B %Y}" if study.finished_at else ""
+    return Document(
+        title=study.name,
+        about=f"{study.project.name} · {study.dataset.name}{when}",
+        lead=lead_sentences(result, best),
+        numbers=tuple((card["label"], card["value"], card["hint"]) for card in reports.summary_cards(study, result)),
+        sections=tuple(section for section in sections if section.blocks),
+        foot=f"Assay {document.assay} · signature {study.signature[:16]}",
+    )
+
+
+def lead_sentences(result: StudyResult, best: reports.BestRow | None) -> str:
+    """Return the answer: which metric agrees best, how surely, and what it does not differ from."""
+    if best is None:
+        if reason := reports.few_units(result):
+            return f"There are too few units to name the best metric: {reason}."
+        return "No coefficient of this study is defined; the table says why."
+    row, estimate = best.row, best.estimate
+    value = tables.number(estimate.value, 2)
+    sure = f", 95% interval {tables.interval(estimate.over_items, 2)}" if estimate.over_items else ""
+    label = with_settings(row.label, row.signature)
+    sentences = [f"{label} with {best.references} agrees best with the raters: {result.lead.label} = {value}{sure}."]
+    if best.is_baseline:
+        sentences.append("It is a baseline and no measure of quality: no metric that judges quality does better here.")
+    if best.rivals:
+        sentences.append(f"It does not differ significantly from {best.rivals_text}.")
+    if best.ceiling is not None:
+        sentences.append(f"Another group of as many raters would reach {decimals(best.ceiling)}, the human ceiling.")
+    if row.dropped.count:
+        sentences.append(f"That is over {row.items:,} of {result.items.used:,} items.")
+    if best.ahead:
+        closer = "is" if len(best.ahead) == 1 else "are"
+        sentences.append(f"On the items that both can use, {' and '.join(best.ahead)} {closer} closer.")
+    return " ".join(sentences)
+
+
+def circularity_sentence(circular: Circularity) -> str:
+    """Return how often one text, or one rater, is on both sides."""
+    sentences = []
+    if not circular.reference_raters_known:
+        sentences.append("The weights were imported, so whether their raters also rated the outputs is not known.")
+    elif circular.raters_on_both_sides:
+        sentences.append(
+            f"{circular.raters_on_both_sides} of the {circular.raters} raters of the outputs also rated references; in "
+            f"{circular.rater_items_on_both_sides:,} of {circular.rater_items:,} cases the same rater judged both on "
+            "one item."
+        )
+    else:
+        sentences.append("No rater of the outputs rated references.")
+    if circular.same_text_items:
+        each = ", ".join(f"{entry.system}: {entry.items:,}" for entry in circular.same_text)
+        sentences.append(
+            f"On {counted(circular.same_text_items, 'item')} an output is itself one of the references, but for case, "
+            f"spaces and punctuation ({each}): metrics find it perfect, whatever raters think of it."
+        )
+    else:
+        sentences.append("No output is itself a reference.")
+    return " ".join(sentences)
+
+
+def _chart(result: StudyResult, name: str, caption: str) -> Chart:
+    light, dark = (reports.figure(result, name, theme=theme) for theme in ("light", "dark"))
+    return _drawn(name, caption, light, dark)
+
+
+def _drawn(name: str, caption: str, light: Spec | None, dark: Spec | None) -> Chart:
+    """Return a chart without its title, which the caption replaces."""
+    sides = []
+    for spec in (light, dark):
+        shown = {key: value for key, value in (spec or {}).items() if key != "title"}
+        sides.append({**shown, "width": WIDTH, "config": {**shown["config"], "autosize": {"type": "pad"}}})
+    return Chart(name, caption, str(sides[0].get("description", caption)), light=sides[0], dark=sides[1])
+
+
+def _correlations(result: StudyResult, best: reports.BestRow | None) -> tuple[Block, ...]:
+    first, *others = tables.correlation_grids(result, best)
+    coefficients = " and ".join(entry.label for entry in result.entries)
+    caption = (
+        f"{coefficients} with the raters, by metric and references. Band: bootstrap over items. Line: interval as "
+        "published in 2015. Upright bar: what another group of as many raters reaches."
+    )
+    return first, _chart(result, "forest", caption), *others
+
+
+def _comparisons(result: StudyResult) -> tuple[Block, ...]:
+    grid = tables.comparison_grid(result)
+    if grid is None:
+        return ()
+    n = len(result.comparisons)
+    different = reports.n_significant(result)
+    verb = "is" if different == 1 else "are"
+    sentence = (
+        f"{different:,} of {counted(n, 'difference')} between two metrics {verb} significant after the correction."
+    )
+    return Paragraph(sentence), grid
+
+
+def _levels(result: StudyResult) -> tuple[Block, ...]:
+    report = levels_report(result, None)
+    drawn: list[Block] = []
+    if report is not None and report.best is not None:
+        best = report.best
+        sides = [systems_figure(result, best.index, theme) for theme in ("light", "dark")]
+        if sides[0] is not None:
+            caption = f"Systems by their mean rating and their score: {', '.join(tables.names(best.row))}."
+            drawn.append(_drawn("systems", caption, *sides))
+    return Paragraph(levels_sentence(result)), *tables.level_grids(result)[:1], *drawn, *tables.level_grids(result)[1:]
+
+
+def _sweeps(result: StudyResult) -> Iterator[Block]:
+    for name, title, references in reports.sweeps_to_draw(result):
+        yield _chart(result, name, f"{title}: {result.lead.label}, the mean over assignments. {references}")
+
+
+def _left_out(result: StudyResult) -> Iterator[str]:
+    for entry in result.items.dropped:
+        yield f"{entry.count:,} of the whole study: {entry.reason}."
+    if not result.items.dropped:
+        yield "None of the whole study."
+    for row in result.rows:
+        if row.dropped.count:
+            yield f"{row.dropped.count:,} of {', '.join(tables.names(row))}: {row.dropped.reason}."
+
+
+def _reproduction(study: Study, document: StudyDocument) -> tuple[Block, ...]:
+    entries: list[tuple[str, str]] = [
+        ("Signature", study.signature),
+        ("Specification, SHA-256", document.hashes["specification"]),
+        ("Result, SHA-256", document.hashes["result"]),
+    ]
+    entries += [(f"Release {release['name']}", release["content_hash"]) for release in document.releases]
+    entries += [(label, document.named[name]) for name, label in TEXTS.items() if name in document.named]
+    entries += [
+        (f"{counted(campaign['ratings'], 'rating')} of {campaign['name']}", campaign["ratings_sha256"])
+        for campaign in document.campaigns
+        if "ratings_sha256" in campaign
+    ]
+    entries.append(("Random number", str(document.seed)))
+    entries.append(("Versions", f"Assay {document.versions['assay']}, NumPy {document.versions['numpy']}"))
+    metrics = dict.fromkeys(f"{row['metric']}: {row['signature']}" for row in document.runs)
+    how = (
+        "The JSON report holds this specification, all hashes and the whole result. Where the project is, or was "
+        "imported from its archive, the first command computes the study again and lists what differs; the second "
+        "starts it from the specification."
+    )
+    commands = "manage.py study verify report.json\nmanage.py study specification.json --project PROJECT"
+    return (
+        Paragraph(how),
+        Code(commands),
+        Facts(tuple(entries)),
+        Paragraph("Signatures of the rows:"),
+        Bullets(tuple(metrics)),
+        Paragraph("The specification:"),
+        Code(_by_field(document.specification)),
+    )
+
+
+def _by_field(specification: Mapping[str, Any]) -> str:
+    """Return a specification as JSON, a field on each line."""
+    fields = (f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in specification.items())
+    return "{\n" + ",\n".join(fields) + "\n}"

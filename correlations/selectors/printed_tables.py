@@ -1,0 +1,242 @@
+"""The tables of a study's report as it is printed: each stands alone, with its caption and notes."""
+
+from collections.abc import Iterable
+
+from annotation.core.numbers import decimals
+from correlations.documents.model import UNDEFINED, Column, Grid
+from correlations.results.common import Ends
+from correlations.results.study import StudyResult, StudyRow
+from correlations.selectors.ceilings import ceiling_lines
+from correlations.selectors.levels import levels_report
+from correlations.selectors.reports import BestRow, comparisons_worth_showing
+from correlations.selectors.worth import IN_PLACE_OF, WHOM
+from correlations.stats.coefficients.coefficient import Coefficient
+from metrics.scoring.settings import with_settings
+
+METRIC, REFERENCES = Column("Metric"), Column("References")
+DIGITS = 3
+SMALLEST_P = 0.001
+
+
+def number(value: float | None, digits: int = DIGITS, *, plus: bool = False) -> str:
+    return UNDEFINED if value is None else decimals(value, digits, plus=plus)
+
+
+def interval(ends: Ends | None, digits: int = DIGITS) -> str:
+    return UNDEFINED if ends is None else f"[{number(ends[0], digits)}, {number(ends[1], digits)}]"
+
+
+def p_value(value: float | None) -> str:
+    if value is None:
+        return UNDEFINED
+    return f"< {SMALLEST_P}" if value < SMALLEST_P else number(value)
+
+
+def percent(share: float | None) -> str:
+    return UNDEFINED if share is None else f"{decimals(100 * share, 0)} %"
+
+
+def names(row: StudyRow) -> tuple[str, str]:
+    """Return a row's metric with its settings, and its references."""
+    references = "single (the original)" if row.subset_label == "single" else row.subset_label
+    return with_settings(row.label, row.signature), references
+
+
+def _numbers(*labels: str) -> tuple[Column, ...]:
+    return tuple(Column(label, is_number=True) for label in labels)
+
+
+def _reasons(reasons: Iterable[tuple[StudyRow, str]]) -> tuple[str, ...]:
+    """Return why values are undefined, each reason once, with the rows that it is about."""
+    by_reason: dict[str, list[str]] = {}
+    for row, reason in reasons:
+        if reason:
+            by_reason.setdefault(reason, []).append(", ".join(names(row)))
+    return tuple(f"Undefined for {'; '.join(dict.fromkeys(rows))}: {reason}." for reason, rows in by_reason.items())
+
+
+def correlation_grids(result: StudyResult, best: BestRow | None) -> list[Grid]:
+    """Return a table for each coefficient, the leading one first."""
+    return [_correlation_grid(result, entry, None if best is None else best.index) for entry in result.entries]
+
+
+def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None) -> Grid:
+    columns = (
+        METRIC,
+        REFERENCES,
+        *_numbers(entry.symbol, "over items", "items, raters", "as in 2015", "raters", "N", "items"),
+    )
+    rows, reasons = [], []
+    for row, ceiling in zip(result.rows, result.ceilings, strict=True):
+        estimate = row.coefficients[entry.key]
+        cells = (
+            number(estimate.value),
+            interval(estimate.over_items),
+            interval(estimate.over_items_and_raters),
+            interval(estimate.paper),
+            number(ceiling.coefficients[entry.key].ceiling),
+            f"{row.n_observations:,}",
+            f"{row.items:,}",
+        )
+        rows.append((*names(row), *cells))
+        reasons.append((row, estimate.reason))
+    notes = [*_reasons(reasons)]
+    if any(row.negated for row in result.rows):
+        lower = "; ".join(dict.fromkeys(names(row)[0] for row in result.rows if row.negated))
+        notes.append(f"Low scores are the better ones of {lower}: coefficients are of the score with its sign turned.")
+    caption = (
+        f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
+        f"{result.assignments:,} random assignments of items to units. 95% intervals: bootstrap over items; over items "
+        "and raters; and as published in 2015 (Fisher's z, every observation counted as independent). Raters: what "
+        "another group of as many raters would reach. N: observations in one assignment."
+    )
+    return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best)
+
+
+def comparison_grid(result: StudyResult) -> Grid | None:
+    """Return the comparisons of metrics; None if there are none."""
+    shown = comparisons_worth_showing(result)
+    if not shown:
+        return None
+    symbol = result.lead.symbol
+    of_values = _numbers("items", symbol, f"{symbol}, second", "difference", "95%", "p", "p, Holm")
+    columns = (Column("Compared"), REFERENCES, *of_values)
+    rows, reasons = [], []
+    for entry, first, second in shown:
+        references = entry.subset_label or f"{entry.first_references} against {entry.second_references}"
+        values = (number(first), number(second), number(entry.difference, plus=True))
+        tests = (interval(entry.interval), p_value(entry.p), p_value(entry.p_holm))
+        rows.append((f"{entry.first} – {entry.second}", references, f"{entry.items:,}", *values, *tests))
+        if entry.reason:
+            reasons.append(f"{entry.first} – {entry.second}, {references}: {entry.reason}.")
+    whole = f"all {len(result.comparisons):,} comparisons"
+    part = "" if len(shown) == len(result.comparisons) else f"; shown are {len(shown):,} of them"
+    caption = (
+        f"Differences of mean {symbol} between two metrics, over the items that both can use. Interval and two-sided p "
+        f"from the standard error over resampled items, the same for both; p corrected after Holm for {whole}{part}."
+    )
+    return Grid("comparisons", caption, columns, tuple(rows), tuple(reasons))
+
+
+def ceiling_grid(result: StudyResult) -> Grid:
+    units, outputs = ("metric, units", "halves", "all raters", "reached"), ("one rater", "metric instead", "raters")
+    columns = (METRIC, REFERENCES, Column(""), *_numbers(*units, *outputs))
+    rows, reasons = [], []
+    for line in ceiling_lines(result):
+        for cell in line.cells:
+            human = cell.human
+            of_units = (number(human.halves), number(human.ceiling), percent(cell.reached))
+            of_outputs = (number(human.one_rater), number(human.metric), f"{human.raters:,}")
+            rows.append((*names(line.row), cell.entry.symbol, number(cell.estimate.value), *of_units, *of_outputs))
+            reasons += [(line.row, human.reason), (line.row, line.ceiling.one_rater_reason)]
+    caption = (
+        "How far raters agree among themselves. Over units: random halves of the raters, and from these what another "
+        "group as large as this one would reach (Spearman-Brown). Over single outputs: a rater who is left out against "
+        "the others, and the metric in that rater's place."
+    )
+    return Grid("raters", caption, columns, tuple(rows), _reasons(reasons))
+
+
+def ranking_grid(result: StudyResult) -> Grid:
+    columns = (METRIC, REFERENCES, *_numbers("pairs right", "with ties", "tie up to", "as sure as raters"))
+    rows = tuple(
+        (
+            *names(row),
+            percent(worth.ranking.pairwise),
+            percent(worth.ranking.calibrated),
+            number(worth.ranking.epsilon),
+            percent(worth.ranking.soft),
+        )
+        for row, worth in zip(result.rows, result.worth, strict=True)
+    )
+    caption = (
+        "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
+        "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and soft "
+        "pairwise accuracy over systems."
+    )
+    return Grid("ranking", caption, columns, rows)
+
+
+def stand_in_grid(result: StudyResult) -> Grid:
+    beaten, others = ("raters beaten", "winning rate"), ("advantage", "one rating", "ratings saved")
+    columns = (METRIC, REFERENCES, *_numbers(*beaten), Column("passes"), *_numbers(*others))
+    rows, reasons = [], []
+    for row, worth in zip(result.rows, result.worth, strict=True):
+        margin = worth.stand_in.margins.get(IN_PLACE_OF)
+        tested = len(worth.stand_in.raters)
+        rows.append(
+            (
+                *names(row),
+                UNDEFINED if margin is None else f"{margin.beaten} of {tested}",
+                number(None if margin is None else margin.winning_rate),
+                UNDEFINED if margin is None else ("yes" if margin.passed else "no"),
+                number(worth.stand_in.advantage),
+                number(worth.same_rating.advantage),
+                percent(worth.saved),
+            )
+        )
+        reasons.append((row, worth.stand_in.reason))
+    caption = (
+        f"Each metric in place of a rater of {WHOM[IN_PLACE_OF]} (alternative annotator test): passed with a winning "
+        "rate of 0.5 or more. Advantage: share of outputs on which it is as close to the other raters as the rater is; "
+        "one rating: the same for one and the same rating given to every output. Ratings saved by its scores, for "
+        "equally sure means of systems."
+    )
+    return Grid("stand-in", caption, columns, tuple(rows), _reasons(reasons))
+
+
+def level_grids(result: StudyResult) -> list[Grid]:
+    """Return agreement over systems, and over outputs."""
+    report = levels_report(result, None)
+    if report is None:
+        return []
+    over_systems, over_outputs, system_reasons, output_reasons = [], [], [], []
+    for each in report.rows:
+        lead, within, outputs = each.lead, each.within_items.coefficients, each.all_outputs
+        others = [each.system.coefficients[key].value for key in ("spearman", "kendall")]
+        without = each.system.without
+        over_systems.append(
+            (
+                *names(each.row),
+                number(lead.value),
+                interval(lead.over_items),
+                interval(lead.over_items_and_systems),
+                p_value(lead.p),
+                *map(number, others),
+                UNDEFINED if without is None else f"{number(each.without)} ({without.system})",
+            )
+        )
+        pearson, spearman = (outputs.coefficients[key] for key in ("pearson", "spearman"))
+        over_outputs.append(
+            (
+                *names(each.row),
+                number(pearson.value),
+                interval(pearson.over_items),
+                number(spearman.value),
+                number(within["pearson"].value),
+                number(within["kendall"].value),
+                number(each.within_systems.coefficients["pearson"].value),
+                f"{outputs.outputs:,}",
+            )
+        )
+        system_reasons.append((each.row, each.system.reason))
+        output_reasons.append((each.row, outputs.reason))
+    systems = (METRIC, REFERENCES, *_numbers("r", "over items", "items, systems", "p", "ρ", "τ", "r without one"))
+    of_outputs = _numbers("r", "over items", "ρ", "r in items", "τ in items", "r in systems", "outputs")
+    return [
+        Grid(
+            "systems",
+            f"Scores and mean ratings over {report.n_systems} systems. Last: r without the system whose absence moves "
+            "it most.",
+            systems,
+            tuple(over_systems),
+            _reasons(system_reasons),
+        ),
+        Grid(
+            "outputs",
+            "Scores and mean ratings output by output: over all outputs, and the mean within items and within systems.",
+            (METRIC, REFERENCES, *of_outputs),
+            tuple(over_outputs),
+            _reasons(output_reasons),
+        ),
+    ]
