@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('correlations', '0005_worth_levels_ceilings'),
+        ('correlations', '0004_signatures_of_content'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
