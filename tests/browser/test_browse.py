@@ -200,10 +200,8 @@ def test_everything_works_without_script(live_server, new_page, few):
     page.goto(address(live_server, few))
     ids = []
     while True:
-        ids += [
-            int(reference.get_attribute("id").removeprefix("reference-"))
-            for reference in page.locator(".reference").all()
-        ]
+        names = page.locator(".reference").evaluate_all("(all) => all.map((one) => one.id)")
+        ids += [int(name.removeprefix("reference-")) for name in names]
         following = page.get_by_role("link", name="Next items")
         if not following.count():
             break
