@@ -26,30 +26,37 @@ pytest_plugins = ["tests.annotation.recruitment.fakes"]
 EMPTY_TRIES = 5
 ROOT = Path(__file__).resolve().parent.parent
 
-# Files that take longest, for a checkout where none has run: begun first, so that no process is left with one when the
+# What takes longest, for a checkout where no file has run: begun first, so that no process is left with one when the
 # others have done.
 LONG = (
-    "tests/api/",
-    "tests/demo/",
-    "tests/annotation/demo/",
-    "tests/browser/",
-    "tests/test_access.py",
+    "api",
+    "demo",
     "tests/config/test_up.py",
-    "tests/annotation/dry_runs/services/test_running.py",
-    "tests/metrics/scoring/test_meteor.py",
-    "tests/correlations/test_worker.py",
+    "tests/browser/",
     "tests/metrics/scoring/test_every_metric.py",
+    "tests/annotation/dry_runs/services/test_running.py",
     "tests/annotation/references/browsing/views/test_references.py",
-    "tests/annotation/rating/test_invariants.py",
+    "tests/correlations/test_worker.py",
+    "tests/metrics/scoring/test_meteor.py",
+    "tests/test_access.py",
     "tests/annotation/mining/services/test_worker.py",
+    "tests/annotation/rating/test_invariants.py",
     "tests/correlations/views/test_pages.py",
-    "tests/annotation/management/test_mining_commands.py",
+    "tests/correlations/services/test_execution.py",
+    "tests/annotation/references/releases/test_files.py",
 )
 NOTICEABLE = 4  # seconds of a file; shorter ones follow in random order
 
 
 # Files that copy one large world: one process runs them all and builds it once.
-TOGETHER = {"tests/api/": "api", "tests/demo/": "demo", "tests/annotation/demo/": "demo"}
+TOGETHER = {
+    "tests/api/": "api",
+    "tests/annotation/overview/": "api",
+    "tests/annotation/removal/": "api",
+    "tests/annotation/transfer/test_moving.py": "api",
+    "tests/demo/": "demo",
+    "tests/annotation/demo/": "demo",
+}
 
 
 def scope_of(nodeid: str) -> str:
@@ -82,7 +89,7 @@ def begin_with_the_longest(items: list[pytest.Item], seconds: Mapping[str, float
         scope = scope_of(item.nodeid)
         if scope in together:
             return -max(together[scope], NOTICEABLE)
-        return next((n - 1000.0 for n, start in enumerate(LONG) if item.nodeid.startswith(start)), -NOTICEABLE)
+        return next((n - 1000.0 for n, start in enumerate(LONG) if scope.startswith(start)), -NOTICEABLE)
 
     items.sort(key=rank)
 

@@ -46,4 +46,4 @@ def test_the_longest_files_begin_and_short_ones_keep_their_random_order() -> Non
 
 def test_in_a_new_checkout_the_known_long_files_begin() -> None:
     names = ("b.py", "config/test_up.py", "browser/test_x.py", "a.py")
-    assert sorted_names(*names, seconds={}) == ["browser/test_x.py", "config/test_up.py", "b.py", "a.py"]
+    assert sorted_names(*names, seconds={}) == ["config/test_up.py", "browser/test_x.py", "b.py", "a.py"]

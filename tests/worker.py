@@ -137,6 +137,7 @@ def running_nursery() -> Iterator[Nursery]:
         "JOB_LEASE_SECONDS": "3",
         "SWEEP_SECONDS": "1",
         "HEARTBEAT_SECONDS": "1",
+        "WEBHOOK_PRIVATE_ADDRESSES": "true",  # a test's receiver is on this machine
     }
     nursery = Nursery(environment)
     try:

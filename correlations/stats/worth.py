@@ -393,10 +393,14 @@ def _distances(given: Floats, candidates: Floats, others: Ints) -> Floats:
 
     Of two values the one with the smaller squared distance to others is the one closer to their mean.
     """
-    of_others = np.nansum(given, axis=0) - np.nan_to_num(given)
-    difference = np.abs(others * candidates - of_others) - np.abs(others * given - of_others)
-    span = float(np.nanmax(given, initial=0) - np.nanmin(given, initial=0))
-    return np.where(np.abs(difference) <= _TIE * others * max(span, 1.0), 0.0, difference)
+    rater, item = np.nonzero(~np.isnan(given))  # of hundreds of raters each rates a few items
+    values, n = given[rater, item], others[rater, item]
+    of_others = np.bincount(item, values, candidates.size)[item] - values
+    difference = np.abs(n * candidates[item] - of_others) - np.abs(n * values - of_others)
+    span = float(np.max(values, initial=0) - np.min(values, initial=0))
+    farther = np.zeros(given.shape)
+    farther[rater, item] = np.where(np.abs(difference) <= _TIE * n * max(span, 1.0), 0.0, difference)
+    return farther
 
 
 def _disagreements(given: Floats, candidates: Floats, others: Ints) -> Floats:

@@ -12,12 +12,17 @@ from django.core.management import CommandError, call_command
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.models import Campaign, Project, Rating
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
+from tests.snapshots import recalled
 
 REPLIES = ("--project", "chit-chat", "--campaign", "Replies")
 
 
 @pytest.fixture
 def campaign(project: Project) -> Campaign:
+    return recalled("two raters of all", project, lambda: _campaign(project))
+
+
+def _campaign(project: Project) -> Campaign:
     campaign = make_campaign(make_dataset(project), criteria=[RELEVANCE, INFORMATIVENESS])
     for value in (2, 5):
         rater = join(campaign)

@@ -6,18 +6,15 @@ from annotation.models import Delivery, DeliveryState, Membership, Project, User
 from annotation.notifications.services.choosing import notifications_choose
 from annotation.notifications.services.recording import notification_record
 from tests.annotation.notifications.servers import web_server
-from tests.worker import running_nursery, running_worker, wait_until
+from tests.worker import Worker, wait_until
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_worker_sends_a_webhook_once(
-    project: Project, owner: User, monkeypatch: pytest.MonkeyPatch, settings: object
-) -> None:
-    monkeypatch.setenv("WEBHOOK_PRIVATE_ADDRESSES", "true")
+def test_a_worker_sends_a_webhook_once(project: Project, owner: User, worker: Worker, settings: object) -> None:
     settings.WEBHOOK_PRIVATE_ADDRESSES = True  # type: ignore[attr-defined] # pytest-django's
     membership = Membership.objects.get(project=project, user=owner)
-    with web_server() as receiver, running_nursery() as nursery, running_worker(nursery):
+    with web_server() as receiver:
         notifications_choose(
             membership=membership,
             site="https://assay.example.org/",

@@ -167,6 +167,12 @@ def preferences(
     project: Project, systems: tuple[str, ...], pairs: list[tuple[int, int]]
 ) -> tuple[Campaign, pd.DataFrame]:
     """Let four raters compare pairs of systems on 15 items; the first systems are better, and some pairs are equal."""
+    return recalled(("preferences", systems, tuple(pairs)), project, lambda: _preferences(project, systems, pairs))
+
+
+def _preferences(
+    project: Project, systems: tuple[str, ...], pairs: list[tuple[int, int]]
+) -> tuple[Campaign, pd.DataFrame]:
     dataset = world.make_dataset(project)
     campaign = world.make_campaign(dataset, presentation="pair")
     campaign.criteria.update(kind="preference", scale_min=-1, scale_max=1, ties=True)

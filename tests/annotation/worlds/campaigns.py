@@ -33,17 +33,30 @@ def make_dataset(
     """Create items with a different output by each system and one human reference each."""
     dataset = Dataset.objects.create(project=project, name=name, slug=name)
     created_systems = System.objects.bulk_create(System(dataset=dataset, name=system) for system in systems)
-    for position in range(items):
-        item = Item.objects.create(
+    rows = Item.objects.bulk_create(
+        Item(
             dataset=dataset,
             external_id=f"item-{position}",
             position=position,
             context=["Hello there.", "Hi! What are you reading?"],
             message=f"A book about the number {position}. Do you like numbers?",
         )
-        for system in created_systems:
-            add_response(item, f"Number {position} is what {system.name.lower()[::-1]} would pick.", system)
-        add_response(item, f"I prefer {position + 1}, to be honest.", None)
+        for position in range(items)
+    )
+    texts = [
+        (item, source, f"Number {item.position} is what {source.name.lower()[::-1]} would pick.")
+        if source
+        else (item, source, f"I prefer {item.position + 1}, to be honest.")
+        for item in rows
+        for source in (*created_systems, None)
+    ]
+    responses = Response.objects.bulk_create(
+        Response(item=item, text=text, text_key=hashlib.sha256(text.encode()).hexdigest()) for item, _, text in texts
+    )
+    ResponseSource.objects.bulk_create(
+        ResponseSource(response=response, item=item, kind=kind_of(source), system=source)
+        for response, (item, source, _) in zip(responses, texts, strict=True)
+    )
     return dataset
 
 
@@ -51,9 +64,12 @@ def add_response(item: Item, text: str, system: System | None) -> Response:
     response, _ = Response.objects.get_or_create(
         item=item, text_key=hashlib.sha256(text.encode()).hexdigest(), defaults={"text": text}
     )
-    kind = SourceKind.SYSTEM if system else SourceKind.HUMAN
-    ResponseSource.objects.create(response=response, item=item, kind=kind, system=system)
+    ResponseSource.objects.create(response=response, item=item, kind=kind_of(system), system=system)
     return response
+
+
+def kind_of(system: System | None) -> SourceKind:
+    return SourceKind.SYSTEM if system else SourceKind.HUMAN
 
 
 def make_campaign(dataset: Dataset, *, launch: bool = True, **options: object) -> Campaign:

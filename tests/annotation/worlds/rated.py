@@ -108,11 +108,8 @@ def present(
     )
     if not imported:
         presentation.shown_at, presentation.ended_at = SHOWN, SHOWN + timedelta(seconds=seconds)
-        presentation.slot = Slot.objects.create(campaign=campaign, unit=unit, number=0)
-        if outcome == PresentationOutcome.SUBMITTED:
-            presentation.slot.state = SlotState.DONE
-            presentation.slot.rater, presentation.slot.token = rater_row, presentation.token
-            presentation.slot.save()
+        filled = {"state": SlotState.DONE, "rater": rater_row, "token": presentation.token} if done else {}
+        presentation.slot = Slot.objects.create(campaign=campaign, unit=unit, number=0, **filled)
     presentation.save()
     return presentation
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from django.urls import reverse
 
-from annotation.models import Criterion, JobState, Response, ResponseSource, SourceKind, System
+from annotation.models import Criterion, JobState, Project, Response, ResponseSource, SourceKind, System
 from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.overview import study_findings
@@ -19,7 +19,8 @@ from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from metrics.scoring.settings import with_settings
-from tests.metrics.world import World
+from tests.metrics.world import World, make_world
+from tests.snapshots import recalled
 
 pytestmark = pytest.mark.django_db
 
@@ -42,12 +43,27 @@ SMALL = {
 
 
 @pytest.fixture
-def study(world: World) -> Study:
+def studied(project: Project) -> tuple[World, Study]:
+    return recalled("studied cats", project, lambda: _studied(make_world(project)))
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest, project: Project) -> World:
+    """The world of the study, in a test that has one."""
+    return request.getfixturevalue("studied")[0] if "study" in request.fixturenames else make_world(project)
+
+
+@pytest.fixture
+def study(studied: tuple[World, Study]) -> Study:
+    return studied[1]
+
+
+def _studied(world: World) -> tuple[World, Study]:
     study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**SMALL), by=None)
     study_execute(study_id=study.pk)
     study.refresh_from_db()
     assert study.state == JobState.DONE, study.error
-    return study
+    return world, study
 
 
 def address(study: Study, name: str, arguments: dict[str, object]) -> str:

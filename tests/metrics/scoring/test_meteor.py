@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -72,7 +73,10 @@ def scored(jar: MeteorJar, hypotheses: list[str], references: list[list[str]]) -
     return list(Meteor().statistics(aligned(jar, hypotheses, references)).sentence_scores[0].tolist())
 
 
-def test_scores_are_pycocoevalcaps_on_real_conversations(sample: Sample, coco: tuple[float, list[float]]) -> None:
+def test_scores_are_pycocoevalcaps_on_real_conversations(
+    jar: MeteorJar, sample: Sample, coco: tuple[float, list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("metrics.scoring.meteor.MeteorJar", lambda: nullcontext(jar))
     result = Workspace(Segments([sample.outputs["TeamA"]], sample.gold)).statistics(Meteor())
 
     assert result.sentence_scores[0] == pytest.approx(coco[1], abs=1e-12)
@@ -256,6 +260,15 @@ def light(tmp_path: Path) -> Path:
         lines = b"".join(islice(source, 300))
     (data / "paraphrase-en.gz").write_bytes(gzip.compress(lines))
     return Path(shutil.copy(full_jar, tmp_path))
+
+
+def test_the_metric_starts_a_program_of_its_own_and_ends_it(monkeypatch: pytest.MonkeyPatch, light: Path) -> None:
+    monkeypatch.setattr(meteor_jar, "find_jar", lambda: light)
+    started: list[MeteorJar] = []
+    monkeypatch.setattr("metrics.scoring.meteor.MeteorJar", lambda: started.append(MeteorJar()) or started[-1])
+    assert Workspace(Segments([["a cat sat"]], [["a cat sat"]])).statistics(Meteor()).sentence_scores[0] == [1.0]
+    (program,) = started
+    assert has_ended(program.pid)
 
 
 def test_no_process_is_left_after_the_block_nor_after_the_object() -> None:

@@ -100,7 +100,7 @@ def test_a_killed_worker_loses_and_duplicates_no_candidate(project: Project, wor
 
 def test_a_worker_killed_while_indexing_leaves_the_corpus_to_the_next(project: Project, worker: Worker) -> None:
     check_shared_folder()
-    corpus = uploaded_corpus(project, content=triples_file(many_triples(60_000)))
+    corpus = uploaded_corpus(project, content=triples_file(many_triples(30_000)))
     tasks.corpus_index.delay(corpus.pk)
 
     def is_reading() -> bool:
@@ -117,10 +117,10 @@ def test_a_worker_killed_while_indexing_leaves_the_corpus_to_the_next(project: P
 
     wait_until(finished, seconds=240)
     corpus.refresh_from_db()
-    assert (corpus.attempt, corpus.n_triples) == (2, 60_000)
+    assert (corpus.attempt, corpus.n_triples) == (2, 30_000)
     folders = [path.name for path in corpus_folder(corpus).parent.iterdir() if str(corpus.folder) in path.name]
     assert folders == [str(corpus.folder)]
-    local_corpus = uploaded_corpus(project, "Here", triples_file(many_triples(60_000)))
+    local_corpus = uploaded_corpus(project, "Here", triples_file(many_triples(30_000)))
     corpus_index(corpus_id=local_corpus.pk)
     local_corpus.refresh_from_db()
     assert corpus.content_hash == local_corpus.content_hash

@@ -25,6 +25,7 @@ from annotation.references.releases.selectors.releases import release_named
 from annotation.references.releases.services.releases import release_build, release_create, release_deprecate
 from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.snapshots import recalled
 
 ODD = [
     "=SUM(A1:A9)",
@@ -39,16 +40,15 @@ RATERS = ("ann", "bob", "cem")
 
 
 @pytest.fixture
-def dataset(project):
+def release(project) -> Release:
+    return recalled("odd texts", project, lambda: _release(project))
+
+
+def _release(project) -> Release:
+    """Seven odd texts for three items, which have 4, 2 and 1 references; two splits."""
     dataset = make_dataset(project)
     dataset.licence, dataset.attribution, dataset.language = "CC BY 4.0", "Made by\nthe lab.", "en-GB"
     dataset.save()
-    return dataset
-
-
-@pytest.fixture
-def release(project, dataset) -> Release:
-    """Seven odd texts for three items, which have 4, 2 and 1 references; two splits."""
     campaign = make_campaign(dataset)
     item_names = ("i1", "i1", "i1", "i1", "=i2", "=i2", "i3")
     items = {
@@ -299,11 +299,11 @@ def test_a_new_source_of_a_text_changes_the_file(release):
     assert file_content(release, "items.jsonl") != body
 
 
-def test_memory_does_not_grow_with_the_release(project, dataset, release, monkeypatch):
+def test_memory_does_not_grow_with_the_release(project, release, monkeypatch):
     """Three times the references, beyond a row group of Parquet, take less than half as much again."""
-    monkeypatch.setattr("annotation.references.releases.files.reading.CHUNK", 200)
-    monkeypatch.setattr("annotation.references.releases.files.tables.BATCH_REFERENCES", 500)
-    small, large = (_large(project, slug, items) for slug, items in (("small", 160), ("large", 480)))
+    monkeypatch.setattr("annotation.references.releases.files.reading.CHUNK", 100)
+    monkeypatch.setattr("annotation.references.releases.files.tables.BATCH_REFERENCES", 250)
+    small, large = (_large(project, slug, items) for slug, items in (("small", 80), ("large", 240)))
     for built in (small, large):
         data_card(built)  # it is cached; that it reads all weights at once does not count here
     for name in sorted(set(FILES) - {"card.md"}):

@@ -134,8 +134,8 @@ def test_a_corpus_that_is_not_indexed_yet_is_refused(project: Project) -> None:
         seeds_sample(corpus=corpus, name="x", n=1, seed=1)
 
 
-def test_33_000_triples_are_drawn_and_stored(project: Project, settings: Any, tmp_path: Any) -> None:
+def test_thousands_of_triples_are_drawn_and_stored(project: Project, settings: Any, tmp_path: Any) -> None:
     settings.DATA_DIR = tmp_path
-    corpus = make_corpus(project, triples(40_000))
-    dataset = drawn(corpus, n=33_000)
-    assert Response.objects.filter(item__dataset=dataset).count() == 33_000
+    corpus = make_corpus(project, triples(8_000))
+    dataset = drawn(corpus, n=6_600)
+    assert Response.objects.filter(item__dataset=dataset).count() == 6_600

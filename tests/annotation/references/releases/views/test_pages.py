@@ -19,16 +19,25 @@ from annotation.references.releases.services.imports import (
 from annotation.references.releases.services.releases import release_build, release_create, release_deprecate
 from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.snapshots import recalled
 
 
 @pytest.fixture
-def dataset(project):
+def dataset(request, project):
+    """The data set of the reference set, in a test that has one."""
+    if "reference_set" in request.fixturenames:
+        return request.getfixturevalue("reference_set").dataset
     return make_dataset(project)
 
 
 @pytest.fixture
-def reference_set(project, dataset):
+def reference_set(project):
+    return recalled("good and bad answers", project, lambda: _reference_set(project))
+
+
+def _reference_set(project):
     """i0 .. i3, each with a good answer and a bad one."""
+    dataset = make_dataset(project)
     campaign = make_campaign(dataset)
     for number in range(4):
         item = make_item(dataset, f"i{number}")
