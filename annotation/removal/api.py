@@ -29,7 +29,7 @@ class RemovalSerializer(serializers.Serializer[Any]):
     problems = serializers.ListField(child=serializers.CharField(), help_text="What must be done before.")
 
 
-class DeletionSerializer(JobSerializer):
+class DataDeletionSerializer(JobSerializer):
     rows = serializers.ListField(child=serializers.CharField(), help_text="What went with it, in numbers; when done.")
 
     class Meta:
@@ -47,7 +47,7 @@ class DeletionsViewSet(RetrieveModelMixin, ProjectViewSet):
     """Deletions of data sets and campaigns."""
 
     queryset = DataDeletion.objects.all()
-    serializer_class = DeletionSerializer
+    serializer_class = DataDeletionSerializer
     lookup_url_kwarg = "deletion_pk"
 
     def get_queryset(self) -> QuerySet[DataDeletion]:
@@ -72,7 +72,7 @@ class RemovalViewSet(ProjectViewSet):
         """Show what goes with it."""
         return ApiResponse(RemovalSerializer(removal_of(self.row())).data)
 
-    @extend_schema(request=RemovalRequestSerializer, responses={202: DeletionSerializer})
+    @extend_schema(request=RemovalRequestSerializer, responses={202: DataDeletionSerializer})
     @removal.mapping.post
     def remove(self, request: Request, **_: Any) -> ApiResponse:
         """Delete it with everything that depends on it, its name as confirmation: all, or nothing. Only owners can.
@@ -83,7 +83,7 @@ class RemovalViewSet(ProjectViewSet):
         deletion = deletion_request(row=self.row(), confirmation=confirmation, by=self.user)
         data_delete.delay_on_commit(deletion.pk)
         deletion.refresh_from_db()
-        answer = DeletionSerializer(deletion, context=self.get_serializer_context()).data
+        answer = DataDeletionSerializer(deletion, context=self.get_serializer_context()).data
         return ApiResponse(answer, status=status.HTTP_202_ACCEPTED, headers={"Location": answer["url"]})
 
 

@@ -293,12 +293,15 @@ def alternative_annotator_test(
         raise ValueError(f"epsilon is {epsilon!r}: it lies in [0, 1), for example 0.1 for crowds")
     if alignment not in ("distance", "agreement"):
         raise ValueError(f'alignment is {alignment!r}: accepted are "distance" and "agreement"')
-    outcome, counted = _outcomes(given, candidates, alignment)
-    n_items = counted.sum(axis=1)
+    rater, _, outcome = _outcomes(given, candidates, alignment)
+    n_items = np.bincount(rater, minlength=len(given))
     tested = n_items >= ENOUGH_ITEMS
     p_values, advantages = np.full(len(given), np.nan), np.full(len(given), np.nan)
-    advantages[tested] = ((outcome <= 0) & counted)[tested].sum(axis=1) / n_items[tested]
-    p_values[tested] = _below(outcome[tested], n_items[tested], epsilon)
+    at_least_as_close, total, squares = (
+        np.bincount(rater, each, len(given))[tested] for each in (outcome <= 0, outcome, outcome**2)
+    )
+    advantages[tested] = at_least_as_close / n_items[tested]
+    p_values[tested] = _below(total, squares, n_items[tested], epsilon)
     adjusted = _benjamini_yekutieli(p_values)
     if not tested.any():
         return AlternativeAnnotatorTest(
@@ -362,63 +365,64 @@ def lead_over(
     given, candidates = _checked_ratings(ratings, candidate)
     _, others = _checked_ratings(ratings, other)
     both = ~np.isnan(candidates) & ~np.isnan(others)
-    outcomes = [_outcomes(given, np.where(both, side, np.nan), alignment) for side in (candidates, others)]
-    (of_candidate, counted), (of_other, _) = outcomes
-    n_raters = counted.sum(axis=0)
-    items = n_raters > 0
-    n_items = int(items.sum())
+    (_, item, of_candidate), (_, _, of_other) = (
+        _outcomes(given, np.where(both, side, np.nan), alignment) for side in (candidates, others)
+    )
+    n_raters = np.bincount(item)
+    rated = n_raters > 0
+    n_items = int(rated.sum())
     if n_items < 2:
         return Lead(math.nan, math.nan, n_items)
-    closer = ((of_candidate <= 0) & counted).sum(axis=0) - ((of_other <= 0) & counted).sum(axis=0).astype(np.float64)
-    differences = closer[items] / n_raters[items]
+    differences = (np.bincount(item, of_candidate <= 0) - np.bincount(item, of_other <= 0))[rated] / n_raters[rated]
     # That the mean lies above the margin, as the test above has it for below.
-    p = _below(-differences[None], np.array([n_items]), -margin)
+    total, squares = -differences.sum(keepdims=True), (differences**2).sum(keepdims=True)
+    p = _below(total, squares, np.array([n_items]), -margin)
     return Lead(float(differences.mean()), float(p[0]), n_items)
 
 
-def _outcomes(given: Floats, candidates: Floats, alignment: Alignment) -> tuple[Floats, Bools]:
-    """Return who is closer to the others, (raters, items), and where that is counted.
+class _Outcomes(NamedTuple):
+    """Whose rating, of which item, and who is closer to the others: 1 the rater alone, -1 the candidate alone, 0 a tie.
 
-    1 the rater alone, -1 the candidate alone, 0 a tie, which counts for both.
+    A tie counts for both. What the candidate or no other rater rated is left out.
     """
-    rated = ~np.isnan(given)
-    others = rated.sum(axis=0) - rated
-    counted = rated & (others > 0) & ~np.isnan(candidates)
-    farther = (_distances if alignment == "distance" else _disagreements)(given, candidates, others)
-    return np.where(counted, np.sign(farther), 0.0), counted
+
+    rater: Ints
+    item: Ints
+    outcome: Floats
 
 
-def _distances(given: Floats, candidates: Floats, others: Ints) -> Floats:
-    """Return how much farther from the others' ratings the candidate is than the rater, (raters, items); ties are 0.
+def _outcomes(given: Floats, candidates: Floats, alignment: Alignment) -> _Outcomes:
+    rater, item = np.nonzero(~np.isnan(given))  # of hundreds of raters each rates a few items
+    values, others = given[rater, item], np.bincount(item, minlength=candidates.size)[item] - 1
+    farther = (_distances if alignment == "distance" else _disagreements)(values, item, candidates, others)
+    counted = (others > 0) & ~np.isnan(candidates[item])
+    return _Outcomes(rater[counted], item[counted], np.sign(farther[counted]))
+
+
+def _distances(values: Floats, item: Ints, candidates: Floats, others: Ints) -> Floats:
+    """Return how much farther from the others' ratings the candidate is than the rater, of each rating; ties are 0.
 
     Of two values the one with the smaller squared distance to others is the one closer to their mean.
     """
-    rater, item = np.nonzero(~np.isnan(given))  # of hundreds of raters each rates a few items
-    values, n = given[rater, item], others[rater, item]
     of_others = np.bincount(item, values, candidates.size)[item] - values
-    difference = np.abs(n * candidates[item] - of_others) - np.abs(n * values - of_others)
+    difference = np.abs(others * candidates[item] - of_others) - np.abs(others * values - of_others)
     span = float(np.max(values, initial=0) - np.min(values, initial=0))
-    farther = np.zeros(given.shape)
-    farther[rater, item] = np.where(np.abs(difference) <= _TIE * n * max(span, 1.0), 0.0, difference)
-    return farther
+    return np.where(np.abs(difference) <= _TIE * others * max(span, 1.0), 0.0, difference)
 
 
-def _disagreements(given: Floats, candidates: Floats, others: Ints) -> Floats:
-    """Return how many more of the others gave the rater's label than gave the candidate's, (raters, items)."""
-    labels, code = np.unique(np.vstack([given, candidates]), return_inverse=True)
-    code = code.reshape(len(given) + 1, -1)
-    items = np.arange(given.shape[1])
-    counts = np.zeros((labels.size, items.size), dtype=np.int64)
-    np.add.at(counts, (code[:-1], np.broadcast_to(items, given.shape)), 1)
-    of_candidate = counts[code[-1], items] - (code[:-1] == code[-1])
-    of_rater = counts[code[:-1], items] - 1
-    return np.asarray(of_rater - of_candidate, dtype=np.float64)
+def _disagreements(values: Floats, item: Ints, candidates: Floats, others: Ints) -> Floats:
+    """Return how many more of the others gave the rater's label than gave the candidate's, of each rating."""
+    labels, code = np.unique(np.concatenate([values, candidates]), return_inverse=True)
+    own, candidate = code[: values.size], code[values.size :][item]
+    counts = np.zeros((labels.size, candidates.size), dtype=np.int64)
+    np.add.at(counts, (own, item), 1)
+    return np.asarray(counts[own, item] - 1 - counts[candidate, item] + (own == candidate), dtype=np.float64)
 
 
-def _below(outcome: Floats, n: Ints, epsilon: float) -> Floats:
-    """Return the p-values of one-sided t-tests that the mean outcome of each row lies below epsilon."""
-    mean = outcome.sum(axis=1) / n
-    variance = ((outcome**2).sum(axis=1) - n * mean**2) / (n - 1)
+def _below(total: Floats, squares: Floats, n: Ints, epsilon: float) -> Floats:
+    """Return p-values of one-sided t-tests that means lie below epsilon, from sums of n values and of their squares."""
+    mean = total / n
+    variance = (squares - n * mean**2) / (n - 1)
     alike = np.isclose(variance, 0)
     t = (mean - epsilon) / np.sqrt(np.where(alike, 1.0, variance) / n)
     return np.where(alike, np.where(mean < epsilon, 0.0, 1.0), special.stdtr(n - 1, t))
