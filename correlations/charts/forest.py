@@ -64,7 +64,7 @@ def forest_plot(
         title=title,
         subtitle=[
             "Band: bootstrap over items",
-            "Line: the paper’s interval (Fisher z)",
+            "Line: Fisher’s z as in Galley et al. (2015)",
             *(["Upright bar: another group of as many raters"] if any(_has_ceiling(row) for row in rows) else []),
         ],
         description=_in_words(rows),
@@ -97,7 +97,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
             "coefficient": "Coefficient",
             "shown": "Mean over assignments",
             "honest": "Bootstrap interval",
-            "paper": "Paper’s interval",
+            "paper": "Fisher’s z (Galley et al., 2015)",
             "human": "Human ceiling",
         }
     )
@@ -146,7 +146,7 @@ def _data(rows: Sequence[ForestRow]) -> alt.InlineData:
         {
             "line": [_line(row) for row in rows],
             "metric": [row.metric for row in rows],
-            "subset": [row.subset for row in rows],
+            "subset": [row.subset or "none read here" for row in rows],
             "coefficient": [row.coefficient for row in rows],
             "mean": [row.mean for row in rows],
             "honest_low": [row.honest[0] for row in rows],

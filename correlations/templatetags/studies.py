@@ -8,6 +8,9 @@ from django.urls import reverse
 
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
+from correlations.results.study import StudyRow
+from correlations.selectors import reports
+from metrics.templatetags.report import references
 
 register = template.Library()
 
@@ -47,6 +50,12 @@ def study_status(context: Context) -> dict[str, Any]:
     if study.state == JobState.QUEUED:
         return status | {"message": queue_text(study)}
     return status | {"value": study.percent, "total": 100, "stage": study.progress_note, "left": time_left(study)}
+
+
+@register.filter
+def row_references(row: StudyRow) -> str:
+    """Return the references of a row as a table shows them."""
+    return references(reports.row_references(row))
 
 
 def _table_addresses(context: Context, table: str) -> dict[str, str]:
