@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import decimals
 from annotation.models import Campaign, JobState, Project
 from annotation.overview.registry import Finding, JobKind, NextStep, register
 from annotation.projects.contents import Content
@@ -22,19 +22,18 @@ STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
 
 def study_findings(project: Project, most: int) -> Iterator[Finding]:
     """Yield the headline of each study that has one."""
-    done = project.studies.filter(state=JobState.DONE).order_by("-finished_at").only("name", "result", "finished_at", "specification")
+    done = (
+        project.studies.filter(state=JobState.DONE)
+        .order_by("-finished_at")
+        .only("name", "result", "finished_at", "specification")
+    )
     for study in done[:most]:
         result = study.read_result()
         if headline := study_headline(study, result):
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
-            yield Finding("Study", at, _headline(headline), _sure(result, headline), url)
-
-
-def _headline(headline: Headline) -> str:
-    row = headline.best.row
-    over = f"Over {counted(len(row.systems), 'system')} and {counted(row.items, 'item')}."
-    return " ".join(filter(None, [headline.sentence, headline.outputs, over]))
+            text = " ".join(filter(None, [headline.sentence, headline.outputs]))
+            yield Finding("Study", at, text, _sure(result, headline), url)
 
 
 def _sure(result: StudyResult, headline: Headline) -> str:

@@ -77,7 +77,8 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
     colours = palette(theme)
     metrics = list(dict.fromkeys(row.metric for row in rows))
     shown = list(dict.fromkeys(row.coefficient for row in rows))
-    y_axis = alt.Axis(labelLimit=260, labelColor=colours.ink, grid=False)
+    x_title = shown[0] if len(shown) == 1 else "correlation"
+    y_axis = alt.Axis(labelLimit=200, labelColor=colours.ink, grid=False)
     y = alt.Y("line:N", sort=lines, title=None, scale=alt.Scale(paddingInner=0.25), axis=y_axis)
     offset = alt.YOffset("coefficient:N", sort=shown, scale=alt.Scale(paddingOuter=0.15))
     shades = alt.Scale(domain=metrics, range=list(metric_colours(metrics, theme).values()))
@@ -107,7 +108,9 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
         scale=alt.Scale(domain=shown, range=[_SHAPES[index % len(_SHAPES)] for index in range(len(shown))]),
         legend=alt.Legend(
             title=None, symbolFillColor=colours.muted, symbolStrokeColor=colours.muted, direction="vertical"
-        ),
+        )
+        if len(shown) > 1
+        else None,
     )
     base = alt.Chart(_data(rows)).encode(y=y, yOffset=offset)
     zero = alt.Chart(inline([{"x": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
@@ -121,13 +124,13 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], theme: Theme) -> list[al
     )
     return [
         zero.encode(x=alt.X("x:Q", scale=scale)),
-        band.encode(x=alt.X("honest_low:Q", scale=scale, title="correlation"), x2="honest_high:Q", color=colour),
+        band.encode(x=alt.X("honest_low:Q", scale=scale, title=x_title), x2="honest_high:Q", color=colour),
         whisker.encode(x=alt.X("paper_low:Q", scale=scale), x2="paper_high:Q", color=colour),
         tick.encode(x=alt.X("paper_low:Q", scale=scale), color=colour),
         tick.encode(x=alt.X("paper_high:Q", scale=scale), color=colour),
         ceiling.transform_filter("isValid(datum.ceiling)").encode(x=alt.X("ceiling:Q", scale=scale), tooltip=tooltip),
         point.encode(
-            x=alt.X("mean:Q", scale=scale, title="correlation", axis=x_axis), color=colour, shape=shape, tooltip=tooltip
+            x=alt.X("mean:Q", scale=scale, title=x_title, axis=x_axis), color=colour, shape=shape, tooltip=tooltip
         ),
         undefined.encode(x=alt.datum(0, scale=scale), text="undefined:N", tooltip="undefined:N"),
     ]

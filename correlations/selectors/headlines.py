@@ -28,9 +28,12 @@ class Headline:
         return f"{self.metric} {self.claim}"
 
     @property
-    def above_ceiling(self) -> bool:
+    def ceiling_note(self) -> str:
+        """Return how a coefficient can lie above the human ceiling, as the end of a sentence; empty if it does not."""
         value, ceiling = self.best.estimate.value, self.best.ceiling
-        return value is not None and ceiling is not None and value > ceiling
+        if value is None or ceiling is None or value <= ceiling:
+            return ""
+        return "; a metric can lie above it, since that group’s ratings have noise of their own"
 
 
 def study_headline(study: Study, result: StudyResult) -> Headline | None:
@@ -42,7 +45,7 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
     return Headline(
         best=best,
         metric=with_settings(best.row.label, best.row.signature),
-        claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}.",
+        claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}.",
         outputs=_outputs(result, best),
         doubts=_doubts(result, best, tested),
     )
@@ -62,6 +65,12 @@ def _claim(result: StudyResult, best: BestRow, tested: bool) -> str:
     if tested and not (best.rivals or best.ahead):
         return f"agrees best with the raters: {label} = {number}"
     return f"has the highest {label} with the raters: {number}"
+
+
+def _over(result: StudyResult, best: BestRow) -> str:
+    row, used = best.row, result.items.used
+    items = f"{row.items:,} of {used:,} items" if row.dropped.count else counted(row.items, "item")
+    return f"over {counted(len(row.systems), 'system')} and {items}"
 
 
 def _interval(ends: Ends | None) -> str:
@@ -90,7 +99,9 @@ def _doubts(result: StudyResult, best: BestRow, tested: bool) -> list[str]:
             f"{'does' if len(level) == 1 else 'do'} not judge quality: that {metric} tells more is not shown."
         )
     if others:
-        doubts.append(f"{'Nor does it' if level else 'It does not'} differ significantly from {rivals_in_words(others)}.")
+        doubts.append(
+            f"{'Nor does it' if level else 'It does not'} differ significantly from {rivals_in_words(others)}."
+        )
     if not tested and len(result.rows) > 1:
         doubts.append("Whether the metrics differ is not tested.")
     if not raters_are_known(result):

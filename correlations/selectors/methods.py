@@ -28,7 +28,8 @@ def study_methods(study: Study, result: StudyResult) -> str:
         f"difference in metric score and its difference in mean rating{ORIENTATIONS[spec['orientation']].sentence}. "
         f"{coefficients} over all observations {'was' if len(result.entries) == 1 else 'were'} averaged over "
         f"{result.assignments:,} random orders of the items, the same for every metric. "
-        f"Over larger units coefficients are higher: they compare with those over units of {spec['unit_size']} only. "
+        "Over larger units coefficients are usually higher: these compare with those over units of "
+        f"{spec['unit_size']} only. "
         f"{result.items.used:,} items were used and {result.items.left_out:,} left out. "
         f"Texts were {'lowercased and ' if spec['lowercase'] else ''}tokenised with “{spec['tokenize']}”"
         f"{'; n-grams up to order ' + str(spec['order']) if any_order else ''}."
@@ -64,10 +65,10 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
     excluded = f", {counts.raters_excluded:,} excluded left out," if counts.raters_excluded else ""
     named = [f"{entry.name} with its two-sided p" if entry.has_pvalue else entry.name for entry in result.entries]
     text = (
-        f"{metric_label} was correlated with {counts.judgements:,} human judgements by {counted(counts.raters, 'rater')}"
-        f"{excluded} (mean of {averaged_criteria(study)}), one parameter varied at a time and all others as in "
-        f"use. Over systems: the score of each of {len(spec['systems'])} systems against its mean rating, both over "
-        f"its rated outputs that have a score at every value; {_joined(named)}. "
+        f"{metric_label} was correlated with {counts.judgements:,} human judgements by "
+        f"{counted(counts.raters, 'rater')}{excluded} (mean of {averaged_criteria(study)}), one parameter varied at a "
+        f"time and all others as in use. Over systems: the score of each of {len(spec['systems'])} systems against its "
+        f"mean rating, both over its rated outputs that have a score at every value; {_joined(named)}. "
         "Over rated outputs: each output's score against its mean rating, all systems together."
     )
     sentences = [text]

@@ -35,7 +35,7 @@ SIGNIFICANT = 0.05
 FEW_COMPARISONS = 30  # that a page shows in any case
 MOST_COMPARISONS = 200  # that it shows; the download has all
 MOST_RIVALS = 4  # before the lead sentence counts them
-UNITS_COMPARE = "over larger ones coefficients are higher"  # why studies with other units do not compare
+UNITS_COMPARE = "over larger ones coefficients are usually higher"  # why studies with other units do not compare
 IN_COLOUR = 6  # lines that differ enough to be read in one chart
 CLAMPED_WORTH_SHOWING = 0.02  # share of (unit, system) cells
 

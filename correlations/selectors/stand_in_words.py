@@ -14,7 +14,7 @@ from correlations.selectors.worth import (
     stand_in_candidates,
 )
 from correlations.stats.worth import MARGINS, PASS_FROM
-from metrics.templatetags.report import p_value, percent
+from metrics.templatetags.report import p_text, percent
 
 MOST_NAMED = 4  # of other rows that can, too
 IMPORT, RATE, SCORES = "import", "rate", "scores"  # what the page offers as the next step
@@ -221,16 +221,16 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
     chosen, whom = report.chosen, report.whom
     if chosen.margin is None:
         return ""
-    lead = chosen.lead
+    lead, same = chosen.lead, decimals(chosen.worth.same_rating.advantage or 0.0)
     text = (
         "The alternative annotator test (Calderon, Reichart and Dror, 2025) compared "
         f"{chosen.label} with each of {counted(len(chosen.stand_in.raters), 'rater')} with at least 30 outputs that "
-        "another rater rated, too: which of both lies closer to the others’ ratings, by root mean squared distance, over "
-        f"{counted(chosen.stand_in.outputs, 'different output')}; ε = {decimals(MARGINS[whom])} (in place of "
+        "another rater rated, too: which of both lies closer to the others’ ratings, by root mean squared distance, "
+        f"over {counted(chosen.stand_in.outputs, 'different output')}; ε = {decimals(MARGINS[whom])} (in place of "
         f"{WHOM[whom]}), one-sided t-tests, Benjamini-Yekutieli at 0.05. {chosen.scale} "
         f"It beat {chosen.beaten} (winning rate {decimals(chosen.margin.winning_rate)}, advantage "
         f"{decimals(chosen.advantage)}). The mean of all ratings, given to every output, had a winning rate of "
-        f"{decimals(chosen.same_winning_rate)} and an advantage of {decimals(chosen.worth.same_rating.advantage or 0.0)}"
+        f"{decimals(chosen.same_winning_rate)} and an advantage of {same}"
     )
     if lead is not None:
         text += (
@@ -238,13 +238,3 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
             f"than ε, after Holm over {counted(len(report.candidates), 'row')})"
         )
     return f"{text}. {provenance}"
-
-
-def p_text(p: float | None) -> str:
-    """Return a p-value as part of a sentence.
-
-    >>> p_text(0.25), p_text(0.0001)
-    ('p = 0.250', 'p < 0.001')
-    """
-    shown = p_value(p)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
