@@ -61,7 +61,7 @@ def ceiling_sentence(result: StudyResult) -> str:
         defined[0] if defined[0] == defined[-1] else f"{defined[0]} to {defined[-1]}, depending on the items of the row"
     )
     sentence = f"Another group of as many raters would agree with these at {lead.symbol} = {reach}."
-    human = next((each.coefficients[lead.key] for each in result.ceilings), None)
-    if human is None or human.one_rater is None:
+    one_rater = next(filter(None, (each.coefficients[lead.key].one_rater for each in result.ceilings)), None)
+    if one_rater is None:
         return sentence
-    return f"{sentence} One rater agrees with the others at {human.one_rater:.2f} over single outputs."
+    return f"{sentence} Over single outputs one rater agrees with the others at {one_rater:.2f}."

@@ -25,6 +25,7 @@ from metrics.templatetags.report import p_text
 LEAD = "pearson"
 CARRIES = 0.15  # a change of Pearson's r from which one system is said to carry the result
 FEW_SYSTEMS = 8  # below, even a coefficient of 0.7 may be chance: its p is above 0.05
+FEWEST_SYSTEMS = 4  # below, a line goes through the systems nearly by itself, and no range says what others give
 SIGNIFICANT = 0.05
 MOST_NAMED = 3  # of rows within the best one's range
 SCALED = {
@@ -110,8 +111,8 @@ class LevelsReport:
         best, n = self.best, counted(self.n_systems, "system")
         if best is None:
             return f"Over systems no coefficient is defined: {self.chosen.system.reason}."
-        if best.lead.p is None:
-            return f"{n} are too few to show agreement over systems."
+        if best.lead.p is None or self.n_systems < FEWEST_SYSTEMS:
+            return f"{n} are too few to show which metric agrees with the raters over systems."
         if best.lead.p > SIGNIFICANT:
             return (
                 f"Over {n} no metric is shown to agree with the raters: chance alone gives as high an r as the highest "

@@ -102,7 +102,9 @@ def _others(report: StandInReport) -> str:
     if not others:
         return ""
     if can := [candidate.row.label for candidate in others if candidate.can]:
-        return f"Of the other {counted(len(others), 'row')} of this study, {_named(can)} can."
+        if len(others) == 1:
+            return f"The other row of this study, {can[0]}, can, too." if report.chosen.can else f"{can[0]} can."
+        return f"Of the other {len(others):,} rows of this study {len(can):,} can: {_named(can)}."
     untested = all(candidate.margin is None for candidate in others)
     if len(others) == 1:
         return f"The other row, {others[0].row.label}, is {'not tested' if untested else 'not shown to'}."
@@ -110,9 +112,10 @@ def _others(report: StandInReport) -> str:
 
 
 def _named(labels: Sequence[str]) -> str:
-    if len(labels) > MOST_NAMED:
-        return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} others"
-    return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]]))
+    names = list(dict.fromkeys(labels))  # one metric may have rows with several choices of references
+    if len(names) > MOST_NAMED:
+        return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} others"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _one_rater(report: StandInReport) -> str:
@@ -143,9 +146,9 @@ def _saved(report: StandInReport) -> str:
 def _certainty(report: StandInReport) -> str:
     chosen = report.chosen
     text = (
-        f"Each rater’s test is one-sided, and corrected for {counted(len(chosen.stand_in.raters), 'rater')} so that on "
-        "average at most one in twenty of those called beaten is so by chance. It speaks of these raters and of "
-        "outputs like these."
+        "How sure: each rater’s test is one-sided, and corrected for "
+        f"{counted(len(chosen.stand_in.raters), 'rater')} so that on average at most one in twenty of those called "
+        "beaten is so by chance. It speaks of these raters and of outputs like these."
     )
     if not chosen.same_passes:
         text += (

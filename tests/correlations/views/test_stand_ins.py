@@ -62,7 +62,7 @@ def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(study: Study
 
     answer = page.split("report-lead")[1].split("</section>")[0]
     assert "BLEU (order 2" in answer.split("</strong>")[0]
-    assert "Of the other 1 row of this study, Oracle can." in answer
+    assert "The other row of this study, Oracle, can, too." in answer
     assert "0.20 for experts" in answer
     assert 'aria-current="true">experts' in answer
     assert "ε = 0.20 (in place of experts)" in page  # in the paragraph for a paper
