@@ -266,7 +266,7 @@ def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> li
             mean=number(estimate.value),
             honest=estimate.over_items or (NAN, NAN),
             paper=estimate.paper or (NAN, NAN),
-            ceiling=number(ceiling.coefficients[entry.key].ceiling),
+            ceiling=number(None if estimate.value is None else ceiling.coefficients[entry.key].ceiling),
             reason=estimate.reason,
         )
         for row, ceiling in rows

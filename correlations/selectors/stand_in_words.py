@@ -123,23 +123,23 @@ def _one_rater(report: StandInReport) -> str:
     chosen, symbol = report.chosen, report.result.lead.symbol
     if chosen.human.one_rater is None or chosen.human.metric is None:
         return ""
-    closer = "more closely than" if chosen.human.metric > chosen.human.one_rater else "no more closely than"
+    closely = "more closely than" if chosen.human.metric > chosen.human.one_rater else "no more closely than"
     return (
-        f"It orders single outputs {closer} one rater does: with the mean of the others a rater agrees at {symbol} = "
-        f"{decimals(chosen.human.one_rater)}, {chosen.row.label} in the rater's place at "
-        f"{decimals(chosen.human.metric)} (means over {counted(chosen.human.raters, 'rater')})."
+        f"Over single outputs {chosen.row.label} agrees with the other raters {closely} one rater does: {symbol} = "
+        f"{decimals(chosen.human.metric)} against {decimals(chosen.human.one_rater)} (means over "
+        f"{counted(chosen.human.raters, 'rater')}, each left out once)."
     )
 
 
 def _saved(report: StandInReport) -> str:
-    worth = report.chosen.worth
+    worth, label = report.chosen.worth, report.chosen.row.label
     if worth.saved is None:
         return ""
     many = worth.at_most if worth.at_most is not None and worth.at_most > 0 else None
     if worth.saved > 0:
         more = f"; of many more outputs, up to {percent(many)}" if many is not None and many > worth.saved else ""
-        return f"Its scores save {percent(worth.saved)} of the ratings behind the systems’ means{more}."
-    text = f"Its scores save no ratings{', since every scored output is rated' if report.all_rated else ''}."
+        return f"The scores of {label} save {percent(worth.saved)} of the ratings behind the systems’ means{more}."
+    text = f"The scores of {label} save no ratings{', since every scored output is rated' if report.all_rated else ''}."
     return text if many is None else f"{text} If it scored many more outputs, that would save up to {percent(many)}."
 
 

@@ -119,9 +119,10 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
 
     page = as_user(viewer).get(address(study)).content.decode()
 
-    assert f"agrees at ρ = {human.one_rater:.2f}, Oracle in the rater" in page
+    assert (
+        f"more closely than one rater does: ρ = {human.metric:.2f} against {human.one_rater:.2f} (means over 3" in page
+    )
     assert f"{address(study, 'study-detail')}#ceilings" in page
-    assert f"place at {human.metric:.2f} (means over 3 raters)" in page
     assert "Random number" in page.split('id="methods"')[1].split("</p>")[0]
 
 
