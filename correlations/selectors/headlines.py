@@ -1,5 +1,6 @@
 """A study's headline: the highest coefficient, what it is over, how sure it is, and what does not differ from it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals
@@ -7,7 +8,7 @@ from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
-from correlations.selectors.reports import BestRow, best_row, describes_only, rivals_in_words
+from correlations.selectors.reports import SIGNIFICANT, BestRow, best_row, describes_only, rivals_in_words
 from metrics.scoring.settings import with_settings
 
 OUTPUTS = "pearson"  # the coefficient over single outputs that stands beside the one over units
@@ -41,7 +42,7 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
     best = best_row(result)
     if best is None:
         return None
-    tested = any(entry.p_holm is not None for entry in result.comparisons)
+    tested = _tested(result, best)
     return Headline(
         best=best,
         metric=with_settings(best.row.label, best.row.signature),
@@ -57,12 +58,23 @@ def units_in_words(study: Study) -> str:
     return f"for the difference of two systems on {'single items' if size == 1 else counted(size, 'item')}"
 
 
-def _claim(result: StudyResult, best: BestRow, tested: bool) -> str:
+def _tested(result: StudyResult, best: BestRow) -> dict[tuple[str, str], bool]:
+    """Return of each row that was compared with the best one, whether that is significantly higher."""
+    this, higher = (best.row.label, best.row.subset_label), {}
+    for entry in result.comparisons:
+        first, second = entry.sides()
+        if this in (first, second) and entry.p_holm is not None and entry.difference is not None:
+            lead = entry.difference if first == this else -entry.difference
+            higher[second if first == this else first] = lead > 0 and entry.p_holm < SIGNIFICANT
+    return higher
+
+
+def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> str:
     label, value = result.lead.label, decimals(best.estimate.value or 0.0)
     number = f"{value}{_interval(best.estimate.over_items)}"
     if len(result.rows) == 1:
         return f"agrees with the raters at {label} = {number}"
-    if tested and not (best.rivals or best.ahead):
+    if tested and all(tested.values()):
         return f"agrees best with the raters: {label} = {number}"
     return f"has the highest {label} with the raters: {number}"
 
@@ -83,7 +95,7 @@ def _outputs(result: StudyResult, best: BestRow) -> str:
     return "" if value is None else f"For single outputs its Pearson’s r is {decimals(value)}."
 
 
-def _doubts(result: StudyResult, best: BestRow, tested: bool) -> list[str]:
+def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> list[str]:
     doubts = []
     baselines = {row.label for row in result.rows if describes_only(row)}
     level = [name for name in best.rivals if name.partition(" with ")[0] in baselines]
@@ -102,7 +114,7 @@ def _doubts(result: StudyResult, best: BestRow, tested: bool) -> list[str]:
         doubts.append(
             f"{'Nor does it' if level else 'It does not'} differ significantly from {rivals_in_words(others)}."
         )
-    if not tested and len(result.rows) > 1:
+    if not tested and len({row.label for row in result.rows}) > 1:
         doubts.append("Whether the metrics differ is not tested.")
     if not raters_are_known(result):
         doubts.append(

@@ -152,7 +152,9 @@ def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
     return [
         card("Human judgements", counts.judgements, f"{raters}{excluded}"),
         card("Items", result.items.used, f"{result.items.left_out:,} left out", "#left-out"),
-        card("References", counts.references, references_of(study)),
+        card(
+            "References", counts.references, references_of(study) if counts.references else "no metric reads any here"
+        ),
         card("Assignments to units", result.assignments, f"units of {counted(unit_size, 'item')}; {UNITS_COMPARE}"),
     ]
 

@@ -110,7 +110,8 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
     shown = result.rows[row]
     pks = dict(study.dataset.systems.values_list("name", "pk"))
     systems = sorted(shown.systems, key=lambda entry: -(entry.rating or 0))
-    title = f"{shown.label}, {references(shown.subset_label)}"
+    read = references(reports.row_references(shown))
+    title = f"{shown.label}, {read}"
     context = {
         "project": request.project,
         "study": study,
@@ -121,7 +122,7 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
         "result": result,
         "row": shown,
         "here": title,
-        "title": f"{shown.label} · {references(shown.subset_label)}",
+        "title": f"{shown.label} · {read}",
         "estimates": reports.estimates(result, shown),
         "systems": [(entry, pks[entry.system]) for entry in systems],
         "pairs": [

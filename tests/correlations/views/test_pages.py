@@ -189,6 +189,8 @@ def test_a_baseline_that_does_not_differ_is_said_first_and_nothing_agrees_best_t
     assert apart.doubts == []
     assert untested.doubts == ["Whether the metrics differ is not tested."]
     assert "has the highest" in untested.claim
+    card = next(each for each in reports.summary_cards(length_study, result) if each["label"] == "References")
+    assert (card["value"], card["hint"]) == ("0", "no metric reads any here")
 
 
 def test_a_study_that_reads_no_references_says_nothing_of_them(length_study: Study, viewer, as_user) -> None:
