@@ -107,8 +107,8 @@ def _others(report: StandInReport) -> str:
         return f"Of the other {len(others):,} rows of this study {len(can):,} can: {_named(can)}."
     untested = all(candidate.margin is None for candidate in others)
     if len(others) == 1:
-        return f"The other row, {others[0].row.label}, is {'not tested' if untested else 'not shown to'}."
-    return f"None of the other {len(others):,} rows is {'tested' if untested else 'shown to'}."
+        return f"The other row, {others[0].row.label}, is {'not tested' if untested else 'not shown to be able to'}."
+    return f"None of the other {len(others):,} rows is {'tested' if untested else 'shown to be able to'}."
 
 
 def _named(labels: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from metrics.scoring.external import External
 from metrics.scoring.settings import with_settings
 
 WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  # whom a candidate would replace
+ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
 IN_PLACE_OF = "crowd"
 UNEVEN = 0.15  # points by which a judge may favour one system over another before the page warns
 FEW_RATERS = 3  # with fewer there is no group to be close to
@@ -168,7 +169,7 @@ class StandInReport:
     @property
     def replaced(self) -> str:
         """Return whom a candidate would replace, as part of a sentence."""
-        return f"a rater of {WHOM[self.whom]}" if self.whom == IN_PLACE_OF else f"one of {WHOM[self.whom]}"
+        return ONE_OF[self.whom]
 
     @property
     def epsilon(self) -> float:

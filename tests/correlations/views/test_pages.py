@@ -170,7 +170,8 @@ def test_a_baseline_that_does_not_differ_is_said_first_and_nothing_agrees_best_t
     (comparison,) = result.comparisons
 
     def headline(p: float | None) -> Headline:
-        found = study_headline(length_study, replace(result, comparisons=(replace(comparison, p_holm=p),)))
+        compared = replace(comparison, difference=-0.3, p_holm=p)  # Length's coefficient less that of the scores
+        found = study_headline(length_study, replace(result, comparisons=(compared,)))
         assert found is not None
         return found
 

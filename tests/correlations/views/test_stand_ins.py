@@ -64,6 +64,7 @@ def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(study: Study
     assert "BLEU (order 2" in answer.split("</strong>")[0]
     assert "The other row of this study, Oracle, can, too." in answer
     assert "0.20 for experts" in answer
+    assert "in place of an expert." in answer
     assert 'aria-current="true">experts' in answer
     assert "ε = 0.20 (in place of experts)" in page  # in the paragraph for a paper
     assert "BLEU" in page.split('id="raters"')[1][:80]
