@@ -6,60 +6,52 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import decimals
 from annotation.models import Campaign, JobState, Project
 from annotation.overview.registry import Finding, JobKind, NextStep, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
 from correlations.models import ParameterStudy, Study
 from correlations.results.study import StudyResult
+from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.parameter_reports import SweepReport
-from correlations.selectors.reports import BestRow, best_row, few_units
+from correlations.selectors.reports import best_row, few_units
+from correlations.selectors.stand_in_words import stand_in_finding
 from correlations.selectors.tuned import MARK
-from correlations.selectors.worth import stand_in_finding
-from metrics.scoring.settings import with_settings
 
 STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
 
 
 def study_findings(project: Project, most: int) -> Iterator[Finding]:
     """Yield the headline of each study that has one."""
-    done = project.studies.filter(state=JobState.DONE).order_by("-finished_at").only("name", "result", "finished_at")
+    done = (
+        project.studies.filter(state=JobState.DONE)
+        .order_by("-finished_at")
+        .only("name", "result", "finished_at", "specification")
+    )
     for study in done[:most]:
         result = study.read_result()
-        if best := best_row(result):
+        if headline := study_headline(study, result):
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
-            yield Finding("Study", at, _headline(result, best), _sure(result, best), url)
+            text = " ".join(filter(None, [headline.sentence, headline.outputs]))
+            yield Finding("Study", at, text, _sure(result, headline), url)
 
 
 def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
     """Yield whether a judge or a metric can stand in for a rater, of each study that tested it."""
     done = project.studies.filter(state=JobState.DONE).order_by("-finished_at").only("name", "result", "finished_at")
     for study in done[:most]:
-        if said := stand_in_finding(study.read_result()):
+        if finding := stand_in_finding(study.read_result()):
             url = reverse("correlations:study-stand-in", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
-            yield Finding("Study", at, *said, url)
+            yield Finding("Study", at, *finding, url)
 
 
-def _headline(result: StudyResult, best: BestRow) -> str:
-    row, estimate = best.row, best.estimate
-    interval = f" [{', '.join(map(decimals, estimate.over_items))}]" if estimate.over_items else ""
-    value = decimals(estimate.value)  # type: ignore[arg-type] # the best row has one
-    over = f"{counted(len(row.systems), 'system')} and {counted(row.items, 'item')}"
-    return (
-        f"Closest to the raters is {with_settings(row.label, row.signature)} with {best.references}: "
-        f"{result.lead.label} {value}{interval} over {over}."
-    )
-
-
-def _sure(result: StudyResult, best: BestRow) -> str:
+def _sure(result: StudyResult, headline: Headline) -> str:
     """Return what the headline cannot tell apart, or that it can."""
-    if best.is_baseline:
-        return "A baseline, which judges no quality"
-    if best.rivals:
-        return f"Does not differ significantly from {best.rivals_text}"
+    if headline.doubts:
+        return " ".join(headline.doubts).removesuffix(".")
     return "Differs significantly from the others" if result.comparisons else "Compared with no other metric"
 
 

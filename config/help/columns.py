@@ -435,8 +435,10 @@ COLUMNS: dict[str, dict[str, str]] = {
     "stand-ins": {
         "Stands in": "It passes if it beats at least half of the tested raters.",
         "Raters beaten": "It is closer to the other raters than they are, less the margin; corrected for their number.",
+        "Scale": "How scores came onto the raters' scale: as given, by its ends, or by fitted lines.",
         "Winning rate": "The share of tested raters that it beats. From 0.50 on it passes.",
         "Advantage": "How often it lies at least as close to the other raters as the rater does; the mean over raters.",
+        "Lead": "How much more often than one and the same rating for every output; the mean over outputs.",
         "Ratings saved": "By how much fewer ratings give the systems' means the same certainty, with all scores.",
     },
     "stand-in-raters": {

@@ -213,6 +213,10 @@ class SameRatingSerializer(serializers.Serializer[Any]):
     )
 
 
+class FittedScoresSerializer(SameRatingSerializer):
+    """A judge's scores put on the raters' scale by straight lines, as a metric's are, in place of a rater."""
+
+
 class RankingSerializer(serializers.Serializer[Any]):
     pairwise = serializers.FloatField(allow_null=True, help_text="Pairwise accuracy within items.")
     calibrated = serializers.FloatField(allow_null=True, help_text="The same with ties calibrated on these pairs.")
@@ -230,6 +234,7 @@ class RowWorthSerializer(serializers.Serializer[Any]):
     ranking = RankingSerializer()
     stand_in = StandInSerializer()
     same_rating = SameRatingSerializer()
+    fitted = FittedScoresSerializer(allow_null=True)
     means = HelpedMeanSerializer(many=True)
     saved = serializers.FloatField(allow_null=True, help_text="Share of ratings that the row's scores save.")
     at_most = serializers.FloatField(allow_null=True, help_text="What they would save of many more outputs.")

@@ -67,7 +67,7 @@ def forest_plot(
         title=title,
         subtitle=[
             "Band: bootstrap over items",
-            *(["Line: the paper’s interval (Fisher z)"] if any(_has_paper(row) for row in rows) else []),
+            *(["Line: Fisher’s z as in Galley et al. (2015)"] if any(_has_paper(row) for row in rows) else []),
             *(["Upright bar: another group of as many raters"] if any(_has_ceiling(row) for row in rows) else []),
         ],
         description=_in_words(rows),
@@ -80,7 +80,8 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
     colours = palette(theme)
     metrics = list(dict.fromkeys(row.metric for row in rows))
     shown = list(dict.fromkeys(row.coefficient for row in rows))
-    y_axis = alt.Axis(labelLimit=260, labelColor=colours.ink, grid=False)
+    x_title = shown[0] if len(shown) == 1 else "correlation"
+    y_axis = alt.Axis(labelLimit=200, labelColor=colours.ink, grid=False)
     y = alt.Y("line:N", sort=lines, title=None, scale=alt.Scale(paddingInner=0.25), axis=y_axis)
     offset = alt.YOffset("coefficient:N", sort=shown, scale=alt.Scale(paddingOuter=0.15))
     shades = alt.Scale(domain=metrics, range=list(metric_colours(metrics, theme).values()))
@@ -100,7 +101,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
             "coefficient": series,
             "shown": "Mean over assignments",
             "honest": "Bootstrap interval",
-            "paper": "Paper’s interval",
+            "paper": "Fisher’s z (Galley et al., 2015)",
             "human": "Human ceiling",
         }
     )
@@ -110,7 +111,9 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
         scale=alt.Scale(domain=shown, range=[_SHAPES[index % len(_SHAPES)] for index in range(len(shown))]),
         legend=alt.Legend(
             title=None, symbolFillColor=colours.muted, symbolStrokeColor=colours.muted, direction="vertical"
-        ),
+        )
+        if len(shown) > 1
+        else None,
     )
     base = alt.Chart(_data(rows)).encode(y=y, yOffset=offset)
     zero = alt.Chart(inline([{"x": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
@@ -124,13 +127,13 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
     )
     return [
         zero.encode(x=alt.X("x:Q", scale=scale)),
-        band.encode(x=alt.X("honest_low:Q", scale=scale, title="correlation"), x2="honest_high:Q", color=colour),
+        band.encode(x=alt.X("honest_low:Q", scale=scale, title=x_title), x2="honest_high:Q", color=colour),
         whisker.encode(x=alt.X("paper_low:Q", scale=scale), x2="paper_high:Q", color=colour),
         tick.encode(x=alt.X("paper_low:Q", scale=scale), color=colour),
         tick.encode(x=alt.X("paper_high:Q", scale=scale), color=colour),
         ceiling.transform_filter("isValid(datum.ceiling)").encode(x=alt.X("ceiling:Q", scale=scale), tooltip=tooltip),
         point.encode(
-            x=alt.X("mean:Q", scale=scale, title="correlation", axis=x_axis), color=colour, shape=shape, tooltip=tooltip
+            x=alt.X("mean:Q", scale=scale, title=x_title, axis=x_axis), color=colour, shape=shape, tooltip=tooltip
         ),
         undefined.encode(x=alt.datum(0, scale=scale), text="undefined:N", tooltip="undefined:N"),
     ]
@@ -153,7 +156,7 @@ def _data(rows: Sequence[ForestRow]) -> alt.InlineData:
         {
             "line": [_line(row) for row in rows],
             "metric": [row.metric for row in rows],
-            "subset": [row.subset for row in rows],
+            "subset": [row.subset or "none read here" for row in rows],
             "coefficient": [row.coefficient for row in rows],
             "mean": [row.mean for row in rows],
             "honest_low": [row.honest[0] for row in rows],

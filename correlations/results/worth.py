@@ -85,6 +85,19 @@ class SameRating:
 
 
 @dataclass(frozen=True)
+class FittedScores:
+    """A row's scores put on the raters' scale by straight lines, as scores of another unit are, in place of a rater.
+
+    The fields are as those of ``SameRating``: with them a judge can be compared with metrics, whose scores are fitted.
+    """
+
+    advantage: float | None
+    winning_rates: dict[str, float]
+    lead: float | None
+    lead_p: dict[str, float | None]
+
+
+@dataclass(frozen=True)
 class Ranking:
     """How well the row ranks systems: within items, with ties calibrated, and by its certainty of each pair.
 
@@ -101,11 +114,15 @@ class Ranking:
 
 @dataclass(frozen=True)
 class RowWorth:
-    """``saved`` is the share of ratings that the row saves over all systems; of many more outputs, ``at_most``."""
+    """``saved`` is the share of ratings that the row saves over all systems; of many more outputs, ``at_most``.
+
+    ``fitted`` is None if the scores are put on the raters' scale by lines in any case, or if nothing is tested.
+    """
 
     ranking: Ranking
     stand_in: StandIn
     same_rating: SameRating
+    fitted: FittedScores | None
     means: tuple[HelpedMean, ...]
     saved: float | None
     at_most: float | None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results.ceiling import CoefficientCeiling, RowCeiling
 from correlations.results.study import RowEstimate, StudyResult, StudyRow
 from correlations.stats.coefficients.coefficient import Coefficient
@@ -44,8 +45,13 @@ def ceiling_cells(result: StudyResult, row: int) -> list[CeilingCell]:
     return [CeilingCell(entry, estimates[entry.key], ceilings[entry.key]) for entry in result.entries]
 
 
+def raters_are_known(result: StudyResult) -> bool:
+    """Return whether all ratings are those of single raters; False if medians or means are among them."""
+    return all(worth.stand_in.reason != UNKNOWN_RATERS for worth in result.worth)
+
+
 def ceiling_sentence(result: StudyResult) -> str:
-    """Return in one sentence what the raters reach by the leading coefficient: over rows, the range."""
+    """Return what the raters reach by the leading coefficient: over rows, the range; and what one of them reaches."""
     lead = result.lead
     values = [each.coefficients[lead.key].ceiling for each in result.ceilings]
     defined = sorted(f"{value:.2f}" for value in values if value is not None)
@@ -54,4 +60,8 @@ def ceiling_sentence(result: StudyResult) -> str:
     reach = (
         defined[0] if defined[0] == defined[-1] else f"{defined[0]} to {defined[-1]}, depending on the items of the row"
     )
-    return f"Another group of as many raters would agree with these at {lead.symbol} = {reach}."
+    sentence = f"Another group of as many raters would agree with these at {lead.symbol} = {reach}."
+    one_rater = next(filter(None, (each.coefficients[lead.key].one_rater for each in result.ceilings)), None)
+    if one_rater is None:
+        return sentence
+    return f"{sentence} Over single outputs one rater agrees with the others at {one_rater:.2f}."

@@ -19,11 +19,15 @@ from correlations.results.levels import (
 )
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.reports import references_in_words
-from correlations.stats.system_level import USUAL
+from metrics.scoring.settings import with_settings
+from metrics.templatetags.report import p_text
 
 LEAD = "pearson"
 CARRIES = 0.15  # a change of Pearson's r from which one system is said to carry the result
 FEW_SYSTEMS = 8  # below, even a coefficient of 0.7 may be chance: its p is above 0.05
+FEWEST_SYSTEMS = 4  # below, a line goes through the systems nearly by itself, and no range says what others give
+SIGNIFICANT = 0.05
+MOST_NAMED = 3  # of rows within the best one's range
 SCALED = {
     BY_RANGE: "lowest and highest score on the ends of the scale",
     ROUNDED_DOWN: "the same, rounded down to half points",
@@ -40,8 +44,9 @@ class RowOfLevels:
     levels: RowLevels
 
     @property
-    def references(self) -> str:
-        return references_in_words(self.row)
+    def name(self) -> str:
+        """Return the row as a sentence names it."""
+        return f"{with_settings(self.row.label, self.row.signature)} with {references_in_words(self.row)}"
 
     @property
     def system(self) -> SystemLevel:
@@ -50,10 +55,6 @@ class RowOfLevels:
     @property
     def lead(self) -> LevelEstimate:
         return self.system.coefficients[LEAD]
-
-    @property
-    def estimates(self) -> list[LevelEstimate]:
-        return [self.system.coefficients[key] for key in USUAL]
 
     @property
     def without(self) -> float | None:
@@ -69,6 +70,10 @@ class RowOfLevels:
     @property
     def all_outputs(self) -> OutputLevel:
         return self.levels.outputs[0]
+
+    @property
+    def of_outputs(self) -> LevelEstimate:
+        return self.all_outputs.coefficients[LEAD]
 
     @property
     def within_items(self) -> OutputLevel:
@@ -96,10 +101,63 @@ class LevelsReport:
         return self.rows[0] if self.rows[0].lead.value is not None else None
 
     @property
-    def best_of_outputs(self) -> RowOfLevels | None:
-        """Return the row that agrees best over all outputs; None if none is defined."""
-        found = max(self.rows, key=lambda row: _order(row.all_outputs.coefficients[LEAD]))
-        return found if found.all_outputs.coefficients[LEAD].value is not None else None
+    def rows_by_output(self) -> Sequence[RowOfLevels]:
+        """Return the rows, those that agree best over all outputs first."""
+        return sorted(self.rows, key=lambda row: -_order(row.of_outputs))
+
+    @property
+    def over_systems(self) -> str:
+        """Return the answer over systems. What chance gives as easily is not put down to a metric."""
+        best, n = self.best, counted(self.n_systems, "system")
+        if best is None:
+            return f"Over systems no coefficient is defined: {self.chosen.system.reason}."
+        if best.lead.p is None or self.n_systems < FEWEST_SYSTEMS:
+            return f"{n} are too few to show which metric agrees with the raters over systems."
+        if best.lead.p > SIGNIFICANT:
+            return (
+                f"Over {n} no metric is shown to agree with the raters: chance alone gives as high an r as the highest "
+                f"here ({p_text(best.lead.p)})."
+            )
+        drawn = best.lead.over_items_and_systems
+        if drawn is None:
+            return f"Over {n}, r is highest for {best.name}: {_shown(best.lead.value)} ({p_text(best.lead.p)})."
+        lies = f"with other systems like these it may lie from {decimals(drawn[0])} to {decimals(drawn[1])}"
+        if drawn[0] <= 0:
+            return (
+                f"Over {n}, r is highest for {best.name}, {_shown(best.lead.value)}, but agreement is not shown beyond "
+                f"them: {lies}."
+            )
+        return f"Over {n}, r is highest for {best.name}: {_shown(best.lead.value)}; {lies}."
+
+    @property
+    def over_outputs(self) -> str:
+        """Return the answer over single outputs, with the rows that are as good as the best; empty if undefined."""
+        best, *others = self.rows_by_output
+        estimate = best.of_outputs
+        if estimate.value is None:
+            return ""
+        ends = estimate.over_items
+        interval = f" [{decimals(ends[0])}, {decimals(ends[1])}]" if ends else ""
+        sentence = (
+            f"Over {best.all_outputs.outputs:,} single outputs, r is highest for {best.name}: {_shown(estimate.value)}"
+            f"{interval}."
+        )
+        near = [row.row.label for row in others if ends and row.of_outputs.value and row.of_outputs.value >= ends[0]]
+        if not near:
+            return sentence
+        named = ", ".join(near[:MOST_NAMED]) + (f" and {len(near) - MOST_NAMED} more" if len(near) > MOST_NAMED else "")
+        lie = "lies" if len(near) == 1 else "lie"
+        return f"{sentence} {named} {lie} within that range, too: which is best is not shown."
+
+    @property
+    def carried(self) -> str:
+        """Return which system carries the best row's coefficient over systems; empty if none does."""
+        if self.best is None or not self.best.carried or self.best.system.without is None:
+            return ""
+        return (
+            f"One system carries the highest r over systems: without {self.best.system.without.system} it is "
+            f"{_shown(self.best.without)}."
+        )
 
     @property
     def n_systems(self) -> int:
@@ -126,15 +184,9 @@ def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
 
 
 def levels_sentence(result: StudyResult) -> str:
-    """Return in one sentence which row agrees best over systems, for pages that lead to the report."""
+    """Return what the page answers over systems and over outputs, for pages that lead to it."""
     report = levels_report(result, None)
-    if report is None or report.best is None:
-        return "Over systems no coefficient is defined; the page says why."
-    best = report.best
-    n = counted(report.n_systems, "system")
-    sentence = f"Over {n}, r is highest for {best.row.label}: {_shown(best.lead.value)}"
-    without = best.system.without
-    return f"{sentence}; {_shown(best.without)} without {without.system}." if without else f"{sentence}."
+    return "" if report is None else " ".join(filter(None, [report.over_systems, report.over_outputs]))
 
 
 def _shown(value: float | None) -> str:

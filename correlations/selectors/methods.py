@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from annotation.core.numbers import counted
 from annotation.models import Criterion
 from annotation.rating.selectors.ratings import scale_groups
 from correlations.models import ParameterStudy, Study
 from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
+from correlations.selectors.ceilings import raters_are_known
 from correlations.specification import ORIENTATIONS, REMAINDERS
 
 
@@ -18,7 +20,7 @@ def study_methods(study: Study, result: StudyResult) -> str:
     coefficients = _joined([entry.name for entry in result.entries])
     any_order = any("max_order" in entry.get("parameters", {}) for entry in spec["metrics"])
     text = (
-        f"Metrics were correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters{excluded} "
+        f"Metrics were correlated with {counts.judgements:,} human judgements{_by_raters(result)}{excluded} "
         f"(mean of {averaged_criteria(study)}) over sampled observation units (Galley et al., 2015, section 5). "
         f"For each of {counts.pairs} pairs of {counts.systems} systems, the items on which both outputs are rated and "
         f"the metric is defined were shuffled and cut into units of {spec['unit_size']} "
@@ -26,6 +28,8 @@ def study_methods(study: Study, result: StudyResult) -> str:
         f"difference in metric score and its difference in mean rating{ORIENTATIONS[spec['orientation']].sentence}. "
         f"{coefficients} over all observations {'was' if len(result.entries) == 1 else 'were'} averaged over "
         f"{result.assignments:,} random orders of the items, the same for every metric. "
+        "Over larger units coefficients are usually higher: these compare with those over units of "
+        f"{spec['unit_size']} only. "
         f"{result.items.used:,} items were used and {result.items.left_out:,} left out. "
         f"Texts were {'lowercased and ' if spec['lowercase'] else ''}tokenised with “{spec['tokenize']}”"
         f"{'; n-grams up to order ' + str(spec['order']) if any_order else ''}."
@@ -45,8 +49,14 @@ def study_methods(study: Study, result: StudyResult) -> str:
             f"Bootstrap intervals are 95% percentile intervals over {spec['bootstrap']:,} replicates of whole items; "
             "the paper's interval is Fisher's z with mirrored observations counted as independent."
         )
-    sentences.append(_provenance(study, spec["seed"], result.versions.assay))
+    sentences.append(provenance(study, spec["seed"], result.versions.assay))
     return " ".join(sentences)
+
+
+def _by_raters(result: StudyResult) -> str:
+    if raters_are_known(result):
+        return f" by {counted(result.counts.raters, 'rater')}"
+    return ", medians or means of raters who are not known,"
 
 
 def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, metric_label: str) -> str:
@@ -55,10 +65,10 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
     excluded = f", {counts.raters_excluded:,} excluded left out," if counts.raters_excluded else ""
     named = [f"{entry.name} with its two-sided p" if entry.has_pvalue else entry.name for entry in result.entries]
     text = (
-        f"{metric_label} was correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters"
-        f"{excluded} (mean of {averaged_criteria(study)}), one parameter varied at a time and all others as in "
-        f"use. Over systems: the score of each of {len(spec['systems'])} systems against its mean rating, both over "
-        f"its rated outputs that have a score at every value; {_joined(named)}. "
+        f"{metric_label} was correlated with {counts.judgements:,} human judgements by "
+        f"{counted(counts.raters, 'rater')}{excluded} (mean of {averaged_criteria(study)}), one parameter varied at a "
+        f"time and all others as in use. Over systems: the score of each of {len(spec['systems'])} systems against its "
+        f"mean rating, both over its rated outputs that have a score at every value; {_joined(named)}. "
         "Over rated outputs: each output's score against its mean rating, all systems together."
     )
     sentences = [text]
@@ -85,7 +95,7 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
         sentences.append(f"References: {spec['subset']} of release {spec['release']}.")
     elif counts.references:
         sentences.append(f"References: {spec['subset']} of the data set's own, all alike.")
-    sentences.append(_provenance(study, spec["seed"], result.versions.assay))
+    sentences.append(provenance(study, spec["seed"], result.versions.assay))
     return " ".join(sentences)
 
 
@@ -104,5 +114,6 @@ def _joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _provenance(study: Study | ParameterStudy, seed: int, version: str) -> str:
+def provenance(study: Study | ParameterStudy, seed: int, version: str) -> str:
+    """Return by what a study can be computed again."""
     return f"Random number {seed}, signature {study.signature[:16]}, Assay {version}."

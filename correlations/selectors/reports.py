@@ -1,7 +1,7 @@
 """A study's result as the sentences and charts of its report."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -11,18 +11,31 @@ from correlations.charts.forest import ForestRow, forest_plot
 from correlations.charts.observations import observation_scatter
 from correlations.charts.sweeps import AXES, Kind, sweep_chart
 from correlations.models import ParameterStudy, Study
-from correlations.results.study import NO_REFERENCES, Comparison, RowEstimate, StudyResult, StudyRow, Sweep, SystemShare
+from correlations.results.study import (
+    NO_REFERENCES,
+    Circularity,
+    Comparison,
+    RowEstimate,
+    StudyResult,
+    StudyRow,
+    Sweep,
+    SystemShare,
+)
+from correlations.selectors.ceilings import raters_are_known
 from correlations.stats.coefficients.coefficient import Coefficient
+from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
 FOREST_CAPTION = (
-    "Band: bootstrap over items. Line: the paper's interval. Upright bar: what another group of as many raters reaches."
+    "Band: bootstrap over items. Line: Fisher’s z as in ΔBLEU (Galley et al., 2015). Upright bar: what another group "
+    "of as many raters reaches."
 )
 SIGNIFICANT = 0.05
 FEW_COMPARISONS = 30  # that a page shows in any case
 MOST_COMPARISONS = 200  # that it shows; the download has all
 MOST_RIVALS = 4  # before the lead sentence counts them
+UNITS_COMPARE = "over larger ones coefficients are usually higher"  # why studies with other units do not compare
 IN_COLOUR = 6  # lines that differ enough to be read in one chart
 CLAMPED_WORTH_SHOWING = 0.02  # share of (unit, system) cells
 
@@ -47,13 +60,16 @@ class BestRow:
     @property
     def is_baseline(self) -> bool:
         """Return whether the metric describes outputs without judging them, such as their length."""
-        return self.row.metric in METRICS and not METRICS[self.row.metric].judges_quality
+        return describes_only(self.row)
 
-    @property
-    def rivals_text(self) -> str:
-        if len(self.rivals) > MOST_RIVALS:
-            return f"{len(self.rivals)} others: {', '.join(self.rivals)}"
-        return " or ".join(self.rivals)
+
+def describes_only(row: StudyRow) -> bool:
+    return row.metric in METRICS and not METRICS[row.metric].judges_quality
+
+
+def rivals_in_words(names: Sequence[str]) -> str:
+    """Return the metrics that do not differ from another one, as the end of a sentence."""
+    return f"{len(names)} others: {', '.join(names)}" if len(names) > MOST_RIVALS else " or ".join(names)
 
 
 def best_row(result: StudyResult) -> BestRow | None:
@@ -84,9 +100,20 @@ def best_row(result: StudyResult) -> BestRow | None:
 
 
 def references_in_words(row: StudyRow) -> str:
-    """Return a row's references as part of a sentence."""
+    """Return a row's references as part of a sentence; those behind imported scores are not known."""
+    if is_imported(row):
+        return "imported scores"
     named = {NO_REFERENCES: "no references", "all": "all references", "original": "the single original reference"}
     return named.get(row.subset, f"references of {row.subset_label}")
+
+
+def is_imported(row: StudyRow) -> bool:
+    return row.metric == External.name
+
+
+def row_references(row: StudyRow) -> str:
+    """Return a row's references as a table's cell."""
+    return "imported" if is_imported(row) else row.subset_label
 
 
 def _short(references: str) -> str:
@@ -113,15 +140,24 @@ def copies(result: StudyResult) -> list[str]:
     return [entry.system for entry in result.circularity.same_text if 2 * entry.items > result.items.used]
 
 
+def circularity_to_show(result: StudyResult) -> Circularity | None:
+    """Return what is on both sides of the correlation; None if nothing is, or if no row reads references."""
+    found, reading = result.circularity, any(row.subset != NO_REFERENCES for row in result.rows)
+    return found if reading and (found.raters_on_both_sides or found.same_text_items) else None
+
+
 def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
     """Return the numbers at the head of the report."""
     counts, unit_size = result.counts, study.specification["unit_size"]
     excluded = f", {counts.raters_excluded:,} excluded" if counts.raters_excluded else ""
+    raters = counted(counts.raters, "rater") if raters_are_known(result) else "medians or means, raters not known"
     return [
-        card("Human judgements", counts.judgements, f"{counted(counts.raters, 'rater')}{excluded}"),
+        card("Human judgements", counts.judgements, f"{raters}{excluded}"),
         card("Items", result.items.used, f"{result.items.left_out:,} left out", "#left-out"),
-        card("References", counts.references, references_of(study)),
-        card("Assignments to units", result.assignments, f"units of {counted(unit_size, 'item')}"),
+        card(
+            "References", counts.references, references_of(study) if counts.references else "no metric reads any here"
+        ),
+        card("Assignments to units", result.assignments, f"units of {counted(unit_size, 'item')}; {UNITS_COMPARE}"),
     ]
 
 
@@ -205,11 +241,16 @@ def _has_point(result: StudyResult, sweep: Sweep) -> bool:
 
 # --- Charts ----------------------------------------------------------------------------------------------------------
 
+FORESTS: Mapping[str, Callable[[StudyResult], Sequence[Coefficient]]] = {
+    "forest": lambda result: [result.lead],
+    "forest-all": lambda result: result.entries,
+}
+
 
 def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     """Return the specification of a chart; None if there is no chart of that name."""
-    if name == "forest":
-        return forest_plot(_forest_rows(result), theme=theme)
+    if name in FORESTS:
+        return forest_plot(_forest_rows(result, FORESTS[name](result)), theme=theme)
     kind = next((kind for kind in AXES if kind == name), None)
     if kind is not None and kind in result.sweeps:
         return _sweep_figure(result, kind, theme)
@@ -217,21 +258,29 @@ def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     return _scatter(result, rows[name], theme) if name in rows else None
 
 
-def _forest_rows(result: StudyResult) -> list[ForestRow]:
+def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> list[ForestRow]:
+    """Return what the chart shows, the highest leading coefficient first."""
+    rows = list(zip(result.rows, result.ceilings, strict=True))
+    rows.sort(key=lambda entry: _sorting(result.lead_value(entry[0])), reverse=True)
     return [
         ForestRow(
             metric=row.label,
-            subset=row.subset_label,
+            subset="" if row.subset == NO_REFERENCES else row.subset_label,
             coefficient=entry.label,
             mean=number(estimate.value),
             honest=estimate.over_items or (NAN, NAN),
             paper=estimate.paper or (NAN, NAN),
-            ceiling=number(ceiling.coefficients[entry.key].ceiling),
+            ceiling=number(None if estimate.value is None else ceiling.coefficients[entry.key].ceiling),
             reason=estimate.reason,
         )
-        for row, ceiling in zip(result.rows, result.ceilings, strict=True)
+        for row, ceiling in rows
         for entry, estimate in estimates(result, row)
+        if entry in coefficients
     ]
+
+
+def _sorting(value: float | None) -> float:
+    return -math.inf if value is None else value
 
 
 def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:

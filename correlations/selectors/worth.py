@@ -2,28 +2,41 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from annotation.core.numbers import counted, decimals
 from annotation.models import Project, Rater
 from annotation.ranking.holm import holm_adjusted
 from annotation.rating.selectors.ratings import rater_places
+from correlations.results.ceiling import CoefficientCeiling
 from correlations.results.levels import SystemPoint
 from correlations.results.study import StudyResult, StudyRow
-from correlations.results.worth import HelpedMean, LeftOutRater, MarginTest, RowWorth, StandIn, TestedRater
+from correlations.results.worth import (
+    FittedScores,
+    HelpedMean,
+    LeftOutRater,
+    MarginTest,
+    RowWorth,
+    StandIn,
+    TestedRater,
+)
 from correlations.selectors.tuned import MARK
 from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
 from metrics.scoring.external import External
+from metrics.scoring.settings import with_settings
 
 WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  # whom a candidate would replace
+ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
 IN_PLACE_OF = "crowd"
 UNEVEN = 0.15  # points by which a judge may favour one system over another before the page warns
 FEW_RATERS = 3  # with fewer there is no group to be close to
-SCALES = {
-    "ratings": "Its scores are ratings on the raters' own scale, and taken as they are.",
-    "bounds": "The lowest and the highest possible score were put on the ends of the raters' scale.",
-    "line": "Its scores were put on the raters' scale by straight lines, each fitted to the ratings of other items.",
+SCALES = {  # in full, and in a table's cell
+    "ratings": ("Its scores are ratings on the raters' own scale, and taken as they are.", "as given"),
+    "bounds": ("The lowest and the highest possible score were put on the ends of the raters' scale.", "by its ends"),
+    "line": (
+        "Its scores were put on the raters' scale by straight lines, each fitted to the ratings of other items.",
+        "fitted",
+    ),
 }
 
 
@@ -34,10 +47,16 @@ class Candidate:
     row: StudyRow
     index: int
     worth: RowWorth
+    whom: str
     margin: MarginTest | None
     same_winning_rate: float  # of one and the same rating for every output of the row
     lead_p: float  # after Holm over the rows, that it leads that rating by no more than the margin; 1 if undefined
     systems: Sequence[SystemPoint]
+    human: CoefficientCeiling  # one rater against the others over single outputs, and the row in the rater's place
+
+    @property
+    def label(self) -> str:
+        return with_settings(self.row.label, self.row.signature)
 
     @property
     def same_passes(self) -> bool:
@@ -48,6 +67,28 @@ class Candidate:
     def tells_more(self) -> bool:
         """Return whether the row shows judgement: one and the same rating does not pass, or is clearly less close."""
         return not self.same_passes or self.lead_p <= LEVEL
+
+    @property
+    def can(self) -> bool:
+        """Return whether the row is shown to stand in: it passes, and shows judgement."""
+        return self.passed and self.tells_more
+
+    @property
+    def passed(self) -> bool:
+        return self.margin is not None and self.margin.passed
+
+    @property
+    def lead(self) -> float | None:
+        """Return how much more often than one and the same rating the row is at least as close as a rater."""
+        return self.worth.same_rating.lead
+
+    @property
+    def fitted(self) -> FittedScores | None:
+        return self.worth.fitted
+
+    @property
+    def fitted_rate(self) -> float | None:
+        return None if self.fitted is None else self.fitted.winning_rates.get(self.whom)
 
     @property
     def generosity(self) -> str:
@@ -75,15 +116,25 @@ class Candidate:
     def advantage(self) -> float:
         return -1.0 if self.stand_in.advantage is None else self.stand_in.advantage
 
+    def order(self, *, by_lead: bool) -> tuple[bool, float, float]:
+        """Return what sorts rows; where one rating for all passes, winning rates tell less than the lead over it."""
+        rate = -1.0 if self.margin is None else self.margin.winning_rate
+        lead = -1.0 if self.lead is None else self.lead
+        return (self.can, lead, rate) if by_lead else (self.can, rate, self.advantage)
+
     @property
-    def order(self) -> tuple[bool, float, float]:
-        if self.margin is None:
-            return False, -1.0, self.advantage
-        return self.margin.passed and self.tells_more, self.margin.winning_rate, self.advantage
+    def default_order(self) -> tuple[bool, bool]:
+        """Return what puts judges before imported metrics, and these before others."""
+        imported = self.row.metric == External.name
+        return imported and self.stand_in.scale == "ratings", imported
 
     @property
     def scale(self) -> str:
-        return SCALES[self.stand_in.scale]
+        return SCALES[self.stand_in.scale][0]
+
+    @property
+    def scale_in_short(self) -> str:
+        return SCALES[self.stand_in.scale][1]
 
     @property
     def beaten(self) -> str:
@@ -108,7 +159,7 @@ class RaterLine:
 
 @dataclass(frozen=True)
 class StandInReport:
-    """What the page shows: all candidates, the best first, and one of them in full."""
+    """What the page shows: all candidates, the best first, and the one that its answer is about."""
 
     result: StudyResult
     whom: str
@@ -119,36 +170,29 @@ class StandInReport:
     @property
     def replaced(self) -> str:
         """Return whom a candidate would replace, as part of a sentence."""
-        return f"a rater of {WHOM[self.whom]}" if self.whom == IN_PLACE_OF else f"one of {WHOM[self.whom]}"
-
-    @property
-    def best_all_rated(self) -> bool:
-        return _all_rated(self.best)
+        return ONE_OF[self.whom]
 
     @property
     def epsilon(self) -> float:
         return MARGINS[self.whom]
 
     @property
-    def best(self) -> Candidate:
-        return self.candidates[0]
+    def others(self) -> Sequence[Candidate]:
+        return [candidate for candidate in self.candidates if candidate is not self.chosen]
 
     @property
-    def untested(self) -> str:
-        """Return why no candidate is tested; empty if one is."""
-        return "" if self.best.margin else self.best.stand_in.reason
-
-    @cached_property
-    def passes(self) -> bool:
-        return self.best.margin is not None and self.best.margin.passed
+    def by_lead(self) -> bool:
+        """Return whether candidates are sorted by their lead over one rating for all, since that passes, too."""
+        return any(candidate.same_passes for candidate in self.candidates)
 
     @property
     def few_raters(self) -> bool:
-        return 0 < len(self.best.stand_in.raters) < FEW_RATERS
+        return 0 < len(self.chosen.stand_in.raters) < FEW_RATERS
 
     @property
-    def n_passed(self) -> int:
-        return sum(candidate.margin is not None and candidate.margin.passed for candidate in self.candidates)
+    def any_fitted(self) -> bool:
+        """Return whether the scores of one row are shown as given and fitted."""
+        return any(candidate.fitted is not None for candidate in self.candidates)
 
     @property
     def lines(self) -> list[RaterLine]:
@@ -171,21 +215,23 @@ class StandInReport:
     @property
     def all_rated(self) -> bool:
         """Return whether every scored output of the chosen candidate is rated, so that there is nothing to save."""
-        return _all_rated(self.chosen)
-
-
-def _all_rated(candidate: Candidate) -> bool:
-    return all(each.rated == each.scored for each in candidate.worth.means)
+        return all(each.rated == each.scored for each in self.means)
 
 
 def stand_in_report(project: Project, result: StudyResult, whom: str, row: int | None) -> StandInReport | None:
-    """Return the report for those whom a candidate would replace; None for unknown ones, or for an unknown row."""
+    """Return the report for those whom a candidate would replace; None for unknown ones, or for an unknown row.
+
+    Without a row it is about a judge on the raters' scale, else about imported scores, else about the best row.
+    """
     if whom not in MARGINS:
         return None
-    candidates = _candidates(result, whom)
-    chosen = next((entry for entry in candidates if row is None or entry.index == row), None)
-    if chosen is None:
-        return None
+    candidates = stand_in_candidates(result, whom)
+    chosen = default_candidate(candidates)
+    if row is not None:
+        found = [entry for entry in candidates if entry.index == row]
+        if not found:
+            return None
+        chosen = found[0]
     pks = {place: pk for pk, place in rater_places(project.pk).items()}
     stored = Rater.objects.in_bulk(pks.values())
     return StandInReport(
@@ -193,59 +239,32 @@ def stand_in_report(project: Project, result: StudyResult, whom: str, row: int |
     )
 
 
-def _candidates(result: StudyResult, whom: str) -> list[Candidate]:
-    """Return the rows as candidates, the one that beats most raters first."""
+def default_candidate(candidates: Sequence[Candidate]) -> Candidate:
+    return max(candidates, key=lambda candidate: candidate.default_order)  # the first of equals
+
+
+def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
+    """Return the rows as candidates, those that can stand in first."""
     leads = [worth.same_rating.lead_p.get(whom) for worth in result.worth]
     corrected = holm_adjusted([1.0 if p is None else p for p in leads]).tolist()
-    entries = (
+    entries = [
         Candidate(
             row=row,
             index=index,
             worth=worth,
+            whom=whom,
             margin=worth.stand_in.margins.get(whom),
             same_winning_rate=worth.same_rating.winning_rates.get(whom, 0.0),
             lead_p=lead_p,
             systems=levels.system.systems,
+            human=ceiling.coefficients[result.lead.key],
         )
-        for index, (row, worth, levels, lead_p) in enumerate(
-            zip(result.rows, result.worth, result.levels, corrected, strict=True)
+        for index, (row, worth, levels, ceiling, lead_p) in enumerate(
+            zip(result.rows, result.worth, result.levels, result.ceilings, corrected, strict=True)
         )
-    )
-    return sorted(entries, key=lambda entry: entry.order, reverse=True)
-
-
-def stand_in_sentence(result: StudyResult) -> str:
-    """Return in one sentence whether any row can stand in for a rater of a crowd, for pages that lead to the report."""
-    report = StandInReport(result, IN_PLACE_OF, candidates := _candidates(result, IN_PLACE_OF), candidates[0], {})
-    best = report.best
-    if best.margin is None:
-        return f"Not tested: {report.untested}."
-    if not report.passes:
-        return f"No metric of this study can; the closest, {best.row.label}, beats {best.beaten}."
-    if not best.tells_more:
-        return "Not shown: one and the same rating for every output passes the test, too, and is about as close."
-    return f"{best.row.label} can: it beats {best.beaten}."
-
-
-def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
-    """Return whether a judge, or a metric, can stand in for a rater, and how sure that is; None if it was not tested.
-
-    Without a judge among the rows, only a metric that can is worth a finding.
-    """
-    report = StandInReport(result, IN_PLACE_OF, candidates := _candidates(result, IN_PLACE_OF), candidates[0], {})
-    best, margin = report.best, report.best.margin
-    has_judge = any(candidate.row.metric == External.name for candidate in candidates)
-    can = report.passes and best.tells_more
-    if margin is None or not (can or has_judge):
-        return None
-    what = "judge" if best.row.metric == External.name else "metric"
-    closer = f"At least as close to the others as the rater on {best.advantage:.0%} of outputs, the mean over raters"
-    if can:
-        return f"A {what} can stand in for a rater here: {best.row.label} beats {best.beaten}.", closer
-    if report.passes:
-        text = f"Whether a {what} can stand in for a rater here is not shown: one and the same rating for every output "
-        return f"{text}passes the test as {best.row.label} does.", closer
-    return f"No judge can stand in for a rater here: the closest, {best.row.label}, beats {best.beaten}.", closer
+    ]
+    by_lead = any(entry.same_passes for entry in entries)
+    return sorted(entries, key=lambda entry: entry.order(by_lead=by_lead), reverse=True)
 
 
 def ranking_sentence(result: StudyResult) -> str:

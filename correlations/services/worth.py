@@ -6,6 +6,7 @@ from annotation.core.numbers import finite_or_none
 from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results.common import ends
 from correlations.results.worth import (
+    FittedScores,
     HelpedMean,
     LeftOutRater,
     MarginTest,
@@ -52,11 +53,12 @@ def _row_worth(inputs: StudyInputs, row: Row, outputs: RatedOutputs | None) -> R
     if without:
         saved = 1 - sum(estimate.standard_error**2 for estimate in defined) / without
         at_most = 1 - sum((1 - estimate.at_most) * estimate.mean_error**2 for estimate in defined) / without
-    stand_in, same_rating = _stand_in(inputs, row, outputs)
+    stand_in, same_rating, fitted = _stand_in(inputs, row, outputs)
     return RowWorth(
         ranking=_ranking(inputs, row),
         stand_in=stand_in,
         same_rating=same_rating,
+        fitted=fitted,
         means=tuple(
             _helped(system.name, inputs.human.mean[t], scores[t], estimate)
             for t, (system, estimate) in enumerate(zip(inputs.corpus.systems, estimates, strict=True))
@@ -108,28 +110,49 @@ def _helped(system: str, ratings: FloatArray, scores: FloatArray, estimate: Regr
     )
 
 
-def _stand_in(inputs: StudyInputs, row: Row, outputs: RatedOutputs | None) -> tuple[StandIn, SameRating]:
+def _stand_in(
+    inputs: StudyInputs, row: Row, outputs: RatedOutputs | None
+) -> tuple[StandIn, SameRating, FittedScores | None]:
     if outputs is None:
         reason = UNKNOWN_RATERS if inputs.human.n_judgements else "no output is rated"
-        return StandIn("ratings", 0, None, (), (), {}, reason), SameRating(None, {}, None, {})
+        return StandIn("ratings", 0, None, (), (), {}, reason), SameRating(None, {}, None, {}), None
     scores = row.statistics.sentence_scores[outputs.system, outputs.item]
     scale, candidate = _on_scale(inputs.human, row.metric, scores, outputs)
-    return _tested(scale, candidate, outputs), _same_rating(scale, candidate, outputs)
+    fitted = None if scale == "line" else _fitted(scores, outputs)
+    return _tested(scale, candidate, outputs), _same_rating(scale, candidate, outputs), fitted
 
 
 def _same_rating(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> SameRating:
-    one_rating = np.where(np.isfinite(candidate), np.nanmean(outputs.ratings), np.nan)
+    one_rating = _one_rating(candidate, outputs)
     same = _tested(scale, one_rating, outputs)
+    return SameRating(same.advantage, _winning_rates(same), *_lead(candidate, one_rating, outputs, same))
+
+
+def _fitted(scores: FloatArray, outputs: RatedOutputs) -> FittedScores:
+    candidate = _by_lines(scores, outputs)
+    tested = _tested("line", candidate, outputs)
+    lead = _lead(candidate, _one_rating(candidate, outputs), outputs, tested)
+    return FittedScores(tested.advantage, _winning_rates(tested), *lead)
+
+
+def _one_rating(candidate: FloatArray, outputs: RatedOutputs) -> FloatArray:
+    return np.where(np.isfinite(candidate), np.nanmean(outputs.ratings), np.nan)
+
+
+def _winning_rates(tested: StandIn) -> dict[str, float]:
+    return {whom: margin.winning_rate for whom, margin in tested.margins.items()}
+
+
+def _lead(
+    candidate: FloatArray, one_rating: FloatArray, outputs: RatedOutputs, tested: StandIn
+) -> tuple[float | None, dict[str, float | None]]:
+    """Return a candidate's lead over one rating for all, and by the margins that were tested whether it is larger."""
     leads = {
         whom: lead_over(outputs.ratings, candidate, one_rating, margin=margin.epsilon)
-        for whom, margin in same.margins.items()
+        for whom, margin in tested.margins.items()
     }
-    return SameRating(
-        advantage=same.advantage,
-        winning_rates={whom: margin.winning_rate for whom, margin in same.margins.items()},
-        lead=next((finite_or_none(lead.difference) for lead in leads.values()), None),
-        lead_p={whom: finite_or_none(lead.p) for whom, lead in leads.items()},
-    )
+    lead = next((finite_or_none(each.difference) for each in leads.values()), None)
+    return lead, {whom: finite_or_none(each.p) for whom, each in leads.items()}
 
 
 def _tested(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> StandIn:
@@ -173,6 +196,10 @@ def _on_scale(human: HumanSide, metric: Metric, scores: FloatArray, outputs: Rat
         placed = low + (share if metric.higher_is_better else 1 - share) * (high - low)
         same = metric.higher_is_better and (metric.low, metric.high) == (low, high)
         return ("ratings", scores) if same else ("bounds", placed)
+    return "line", _by_lines(scores, outputs)
+
+
+def _by_lines(scores: FloatArray, outputs: RatedOutputs) -> FloatArray:
     rated = ~np.isnan(outputs.ratings)
     means = np.nansum(outputs.ratings, axis=0) / rated.sum(axis=0)
-    return "line", on_rating_scale(scores, means, outputs.item)
+    return on_rating_scale(scores, means, outputs.item)

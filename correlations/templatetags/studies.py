@@ -11,8 +11,11 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
+from correlations.results.study import StudyRow
+from correlations.selectors import reports
 from correlations.selectors.tuned import MARK, WHY
 from correlations.services.reports import FILES, report_sizes
+from metrics.templatetags.report import references
 
 register = template.Library()
 MEGABYTE = 1_000_000
@@ -59,6 +62,12 @@ def study_status(context: Context) -> dict[str, Any]:
     if study.state == JobState.QUEUED:
         return status | {"message": queue_text(study)}
     return status | {"value": study.percent, "total": 100, "stage": study.progress_note, "left": time_left(study)}
+
+
+@register.filter
+def row_references(row: StudyRow) -> str:
+    """Return the references of a row as a table shows them."""
+    return references(reports.row_references(row))
 
 
 @register.filter

@@ -17,11 +17,13 @@ from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, RowPair, StudyResult
 from correlations.selectors import level_tables, reports, sensitivity_tables, significance_tables, tables
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
+from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
 from correlations.selectors.significance import matrix_figure, significance_sentence
-from correlations.selectors.worth import ranking_sentence, stand_in_sentence
+from correlations.selectors.stand_in_words import stand_in_sentence
+from correlations.selectors.worth import ranking_sentence
 from correlations.services.studies import study_create
 from correlations.stats.ranking import NO_PAIR
 from correlations.views.kinds import Context, Kind, StudyPage, finished_study_or_404
@@ -57,8 +59,10 @@ def _report(study: Study, result: StudyResult) -> Context:
         "rows": [(row, ceiling_cells(result, index)) for index, row in enumerate(result.rows)],
         "cards": reports.summary_cards(study, result),
         "methods": study_methods(study, result),
-        "best": reports.best_row(result),
+        "headline": (headline := study_headline(study, result)),
+        "best": headline and headline.best,
         "few_units": reports.few_units(result),
+        "circular": reports.circularity_to_show(result),
         "copies": reports.copies(result),
         "create_url": f"{STUDY.url('create', study.project)}?release={study.release_id or ''}",
         "ceilings": ceiling_lines(result),
@@ -69,7 +73,8 @@ def _report(study: Study, result: StudyResult) -> Context:
         "comparisons": reports.comparisons_worth_showing(result),
         "n_different": reports.n_significant(result),
         "any_negated": any(row.negated for row in result.rows),
-        "any_without_references": any(row.subset == NO_REFERENCES for row in result.rows),
+        "any_without_references": any(reports.row_references(row) == NO_REFERENCES for row in result.rows),
+        "any_imported": any(map(reports.is_imported, result.rows)),
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
         "forest_caption": reports.FOREST_CAPTION,
@@ -126,7 +131,8 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
     shown = result.rows[row]
     pks = dict(study.dataset.systems.values_list("name", "pk"))
     systems = sorted(shown.systems, key=lambda entry: -(entry.rating or 0))
-    title = f"{shown.label}, {references(shown.subset_label)}"
+    read = references(reports.row_references(shown))
+    title = f"{shown.label}, {read}"
     context = {
         "project": request.project,
         "study": study,
@@ -137,7 +143,7 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
         "result": result,
         "row": shown,
         "here": title,
-        "title": f"{shown.label} · {references(shown.subset_label)}",
+        "title": f"{shown.label} · {read}",
         "estimates": reports.estimates(result, shown),
         "systems": [(entry, pks[entry.system]) for entry in systems],
         "pairs": [

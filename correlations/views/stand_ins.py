@@ -10,7 +10,10 @@ from annotation.core.views import MemberRequest, object_view
 from annotation.models import Role
 from correlations.models import Study
 from correlations.results.study import StudyResult
+from correlations.selectors.methods import provenance
+from correlations.selectors.stand_in_words import ranking_note, stand_in_answer, stand_in_methods
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_report
+from correlations.stats.worth import MARGINS
 from correlations.views.kinds import StudyPage, finished_study_or_404
 
 
@@ -27,7 +30,10 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         "project": project,
         "study": study,
         "report": report,
-        "whom": list(WHOM.items()),
+        "answer": stand_in_answer(report),
+        "ranking_note": ranking_note(report),
+        "methods": stand_in_methods(report, provenance(study, page.result.seed, page.result.versions.assay)),
+        "whom": [(name, label, MARGINS[name]) for name, label in WHOM.items()],
         "may_manage": may_manage(project),
         "here": "Stand-ins",
         "trail": [(kind.title, kind.url("list", project)), (study.name, kind.url("detail", project, study.pk))],

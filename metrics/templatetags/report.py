@@ -76,6 +76,17 @@ def p_value(value: float | None) -> str:
 
 
 @register.filter
+def p_text(value: float | None) -> str:
+    """Return a p-value as part of a sentence.
+
+    >>> p_text(0.25), p_text(0.0001)
+    ('p = 0.250', 'p < 0.001')
+    """
+    shown = p_value(value)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
+@register.filter
 def probability(value: float | None) -> str:
     """Return five decimals; a small value as a power of ten, so that no ratio reads 0 / 0."""
     if value is None or value != value:

@@ -28,7 +28,8 @@ from annotation.references.releases.services.releases import release_build, rele
 from annotation.references.sets.services import reference_set_create
 from annotation.weighting.agreement import icc
 from correlations.models import Study
-from correlations.selectors.worth import stand_in_report, stand_in_sentence
+from correlations.selectors.stand_in_words import stand_in_sentence
+from correlations.selectors.worth import stand_in_report
 from correlations.services.demo import JUDGE, demo_judge, demo_judge_study_specification, demo_study_specification
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create

@@ -14,7 +14,8 @@ from correlations.results.study import RowEstimate, StudyResult
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
 from correlations.selectors.metrics import RUN
 from correlations.selectors.reports import few_units
-from correlations.selectors.worth import IN_PLACE_OF, stand_in_sentence
+from correlations.selectors.stand_in_words import stand_in_sentence
+from correlations.selectors.worth import IN_PLACE_OF
 from correlations.services.execution import study_execute
 from correlations.services.reports import FILES, report_file
 from correlations.services.studies import study_create

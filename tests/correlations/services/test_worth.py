@@ -10,7 +10,7 @@ from correlations.results.study import StudyResult
 from correlations.results.worth import RowWorth
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
-from correlations.stats.worth import lead_over
+from correlations.stats.worth import lead_over, on_rating_scale
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.correlations.stats.test_ranking import accuracy_at
 from tests.correlations.stats.test_worth import one_rater_at_a_time
@@ -72,6 +72,14 @@ def test_a_judge_on_the_raters_scale_is_tested_against_each_rater(world: World) 
     assert result.worth[1].same_rating.winning_rates["crowd"] == winning_rate
     lead = lead_over(matrix, candidate, same, margin=0.2)
     assert (result.worth[1].same_rating.lead, result.worth[1].same_rating.lead_p["experts"]) == lead[:2]
+    fitted = result.worth[1].fitted
+    assert fitted is not None
+    places = {world.responses[name, i].pk: i for name in HYPOTHESES for i in range(len(world.items))}
+    lines = on_rating_scale(candidate, matrix.mean(axis=0), [places[pk] for pk in ratings])
+    winning_rate, advantage, _ = one_rater_at_a_time(matrix, lines, 0.1)
+    assert (fitted.winning_rates["crowd"], fitted.advantage) == (winning_rate, pytest.approx(advantage))
+    assert fitted.lead == lead_over(matrix, lines, same).difference
+    assert result.worth[0].fitted is None
 
 
 def test_a_scale_with_other_ends_is_moved_onto_the_raters_and_ratings_are_saved(world: World) -> None:

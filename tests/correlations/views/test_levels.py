@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.metrics import mean_absolute_error
 
 from correlations.models import Study
-from correlations.results.levels import WithoutSystem
+from correlations.results.levels import RowLevels, WithoutSystem
 from correlations.selectors.levels import levels_report, levels_sentence
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -81,9 +81,13 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     client = as_user(viewer)
     page = client.get(address(study)).content.decode()
 
-    assert "<strong>Oracle</strong>" in page
+    assert "3 systems are too few to show which metric agrees with the raters over systems." in page
+    assert "Over 3 systems, r is highest" not in page
     assert "3 systems are few" in page
-    assert "Output by output, Oracle" in page
+    assert "single outputs, r is highest for Oracle" in page
+    assert page.count('class="negated"') == 2  # TER, in both tables
+    by_output = page.split('id="outputs"')[1]
+    assert by_output.index("Oracle") < by_output.index("TER")
     assert "Echo" in client.get(address(study, "study-figure", "systems-1")).content.decode()
     assert client.get(address(study, "study-figure", "systems-2")).status_code == 404
     report = client.get(address(study, "study-detail")).content.decode()
@@ -102,15 +106,50 @@ def test_a_system_that_carries_the_result_is_named(study: Study) -> None:
         estimates = oracle.system.coefficients | {"pearson": replace(lead, value=value)}
         left = WithoutSystem("Echo", {"pearson": without})
         changed = replace(oracle, system=replace(oracle.system, coefficients=estimates, without=left))
-        return levels_report(replace(result, levels=(result.levels[0], changed)), 1)
+        ter = replace(result.levels[0].system.coefficients["pearson"], value=0.1)
+        worse = replace(
+            result.levels[0],
+            system=replace(
+                result.levels[0].system, coefficients=result.levels[0].system.coefficients | {"pearson": ter}
+            ),
+        )
+        return levels_report(replace(result, levels=(worse, changed)), 1)
 
-    assert report_where(0.89, 0.42).chosen.carried
-    assert not report_where(0.89, 0.80).chosen.carried
+    assert report_where(0.89, 0.42).carried == "One system carries the highest r over systems: without Echo it is 0.42."
+    assert report_where(0.89, 0.80).carried == ""  # nothing that reassures: other systems may differ
     none = {"pearson": replace(lead, value=None)}
     undefined = [
         replace(levels, system=replace(levels.system, without=None, coefficients=none)) for levels in result.levels
     ]
     assert "no coefficient is defined" in levels_sentence(replace(result, levels=tuple(undefined)))
+
+
+def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> None:
+    result = study.read_result()
+
+    def with_pearson(levels: RowLevels, level: str, **changes: object) -> RowLevels:
+        part = levels.system if level == "system" else levels.outputs[0]
+        estimates = part.coefficients | {"pearson": replace(part.coefficients["pearson"], **changes)}
+        changed = replace(part, coefficients=estimates)
+        if level == "system":
+            return replace(levels, system=replace(changed, systems=2 * changed.systems))  # three are too few anyway
+        return replace(levels, outputs=(changed, *levels.outputs[1:]))
+
+    def words(level: str, ter: dict[str, object], oracle: dict[str, object]) -> str:
+        rows = zip(result.levels, (ter, oracle), strict=True)
+        changed = tuple(with_pearson(levels, level, **each) for levels, each in rows)
+        return levels_sentence(replace(result, levels=changed))
+
+    by_chance = words("system", {"value": 0.5}, {"value": 0.92, "p": 0.254})
+    assert "Over 6 systems no metric is shown to agree with the raters" in by_chance
+    assert "(p = 0.254)" in by_chance
+    assert "Oracle" not in by_chance.split(" Over ")[0]
+    wide = words("system", {"value": 0.5}, {"value": 0.89, "p": 0.02, "over_items_and_systems": (-0.39, 0.99)})
+    assert "0.89, but agreement is not shown beyond them" in wide
+    assert "from −0.39 to 0.99" in wide
+    near = words("outputs", {"value": 0.14}, {"value": 0.15, "over_items": (0.11, 0.19)})
+    assert "r is highest for Oracle with imported scores: 0.15 [0.11, 0.19]. TER lies within that range, too" in near
+    assert "lies within" not in words("outputs", {"value": 0.1}, {"value": 0.15, "over_items": (0.11, 0.19)})
 
 
 def test_downloads_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user) -> None:

@@ -13,12 +13,14 @@ from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.selectors import reports
+from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.methods import averaged_criteria
 from correlations.selectors.tuned import MARK
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from metrics.scoring.settings import with_settings
+from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World, make_world
 from tests.snapshots import recalled
 
@@ -172,6 +174,57 @@ def test_rows_ahead_of_the_best_one_on_shared_items_are_named(study: Study) -> N
     assert replace(best, row=replace(best.row, metric="length")).is_baseline
 
 
+@pytest.fixture
+def length_study(world: World) -> Study:
+    """Return a study of length and of imported scores, whose references are not known."""
+    run = make_imported_run(world)
+    changes = {"metrics": ["length", {"run": run.number}], "unit_size": 2, "assignments": 2, "bootstrap": 0}
+    study, _ = study_create(project=world.project, name="Long", specification=world.specification(**changes), by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    return study
+
+
+def test_a_baseline_that_does_not_differ_is_said_first_and_nothing_agrees_best_then(length_study: Study) -> None:
+    result = length_study.read_result()
+    (comparison,) = result.comparisons
+
+    def headline(p: float | None) -> Headline:
+        compared = replace(comparison, difference=-0.3, p_holm=p)  # Length's coefficient less that of the scores
+        found = study_headline(length_study, replace(result, comparisons=(compared,)))
+        assert found is not None
+        return found
+
+    near, apart, untested = headline(0.4), headline(0.01), headline(None)
+    value = f"{result.rows[1].coefficients['spearman'].value:.2f}"
+    over = "for the difference of two systems on 2 items, over 3 systems and "
+    assert near.sentence.startswith(
+        f"Oracle with imported scores has the highest Spearman’s ρ with the raters: {value}, {over}"
+    )
+    (doubt,) = near.doubts
+    assert doubt == (
+        "It does not differ significantly from Length, which does not judge quality: that Oracle tells more is not "
+        "shown."
+    )
+    assert apart.sentence.startswith("Oracle with imported scores agrees best with the raters: Spearman’s ρ = ")
+    assert apart.doubts == []
+    assert untested.doubts == ["Whether the metrics differ is not tested."]
+    assert "has the highest" in untested.claim
+    card = next(each for each in reports.summary_cards(length_study, result) if each["label"] == "References")
+    assert (card["value"], card["hint"]) == ("0", "no metric reads any here")
+
+
+def test_a_study_that_reads_no_references_says_nothing_of_them(length_study: Study, viewer, as_user) -> None:
+    page = as_user(viewer).get(address(length_study, "study-detail", {"pk": True})).content.decode()
+
+    assert "Circularity." not in page
+    assert '<td class="wide" data-label="References">imported</td>' in page
+    assert "what they read is not known here" in page
+    drawn = as_user(viewer).get(address(length_study, "study-figure", {"pk": True, "figure": "forest"})).json()
+    lines = [row["line"] for rows in drawn["datasets"].values() for row in rows if "line" in row]
+    assert list(dict.fromkeys(lines)) == ["Oracle", "Length"]  # the closest first; in the table Length is
+
+
 def test_all_coefficients_are_in_the_table_the_chart_and_the_downloads(
     world: World, viewer, manager, as_user, monkeypatch
 ) -> None:
@@ -184,11 +237,17 @@ def test_all_coefficients_are_in_the_table_the_chart_and_the_downloads(
     study_execute(study_id=study.pk)
     study.refresh_from_db()
     page = as_user(viewer).get(created.url).content.decode()
-    figure = as_user(viewer).get(address(study, "study-figure", {"pk": True, "figure": "forest"})).json()
-    drawn = json.dumps(figure, ensure_ascii=False)
+    client = as_user(viewer)
+    drawn = {
+        name: json.dumps(
+            client.get(address(study, "study-figure", {"pk": True, "figure": name})).json(), ensure_ascii=False
+        )
+        for name in ("forest", "forest-all")
+    }
     for key in chosen:
         assert COEFFICIENTS[key].label in page
-        assert COEFFICIENTS[key].label in drawn
+        assert COEFFICIENTS[key].label in drawn["forest-all"]
+        assert (COEFFICIENTS[key].label in drawn["forest"]) is (key == "pearson")  # the leading one alone
         assert COEFFICIENTS[key].name in page
     assert "Fisher’s z is not made for Somers’ d" in page
     assert "Difference in r" in page  # the first one leads
@@ -404,7 +463,7 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
         page = as_user(viewer).get(reverse("correlations:study-detail", args=[world.project.slug, study.pk]))
         text = page.content.decode()
         assert ("too few units" in text) is warned
-        assert ("agrees best with the raters" in text) is not warned
+        assert ("for the difference of two systems on" in text) is not warned
         lead = text.split("report-lead")[1].split("</p>")[0]
         assert (MARK in lead) is not warned  # the best of two choices of references
         tested = [entry.p is not None for entry in page.context["result"].comparisons]
@@ -416,9 +475,13 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
         (finding,) = study_findings(world.project, 2)
         best = page.context["best"]
         metric = with_settings(best.row.label, best.row.signature)
-        assert finding.text.startswith(f"Closest to the raters is {metric} with ")
-        assert f" {best.estimate.value:.2f} [" in finding.text
-        assert finding.text.endswith(f" over 3 systems and {best.row.items} items.")
+        assert finding.text.startswith(f"{metric} with ")
+        assert f" {best.estimate.value:.2f}, 95% interval [" in finding.text
+        over = f"for the difference of two systems on single items, over 3 systems and {best.row.items} items."
+        assert over in finding.text
+        outputs = page.context["result"].levels[best.index].outputs[0].coefficients["pearson"].value
+        assert finding.text.endswith(f" For single outputs its Pearson’s r is {outputs:.2f}.")
+        assert text.count(over) == 1  # the report says it in the same words
 
 
 def test_the_report_warns_of_a_tokeniser_that_does_not_split_the_texts(study: Study, viewer, as_user) -> None:

@@ -9,7 +9,17 @@ from django.urls import reverse
 
 from correlations.models import Study
 from correlations.overview import stand_in_findings
-from correlations.selectors.worth import stand_in_sentence
+from correlations.results.study import StudyResult
+from correlations.results.worth import RowWorth
+from correlations.selectors.stand_in_words import (
+    IMPORT,
+    RATE,
+    SCORES,
+    ranking_note,
+    stand_in_answer,
+    stand_in_sentence,
+)
+from correlations.selectors.worth import StandInReport, stand_in_report
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from tests.correlations.services.test_any_metric import make_imported_run
@@ -48,14 +58,74 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(study: Study, m
     assert "Import a judge’s scores" in as_user(manager).get(address(study)).content.decode()
 
 
-def test_another_row_and_other_raters_can_be_chosen(study: Study, viewer, as_user) -> None:
+def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(study: Study, viewer, as_user) -> None:
     page = as_user(viewer).get(address(study) + "?raters=experts&row=0").content.decode()
 
-    assert "ε = 0.20" in page
+    answer = page.split("report-lead")[1].split("</section>")[0]
+    assert "BLEU (order 2" in answer.split("</strong>")[0]
+    assert "The other row of this study, Oracle, can, too." in answer
+    assert "0.20 for experts" in answer
+    assert "in place of an expert." in answer
+    assert 'aria-current="true">experts' in answer
+    assert "ε = 0.20 (in place of experts)" in page  # in the paragraph for a paper
     assert "BLEU" in page.split('id="raters"')[1][:80]
     assert "by straight lines" in page
     for wrong in ("?raters=robots", "?row=2"):
         assert as_user(viewer).get(address(study) + wrong).status_code == 404
+
+
+def worth_of(result: StudyResult, row: int, *, rate: float, same: float, lead: float, p: float) -> RowWorth:
+    """Return a row's worth with other numbers in place of a rater of a crowd."""
+    worth = result.worth[row]
+    margin = replace(worth.stand_in.margins["crowd"], winning_rate=rate, passed=rate >= 0.5)
+    return replace(
+        worth,
+        stand_in=replace(worth.stand_in, margins={"crowd": margin}),
+        same_rating=replace(worth.same_rating, winning_rates={"crowd": same}, lead=lead, lead_p={"crowd": p}),
+    )
+
+
+def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_comes_first(study: Study) -> None:
+    """A worthless metric fitted to the ratings is nearly that rating, and beats many raters."""
+    result = study.read_result()
+    bleu = worth_of(result, 0, rate=1.0, same=1.0, lead=0.0, p=0.9)
+
+    def report(lead: float, p: float, row: int | None = None) -> StandInReport:
+        oracle = worth_of(result, 1, rate=0.6, same=0.7, lead=lead, p=p)
+        found = stand_in_report(study.project, replace(result, worth=(bleu, oracle)), "crowd", row)
+        assert found is not None
+        return found
+
+    below, above, shown = report(0.06, 0.6), report(0.14, 0.2), report(0.2, 0.01)
+
+    assert [each.row.label for each in below.candidates] == ["Oracle", "BLEU"]
+    assert below.chosen.row.label == "Oracle"
+    assert ranking_note(below).startswith("Sorted by the lead over one and the same rating")
+    answers = [stand_in_answer(each) for each in (below, above, shown, report(0.06, 0.6, row=0))]
+    assert [each.verdict for each in answers] == [
+        "Not shown for Oracle.",
+        "Not shown for Oracle.",
+        "Yes, Oracle can, in place of a rater of a crowd.",
+        f"Not shown for {below.candidates[1].label}.",
+    ]
+    assert "a lead of 0.06 over outputs, not shown to be more than the margin of 0.10 (p = 1.000)" in answers[0].why
+    assert [each.next_step for each in answers] == [IMPORT, RATE, SCORES, IMPORT]  # more ratings help a lead above ε
+    assert "More outputs would not change that" in answers[0].advice
+    assert "could be shown" in answers[1].advice
+
+
+def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_table(
+    study: Study, viewer, as_user
+) -> None:
+    human = study.read_result().ceilings[1].coefficients["spearman"]
+
+    page = as_user(viewer).get(address(study)).content.decode()
+
+    assert (
+        f"more closely than one rater does: ρ = {human.metric:.2f} against {human.one_rater:.2f} (means over 3" in page
+    )
+    assert f"{address(study, 'study-detail')}#ceilings" in page
+    assert "Random number" in page.split('id="methods"')[1].split("</p>")[0]
 
 
 def test_what_is_not_shown_is_not_claimed(study: Study) -> None:
@@ -65,11 +135,17 @@ def test_what_is_not_shown_is_not_claimed(study: Study) -> None:
 
     def sentence(**changes: object) -> str:
         return stand_in_sentence(
-            replace(result, rows=result.rows[1:], levels=result.levels[1:], worth=(replace(oracle, **changes),))
+            replace(
+                result,
+                rows=result.rows[1:],
+                levels=result.levels[1:],
+                ceilings=result.ceilings[1:],
+                worth=(replace(oracle, **changes),),
+            )
         )
 
     losing = {"crowd": replace(crowd, winning_rate=0.0, passed=False, beaten=0)}
-    assert "No metric of this study can" in sentence(stand_in=replace(oracle.stand_in, margins=losing))
+    assert "Oracle cannot: it beats 0 of 3 raters" in sentence(stand_in=replace(oracle.stand_in, margins=losing))
     assert sentence(stand_in=replace(oracle.stand_in, margins={}, reason="why")) == "Not tested: why."
     passing = replace(oracle.same_rating, winning_rates={"crowd": 0.5})
     assert "Oracle can" in sentence(same_rating=replace(passing, lead_p={"crowd": 0.01}))

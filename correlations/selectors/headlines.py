@@ -1,0 +1,123 @@
+"""A study's headline: the highest coefficient, what it is over, how sure it is, and what does not differ from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annotation.core.numbers import counted, decimals
+from correlations.models import Study
+from correlations.results.common import Ends
+from correlations.results.study import StudyResult
+from correlations.selectors.ceilings import raters_are_known
+from correlations.selectors.reports import SIGNIFICANT, BestRow, best_row, describes_only, rivals_in_words
+from metrics.scoring.settings import with_settings
+
+OUTPUTS = "pearson"  # the coefficient over single outputs that stands beside the one over units
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Sentences for the report and the front page. ``metric`` begins the sentence that ``claim`` ends."""
+
+    best: BestRow
+    metric: str
+    claim: str
+    outputs: str  # agreement over single outputs; empty if that is undefined
+    doubts: list[str]  # what does not differ from it, the baselines first
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.metric} {self.claim}"
+
+    @property
+    def ceiling_note(self) -> str:
+        """Return how a coefficient can lie above the human ceiling, as the end of a sentence; empty if it does not."""
+        value, ceiling = self.best.estimate.value, self.best.ceiling
+        if value is None or ceiling is None or value <= ceiling:
+            return ""
+        return "; a metric can lie above it, since that group’s ratings have noise of their own"
+
+
+def study_headline(study: Study, result: StudyResult) -> Headline | None:
+    """Return the headline; None if no row has a coefficient over enough units."""
+    best = best_row(result)
+    if best is None:
+        return None
+    tested = _tested(result, best)
+    return Headline(
+        best=best,
+        metric=with_settings(best.row.label, best.row.signature),
+        claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}.",
+        outputs=_outputs(result, best),
+        doubts=_doubts(result, best, tested),
+    )
+
+
+def units_in_words(study: Study) -> str:
+    """Return what each observation behind a study's coefficients is, as part of a sentence."""
+    size = study.specification["unit_size"]
+    return f"for the difference of two systems on {'single items' if size == 1 else counted(size, 'item')}"
+
+
+def _tested(result: StudyResult, best: BestRow) -> dict[tuple[str, str], bool]:
+    """Return of each row that was compared with the best one, whether that is significantly higher."""
+    this, higher = (best.row.label, best.row.subset_label), {}
+    for entry in result.comparisons:
+        first, second = entry.sides()
+        if this in (first, second) and entry.p_holm is not None and entry.difference is not None:
+            lead = entry.difference if first == this else -entry.difference
+            higher[second if first == this else first] = lead > 0 and entry.p_holm < SIGNIFICANT
+    return higher
+
+
+def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> str:
+    label, value = result.lead.label, decimals(best.estimate.value or 0.0)
+    number = f"{value}{_interval(best.estimate.over_items)}"
+    if len(result.rows) == 1:
+        return f"agrees with the raters at {label} = {number}"
+    if tested and all(tested.values()):
+        return f"agrees best with the raters: {label} = {number}"
+    return f"has the highest {label} with the raters: {number}"
+
+
+def _over(result: StudyResult, best: BestRow) -> str:
+    row, used = best.row, result.items.used
+    items = f"{row.items:,} of {used:,} items" if row.dropped.count else counted(row.items, "item")
+    return f"over {counted(len(row.systems), 'system')} and {items}"
+
+
+def _interval(ends: Ends | None) -> str:
+    return f", 95% interval [{decimals(ends[0])}, {decimals(ends[1])}]" if ends else ""
+
+
+def _outputs(result: StudyResult, best: BestRow) -> str:
+    level = result.levels[best.index].outputs[0]
+    value = level.coefficients[OUTPUTS].value
+    return "" if value is None else f"For single outputs its Pearson’s r is {decimals(value)}."
+
+
+def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> list[str]:
+    doubts = []
+    baselines = {row.label for row in result.rows if describes_only(row)}
+    level = [name for name in best.rivals if name.partition(" with ")[0] in baselines]
+    others = [name for name in best.rivals if name not in level]
+    metric = best.row.label
+    if best.is_baseline:
+        doubts.append(
+            f"{metric} is a baseline and no measure of quality: no metric that judges quality is higher here."
+        )
+    elif level:
+        doubts.append(
+            f"It does not differ significantly from {' or '.join(level)}, which "
+            f"{'does' if len(level) == 1 else 'do'} not judge quality: that {metric} tells more is not shown."
+        )
+    if others:
+        doubts.append(
+            f"{'Nor does it' if level else 'It does not'} differ significantly from {rivals_in_words(others)}."
+        )
+    if not tested and len({row.label for row in result.rows}) > 1:
+        doubts.append("Whether the metrics differ is not tested.")
+    if not raters_are_known(result):
+        doubts.append(
+            "Ratings are medians or means, whose raters are not known: how far raters differ is not in these numbers."
+        )
+    return doubts

@@ -1,0 +1,263 @@
+"""What a study says of a judge or a metric in place of a rater: one wording for its page, its report and a paper."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.core.numbers import counted, decimals
+from correlations.results.study import StudyResult
+from correlations.selectors.worth import (
+    IN_PLACE_OF,
+    WHOM,
+    Candidate,
+    StandInReport,
+    default_candidate,
+    stand_in_candidates,
+)
+from correlations.stats.worth import MARGINS, PASS_FROM
+from metrics.scoring.external import External
+from metrics.templatetags.report import p_text, percent
+
+MOST_NAMED = 4  # of other rows that can, too
+IMPORT, RATE, SCORES = "import", "rate", "scores"  # what the page offers as the next step
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The page's answer about the chosen row, in parts that each stand alone; empty where there is nothing to say."""
+
+    verdict: str
+    why: str
+    others: str
+    one_rater: str
+    saved: str
+    certainty: str
+    advice: str
+    next_step: str
+
+
+def stand_in_answer(report: StandInReport) -> Answer:
+    """Return the answer about the chosen row."""
+    chosen = report.chosen
+    if chosen.margin is None:
+        verdict = "These ratings cannot tell."
+        why, saved, certainty = f"{chosen.label} is not tested: {chosen.stand_in.reason}.", "", ""
+    else:
+        verdict, why = _verdict(report), _why(chosen, MARGINS[report.whom])
+        saved, certainty = _saved(report), _certainty(report)
+    return Answer(
+        verdict=verdict,
+        why=why,
+        others=_others(report),
+        one_rater=_one_rater(report),
+        saved=saved,
+        certainty=certainty,
+        advice=_advice(report),
+        next_step=_next_step(report),
+    )
+
+
+def _verdict(report: StandInReport) -> str:
+    chosen = report.chosen
+    if chosen.can:
+        return f"Yes, {chosen.label} can, in place of {report.replaced}."
+    return f"Not shown for {chosen.label}." if chosen.passed else f"No, {chosen.label} cannot."
+
+
+def _why(chosen: Candidate, epsilon: float) -> str:
+    if chosen.margin is None:
+        return ""
+    beats = f"It beats {chosen.beaten} (winning rate {decimals(chosen.margin.winning_rate)}"
+    if not chosen.passed:
+        return f"{beats}); it passes if it beats half of them, from {decimals(PASS_FROM)} on."
+    if chosen.can:
+        text = (
+            f"{beats}, it passes from {decimals(PASS_FROM)} on), and is at least as close to the others as a rater on "
+            f"{percent(chosen.stand_in.advantage)} of the outputs."
+        )
+        if not chosen.same_passes:
+            return text
+        return (
+            f"{text} Passing alone would show little here, since one and the same rating for every output passes, "
+            f"too; but it is closer to the raters than that by more than the margin ({p_text(chosen.lead_p)})."
+        )
+    return (
+        f"{beats}), but so does one and the same rating for every output (winning rate "
+        f"{decimals(chosen.same_winning_rate)}). {_lead(chosen, epsilon)}"
+    )
+
+
+def _lead(chosen: Candidate, epsilon: float) -> str:
+    """Return how a row that passes compares with one rating for all, which passes, too."""
+    if chosen.lead is None:
+        return "How much closer to the raters it is than that rating is not known."
+    return (
+        f"It is at least as close as a rater on {percent(chosen.stand_in.advantage)} of the outputs, that rating on "
+        f"{percent(chosen.worth.same_rating.advantage)}: a lead of {decimals(chosen.lead)} over outputs, not shown to "
+        f"be more than the margin of {decimals(epsilon)} ({p_text(chosen.lead_p)})."
+    )
+
+
+def _others(report: StandInReport) -> str:
+    """Return which of the other rows can stand in."""
+    others = report.others
+    if not others:
+        return ""
+    if can := [candidate.row.label for candidate in others if candidate.can]:
+        if len(others) == 1:
+            return f"The other row of this study, {can[0]}, can, too." if report.chosen.can else f"{can[0]} can."
+        return f"Of the other {len(others):,} rows of this study {len(can):,} can: {_named(can)}."
+    untested = all(candidate.margin is None for candidate in others)
+    if len(others) == 1:
+        return f"The other row, {others[0].row.label}, is {'not tested' if untested else 'not shown to be able to'}."
+    return f"None of the other {len(others):,} rows is {'tested' if untested else 'shown to be able to'}."
+
+
+def _named(labels: Sequence[str]) -> str:
+    names = list(dict.fromkeys(labels))  # one metric may have rows with several choices of references
+    if len(names) > MOST_NAMED:
+        return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} others"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _one_rater(report: StandInReport) -> str:
+    """Return how far a single rater agrees with the others, and the row in the rater's place."""
+    chosen, symbol = report.chosen, report.result.lead.symbol
+    if chosen.human.one_rater is None or chosen.human.metric is None:
+        return ""
+    closely = "more closely than" if chosen.human.metric > chosen.human.one_rater else "no more closely than"
+    return (
+        f"Over single outputs {chosen.row.label} agrees with the other raters {closely} one rater does: {symbol} = "
+        f"{decimals(chosen.human.metric)} against {decimals(chosen.human.one_rater)} (means over "
+        f"{counted(chosen.human.raters, 'rater')}, each left out once)."
+    )
+
+
+def _saved(report: StandInReport) -> str:
+    worth, label = report.chosen.worth, report.chosen.row.label
+    if worth.saved is None:
+        return ""
+    many = worth.at_most if worth.at_most is not None and worth.at_most > 0 else None
+    if worth.saved > 0:
+        more = f"; of many more outputs, up to {percent(many)}" if many is not None and many > worth.saved else ""
+        return f"The scores of {label} save {percent(worth.saved)} of the ratings behind the systems’ means{more}."
+    text = f"The scores of {label} save no ratings{', since every scored output is rated' if report.all_rated else ''}."
+    return text if many is None else f"{text} If it scored many more outputs, that would save up to {percent(many)}."
+
+
+def _certainty(report: StandInReport) -> str:
+    chosen = report.chosen
+    text = (
+        "How sure: each rater’s test is one-sided, and corrected for "
+        f"{counted(len(chosen.stand_in.raters), 'rater')} so that on average at most one in twenty of those called "
+        "beaten is so by chance. It speaks of these raters and of outputs like these."
+    )
+    if not chosen.same_passes:
+        text += (
+            " One and the same rating for every one of these outputs would have an advantage of "
+            f"{percent(chosen.worth.same_rating.advantage)} and a winning rate of "
+            f"{decimals(chosen.same_winning_rate)}: it does not pass."
+        )
+    return text
+
+
+def _advice(report: StandInReport) -> str:
+    """Return what would change an answer that is not yes."""
+    chosen, epsilon = report.chosen, MARGINS[report.whom]
+    if chosen.can or chosen.margin is None:
+        return ""
+    if not chosen.passed:
+        return "More outputs would make the test more certain, but bring the row no closer to the raters."
+    if chosen.lead is not None and chosen.lead > epsilon:
+        return "With more rated outputs the lead could be shown to be more than the margin."
+    return (
+        "More outputs would not change that, since the lead is no more than the margin. A judge that is closer to the "
+        "raters would; so would raters who agree more, since the mean rating is then farther from each of them."
+    )
+
+
+def _next_step(report: StandInReport) -> str:
+    chosen = report.chosen
+    if chosen.can and chosen.row.run:
+        return SCORES
+    more_help = chosen.passed and chosen.lead is not None and chosen.lead > MARGINS[report.whom]
+    return RATE if chosen.margin is None or more_help else IMPORT
+
+
+def ranking_note(report: StandInReport) -> str:
+    """Return what the order of the table is, and which numbers of it do not compare like with like."""
+    order = (
+        "Sorted by the lead over one and the same rating for every output, since that passes here, too."
+        if report.by_lead
+        else "Sorted by winning rate."
+    )
+    if not report.any_fitted:
+        return order
+    return (
+        f"{order} Scores of another unit than the ratings are put on their scale by fitted lines. If they tell little, "
+        "the lines bring them near the mean rating, which lies close to most raters: that alone raises a winning "
+        "rate. Scores that are ratings are taken as given; the second numbers are theirs if they are fitted, too."
+    )
+
+
+def stand_in_sentence(result: StudyResult) -> str:
+    """Return in one sentence what the page answers for raters of a crowd, for pages that lead to it."""
+    candidates = stand_in_candidates(result, IN_PLACE_OF)
+    chosen = default_candidate(candidates)
+    label = chosen.row.label
+    if chosen.margin is None:
+        return f"Not tested: {chosen.stand_in.reason}."
+    if chosen.can:
+        return f"{label} can: it beats {chosen.beaten}."
+    also = [candidate.row.label for candidate in candidates if candidate.can]
+    others = f" {_named(also)} can." if also else ""
+    if chosen.passed:
+        return (
+            f"Not shown for {label}: one and the same rating for every output passes the test, too, and {label} is not "
+            f"shown to be closer than that by more than the margin.{others}"
+        )
+    if chosen is candidates[0] and len(candidates) > 1:
+        return f"No metric of this study is shown to; the closest, {label}, beats {chosen.beaten}."
+    return f"{label} cannot: it beats {chosen.beaten}, and half are needed.{others}"
+
+
+def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
+    """Return for the front page whether a judge can stand in for a rater, and how sure that is; None if not tested.
+
+    Without a judge among the rows, only a metric that can is worth a finding.
+    """
+    chosen = default_candidate(stand_in_candidates(result, IN_PLACE_OF))
+    is_judge = chosen.row.metric == External.name
+    if chosen.margin is None or not (chosen.can or is_judge):
+        return None
+    what, label = "judge" if is_judge else "metric", chosen.row.label
+    closer = f"At least as close to the others as the rater on {chosen.advantage:.0%} of outputs, the mean over raters"
+    if chosen.can:
+        return f"A {what} can stand in for a rater here: {label} beats {chosen.beaten}.", closer
+    if chosen.passed:
+        text = f"Whether a {what} can stand in for a rater here is not shown: one and the same rating for every output "
+        return f"{text}passes the test, too, and {label} is not shown to be closer by more than the margin.", closer
+    return f"No judge can stand in for a rater here: the closest, {label}, beats {chosen.beaten}.", closer
+
+
+def stand_in_methods(report: StandInReport, provenance: str) -> str:
+    """Return the paragraph for a paper's methods section; empty if the chosen row is not tested."""
+    chosen, whom = report.chosen, report.whom
+    if chosen.margin is None:
+        return ""
+    lead, same = chosen.lead, decimals(chosen.worth.same_rating.advantage or 0.0)
+    text = (
+        "The alternative annotator test (Calderon, Reichart and Dror, 2025) compared "
+        f"{chosen.label} with each of {counted(len(chosen.stand_in.raters), 'rater')} with at least 30 outputs that "
+        "another rater rated, too: which of both lies closer to the others’ ratings, by root mean squared distance, "
+        f"over {counted(chosen.stand_in.outputs, 'different output')}; ε = {decimals(MARGINS[whom])} (in place of "
+        f"{WHOM[whom]}), one-sided t-tests, Benjamini-Yekutieli at 0.05. {chosen.scale} "
+        f"It beat {chosen.beaten} (winning rate {decimals(chosen.margin.winning_rate)}, advantage "
+        f"{decimals(chosen.advantage)}). The mean of all ratings, given to every output, had a winning rate of "
+        f"{decimals(chosen.same_winning_rate)} and an advantage of {same}"
+    )
+    if lead is not None:
+        text += (
+            f"; the lead over it was {decimals(lead)} over outputs (one-sided {p_text(chosen.lead_p)} for no more "
+            f"than ε, after Holm over {counted(len(report.candidates), 'row')})"
+        )
+    return f"{text}. {provenance}"
