@@ -22,10 +22,11 @@ from correlations.results.study import Circularity, StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
 from correlations.selectors.ceilings import ceiling_sentence
+from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
-from correlations.selectors.worth import ranking_sentence, stand_in_sentence
-from metrics.scoring.settings import with_settings
+from correlations.selectors.stand_in_words import stand_in_sentence
+from correlations.selectors.worth import ranking_sentence
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
@@ -59,36 +60,31 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
     return Document(
         title=study.name,
         about=f"{study.project.name} · {study.dataset.name}{when}",
-        lead=lead_sentences(result, best),
+        lead=lead_sentences(study, result),
         numbers=tuple((card["label"], card["value"], card["hint"]) for card in reports.summary_cards(study, result)),
         sections=tuple(section for section in sections if section.blocks),
         foot=f"Assay {document.assay} · signature {study.signature[:16]}",
     )
 
 
-def lead_sentences(result: StudyResult, best: reports.BestRow | None) -> str:
-    """Return the answer: which metric agrees best, how surely, and what it does not differ from."""
-    if best is None:
+def lead_sentences(study: Study, result: StudyResult) -> str:
+    """Return the answer as the study's page gives it: the highest coefficient, what it is over, and how sure it is."""
+    headline = study_headline(study, result)
+    if headline is None:
         if reason := reports.few_units(result):
             return f"There are too few units to name the best metric: {reason}."
         return "No coefficient of this study is defined; the table says why."
-    row, estimate = best.row, best.estimate
-    value = tables.number(estimate.value, 2)
-    sure = f", 95% interval {tables.interval(estimate.over_items, 2)}" if estimate.over_items else ""
-    label = with_settings(row.label, row.signature)
-    sentences = [f"{label} with {best.references} agrees best with the raters: {result.lead.label} = {value}{sure}."]
-    if best.is_baseline:
-        sentences.append("It is a baseline and no measure of quality: no metric that judges quality does better here.")
-    if best.rivals:
-        sentences.append(f"It does not differ significantly from {best.rivals_text}.")
+    best = headline.best
+    sentences = [headline.sentence, headline.outputs, *headline.doubts]
     if best.ceiling is not None:
-        sentences.append(f"Another group of as many raters would reach {decimals(best.ceiling)}, the human ceiling.")
-    if row.dropped.count:
-        sentences.append(f"That is over {row.items:,} of {result.items.used:,} items.")
+        reached = decimals(best.ceiling)
+        sentences.append(
+            f"Another group of as many raters would reach {reached}, the human ceiling{headline.ceiling_note}."
+        )
     if best.ahead:
         closer = "is" if len(best.ahead) == 1 else "are"
         sentences.append(f"On the items that both can use, {' and '.join(best.ahead)} {closer} closer.")
-    return " ".join(sentences)
+    return " ".join(filter(None, sentences))
 
 
 def circularity_sentence(circular: Circularity) -> str:
