@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from annotation.core.numbers import counted
 from metrics.selectors.leaderboard import Column, Leaderboard
@@ -83,9 +84,15 @@ def _majority(metrics: Sequence[Column]) -> str:
     if len(agreeing) == 1:
         return f"Each of {len(metrics)} metrics puts another system first."
     every = "All" if len(agreeing) == len(metrics) else f"{len(agreeing)} of"
-    sure = sum(column.is_tested and not column.tied for column in agreeing)
+    apart = list(dict.fromkeys(name for column in agreeing for name in column.apart))
+    sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
     tell = f"{sure or 'none'} of them {'tell' if sure > 1 else 'tells'}"
-    return f"{every} {len(metrics)} metrics put {winner} first; {tell} it from every other system."
+    verdict = f"{every} {len(metrics)} metrics put {winner} first; {tell} it from every other system"
+    return f"{verdict} that it shares items with. {_not_compared(winner, apart)}" if apart else f"{verdict}."
+
+
+def _not_compared(best: str, apart: Sequence[str]) -> str:
+    return f"{best} shares no items, or too few, with {listed(apart)}: these are not compared."
 
 
 def _by_winner(metrics: Sequence[Column]) -> list[tuple[str, list[Column]]]:
@@ -109,13 +116,21 @@ def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
     for column in metrics:
         if column.tied:
             best = "it" if not others else listed(column.best)
-            alike.setdefault((best, listed(column.tied)), []).append(column)
+            on = " on the items that both have" if column.has_gaps else ""
+            alike.setdefault((best, listed(column.tied) + on), []).append(column)
     if len(alike) > CLAUSES:
         unsure = [column for column in metrics if column.tied]
         yield f"{_labels(unsure)} cannot tell their best system from others, which the table marks."
     elif alike:
         clauses = [f"{_labels(columns)} cannot tell {best} from {tied}" for (best, tied), columns in alike.items()]
         yield f"{'; '.join(clauses)}."
+    apart: dict[str, list[str]] = {}
+    for column in metrics:
+        if column.apart:
+            apart.setdefault(listed(column.best), []).extend(column.apart)
+    yield from (_not_compared(best, list(dict.fromkeys(names))) for best, names in apart.items())
+    if beaten := [column for column in metrics if column.is_beaten]:
+        yield f"By {_labels(beaten)} another system is better on the items that both have."
     if untested := [column for column in metrics if not column.is_tested]:
         yield f"Differences by {_labels(untested)} are not tested."
 
@@ -125,7 +140,8 @@ def _of_raters(column: Column, *, with_items: bool = False) -> str:
     best = listed(column.best)
     but = f", but {best} cannot be told from {listed(column.tied)} by their ratings" if column.tied else ""
     on = f" on {counted(column.ratings.items, 'item')}" if with_items and column.ratings else ""
-    return f"{who} put {best} first{on}{but}."
+    apart = f" {_not_compared(best, column.apart)}" if column.apart else ""
+    return f"{who} put {best} first{on}{but}.{apart}"
 
 
 def _labels(columns: Sequence[Column]) -> str:

@@ -20,7 +20,7 @@ from annotation.results.selectors.counted import CountedRatings, LeftOut, counte
 from annotation.results.selectors.sentences import verdict_sentence
 
 SEED = 12345
-FORMAT = 1  # of what is stored
+FORMAT = 2  # of what is stored
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 NO_SYSTEM: IntArray = np.zeros(0, dtype=np.int64)
@@ -83,6 +83,11 @@ class PairVerdict:
     @property
     def differs(self) -> bool:
         return self.adjusted <= 0.05
+
+    @property
+    def is_compared(self) -> bool:
+        """Return whether there is a difference: means need an item that both have, strengths a way through others."""
+        return not isnan(self.difference)
 
     @property
     def holds_zero(self) -> bool:
@@ -240,7 +245,7 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
             standardised=float(of_z.mean[i]) if rated.raters_known else nan,
             standardised_low=float(of_z.low[i]) if rated.raters_known else nan,
             standardised_high=float(of_z.high[i]) if rated.raters_known else nan,
-            values=scale.histogram(ratings.value[row[system == i]]),
+            values=scale.histogram(ratings.value[row[system == i]], ratings.value[row]),
             **met.share(i)._asdict(),
             **met.won(i)._asdict(),
         )

@@ -40,3 +40,19 @@ def test_labels_that_repeat_as_the_texts_do_are_proposed_as_the_id_of_the_item_w
     assert (look.mapping["history"], look.mapping["system"]) == ("dialogue", "system")
     assert looked("topic", "history", "system", "answer").likely_id == ""  # one topic for all names no item
     assert looked("dialogue", "system", "answer").likely_id == ""  # no text repeats with it
+
+
+def test_no_score_names_an_item_though_it_repeats_as_the_text_does() -> None:
+    """As in tables of outputs with metrics' scores and medians of ratings."""
+    rows = [
+        f"{system},inform(name={item}),{system} is {item},-88.2{item},{0.5 + item},{item},{4 + item % 2}.5"
+        for item in range(1, 4)
+        for system in ("A", "B")
+    ]
+    text = "\n".join(["system,mr,sys_ref,parser.sc.mean,sys.ref.len,n.misspel,quality", *rows])
+    look = look_at(text.encode(), filename="d.csv", file_format="csv")
+
+    assert look.likely_id == "n.misspel"  # whole numbers may name items
+    scores = ("parser.sc.mean", "sys.ref.len", "quality")
+    assert {look.mapping[name] for name in scores} == {"ignore"}
+    assert (look.mapping["mr"], look.mapping["sys_ref"]) == ("meaning_representation", "text")
