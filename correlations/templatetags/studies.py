@@ -8,6 +8,10 @@ from django.urls import reverse
 
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
+from correlations.models import Study
+from metrics.models import ScoreRun
+
+NAMED = 3  # studies that read a run
 
 register = template.Library()
 
@@ -47,6 +51,14 @@ def study_status(context: Context) -> dict[str, Any]:
     if study.state == JobState.QUEUED:
         return status | {"message": queue_text(study)}
     return status | {"value": study.percent, "total": 100, "stage": study.progress_note, "left": time_left(study)}
+
+
+@register.simple_tag
+def studies_with(run: ScoreRun) -> list[Study]:
+    """Return the finished studies that read these imported scores, newest first."""
+    metric = {"name": run.metric, "parameters": run.parameters}
+    studies = Study.objects.filter(project=run.project_id, dataset=run.dataset_id, state=JobState.DONE)
+    return list(studies.filter(specification__metrics__contains=[metric]).defer("result").order_by("-pk")[:NAMED])
 
 
 def _table_addresses(context: Context, table: str) -> dict[str, str]:

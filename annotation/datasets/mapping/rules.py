@@ -36,6 +36,11 @@ def parts_of(meaning: str) -> tuple[str, str]:
     return key.strip(), system.strip()
 
 
+def is_by_rows(mapping: Mapping[str, str]) -> bool:
+    """Return whether each row is one response, so that an item's responses may lie far apart."""
+    return RESPONSE in {parts_of(meaning)[0] for meaning in mapping.values()}
+
+
 def numbers_by_texts(mapping: Mapping[str, str]) -> bool:
     """Return whether rows are responses without an id, so that those with equal texts are one item."""
     keys = {parts_of(meaning)[0] for meaning in mapping.values()}

@@ -326,6 +326,8 @@ def test_an_import_without_an_id_names_the_likely_field_beside_the_button(as_use
     job = waiting(client, project, "\n".join(rows).encode())
     assert job.report["look"]["mapping"]["dialogue"] == "id"
     choose = url("dataset-import-map", project.slug, job.pk)
+    first = client.get(url("dataset-import-detail", project.slug, job.pk)).content.decode()
+    assert "alert-danger" not in first  # nothing was done yet
     without = chosen("ignore", "message", "system", "text")
     refused = client.post(choose, without).content.decode()
     problem = refused.partition('id="mapping-problem"')[2].partition("form-actions")[0]
