@@ -128,6 +128,10 @@ class CriterionVerdict:
         """Return whether raters saw two texts at a time, so that there are comparisons won, tied and lost."""
         return any(not isnan(each.share) for each in self.systems)
 
+    @property
+    def n_compared(self) -> int:
+        return sum(pair.is_compared for pair in self.pairs)
+
     def pair(self, first: str, second: str) -> PairVerdict | None:
         return next((pair for pair in self.pairs if {pair.first, pair.second} == {first, second}), None)
 

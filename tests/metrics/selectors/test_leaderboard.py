@@ -175,7 +175,7 @@ def test_a_system_without_a_common_item_is_not_compared_with_the_best(world: Wor
     compared = comparisons_of(run)
     assert compared.pair(world.systems["Echo"].pk, world.systems["Quill"].pk).test.reason
     assert not compared.is_one_ahead_of_all
-    assert "Echo shares no items, or too few, with Quill: these are not compared." in summary(board)
+    assert summary(board)[-1] == "Echo and Quill share no items, or too few, and are not compared."
     assert "every other system." not in headline(board)
 
 
@@ -289,7 +289,7 @@ def test_the_sentence_says_who_is_first_and_who_cannot_be_told_apart(columns: li
     assert summary(board) == sentences
 
 
-APART = "A shares no items, or too few, with C: these are not compared."
+APART = "A and C share no items, or too few, and are not compared."
 
 
 def over(n: int, label: str, best: str, *tied: str) -> Column:
