@@ -410,8 +410,8 @@ def _ordered(
 # --- Download ---------------------------------------------------------------------------------------------------------
 
 BOARD_COLUMNS = (
-    *("system", "column", "run", "references", "items_scored", "items", "items_of_system"),
-    *("score", "low", "high", "standing", "p_best_corrected", "undefined_reason"),
+    *("system", "column", "run", "references", "items_scored", "items"),
+    *("score", "low", "high", "standing", "p_best_corrected", "undefined_reason", "items_of_system"),
 )
 BOARD_TYPES = dict.fromkeys(("score", "low", "high", "p_best_corrected"), "number")
 
@@ -427,11 +427,11 @@ def board_rows(board: Leaderboard) -> Iterable[tuple[Any, ...]]:
                 column.references,
                 column.items.scored or None,
                 column.items.total or None,
-                cell.items,
                 cell.score,
                 cell.low,
                 cell.high,
                 cell.standing,
                 cell.p_best,
                 cell.reason,
+                cell.items,
             )
