@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.core.charts import Spec, Theme, palette, themed
 
+MOST_TICKS = 7  # on the axis of segment scores
 MIN_HEIGHT, LEGEND = 84, 62  # pixels; on the page the neighbouring chart has a legend below it
 
 
@@ -12,6 +13,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
     """Draw the share of each system's segments per bin of segment score: a row per system, more colour for more."""
     systems = len({entry["system"] for entry in histogram})
     step = histogram[0]["high"] - histogram[0]["low"] if histogram else 0.05
+    ticks = _ticks(sorted({entry[end] for entry in histogram for end in ("low", "high")}))
     shades = [palette(theme).surface, colour]
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -26,7 +28,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
                 "bin": {"binned": True, "step": step},
                 "type": "quantitative",
                 "title": "Segment score",
-                "axis": {"grid": False, "tickCount": 6},
+                "axis": {"grid": False, "values": ticks, "format": f",.{_decimals(ticks)}f"},
             },
             "x2": {"field": "high"},
             "y": {"field": "system", "type": "nominal", "title": None},
@@ -53,6 +55,24 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
         },
     }
     return themed(spec, theme)
+
+
+def _ticks(edges: Sequence[float]) -> list[float]:
+    """Return about six of the bins' bounds; the middles of bins of whole numbers, which are centred on them."""
+    if len(edges) > 1 and edges[1] - edges[0] == 1 and edges[0] % 1 == 0.5:
+        edges = [edge + 0.5 for edge in edges[:-1]]
+    every = next((n for n in (1, 2, 4, 5, 10) if (len(edges) - 1) / n <= MOST_TICKS), len(edges))
+    return list(edges[::every])
+
+
+def _decimals(ticks: Sequence[float]) -> int:
+    """Return how many decimals show each tick at its value.
+
+    >>> _decimals([0, 0.25, 0.5]), _decimals([1, 2]), _decimals([])
+    (2, 0, 0)
+    """
+    written = [f"{tick:.6f}".rstrip("0").partition(".")[2] for tick in ticks]
+    return max(map(len, written), default=0)
 
 
 def system_scores(rows: Sequence[dict[str, Any]], *, title: str, colour: str, theme: Theme = "light") -> Spec:

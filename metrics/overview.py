@@ -33,7 +33,8 @@ def _sure(board: Leaderboard) -> str:
     """Return whether the best systems were tested against the others."""
     if not board.is_tested:
         return "Not tested"
-    tested = "Each system is tested against the best one"
+    shared = " that shares items with the best one is tested against it"
+    tested = f"Each system{shared if board.has_apart else ' is tested against the best one'}"
     return f"{tested}, but not by {len(board.untested)} of {len(board.columns)}" if board.untested else tested
 
 

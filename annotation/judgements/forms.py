@@ -71,7 +71,7 @@ def option_field(option: Field[Any]) -> forms.Field:
 class RatingOptionsForm(RefusableForm):
     """Options for reading a file; ``cleaned_data["options"]`` is the result."""
 
-    basic: ClassVar[tuple[str, ...]] = ("shape", "scale_min", "scale_max")
+    basic: ClassVar[tuple[str, ...]] = ("shape", "aggregate", "scale_min", "scale_max")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -107,7 +107,7 @@ class RatingOptionsForm(RefusableForm):
 class RatingUploadForm(UploadForm, RatingOptionsForm):
     makes = "campaign"
     endings: ClassVar[Mapping[str, str]] = RATING_ENDINGS
-    basic: ClassVar[tuple[str, ...]] = ("name", "file", "shape", "scale_min", "scale_max")
+    basic: ClassVar[tuple[str, ...]] = ("name", "file", "shape", "aggregate", "scale_min", "scale_max")
 
     name = forms.CharField(
         label="Name of the campaign", max_length=LONGEST_NAME, help_text="The ratings arrive as a closed campaign."
@@ -118,7 +118,7 @@ class RatingUploadForm(UploadForm, RatingOptionsForm):
         widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.tab,.txt,.jsonl,.ndjson,.json"}),
     )
     file_format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, required=False)
-    field_order = ("name", "file", "shape", "scale_min", "scale_max", "file_format")
+    field_order = ("name", "file", "shape", "aggregate", "scale_min", "scale_max", "file_format")
 
     def arguments(self) -> dict[str, Any]:
         file = self.cleaned_data["file"]

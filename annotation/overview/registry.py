@@ -44,11 +44,13 @@ class Need:
 
 
 class NextStep(NamedTuple):
-    """What to do next: a sentence, and the button that leads there."""
+    """What to do next: a sentence, and the button that leads there; ``other`` is another way to the same end."""
 
     text: str
     action: str
     url: str
+    other: str = ""
+    other_url: str = ""
 
 
 @dataclass(frozen=True)

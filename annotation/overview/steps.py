@@ -32,7 +32,8 @@ class Counts(NamedTuple):
 class Step:
     """A step: when it is due, a sentence, a button, and the view that it leads to; ``state`` names the campaign's.
 
-    While a job of the model named ``job`` is under way, ``meanwhile`` says what follows it, and the button leads to it.
+    ``may_import`` is whether importing ratings is another way to take it. While a job of the model named ``job`` is
+    under way, ``meanwhile`` says what follows it, and the button leads to it.
     """
 
     is_due: Callable[[Counts], bool]
@@ -42,6 +43,7 @@ class Step:
     state: CampaignState | None = None
     job: str = ""
     meanwhile: str = ""
+    may_import: bool = False
 
 
 STEPS = (
@@ -53,9 +55,10 @@ STEPS = (
     ),
     Step(
         lambda n: not n.campaigns,
-        "Design a campaign: what raters see, and what they are asked.",
+        "Design a campaign: what raters see, and what they are asked. Or import ratings that you have.",
         "Design a campaign",
         "annotation:campaign-create",
+        may_import=True,
         job="ratingimport",
         meanwhile="Then weights can be built and systems scored.",
     ),
@@ -144,4 +147,12 @@ def _step(project: Project, step: Step) -> NextStep:
         arguments.append(project.campaigns.filter(state__in=states).order_by("-pk").values_list("pk", flat=True)[0])
         if step.state == CampaignState.DRAFT:
             arguments.append("review")
-    return NextStep(step.text, step.action, reverse(step.url_name, args=arguments))
+    url = reverse(step.url_name, args=arguments)
+    ratings_url = ratings_import_url(project) if step.may_import else ""
+    return NextStep(step.text, step.action, url, "Import ratings" if ratings_url else "", ratings_url)
+
+
+def ratings_import_url(project: Project) -> str:
+    """Return where ratings of the newest data set's responses are imported; empty if there is none."""
+    slug = project.datasets.order_by("-pk").values_list("slug", flat=True).first()
+    return reverse("annotation:rating-import", args=[project.slug, slug]) if slug else ""

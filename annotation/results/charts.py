@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from annotation.core.charts import SHAPES, Spec, Theme, finish, palette
-from annotation.core.numbers import finite_or_none
+from annotation.core.numbers import counted, finite_or_none
 
 if TYPE_CHECKING:
     from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
 
-LINE, MARGIN = 30, 46  # height of a system's line, and of the axis
+LINE, MARGIN = 30, 60  # height of a system's line, and of the axis
 PAIR_LINE = 26
 CERTAIN, PERHAPS, OPEN = "certain", "certain for these raters", "not certain"  # differences
+IN_A_ROW = 7  # values for which a phone has room
 FEW_VALUES = 11  # up to here each value of the scale has a name of its own
 
 
@@ -34,8 +35,10 @@ def estimates(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         for each in verdict.systems
         if not isnan(each.estimate)
     ]
-    what = f"Mean rating: {verdict.criterion}" if verdict.by_means else "Strength (log odds; all systems have mean 0)"
-    what += f", 95% intervals; {max((each.items for each in verdict.systems), default=0):,} items"
+    what = [
+        f"Mean rating: {verdict.criterion}" if verdict.by_means else "Strength (log odds; all systems have mean 0)",
+        f"95% intervals; {_items(verdict)}",
+    ]
     colours = palette(theme)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=_systems(verdict),
@@ -68,7 +71,7 @@ def distribution(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
                 "value:N",
                 sort=names,
                 scale=alt.Scale(domain=names, range=_ladder(len(names), theme)),
-                legend=alt.Legend(title=None, columns=0 if len(names) <= FEW_VALUES else 8, labelLimit=120),
+                legend=alt.Legend(title=None, columns=_legend_columns(len(names)), labelLimit=120),
             ),
             order=alt.Order("place:Q"),
             tooltip=[
@@ -145,6 +148,17 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
 
 
 CHARTS = {"estimates": estimates, "distribution": distribution, "differences": differences}
+
+
+def _items(verdict: CriterionVerdict) -> str:
+    """Return how many items the systems' outputs were rated for; from fewest to most if they differ."""
+    fewest, most = (end((each.items for each in verdict.systems), default=0) for end in (min, max))
+    return counted(most, "item") if fewest == most else f"{fewest:,} to {most:,} items a system"
+
+
+def _legend_columns(n: int) -> int | alt.ExprRef:
+    """Return in how many columns the values stand: 0 is one row, for which a phone has no room."""
+    return alt.ExprRef(f"width > 380 ? {0 if n <= FEW_VALUES else 8} : 4") if n > IN_A_ROW else 0
 
 
 def _named(pair: PairVerdict) -> str:

@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
-from annotation.models import Dataset, JobState, Project
+from annotation.models import Dataset, JobState, Project, SourceKind
 from correlations.models import ParameterStudy, Study
 from metrics.models import ScoreRun
 from metrics.scoring.external import SEGMENT, External
 from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.registry import METRICS, get_metric
+from metrics.selectors.corpus import plain_sources
 from metrics.selectors.models import lacking_kind, trained_kinds
 from metrics.selectors.scripts import tokenizer_warning
 
@@ -37,9 +38,11 @@ def offered_metrics(
 ) -> dict[str, list[Offered]]:
     """Return metrics by group, each with why it cannot be chosen.
 
-    Metrics over one pool of outputs need ``pools``; metrics that read weights need ``weighted`` references.
+    Metrics over one pool of outputs need ``pools``; metrics that read weights need ``weighted`` references. Without
+    these a metric that reads references needs those of the data set.
     """
     kinds = trained_kinds(project)
+    referenced = weighted or plain_sources(dataset.pk, SourceKind.of_references()).exists()
     offered: dict[str, list[Offered]] = {}
     for run in imported_runs(project, dataset):
         built = get_metric(run.metric, **run.parameters)
@@ -48,6 +51,7 @@ def offered_metrics(
     for name, metric in METRICS.items():
         if name != External.name:
             missing = _missing(metric, kinds, pools=pools) or ("" if weighted else _without_weights(metric))
+            missing = missing or ("" if referenced else _without_references(metric))
             offered.setdefault(GROUPS[metric.group], []).append(Offered(name, metric.label, metric.summary, missing))
     return offered
 
@@ -64,6 +68,12 @@ def _missing(metric: type[Metric], kinds: set[str], *, pools: bool) -> str:
 
 def _without_weights(metric: type[Metric]) -> str:
     return "It reads weights of references: choose a release." if metric().needs_weights else ""
+
+
+def _without_references(metric: type[Metric]) -> str:
+    return (
+        "It reads references, and this data set has none: import some, or choose a release." * metric.needs_references
+    )
 
 
 def study_warning(study: Study | ParameterStudy) -> str:

@@ -11,11 +11,15 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
+from correlations.models import Study
 from correlations.results.study import StudyRow
 from correlations.selectors import reports
 from correlations.selectors.tuned import MARK, WHY
 from correlations.services.reports import FILES, report_sizes
+from metrics.models import ScoreRun
 from metrics.templatetags.report import references
+
+NAMED = 3  # studies that read a run
 
 register = template.Library()
 MEGABYTE = 1_000_000
@@ -102,6 +106,14 @@ def report_menu(context: Context) -> dict[str, Any]:
 def _about(size: int) -> str:
     """Return bytes in words that promise no more than an estimate can."""
     return f"{max(1, round(size / 10_000))}0 kB" if size < MEGABYTE else f"{size / MEGABYTE:.1f} MB"
+
+
+@register.simple_tag
+def studies_with(run: ScoreRun) -> list[Study]:
+    """Return the finished studies that read these imported scores, newest first."""
+    metric = {"name": run.metric, "parameters": run.parameters}
+    studies = Study.objects.filter(project=run.project_id, dataset=run.dataset_id, state=JobState.DONE)
+    return list(studies.filter(specification__metrics__contains=[metric]).defer("result").order_by("-pk")[:NAMED])
 
 
 def _table_addresses(context: Context, table: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from annotation.models import Dataset, Project
 from metrics.scoring.external import NAME_CHARACTERS
 from metrics.services.score_imports import NOTE_CHARACTERS, ImportOptions
 
-OF_PREVIEW = "lower"  # an input that the page draws beside its preview
+OF_PREVIEW = ("lower", "skip")  # inputs that the page draws beside its preview
 HIGHER, LOWER = "higher", "lower"
 
 
@@ -24,7 +24,8 @@ class ScoreImportForm(KeptFileForm):
     file = forms.FileField(
         label="File",
         error_messages={"required": "Found none; accepted: a file with scores."},
-        help_text="A .csv, .tsv or .jsonl table, a .seg.score or .sys.score file, or an archive of such files.",
+        help_text="A .csv, .tsv or .jsonl table, also with a column for each metric; a .seg.score or .sys.score file; "
+        "or an archive of such files.",
         validators=[upload_limit(", or a larger one by manage.py import_scores", max_bytes=SCORES_PAGE_BYTES)],
     )
     name = forms.CharField(
@@ -32,7 +33,7 @@ class ScoreImportForm(KeptFileForm):
         max_length=NAME_CHARACTERS,
         required=False,
         strip=True,
-        help_text="As pages and reports call it, such as COMET-22. Score files name it themselves.",
+        help_text="As pages and reports call it, such as COMET-22. Empty if columns or files name several metrics.",
     )
     direction = forms.ChoiceField(
         label="Better is", choices=[(HIGHER, "higher"), (LOWER, "lower, as with an error rate")], initial=HIGHER
@@ -50,17 +51,20 @@ class ScoreImportForm(KeptFileForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Version and settings of the scorer, a link, a licence.",
     )
-    lower = forms.MultipleChoiceField(required=False)  # a box for each metric of an archive, beside its preview
+    # A box for each of several metrics, beside its preview.
+    lower = forms.MultipleChoiceField(required=False)
+    skip = forms.MultipleChoiceField(required=False)
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer_rows(self, "dataset", project.datasets.order_by("name"))
         # The names are known once the file is read: the service refuses others.
-        self.fields["lower"].validate = lambda value: None  # type: ignore[method-assign]
+        for name in OF_PREVIEW:
+            self.fields[name].validate = lambda value: None  # type: ignore[method-assign]
 
     @property
     def shown_fields(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name != OF_PREVIEW]
+        return [field for field in self if field.name not in OF_PREVIEW]
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``score_file_preview`` and ``score_file_import``."""
@@ -74,5 +78,5 @@ class ScoreImportForm(KeptFileForm):
 
     def options(self) -> ImportOptions:
         data = self.cleaned_data
-        same = {name: data[name] for name in ("name", "lower", "lowest", "highest", "note")}
+        same = {name: data[name] for name in ("name", *OF_PREVIEW, "lowest", "highest", "note")}
         return ImportOptions(lower_is_better=data["direction"] == LOWER, **same)

@@ -28,6 +28,7 @@ from metrics.scoring.resampling import (
 )
 
 LEVEL = 0.05
+NOT_SHARED = "no segment has a score of both"
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,12 @@ class PairOfSystems:
 
 
 def compare_systems(
-    scores: Sequence[float], replicates: ArrayLike, *, n_segments: int, higher_is_better: bool = True
+    scores: Sequence[float],
+    replicates: ArrayLike,
+    *,
+    n_segments: int,
+    higher_is_better: bool = True,
+    shared: ArrayLike | None = None,
 ) -> list[PairOfSystems]:
     """Compare all pairs of T systems, the better of each first, in the order of their scores.
 
@@ -95,10 +101,13 @@ def compare_systems(
     n_segments : int
         How many segments were resampled.
     higher_is_better : bool
+    shared : (T, T) int, optional
+        How many segments count for both systems; two that share none are not compared. By default all share some.
 
     Returns
     -------
     list of T (T - 1) / 2 PairOfSystems
+        Undefined, with the reason, if the two share no segment.
 
     Raises
     ------
@@ -125,8 +134,11 @@ def compare_systems(
         raise ValueError(f"replicates: found shape {resampled.shape}; accepted: (B, {values.size})")
     order = best_first(values, higher_is_better=higher_is_better)
     pairs = list(combinations(order, 2))
+    meets = np.ones((values.size, values.size)) if shared is None else np.asarray(shared)
     tests = [
         paired_difference(float(values[i]), float(values[j]), resampled[:, i], resampled[:, j], n_segments=n_segments)
+        if meets[i, j]
+        else PairedDifference(math.nan, math.nan, math.nan, math.nan, NOT_SHARED)
         for i, j in pairs
     ]
     adjusted = step_down_adjusted(
@@ -192,9 +204,7 @@ def compare_on_shared_segments(
     ]
     adjusted = step_down_adjusted(tests, lambda k: resampled[:, k], n_shared).tolist()
     return [
-        PairOfSystems.tested(
-            pair if sign > 0 else pair[::-1], test, p, reason="" if n else "no segment has a score of both", segments=n
-        )
+        PairOfSystems.tested(pair if sign > 0 else pair[::-1], test, p, reason="" if n else NOT_SHARED, segments=n)
         for pair, sign, test, p, n in zip(pairs, signs, tests, adjusted, map(int, n_shared), strict=True)
     ]
 

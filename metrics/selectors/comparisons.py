@@ -10,6 +10,7 @@ from django.core.cache import cache
 
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.aggregates import MeanAggregate, aggregate_from
+from metrics.scoring.arrays import Ints
 from metrics.scoring.comparisons import (
     PairOfSystems,
     best_first,
@@ -17,7 +18,7 @@ from metrics.scoring.comparisons import (
     compare_systems,
     place_ranges,
 )
-from metrics.selectors.arrays import run_arrays, run_replicates
+from metrics.selectors.arrays import iter_shards, run_arrays, run_replicates
 from metrics.selectors.runs import is_higher_better, run_metric
 
 MOST_IN_MATRIX = 14
@@ -46,6 +47,10 @@ class Pair:
     @property
     def scores(self) -> tuple[SystemScore, SystemScore]:
         return self.better, self.worse
+
+    @property
+    def keys(self) -> tuple[int, int]:
+        return self.better.pk, self.worse.pk
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,12 @@ class Comparisons:
         return sum(pair.test.differs for pair in self.pairs)
 
     @property
+    def is_one_ahead_of_all(self) -> bool:
+        """Return whether the first system was tested against each other one and is better; two may share no segment."""
+        first = self.scores[0].pk
+        return all(pair.test.differs and pair.better.pk == first for pair in self.pairs if first in pair.keys)
+
+    @property
     def leaders(self) -> list[SystemScore]:
         """Return the systems that may be first."""
         return [ranked.score for ranked in self.ranked if ranked.first == 1]
@@ -112,7 +123,13 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
         tests = _on_shared_segments(run, higher_is_better=higher_is_better)
     else:
         n_segments = max(score.n_segments for score in scores)
-        tests = compare_systems(values, replicates, n_segments=n_segments, higher_is_better=higher_is_better)
+        tests = compare_systems(
+            values,
+            replicates,
+            n_segments=n_segments,
+            higher_is_better=higher_is_better,
+            shared=shared_segments(run, run.report),
+        )
     ranks = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
     pairs = [Pair(scores[test.first], scores[test.second], test) for test in tests]
     return Comparisons(
@@ -127,6 +144,18 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
 def compares_shared_segments(report: Mapping[str, Any]) -> bool:
     """Return whether systems' scores are means over different segments, so that pairs are compared on shared ones."""
     return bool(report.get("items_partly")) and isinstance(aggregate_from(report["aggregate"]), MeanAggregate)
+
+
+def shared_segments(run: ScoreRun, report: Mapping[str, Any]) -> Ints | None:
+    """Return (T, T) how many segments count for both of two systems; None if all count for all."""
+    if not report.get("items_partly"):
+        return None
+    counts = [
+        shard.valid.astype(np.int64) @ shard.valid.T.astype(np.int64)
+        for shard in iter_shards(run)
+        if shard.item_ids.size
+    ]
+    return sum(counts[1:], start=counts[0]) if counts else None
 
 
 def _on_shared_segments(run: ScoreRun, *, higher_is_better: bool) -> list[PairOfSystems]:

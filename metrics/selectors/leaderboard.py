@@ -5,7 +5,7 @@ Nothing is tested here. Each run stores which systems it cannot tell from its be
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -49,6 +49,9 @@ class Column:
     dark: str = ""
     best: list[str] = field(default_factory=list)  # systems with the best score, several if they are equal
     tied: list[str] = field(default_factory=list)  # systems that cannot be told from it
+    apart: list[str] = field(default_factory=list)  # with too few items in common with it to be tested against it
+    is_beaten: bool = False  # the best score's system is worse than another on the items that both have
+    has_gaps: bool = False  # some system has a score over fewer items than the column
     is_sorted: bool = False
     aria_sort: str = "none"
     sort_query: str = ""  # of the address that sorts by it, or turns the order round
@@ -72,6 +75,11 @@ class Column:
         """Return whether the column says which system is best."""
         return self.judges_quality and bool(self.best)
 
+    @property
+    def is_sure(self) -> bool:
+        """Return whether the best system was tested against each other one, and is better than each."""
+        return self.is_tested and not (self.tied or self.apart or self.is_beaten)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -80,7 +88,10 @@ class Cell:
     high: float | None = None
     reason: str = ""
     p_best: float | None = None
-    standing: str = ""  # "best", "tied" with the best, or empty
+    standing: str = ""  # "best", "tied" with the best, "apart" from it: no test, since they share no item; or empty
+    items: int | None = None  # that the score is over
+    first_place: int | None = None  # one more than the systems that are better for certain; None: nothing was tested
+    is_partial: bool = False  # over fewer items than the column
     start: float = 0.0  # of the interval on the column's scale, in percent
     width: float = 0.0
     at: float = 0.0
@@ -114,6 +125,16 @@ class Leaderboard:
         """Return the metrics whose best system is marked without a test."""
         untested = [column for column in self.columns if column.judges_quality and not column.is_tested]
         return list(dict.fromkeys(column.label for column in untested))
+
+    @property
+    def has_gaps(self) -> bool:
+        """Return whether some system's score is over fewer items than its column."""
+        return any(column.has_gaps for column in self.columns)
+
+    @property
+    def has_apart(self) -> bool:
+        """Return whether some system shares no item with the best of a column."""
+        return any(column.apart for column in self.columns)
 
     @property
     def has_several_item_sets(self) -> bool:
@@ -278,11 +299,22 @@ def _cells(column: Column, scores: Mapping[int, Mapping[int, SystemScore]]) -> d
     """Return the column's cells by system; ``scores`` are those of all runs."""
     if column.ratings is not None:
         return {
-            each.system: Cell(each.mean, each.low, each.high, p_best=each.p_best) for each in column.ratings.systems
+            each.system: Cell(
+                each.mean, each.low, each.high, p_best=each.p_best, items=each.items, first_place=each.first_place
+            )
+            for each in column.ratings.systems
         }
     of_run = scores.get(column.run.pk, {}) if column.run else {}
     return {
-        pk: Cell(score.score, score.low, score.high, score.undefined_reason, score.p_best)
+        pk: Cell(
+            score.score,
+            score.low,
+            score.high,
+            score.undefined_reason,
+            score.p_best,
+            items=score.n_segments or None,  # none of scores of systems alone
+            first_place=score.first_place,
+        )
         for pk, score in of_run.items()
     }
 
@@ -296,35 +328,47 @@ def _with_standing(column: Column, cells: Mapping[int, Cell], systems: Sequence[
         return dict(cells)
     best = max(defined.values()) if column.higher_is_better else min(defined.values())
     # Raters may have put a system first that no run scored: p is then of the difference to that one.
-    is_best_shown = any(cell.score == best and cell.p_best is None for cell in cells.values())
-    column.is_tested = is_best_shown and any(cell.p_best is not None for cell in cells.values())
+    firsts = [cell for cell in cells.values() if cell.score == best and cell.p_best is None]
+    column.is_tested = bool(firsts) and any(
+        cell.p_best is not None or (cell.first_place is not None and len(defined) > 1) for cell in cells.values()
+    )
+    column.is_beaten = column.is_tested and all((cell.first_place or 1) > 1 for cell in firsts)
     ends = [end for cell in cells.values() for end in (cell.low, cell.score, cell.high) if end is not None]
     low, span = min(ends), (max(ends) - min(ends)) or 1.0
     column.digits = column.digits if column.is_human else _digits(max(map(abs, ends)), max(ends) - min(ends))
+    most = column.items.scored or max(cell.items or 0 for cell in cells.values())
     placed = {}
     for system in systems:
         cell = cells.get(system.pk)
         if cell is None or cell.score is None:
             continue
-        standing = ""
-        if column.judges_quality and cell.score == best:
-            standing = "best"
-            column.best.append(system.name)
-        elif column.judges_quality and column.is_tested and cell.p_best is not None and cell.p_best > LEVEL:
-            standing = "tied"
-            column.tied.append(system.name)
         start, end = (cell.score if bound is None else bound for bound in (cell.low, cell.high))
-        placed[system.pk] = Cell(
-            cell.score,
-            cell.low,
-            cell.high,
-            p_best=cell.p_best,
-            standing=standing,
+        placed[system.pk] = replace(
+            cell,
+            standing=_standing(column, system.name, cell, is_best=cell.score == best),
+            is_partial=cell.items is not None and cell.items < most,
             start=round(100 * (start - low) / span, 2),
             width=round(100 * (end - start) / span, 2),
             at=round(100 * (cell.score - low) / span, 2),
         )
+    column.has_gaps = any(cell.is_partial for cell in placed.values())
     return dict(cells) | placed
+
+
+def _standing(column: Column, name: str, cell: Cell, *, is_best: bool) -> str:
+    """Return how a system stands to the best of the column, and name it there."""
+    if not column.judges_quality:
+        return ""
+    if is_best:
+        column.best.append(name)
+        return "best"
+    if column.is_tested and cell.p_best is None:
+        column.apart.append(name)
+        return "apart"
+    if column.is_tested and cell.p_best is not None and cell.p_best > LEVEL:
+        column.tied.append(name)
+        return "tied"
+    return ""
 
 
 def _digits(largest: float, span: float) -> int:
@@ -367,7 +411,7 @@ def _ordered(
 
 BOARD_COLUMNS = (
     *("system", "column", "run", "references", "items_scored", "items"),
-    *("score", "low", "high", "standing", "p_best_corrected", "undefined_reason"),
+    *("score", "low", "high", "standing", "p_best_corrected", "undefined_reason", "items_of_system"),
 )
 BOARD_TYPES = dict.fromkeys(("score", "low", "high", "p_best_corrected"), "number")
 
@@ -389,4 +433,5 @@ def board_rows(board: Leaderboard) -> Iterable[tuple[Any, ...]]:
                 cell.standing,
                 cell.p_best,
                 cell.reason,
+                cell.items,
             )

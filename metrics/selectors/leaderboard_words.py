@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from annotation.core.numbers import counted
 from metrics.selectors.leaderboard import Column, Leaderboard
@@ -30,9 +31,9 @@ def summary(board: Leaderboard) -> list[str]:
     raters, metrics = _leading(board)
     if not metrics:
         return []
-    sets = _by_items(metrics)
+    sets, apart = _by_items(metrics), _not_compared([*raters, *metrics])
     if len(sets) == 1:
-        return [*map(_of_raters, raters), *_of_metrics(metrics)]
+        return [*map(_of_raters, raters), *_of_metrics(metrics), *apart]
     sentences = [_of_raters(column, with_items=True) for column in raters]
     alike = Counter(of_set[0].items.words for of_set in sets)
     for of_set in sets[:ITEM_SETS]:
@@ -42,7 +43,7 @@ def summary(board: Leaderboard) -> list[str]:
         sentences += [f"Over {items.words}{told_by}: {first}", *rest]
     if left := sum(map(len, sets[ITEM_SETS:])):
         sentences.append(f"{counted(left, 'more metric')} over other items: see the table.")
-    return [*sentences, "Scores over different items are not compared with each other."]
+    return [*sentences, *apart, "Scores over different items are not compared with each other."]
 
 
 def headline(board: Leaderboard) -> str:
@@ -58,7 +59,8 @@ def headline(board: Leaderboard) -> str:
     verdict, is_one_of_several = _majority(most), len(sets) > 1
     if is_one_of_several:
         verdict = f"Over {most[0].items.words}: {verdict.replace('All ', 'all ', 1).replace('Each ', 'each ', 1)}"
-    return " ".join([*(_of_raters(column, with_items=is_one_of_several) for column in raters[:1]), verdict])
+    apart = _not_compared([*raters[:1], *_by_winner(most)[0][1]])
+    return " ".join([*(_of_raters(column, with_items=is_one_of_several) for column in raters[:1]), verdict, *apart])
 
 
 def _by_items(metrics: Sequence[Column]) -> list[list[Column]]:
@@ -83,9 +85,24 @@ def _majority(metrics: Sequence[Column]) -> str:
     if len(agreeing) == 1:
         return f"Each of {len(metrics)} metrics puts another system first."
     every = "All" if len(agreeing) == len(metrics) else f"{len(agreeing)} of"
-    sure = sum(column.is_tested and not column.tied for column in agreeing)
+    sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
     tell = f"{sure or 'none'} of them {'tell' if sure > 1 else 'tells'}"
-    return f"{every} {len(metrics)} metrics put {winner} first; {tell} it from every other system."
+    verdict = f"{every} {len(metrics)} metrics put {winner} first; {tell} it from every other system"
+    return f"{verdict} that it shares items with." if any(column.apart for column in agreeing) else f"{verdict}."
+
+
+def _not_compared(columns: Sequence[Column]) -> list[str]:
+    """Say which best systems are not compared with which others; nothing if each pair is."""
+    found = dict.fromkeys(
+        tuple(sorted((best, name))) for column in columns for best in column.best for name in column.apart
+    )
+    pairs = [f"{first} and {second}" for first, second in found]
+    if not pairs:
+        return []
+    if len(pairs) > NAMED:
+        return [f"{len(pairs):,} pairs of systems share no items, or too few, and are not compared."]
+    names = pairs[0] if len(pairs) == 1 else f"{'; '.join(pairs)}: these pairs"
+    return [f"{names} share no items, or too few, and are not compared."]
 
 
 def _by_winner(metrics: Sequence[Column]) -> list[tuple[str, list[Column]]]:
@@ -109,13 +126,16 @@ def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
     for column in metrics:
         if column.tied:
             best = "it" if not others else listed(column.best)
-            alike.setdefault((best, listed(column.tied)), []).append(column)
+            on = " on the items that both have" if column.has_gaps else ""
+            alike.setdefault((best, listed(column.tied) + on), []).append(column)
     if len(alike) > CLAUSES:
         unsure = [column for column in metrics if column.tied]
         yield f"{_labels(unsure)} cannot tell their best system from others, which the table marks."
     elif alike:
         clauses = [f"{_labels(columns)} cannot tell {best} from {tied}" for (best, tied), columns in alike.items()]
         yield f"{'; '.join(clauses)}."
+    if beaten := [column for column in metrics if column.is_beaten]:
+        yield f"By {_labels(beaten)} another system is better on the items that both have."
     if untested := [column for column in metrics if not column.is_tested]:
         yield f"Differences by {_labels(untested)} are not tested."
 

@@ -310,6 +310,7 @@ def segment_score_rows(run: ScoreRun) -> Iterator[tuple[str, str, float]]:
 
 
 BINS = 20
+MOST_WHOLE = 30  # whole numbers that have a bin each
 NICE = (1, 2, 2.5, 5, 10)
 
 
@@ -319,15 +320,28 @@ def segment_histogram(run: ScoreRun) -> list[dict[str, Any]]:
     for name, position in SystemScore.objects.filter(run=run).values_list("system__name", "position"):
         scores = segment_scores(run, position)
         by_system[name] = scores[np.isfinite(scores)]
-    low, high = histogram_range(run_metric(run), np.concatenate([*by_system.values(), np.zeros(0)]))
+    edges = histogram_edges(run_metric(run), np.concatenate([*by_system.values(), np.zeros(0)]))
     # Bounds are rounded: 0.15, not 0.15000000000000002.
-    decimals = 3 - math.floor(math.log10((high - low) / BINS))
+    decimals = 3 - math.floor(math.log10(edges[1] - edges[0]))
+    bounds = list(pairwise(round(edge, decimals) for edge in edges.tolist()))
     return [
         {"system": name, "low": start, "high": end, "share": float(count / max(scores.size, 1))}
         for name, scores in by_system.items()
-        for counts, edges in [np.histogram(scores, bins=BINS, range=(low, high))]
-        for count, (start, end) in zip(counts, pairwise(round(edge, decimals) for edge in edges.tolist()), strict=True)
+        for count, (start, end) in zip(np.histogram(scores, bins=edges)[0], bounds, strict=True)
     ]
+
+
+def histogram_edges(metric: Metric | None, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the bounds of bins: each whole number in the middle of one if all scores are such, as a judge's are."""
+    low, high = histogram_range(metric, scores)
+    is_label = isinstance(metric, External) or high - low > 2
+    if is_label and scores.size and np.array_equal(scores, np.rint(scores)):
+        ends = [metric.low, metric.high] if metric else []
+        known = [*scores.tolist(), *(end for end in ends if np.isfinite(end))]
+        first, last = math.floor(min(known)), math.ceil(max(known))
+        if last - first < MOST_WHOLE:
+            return np.arange(first, last + 2) - 0.5
+    return np.linspace(low, high, BINS + 1)
 
 
 def histogram_range(metric: Metric | None, scores: npt.NDArray[np.float64]) -> tuple[float, float]:

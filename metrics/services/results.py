@@ -24,7 +24,7 @@ from metrics.scoring.resampling import (
     percentile_interval,
 )
 from metrics.selectors.arrays import iter_shards, shards_of
-from metrics.selectors.comparisons import compares_shared_segments
+from metrics.selectors.comparisons import compares_shared_segments, shared_segments
 from metrics.selectors.runs import is_higher_better, ordered_systems
 from metrics.services.scoring import little_endian, system_score_fields
 
@@ -104,7 +104,13 @@ def _standings(
             of_segments, higher_is_better=higher_is_better, replicates=REPLICATES, seed=SEED
         )
     else:
-        pairs = compare_systems(scores.tolist(), replicates, n_segments=n_segments, higher_is_better=higher_is_better)
+        pairs = compare_systems(
+            scores.tolist(),
+            replicates,
+            n_segments=n_segments,
+            higher_is_better=higher_is_better,
+            shared=shared_segments(run, report),
+        )
     places = place_ranges(scores.size, pairs)
     p_values = p_of_best(scores, pairs, higher_is_better=higher_is_better).tolist()
     return [

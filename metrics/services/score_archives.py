@@ -7,12 +7,13 @@ import io
 import struct
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, BinaryIO, Self
 
 from annotation.core import file_limits, zips
 from annotation.core.file_limits import Allowance, TooLarge, check
+from annotation.core.rows import ENDINGS, format_of
 from annotation.mining.opening import decompressed
 
 DESCRIPTION = "metrics.json"  # in exported archives, beside the scores
@@ -23,7 +24,19 @@ TAR_HEADERS = (*tarfile.GNU_TYPES, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOL
 DAMAGED = (*zips.DAMAGED, tarfile.TarError, struct.error, ValueError, LookupError, OverflowError)
 
 
-def members(content: bytes, filename: str, max_bytes: int) -> Iterator[tuple[str, bytes]]:
+def is_score_file(name: str) -> bool:
+    """Return whether it is a file of mt-metrics-eval, or the description beside such files."""
+    base = PurePosixPath(name).name
+    return not base.startswith(".") and (base.endswith(".score") or base == DESCRIPTION)
+
+
+def is_table(name: str) -> bool:
+    return not PurePosixPath(name).name.startswith(".") and format_of(name, ENDINGS) is not None
+
+
+def members(
+    content: bytes, filename: str, max_bytes: int, is_relevant: Callable[[str], bool] = is_score_file
+) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the relevant files, which may have ``max_bytes`` in all. Nothing is unpacked to disk.
 
     Raises
@@ -32,7 +45,7 @@ def members(content: bytes, filename: str, max_bytes: int) -> Iterator[tuple[str
         A limit that is exceeded.
     """
     remaining, lines = max_bytes, 0
-    for number, (name, file) in enumerate(_entries(content, filename), start=1):
+    for number, (name, file) in enumerate(_entries(content, filename, is_relevant), start=1):
         check("files of scores", number, MAX_FILES)
         data = file.read(remaining + 1)
         remaining -= len(data)
@@ -43,20 +56,16 @@ def members(content: bytes, filename: str, max_bytes: int) -> Iterator[tuple[str
         yield name, data
 
 
-def _entries(content: bytes, filename: str) -> Iterator[tuple[str, IO[bytes]]]:
-    yield from _zip_entries(content) if filename.lower().endswith(".zip") else _tar_entries(content)
+def _entries(content: bytes, filename: str, is_relevant: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+    unpack = _zip_entries if filename.lower().endswith(".zip") else _tar_entries
+    yield from unpack(content, is_relevant)
 
 
-def _is_relevant(name: str) -> bool:
-    base = PurePosixPath(name).name
-    return not base.startswith(".") and (base.endswith(".score") or base == DESCRIPTION)
-
-
-def _zip_entries(content: bytes) -> Iterator[tuple[str, IO[bytes]]]:
+def _zip_entries(content: bytes, is_relevant: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
     check("files in the archive", content.count(zips.ENTRY), file_limits.ARCHIVE_MEMBERS)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for entry in archive.infolist():
-            if not _is_relevant(entry.filename):
+            if not is_relevant(entry.filename):
                 continue
             if entry.compress_type not in zips.PACKINGS:
                 raise RuntimeError(f"{entry.filename[:100]} is packed by method {entry.compress_type}")
@@ -75,11 +84,11 @@ class _Member(tarfile.TarInfo):
         return member
 
 
-def _tar_entries(content: bytes) -> Iterator[tuple[str, IO[bytes]]]:
+def _tar_entries(content: bytes, is_relevant: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
     with tarfile.open(fileobj=_unpacked(content), mode="r|", tarinfo=_Member) as archive:
         for number, member in enumerate(archive, start=1):
             check("files in the archive", number, file_limits.ARCHIVE_MEMBERS)
-            if member.isfile() and _is_relevant(member.name):
+            if member.isfile() and is_relevant(member.name):
                 file = archive.extractfile(member)
                 if file is not None:
                     yield member.name, file

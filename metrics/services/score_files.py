@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
@@ -24,7 +24,7 @@ from annotation.core.near_names import did_you_mean, nearest
 from annotation.core.problems import Problems, listed
 from annotation.core.rows import ENDINGS, Oddities, decode, format_of, json_object, lines_of
 from metrics.scoring.external import SEGMENT, SYSTEM
-from metrics.services.score_archives import DAMAGED, DESCRIPTION, members
+from metrics.services.score_archives import DAMAGED, DESCRIPTION, is_table, members
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,6 +32,9 @@ SCORE_FILE = re.compile(r"(?P<name>.+)\.(?P<level>seg|sys|doc|domain)\.score", r
 LEVELS = {"seg": SEGMENT, "sys": SYSTEM}
 TAR_ENDINGS = (".tar.gz", ".tgz", ".tar")
 ACCEPTED = "a .csv, .tsv or .jsonl table, a NAME.seg.score or NAME.sys.score file, or a .zip or .tar.gz of such files"
+MOST_COLUMNS = 64  # of scores in a table
+MOST_CELLS = 4_000_000  # of a table with several columns of scores
+MOST_SCORES = 10_000_000  # of all columns, if each system had one for each item
 MISSING = ("", "none", "null", "nan", "na")  # whatever their case
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 JSON_NAN = re.compile(r'(":\s*)NaN(?=\s*[,}])')
@@ -59,7 +62,7 @@ class Known:
     def limits(self) -> TableLimits:
         """Return how large a table of their scores may be, with some repeated and unknown rows to report."""
         rows = 2 * len(self.systems) * len(self.items) + SPARE_ROWS
-        return TableLimits(rows=rows, cells=len(WIDEST) * rows)
+        return TableLimits(rows=rows, cells=max(len(WIDEST) * rows, min(MOST_COLUMNS * rows, MOST_CELLS)))
 
 
 @dataclass(eq=False)
@@ -80,6 +83,8 @@ class FileScores:
         The line of each score; 0 if the file has none.
     description : dict
         What an archive's description says about the metric.
+    left_out : sequence of str
+        Columns of the table that hold no scores.
     """
 
     filename: str
@@ -89,6 +94,7 @@ class FileScores:
     scores: Floats
     lines: npt.NDArray[np.int64]
     description: dict[str, Any] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
 
 
 def read_scores(
@@ -104,7 +110,7 @@ def read_scores(
     if SCORE_FILE.fullmatch(filename):
         return [_read_score_file(content, filename, known, problems, {})]
     if format_of(filename, ENDINGS) is not None:
-        return [_read_rows(content, filename, known, problems)]
+        return _read_rows(content, filename, known, problems)
     problems.add(None, "name of the file", filename, ACCEPTED)
     return []
 
@@ -202,8 +208,11 @@ def _listed(names: Sequence[str], most: int = NAMED) -> str:
 AnyRows = Iterator[tuple[int, Mapping[str, object]]]
 
 
-def _read_rows(content: bytes, filename: str, known: Known, problems: Problems) -> FileScores:
-    """Read columns system, item, score; or system, score; or item and a column for each system."""
+def _read_rows(content: bytes, filename: str, known: Known, problems: Problems) -> list[FileScores]:
+    """Read columns system, item, score; or system, score; or item and a column for each system.
+
+    Instead of the column score there may be one for each metric.
+    """
     header, header_line, rows = _rows(content, filename, known, problems)
     if "score" in header and "system" in header:
         names = [name for name in ("system", "item", "score") if name in header]
@@ -211,10 +220,15 @@ def _read_rows(content: bytes, filename: str, known: Known, problems: Problems) 
             if name not in names:
                 problems.add(header_line, "columns", name, ", ".join(names) + did_you_mean(name, WIDEST, OTHER_NAMES))
         problems.refuse()
-        return _read_long(rows, known, problems, of_segments="item" in header)
+        return [_read_long(rows, known, problems, of_segments="item" in header)]
+    if "system" in header and _may_hold_metrics(header, known):
+        return _read_columns(header, header_line, rows, known, problems)
     if "item" in header and "score" not in header:
-        return _read_wide(header, header_line, rows, known, problems)
-    accepted = "system, item and score; or system and score; or item and a column named after each system"
+        return [_read_wide(header, header_line, rows, known, problems)]
+    accepted = (
+        "system, item and score; or system and score; or a column for each metric instead of score; or item and a "
+        "column named after each system"
+    )
     near = {name: nearest(name, WIDEST, OTHER_NAMES) for name in header if name not in WIDEST}
     meant = [f"{right} by {name}" for name, right in near.items() if right and right not in header]
     accepted += f" (did you mean {', '.join(meant)}?)" if meant else ""
@@ -233,12 +247,23 @@ def _rows(content: bytes, filename: str, known: Known, problems: Problems) -> tu
     file_format = format_of(filename, ENDINGS) or ""
     if file_format == "jsonl":
         return _json_rows(content, problems, known.limits)
-    table = tables.read_table(content, file_format, problems, accepted=known.limits)
+    try:
+        table = tables.read_table(content, file_format, problems, accepted=known.limits)
+    except ImportRefused as error:
+        raise _with_cure(error) from error
     tables.check_header(table, problems, required=(), known=None)
     tables.square(table, problems)
     problems.refuse()
     rows = ((row.line, dict(zip(table.header, row.cells, strict=True))) for row in table.rows)
     return table.header, table.header_line, rows
+
+
+def _with_cure(refusal: ImportRefused) -> ImportRefused:
+    """Return the refusal; of a table with too many cells or rows, with what to do about it."""
+    for row in refusal.rows:
+        if row["field"] in ("cells", "rows"):
+            row["accepted"] += ": a row for each output of the data set, without columns that hold no scores"
+    return refusal
 
 
 def _json_rows(content: bytes, problems: Problems, accepted: TableLimits) -> tuple[list[str], int, AnyRows]:
@@ -267,13 +292,65 @@ def _json_rows(content: bytes, problems: Problems, accepted: TableLimits) -> tup
     return list(header), rows[0][0], iter(rows)
 
 
-def _read_long(rows: AnyRows, known: Known, problems: Problems, *, of_segments: bool) -> FileScores:
+def _read_long(
+    rows: AnyRows, known: Known, problems: Problems, *, of_segments: bool, column: str = "score"
+) -> FileScores:
     grid = _Grid(known, SEGMENT if of_segments else SYSTEM, problems)
     for line, cells in rows:
         row = grid.system(line, _name(cells.get("system")))
-        column = grid.item(line, _name(cells.get("item"))) if of_segments else 0
-        grid.put(line, row, column, cells.get("score"))
+        place = grid.item(line, _name(cells.get("item"))) if of_segments else 0
+        grid.put(line, row, place, cells.get(column), column)
     return grid.finish(problems.filename)
+
+
+def _may_hold_metrics(header: Sequence[str], known: Known) -> bool:
+    """Return whether further columns are metrics' scores: not if they are systems, nor if one is the item."""
+    others = [name for name in header if name not in ("system", "item")]
+    is_item_named = "item" in header or not any(nearest(name, ["item"], OTHER_NAMES) for name in others)
+    return is_item_named and not set(header) - {"item"} <= set(known.systems)
+
+
+def _read_columns(
+    header: Sequence[str], header_line: int, rows: AnyRows, known: Known, problems: Problems
+) -> list[FileScores]:
+    """Read a metric from each column of numbers, named as the column is; other columns are left out and named."""
+    table = list(rows)
+    others = [name for name in header if name not in ("system", "item")]
+    names = [name for name in others if _holds_numbers([cells.get(name) for _, cells in table])]
+    if not names:
+        found = ", ".join(others) or ", ".join(header)
+        _refuse(problems, header_line, "columns", found, "at least one column of numbers, such as score")
+    level = SEGMENT if "item" in header else SYSTEM
+    most = _most_columns(known, level)
+    if len(names) > most:
+        found = f"{len(names):,} columns of numbers: {_listed(names)}"
+        _refuse(problems, header_line, "columns", found, f"up to {most}; delete columns, or divide the file by columns")
+    left_out = [name for name in others if name not in names]
+    read = []
+    for name in names:
+        of_column = Problems(problems.filename)
+        scores = _read_long(iter(table), known, of_column, of_segments=level == SEGMENT, column=name)
+        problems.include(of_column)
+        problems.refuse()  # the rows that are wrong are so for every column
+        read.append(replace(scores, name=name, left_out=left_out))
+    return read
+
+
+def _most_columns(known: Known, level: str) -> int:
+    """Return how many metrics are read at once: each needs room for a score of each output, however few it has."""
+    outputs = len(known.systems) * (len(known.items) if level == SEGMENT else 1)
+    return max(1, min(MOST_COLUMNS, MOST_SCORES // max(outputs, 1)))
+
+
+def _holds_numbers(cells: Sequence[object]) -> bool:
+    """Return whether most of the cells that are not missing are numbers."""
+    given = [cell for cell in cells if cell is not None and str(cell).strip().lower() not in MISSING]
+    numbers = sum(
+        isinstance(cell, int | float) or (isinstance(cell, str) and NUMBER.fullmatch(cell.strip()) is not None)
+        for cell in given
+        if not isinstance(cell, bool)
+    )
+    return numbers > len(given) / 2
 
 
 def _read_wide(header: Sequence[str], header_line: int, rows: AnyRows, known: Known, problems: Problems) -> FileScores:
@@ -344,7 +421,7 @@ def _object(document: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _read_archive(content: bytes, filename: str, known: Known, problems: Problems, max_bytes: int) -> list[FileScores]:
     files: dict[str, bytes] = {}
     try:
-        files = dict(members(content, filename, max_bytes))
+        files = dict(members(content, filename, max_bytes)) or dict(members(content, filename, max_bytes, is_table))
     except TooLarge as limit:
         problems.add(None, limit.field, limit.found, limit.accepted)
     except DAMAGED as error:
@@ -353,7 +430,7 @@ def _read_archive(content: bytes, filename: str, known: Known, problems: Problem
     description = _description(files, problems)
     names = _score_files(files)
     if not names:
-        problems.add(None, "archive", _listed(sorted(files)) if files else "no file of scores", "NAME.seg.score files")
+        return _read_tables(files, known, problems)
     folders = sorted({str(PurePosixPath(name).parent) for name in names})
     if len(folders) > 1:
         problems.add(None, "folders", _listed(folders), "files of scores in one folder: that of this data set")
@@ -365,6 +442,32 @@ def _read_archive(content: bytes, filename: str, known: Known, problems: Problem
         problems.include(of_file)
         if not problems.total:  # a file of one line has as large an array as a whole one
             read.append(scores)
+    problems.refuse()
+    return read
+
+
+def _read_tables(files: Mapping[str, bytes], known: Known, problems: Problems) -> list[FileScores]:
+    """Read the tables of an archive without files of mt-metrics-eval; a file names its metric if no column does."""
+    tables_of = sorted(name for name in files if is_table(name))
+    if not tables_of:
+        accepted = "NAME.seg.score files, or .csv, .tsv or .jsonl tables"
+        problems.add(None, "archive", _listed(sorted(files)) if files else "no file of scores", accepted)
+        problems.refuse()
+    read: list[FileScores] = []
+    for name in tables_of:
+        of_file = Problems(name)
+        scores = _read_rows(files[name], name, known, of_file)
+        problems.include(of_file)
+        problems.refuse()
+        if len(read) + len(scores) > _most_columns(known, scores[0].level):
+            limit = f"up to {_most_columns(known, scores[0].level)} at once"
+            problems.add(None, "archive", f"{len(read) + len(scores)} or more columns of scores", limit)
+            problems.refuse()
+        stem = PurePosixPath(name).stem
+        read += [replace(each, filename=name, name=each.name or stem) for each in scores]
+    seen = Counter((each.name, each.level) for each in read)
+    if twice := [name for (name, _), n in seen.items() if n > 1]:
+        problems.add(None, "archive", f"{_listed(twice)} in two tables", "each metric in one table")
     problems.refuse()
     return read
 

@@ -42,6 +42,7 @@ class ImportOptions:
     name: str = ""  # of the metric; empty for an archive, whose files are named
     lower_is_better: bool = False  # for every metric in the file
     lower: Collection[str] = ()  # metrics for which lower is better
+    skip: Collection[str] = ()  # metrics in the file that are not imported
     lowest: float | None = None  # a file with a score outside the bounds is refused
     highest: float | None = None
     note: str = ""  # version and settings of the scorer, licence, a link
@@ -65,6 +66,8 @@ class ScorePreview:
         Of the data set.
     not_named : sequence of str
         Systems of the data set that have no score in the file.
+    left_out : sequence of str
+        Columns of the file that hold no scores.
     """
 
     metric: External
@@ -74,6 +77,7 @@ class ScorePreview:
     scores: Floats
     n_items: int
     not_named: Sequence[str]
+    left_out: Sequence[str] = ()
 
     @property
     def of_segments(self) -> bool:
@@ -140,9 +144,9 @@ def score_file_preview(
     problems.refuse()
     previews = [_preview(table, items, systems, options, several=len(tables) > 1) for table in tables]
     names = [preview.metric.scorer for preview in previews]
-    unknown = sorted(set(options.lower) - set(names))
-    if unknown:
-        raise ScoreRunRefused.at("lower", f"lower: found {unknown[0]!r}; accepted: {', '.join(names)}.")
+    for field, given in (("lower", options.lower), ("skip", options.skip)):
+        if unknown := sorted(set(given) - set(names)):
+            raise ScoreRunRefused.at(field, f"{field}: found {unknown[0]!r}; accepted: {', '.join(names)}.")
     return previews
 
 
@@ -150,7 +154,7 @@ def _preview(
     table: FileScores, items: Sequence[str], systems: Sequence[str], options: ImportOptions, *, several: bool
 ) -> ScorePreview:
     if several and options.name:
-        message = "name: found a name; accepted for an archive of several metrics: none, its files name them."
+        message = "name: found a name; accepted for several metrics: none, the files or columns name them."
         raise ScoreRunRefused.at("name", message)
     name = options.name or table.name
     if not name:
@@ -175,7 +179,7 @@ def _preview(
         parameter = str(error).split(":", 1)[0]
         raise ScoreRunRefused.at("name" if parameter == "scorer" else parameter, f"{error}.") from error
     missing = [system for system in systems if system not in table.systems]
-    return ScorePreview(metric, table.filename, table.systems, positions, scores, len(items), missing)
+    return ScorePreview(metric, table.filename, table.systems, positions, scores, len(items), missing, table.left_out)
 
 
 def _range(options: ImportOptions, table: FileScores) -> tuple[float | None, float | None]:
@@ -226,6 +230,9 @@ def score_file_import(
     previews = score_file_preview(
         dataset=dataset, filename=filename, content=content, options=options, max_bytes=max_bytes
     )
+    previews = [preview for preview in previews if preview.metric.scorer not in options.skip]
+    if not previews:
+        raise ScoreRunRefused("Found every metric of the file ticked as not to import; accepted: all but one at most.")
     provenance = {
         "file": storable(filename)[:255],
         "sha256": hashlib.sha256(content).hexdigest(),

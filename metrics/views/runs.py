@@ -306,6 +306,7 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "range": selectors.run_range(run),
             "tokenizer_warning": run_warning(run),
             "no_intervals": why_no_intervals(run),
+            "is_judged_elsewhere": run.metric == External.name and bool(run.report["items"]),
             "again_query": "" if run.metric == External.name else again_query(run),
             "is_bleu": is_bleu(run),
             "segments_caption": SMOOTHED if is_bleu(run) else "",

@@ -53,7 +53,7 @@ def run_import(request: MemberRequest) -> HttpResponse:
 
 
 def _page(request: MemberRequest, form: ScoreImportForm, **context: Any) -> HttpResponse:
-    context["lower"] = form["lower"].value() or [] if form.is_bound else []
+    context["skip"] = form["skip"].value() or [] if form.is_bound else []
     return render(request, "metrics/score_import.html", {"project": request.project, "form": form, **context})
 
 

@@ -17,7 +17,7 @@ def imported(page: Page, address: str, file: Path) -> None:
     page.goto(f"{address}/imports/new/")
     page.get_by_label("Name of the data set").fill("Bookings")
     page.get_by_label("File", exact=True).set_input_files(file)
-    page.get_by_role("button", name="Upload and import").click()
+    page.get_by_role("button", name="Upload").click()
     page.wait_for_url("**/datasets/bookings/")
 
 

@@ -44,7 +44,7 @@ def test_errors_are_named_and_the_corrected_file_becomes_a_data_set(live_server,
 
     page.get_by_label("Name of the data set").fill("First words")
     page.get_by_label("File", exact=True).set_input_files(bad_file)
-    page.get_by_role("button", name="Upload and import").click()
+    page.get_by_role("button", name="Upload").click()
     expect(page.get_by_role("heading", name="Nothing was imported")).to_be_visible()
     errors = page.get_by_role("region", name="Nothing was imported").get_by_role("row")
     expect(errors.nth(1)).to_contain_text("4")
@@ -56,7 +56,7 @@ def test_errors_are_named_and_the_corrected_file_becomes_a_data_set(live_server,
     page.get_by_role("link", name="Upload again").click()
     page.get_by_label("Name of the data set").fill("First words")
     page.get_by_label("File", exact=True).set_input_files(GOOD)
-    page.get_by_role("button", name="Upload and import").click()
+    page.get_by_role("button", name="Upload").click()
     page.wait_for_url("**" + reverse("annotation:dataset-detail", args=["chit-chat", "first-words"]))
     expect(page.get_by_role("heading", name="First words")).to_be_visible()
     assert_everyone_can_read(page)

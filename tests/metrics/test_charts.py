@@ -1,5 +1,8 @@
 """Figures of a score run: every layer has something to draw, since Vega warns of an empty one."""
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 import vl_convert
 
@@ -26,3 +29,21 @@ def test_vega_lite_has_nothing_to_warn_of(capfd: pytest.CaptureFixture[str]) -> 
     ):
         vl_convert.vegalite_to_svg(spec | {"width": 300}, show_warnings=True)
     assert "WARN" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("edges", "ticks", "written"),
+    [
+        (np.linspace(0, 0.25, 6), [0, 0.05, 0.1, 0.15, 0.2, 0.25], ",.2f"),
+        (np.linspace(0, 1, 21), [0, 0.2, 0.4, 0.6, 0.8, 1], ",.1f"),
+        (np.arange(0.5, 6), [1, 2, 3, 4, 5], ",.0f"),  # whole numbers, each in the middle of its bin
+    ],
+)
+def test_no_tick_is_written_as_another_number(edges: np.ndarray, ticks: list[float], written: str) -> None:
+    bounds = pairwise(np.round(edges, 4).tolist())
+    shares = [{"system": "Echo", "low": low, "high": high, "share": 0.2} for low, high in bounds]
+
+    axis = segment_distribution(shares, colour="#1666aa")["encoding"]["x"]["axis"]
+
+    assert axis["values"] == pytest.approx(ticks)
+    assert axis["format"] == written

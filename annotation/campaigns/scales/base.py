@@ -15,7 +15,9 @@ from django.utils.translation import gettext
 from annotation.dry_runs.simulation import Ladder, ShownText, SimulatedRater, rate
 
 FloatArray = npt.NDArray[np.float64]
-BARS = 20  # of the histogram of a scale without points
+BARS = 21  # of the histogram of a scale without points; the first and the last stand at its ends
+MOST_BARS = 40  # if each value has its own
+PARTS_OF_A_POINT = (1, 2, 3, 4, 5, 10)  # that means and medians of ratings lie on
 PHONE_COLUMNS, DESK_COLUMNS = 7, 13  # points in a row, at most: 44 pixels each on a screen of 320
 PHONE_ROW, DESK_ROW = 40, 66  # characters that a row of points has room for
 
@@ -269,11 +271,14 @@ class Scale(ABC):
         """What means of ratings are on, after "a difference of 0.31"."""
         return f"on a scale of {self.settings.scale_min} to {self.settings.scale_max}".replace("-", "−")
 
-    def histogram(self, values: FloatArray) -> list[tuple[float, int]]:
-        """Return how many ratings have each value, or lie from each value on."""
-        points = range(self.settings.scale_min, self.settings.scale_max + 1)
-        nearest = np.rint(values)  # a dialogue's mean over its turns may lie between two points
-        return [(float(point), int((nearest == point).sum())) for point in points]
+    def histogram(self, values: FloatArray, among: FloatArray | None = None) -> list[tuple[float, int]]:
+        """Return how many ratings have each value; ``among`` are all values that share the bars, if others do.
+
+        Means and medians may lie between two points: the bars are then closer, so that each has its own.
+        """
+        low, high = self.settings.scale_min, self.settings.scale_max
+        grid = grid_of(values if among is None else among, low, high)
+        return counted_at(values, np.arange(low, high + 1.0) if grid is None else grid)
 
     # --- Records ------------------------------------------------------------------------------------------------------
 
@@ -402,6 +407,24 @@ class RangeScale(Scale):
         return f"{low} ({labels[0]}) to {high} ({labels[-1]})" if labels else f"{low} to {high}"
 
 
-def bars(values: FloatArray, edges: FloatArray) -> list[tuple[float, int]]:
-    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), bins=edges)
-    return [(float(f"{edge:.3g}"), int(n)) for edge, n in zip(edges, counts, strict=False)]
+def grid_of(values: FloatArray, low: float, high: float) -> FloatArray | None:
+    """Return the widest even steps from low to high on which all values lie; None if they would be too many.
+
+    Examples
+    --------
+    >>> grid_of(np.array([1.5, 3.0]), 1, 3), grid_of(np.array([0.123]), 0, 1)
+    (array([1. , 1.5, 2. , 2.5, 3. ]), None)
+    """
+    for parts in PARTS_OF_A_POINT:
+        if (high - low) * parts >= MOST_BARS:
+            return None
+        if np.allclose(values * parts, np.rint(values * parts), rtol=0, atol=0.005 * parts):
+            return low + np.arange((high - low) * parts + 1) / parts
+    return None
+
+
+def counted_at(values: FloatArray, points: FloatArray) -> list[tuple[float, int]]:
+    """Return how many values lie nearest to each of the points, which ascend; of two, the higher."""
+    nearest = np.searchsorted((points[1:] + points[:-1]) / 2, values, side="right")
+    counts = np.bincount(nearest, minlength=points.size)
+    return [(float(f"{point:.3g}"), int(n)) for point, n in zip(points.tolist(), counts.tolist(), strict=True)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext
 
-from annotation.campaigns.scales.base import BARS, FloatArray, Scale, bars, three_decimals
+from annotation.campaigns.scales.base import BARS, FloatArray, Scale, counted_at, three_decimals
 from annotation.dry_runs.simulation import Ladder, magnitude_ends
 
 LEAST, MOST = 1e-6, 1e6  # on the logarithmic scale, one answer could otherwise outweigh all others
@@ -82,10 +82,13 @@ class Magnitude(Scale):
             return np.nan
         return float(np.exp(self.weighed(values).mean())) * float(self.settings.standard_value or 1)
 
-    def histogram(self, values: FloatArray) -> list[tuple[float, int]]:
+    def histogram(self, values: FloatArray, among: FloatArray | None = None) -> list[tuple[float, int]]:
         if not len(values):
             return []
-        return bars(values, np.geomspace(values.min(), max(values.max(), values.min() * 1.01), BARS + 1))
+        both = np.log(values if among is None else among)
+        points = np.linspace(both.min(), max(both.max(), both.min() + 0.01), BARS)
+        counts = counted_at(np.log(values), points)
+        return [(float(f"{np.exp(point):.3g}"), n) for point, (_, n) in zip(points.tolist(), counts, strict=True)]
 
     @property
     def sentence(self) -> str:

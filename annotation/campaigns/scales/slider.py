@@ -11,7 +11,8 @@ from annotation.campaigns.scales.base import (
     BARS,
     FloatArray,
     RangeScale,
-    bars,
+    counted_at,
+    grid_of,
     label_problems,
     range_message,
     three_decimals,
@@ -86,10 +87,12 @@ class Slider(RangeScale):
     def point(self) -> float:
         return (self.settings.scale_max - self.settings.scale_min) / TENTHS
 
-    def histogram(self, values: FloatArray) -> list[tuple[float, int]]:
+    def histogram(self, values: FloatArray, among: FloatArray | None = None) -> list[tuple[float, int]]:
         if not len(values):
             return []
-        return bars(values, np.linspace(self.settings.scale_min, self.settings.scale_max, BARS + 1))
+        low, high = self.settings.scale_min, self.settings.scale_max
+        grid = grid_of(values if among is None else among, low, high)
+        return counted_at(values, np.linspace(low, high, BARS) if grid is None else grid)
 
     @property
     def sentence(self) -> str:

@@ -42,7 +42,8 @@ MEANINGS = {
         _meaning(
             ID,
             "Id of the item",
-            "A text or whole number, once for each item. Without one, items are numbered.",
+            "A text or whole number, once for each item. Without one, items are numbered: each row; of rows that are"
+            " responses, those with the same message, context and meaning representation together.",
             "item_id example_id instance_id sample_id segment_id dialogue_id question_id doc_id qid uid guid idx index",
             "text number",
         ),

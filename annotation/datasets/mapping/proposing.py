@@ -36,6 +36,8 @@ NO_TEXT = (IGNORE, ID, CONTEXT, DIALOGUE, REPRESENTATION)  # names that a field 
 SHORTEST_NAME = 2  # a shorter rest, as the b of "system_b", names no system by itself
 
 
+MEASURED = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+WHOLE = re.compile(r"\d+", re.ASCII)
 LABEL = re.compile(r"[\w.:/#-]{1,40}", re.ASCII)
 
 
@@ -44,13 +46,14 @@ class Field:
     """A field of a file.
 
     ``repeats``: a value occurs twice in its first records. ``names_items``: so it does, and short labels repeat exactly
-    as a text does.
+    as a text does. ``measures``: its first values are numbers with decimals or below 0, which name nothing.
     """
 
     name: str
     kind: str
     repeats: bool = False
     names_items: bool = False
+    measures: bool = False
 
 
 def propose(fields: Sequence[Field]) -> dict[str, str]:
@@ -80,9 +83,21 @@ def label_fields(rows: Sequence[Mapping[str, Any]]) -> set[str]:
         for name, value in fields_of(row):
             columns.setdefault(name, [None] * len(rows))[number] = json.dumps(value, ensure_ascii=False)
     patterns = {name: _pattern(values) for name, values in columns.items() if None not in values}
-    labels = {name for name in patterns if all(LABEL.fullmatch(value.strip('"')) for value in columns[name])}
+    plain_values = {name: [value.strip('"') for value in columns[name]] for name in patterns}
+    labels = {
+        name for name, values in plain_values.items() if all(map(LABEL.fullmatch, values)) and not measures(values)
+    }
     texts = {patterns[name] for name in patterns if name not in labels}
     return {name for name in labels if patterns[name] in texts and 1 < len(set(patterns[name])) < len(rows)}
+
+
+def measures(values: Sequence[str]) -> bool:
+    """Return whether these are numbers of which some have decimals or are below 0, such as a metric's scores.
+
+    >>> measures(["-88.27", "4"]), measures(["17", "4"]), measures(["1.2", "v1.2"]), measures([])
+    (True, False, False, False)
+    """
+    return all(map(MEASURED.fullmatch, values)) and not all(map(WHOLE.fullmatch, values))
 
 
 def _pattern(values: Sequence[Any]) -> tuple[int, ...]:
@@ -115,16 +130,19 @@ def _prefer_labels(fields: Sequence[Field], likely: dict[str, str]) -> None:
 def _likely(field: Field) -> str:
     """Return the meaning by the field's name that its values allow."""
     for name in _names(field.name):
-        if is_system_column(name) and field.kind == meanings.TEXT:
+        if is_system_column(name) and field.kind == meanings.TEXT and not field.measures:
             return OUTPUT
         fitting = [key for key, meaning in MEANINGS.items() if field.kind in meaning.kinds and key != IGNORE]
+        if field.measures:
+            fitting = [key for key in fitting if key in OF_RESPONSE]
         if field.kind == meanings.NOTHING or not fitting:
             return IGNORE
         near = nearest(name, fitting, SYNONYMS)
         if near is not None:
             return near
         series = _series_of(name)
-        if series and nearest(series, [REFERENCES], SYNONYMS) and field.kind in MEANINGS[REFERENCES].kinds:
+        could_be = field.kind in MEANINGS[REFERENCES].kinds and not field.measures
+        if series and could_be and nearest(series, [REFERENCES], SYNONYMS):
             return REFERENCES
     return IGNORE
 
@@ -190,7 +208,7 @@ def _settle_id(fields: Sequence[Field], chosen: dict[str, str]) -> None:
         return
     is_long = SYSTEM in chosen.values()
     for field in fields:
-        fits = field.kind in MEANINGS[ID].kinds and field.repeats == is_long
+        fits = field.kind in MEANINGS[ID].kinds and field.repeats == is_long and not field.measures
         if chosen[field.name] == IGNORE and fits and LIKE_ID.search(field.name):
             chosen[field.name] = ID
             return

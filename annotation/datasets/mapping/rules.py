@@ -16,12 +16,14 @@ from annotation.datasets.mapping.meanings import (
     OF_RESPONSE,
     OTHERS,
     OUTPUT,
+    REPRESENTATION,
     RESPONSE,
     SYNONYMS,
     SYSTEM,
 )
 from annotation.datasets.mapping.proposing import system_of
 
+PROMPTS = {MESSAGE, REPRESENTATION, CONTEXT, DIALOGUE}  # rows with equal ones are one item if no field is its id
 MOST_FIELDS = 200  # a person looks at each
 SYSTEM_CHARACTERS = 120
 NAMED = 20
@@ -32,6 +34,17 @@ def parts_of(meaning: str) -> tuple[str, str]:
     """Return the key of a meaning and the system that it names: ``output:GPT`` is the output of GPT."""
     key, _, system = meaning.partition(":")
     return key.strip(), system.strip()
+
+
+def is_by_rows(mapping: Mapping[str, str]) -> bool:
+    """Return whether each row is one response, so that an item's responses may lie far apart."""
+    return RESPONSE in {parts_of(meaning)[0] for meaning in mapping.values()}
+
+
+def numbers_by_texts(mapping: Mapping[str, str]) -> bool:
+    """Return whether rows are responses without an id, so that those with equal texts are one item."""
+    keys = {parts_of(meaning)[0] for meaning in mapping.values()}
+    return RESPONSE in keys and ID not in keys
 
 
 def checked_mapping(mapping: Mapping[str, str], likely_id: str = "") -> dict[str, str]:
@@ -94,7 +107,13 @@ def _check_together(fields: Mapping[str, list[str]], likely_id: str) -> None:
             )
     if RESPONSE in used and ID not in used:
         hint = f"Is “{likely_id}” the id?" if likely_id else "Which field is the same in all rows of an item?"
-        raise ValueError(f"No field is the id of the item. {hint}")
+        if likely_id or not used & PROMPTS:
+            without = (
+                ""
+                if likely_id
+                else " Without an id, a field is needed by which rows of one item are known: its message."
+            )
+            raise ValueError(f"No field is the id of the item. {hint}{without}")
     if DIALOGUE in used and used & {CONTEXT, MESSAGE}:
         other = fields[CONTEXT] or fields[MESSAGE]
         raise ValueError(

@@ -1,5 +1,7 @@
 """Items from records with other people's field names, by a mapping of fields to meanings."""
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,7 +23,7 @@ from annotation.datasets.mapping.meanings import (
     SPLIT,
     SYSTEM,
 )
-from annotation.datasets.mapping.rules import parts_of
+from annotation.datasets.mapping.rules import PROMPTS, parts_of
 from annotation.datasets.mapping.values import text_of, value_at
 from annotation.datasets.services.content import (
     DEFAULT_REFERENCE_KIND,
@@ -52,6 +54,8 @@ class MappedReader:
         self.known = set(self.mapping) | {name.split(".")[0] for name in self.mapping}
         self.is_long = RESPONSE in self.by_key
         self.references = [name for name, (key, _) in self.mapping.items() if key == REFERENCES]
+        self.numbered: dict[tuple[str, int], str] = {}  # ids of items that are known by their texts
+        self.rows: Counter[tuple[str, str]] = Counter()  # of a system with these texts
         self.outputs = {name: system for name, (key, system) in self.mapping.items() if key == OUTPUT}
 
     def read(self, records: Iterable[tuple[int, Record]]) -> DatasetContent:
@@ -78,7 +82,7 @@ class MappedReader:
     def _item(self, line: int, number: int, record: Record) -> ItemDraft | None:
         """Return a new item; the known one if each row is a response; None, with an error, without a right id."""
         if ID not in self.by_key:
-            external_id = str(number)
+            external_id = self._numbered(record) if self.is_long else str(number)
         else:
             name, value = self.by_key[ID], self._value(record, ID)
             if isinstance(value, int) and not isinstance(value, bool):
@@ -93,6 +97,14 @@ class MappedReader:
             return known
         item = ItemDraft(line=line, external_id=external_id)
         return item if self.content.add_item(item, self.problems, name=self.by_key.get(ID, "id")) else None
+
+    def _numbered(self, record: Record) -> str:
+        """Return the number of the item with these texts; a system's second response to them is another item's."""
+        texts = json.dumps([self._value(record, key) for key in (*sorted(PROMPTS), SPLIT)], default=str)
+        system = str(self._value(record, SYSTEM) or "").strip()
+        nth = self.rows[texts, system] if system else 0
+        self.rows[texts, system] += 1
+        return self.numbered.setdefault((texts, nth), str(len(self.numbered) + 1))
 
     def _text(self, value: Any, line: int, name: str, *, limit: str = "") -> str:
         return check_text(value, line, name, self.problems, limit=limit)

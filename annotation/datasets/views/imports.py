@@ -21,6 +21,7 @@ from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.forms import DatasetUploadForm, MappingForm
 from annotation.datasets.mapping.meanings import IGNORE, MEANINGS
+from annotation.datasets.mapping.rules import is_by_rows, numbers_by_texts
 from annotation.datasets.services.drafts import (
     dataset_import_ask,
     dataset_import_confirm,
@@ -142,10 +143,13 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
         "form": form,
         "preview": preview,
         "refusal": refusal,
+        "is_chosen": form.is_bound,  # else nothing was done yet that could be wrong
         "takes_focus": form.is_bound and not request.htmx and "look" not in request.POST,
         "meanings": MEANINGS.values(),
+        "numbers_by_texts": numbers_by_texts(mapping),
         "left_out": [name for name, meaning in mapping.items() if meaning == IGNORE],
         "more": unlisted(preview.errors, preview.total) if preview else 0,
+        "has_more_rows": is_by_rows(mapping) and look["n_rows"] > len(look["rows"]),
         "may_manage": may_manage(request.project),
         "kept_until": kept_until(job),
     }

@@ -104,7 +104,7 @@ class RatingOptions:
     )
     aggregate: str = field(
         default="",
-        metadata=_words("Medians or means", "By default by the names of the columns.", choices=AGGREGATES),
+        metadata=_words("If it holds medians or means", "As the columns say: median or mean.", choices=AGGREGATES),
     )
     only_systems: list[str] = field(
         default_factory=list, metadata=_words("Only these systems", "Rows of others are left out and counted.")

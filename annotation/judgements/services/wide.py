@@ -102,7 +102,9 @@ def aggregate_rows(table: Table, options: RatingOptions, problems: Problems) -> 
         problems.add(table.header_line, "criteria", "none", "a column named median or mean")
     kind = options.aggregate or aggregate_kind(columns)
     if kind not in AGGREGATES:
-        accepted = "one of median and mean, in the names of the columns or as an option"
+        accepted = (
+            "columns named median or mean; or choose under “If it holds medians or means” which of the two they are"
+        )
         problems.add(table.header_line, "aggregate", ", ".join(columns), accepted)
     problems.refuse()
     square(table, problems)

@@ -14,7 +14,25 @@ MOST_PAIRS = 3  # that the sentence names one by one
 
 
 def verdict_sentence(verdict: CriterionVerdict) -> str:
-    """Return who is better than whom for certain, and what remains open."""
+    """Return who is better than whom for certain, what remains open, and which systems share no item."""
+    return " ".join(filter(None, (_verdict(verdict), _not_compared(verdict))))
+
+
+def _not_compared(verdict: CriterionVerdict) -> str:
+    """Name the pairs without a common item: means over different items say nothing of a difference."""
+    if not verdict.systems or not (apart := [pair for pair in verdict.pairs if not pair.is_compared]):
+        return ""
+    if len(apart) > MOST_PAIRS:
+        return f"{len(apart):,} of {len(verdict.pairs):,} pairs of systems have no item in common and are not compared."
+    names = listed([f"{pair.first} and {pair.second}" for pair in apart])
+    return f"{names} have no item in common and are not compared."
+
+
+def _compared(verdict: CriterionVerdict) -> list[PairVerdict]:
+    return [pair for pair in verdict.pairs if pair.is_compared]
+
+
+def _verdict(verdict: CriterionVerdict) -> str:
     if not verdict.systems:
         return "No output of a system has a rating that counts yet."
     if len(verdict.systems) == 1:
@@ -27,10 +45,10 @@ def verdict_sentence(verdict: CriterionVerdict) -> str:
     certain = [pair for pair in verdict.pairs if pair.differs]
     if not certain:
         best = verdict.systems[0]
-        return (
-            f"No difference between two systems is certain yet; {best.name} is ahead with "
-            f"{number(best.estimate)}{_interval(best.low, best.high)}."
-        )
+        estimate = f"{number(best.estimate)}{_interval(best.low, best.high)}"
+        if len(_compared(verdict)) < len(verdict.pairs):
+            return f"No difference between two systems is certain yet; {best.name} has the highest mean, {estimate}."
+        return f"No difference between two systems is certain yet; {best.name} is ahead with {estimate}."
     if leads := _leads_over_all(verdict):
         return _ahead_of_all(verdict, leads)
     return _few_pairs(verdict, certain) if len(certain) <= MOST_PAIRS else _many_pairs(verdict, certain)
@@ -67,7 +85,7 @@ def _ahead_of_all(verdict: CriterionVerdict, leads: list[PairVerdict]) -> str:
 
 
 def _among_others(verdict: CriterionVerdict, leads: list[PairVerdict]) -> str:
-    others = [pair for pair in verdict.pairs if pair not in leads]
+    others = [pair for pair in _compared(verdict) if pair not in leads]
     certain = sum(pair.differs for pair in others)
     if not certain:
         return "The others cannot be told apart."
@@ -98,7 +116,7 @@ def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> str:
         else f"{verdict.systems[0].name} is ahead, but not certainly of all"
     )
     firm, open_ = _divided(certain)
-    n_pairs, widest = len(verdict.pairs), (firm or certain)[0]
+    n_pairs, widest = len(_compared(verdict)), (firm or certain)[0]
     how_many = f"All {n_pairs:,} differences are" if len(certain) == n_pairs else _of(n_pairs, len(certain))
     caution = f" With other raters {len(open_):,} of them may not hold." if open_ else ""
     return (

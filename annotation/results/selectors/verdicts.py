@@ -20,7 +20,7 @@ from annotation.results.selectors.counted import CountedRatings, LeftOut, counte
 from annotation.results.selectors.sentences import verdict_sentence
 
 SEED = 12345
-FORMAT = 1  # of what is stored
+FORMAT = 2  # of what is stored
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 NO_SYSTEM: IntArray = np.zeros(0, dtype=np.int64)
@@ -85,6 +85,11 @@ class PairVerdict:
         return self.adjusted <= 0.05
 
     @property
+    def is_compared(self) -> bool:
+        """Return whether there is a difference: means need an item that both have, strengths a way through others."""
+        return not isnan(self.difference)
+
+    @property
     def holds_zero(self) -> bool:
         """Return whether other raters and items could turn it: the interval is over both, the test over items."""
         return isnan(self.low) or self.low <= 0 <= self.high
@@ -122,6 +127,10 @@ class CriterionVerdict:
     def by_pairs(self) -> bool:
         """Return whether raters saw two texts at a time, so that there are comparisons won, tied and lost."""
         return any(not isnan(each.share) for each in self.systems)
+
+    @property
+    def n_compared(self) -> int:
+        return sum(pair.is_compared for pair in self.pairs)
 
     def pair(self, first: str, second: str) -> PairVerdict | None:
         return next((pair for pair in self.pairs if {pair.first, pair.second} == {first, second}), None)
@@ -240,7 +249,7 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
             standardised=float(of_z.mean[i]) if rated.raters_known else nan,
             standardised_low=float(of_z.low[i]) if rated.raters_known else nan,
             standardised_high=float(of_z.high[i]) if rated.raters_known else nan,
-            values=scale.histogram(ratings.value[row[system == i]]),
+            values=scale.histogram(ratings.value[row[system == i]], ratings.value[row]),
             **met.share(i)._asdict(),
             **met.won(i)._asdict(),
         )

@@ -140,7 +140,11 @@ def test_the_page_leads_from_texts_to_weights(as_user, project: Project, manager
         return heading(page_of(client, project), "Next step")
 
     dataset = make_dataset(project, items=2)
-    assert step().endswith("Design a campaign")
+    assert step().endswith("Or import ratings that you have. Design a campaign Import ratings")
+    ratings_url = reverse("annotation:rating-import", args=[project.slug, dataset.slug])
+    for name in ("project-detail", "campaign-list", "results"):
+        page = client.get(reverse(f"annotation:{name}", args=[project.slug])).content.decode()
+        assert f'href="{ratings_url}"' in page, name
     campaign = make_campaign(dataset, launch=False, ratings_per_unit=1, max_units_per_rater=1, target=Target.REFERENCES)
     assert step().endswith("Review and launch")
     needs = heading(page_of(client, project), "To do")

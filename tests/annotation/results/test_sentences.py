@@ -81,3 +81,21 @@ def test_of_many_differences_the_largest_that_should_hold_is_given():
         "between A and C: +0.80 on a scale of 1 to 5, 95% interval 0.20 to 1.40. With other raters 1 of them may not "
         "hold."
     )
+
+
+def test_systems_without_a_common_item_are_not_compared():
+    nothing = [float("nan")] * 4
+    two_sets = [
+        ("LOLS", "Dusek", 0.1, -0.2, 0.4, 0.5),
+        ("WEN", "LOLS", 0.2, -0.1, 0.5, 0.3),
+        ("Dusek", "WEN", *nothing),
+    ]
+    assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], two_sets)) == (
+        "No difference between two systems is certain yet; "
+        "Dusek has the highest mean, 3.00 (95% interval 2.50 to 3.50). "
+        "Dusek and WEN have no item in common and are not compared."
+    )
+    certain = [("WEN", "LOLS", 0.6, 0.3, 0.9, 0.001), ("Dusek", "WEN", *nothing)]
+    assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], certain)).endswith(
+        "nothing else is certain. Dusek and WEN have no item in common and are not compared."
+    )

@@ -4,11 +4,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.models import Item
 from correlations.charts.sweeps import sweep_chart
 from correlations.models import Study
 from correlations.selectors.reports import comparisons_worth_showing, figure, metrics_in_colour
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
+from tests.annotation.worlds.rated import make_dataset, make_item, make_response
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.correlations.views.test_pages import form_data
 from tests.metrics.trained import models_dir, trained_model  # noqa: F401
@@ -37,6 +39,22 @@ def test_unavailable_metrics_have_a_reason(world: World, manager, as_user) -> No
     offered = [value for value, _ in form.fields["metrics"].choices]
     assert {"am", f"run:{run.number}"} <= set(offered)
     assert not {"fm", "distinct", "external"} & set(offered)
+
+
+def test_metrics_that_read_references_are_no_choice_without_any(project, manager, as_user) -> None:
+    dataset = make_dataset(project)
+    make_response(make_item(dataset, "i0"), "Yes.", "A system")
+    url = reverse("correlations:study-create", args=[project.slug])
+
+    form = as_user(manager).get(f"{url}?dataset={dataset.pk}").context["form"]
+    missing = {choice.value: choice.missing for group in form.offered.values() for choice in group}
+    assert missing["bleu"] == "It reads references, and this data set has none: import some, or choose a release."
+    assert missing["length"] == ""
+    assert form.metrics_chosen == []
+
+    make_response(Item.objects.get(), "No.", "human")
+    form = as_user(manager).get(f"{url}?dataset={dataset.pk}").context["form"]
+    assert {"bleu", "sbleu"} <= set(form.metrics_chosen)
 
 
 def test_metrics_are_chosen_by_checkbox_line_and_run(

@@ -22,6 +22,7 @@ from correlations.selectors.stand_in_words import (
 from correlations.selectors.worth import StandInReport, stand_in_report
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
+from metrics.models import ScoreRun
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World
 
@@ -42,6 +43,10 @@ def address(study: Study, name: str = "study-stand-in", *rest: object) -> str:
     return reverse(f"correlations:{name}", args=[study.project.slug, study.pk, *rest])
 
 
+def address_of_new(study: Study) -> str:
+    return reverse("correlations:study-create", args=[study.project.slug])
+
+
 def test_the_page_answers_names_the_raters_and_says_what_is_next(study: Study, manager, viewer, as_user) -> None:
     page = as_user(viewer).get(address(study)).content.decode()
 
@@ -52,6 +57,11 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(study: Study, m
     assert "taken as they are" in page
     assert "corrected for 3 raters" in page
     assert "Import a judge’s scores" not in page  # a viewer cannot
+    run = reverse("metrics:run-detail", args=[study.project.slug, ScoreRun.objects.get(metric="external").number])
+    of_run = as_user(viewer).get(run).content.decode()
+    assert f'href="{address(study)}">can it stand in for raters?' in of_run
+    assert "Use it in another study" not in of_run  # a viewer cannot
+    assert f"{address_of_new(study)}?dataset={study.dataset_id}" in as_user(manager).get(run).content.decode()
     report = as_user(viewer).get(address(study, "study-detail")).content.decode()
     assert "Oracle can: it beats 3 of 3 raters." in report
     assert address(study) in report

@@ -108,6 +108,17 @@ def test_a_system_without_a_score_is_last_and_its_pairs_say_why(replicates) -> N
     assert place_ranges(4, pairs)[1] == (1, 4)
 
 
+def test_systems_that_share_no_segment_are_not_compared_and_do_not_count_as_a_comparison(replicates) -> None:
+    shared = np.full((4, 4), 9)
+    shared[0, 3] = shared[3, 0] = 0
+    pairs = compare_systems([0.5, 0.3, 0.502, 0.1], replicates, n_segments=100, shared=shared)
+    apart = [pair for pair in pairs if pair.reason]
+    assert [({pair.first, pair.second}, pair.reason) for pair in apart] == [({0, 3}, "no segment has a score of both")]
+    assert np.isnan([apart[0].p_value, apart[0].adjusted, apart[0].difference]).all()
+    assert not apart[0].differs
+    assert not any(np.isnan(pair.adjusted) for pair in pairs if pair is not apart[0])
+
+
 def test_replicates_of_other_systems_are_refused(replicates) -> None:
     with pytest.raises(ValueError, match=r"replicates: found shape \(400, 4\); accepted: \(B, 3\)"):
         compare_systems([1, 2, 3], replicates, n_segments=500)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.run_items import ItemSet, item_set_of_report
 from metrics.selectors.system_ratings import is_rating, stored_ratings
 from metrics.services.runs import GroupOf, score_run_create, score_run_execute, score_runs_create
+from metrics.services.score_imports import ImportOptions, score_file_import
 from metrics.services.system_ratings import system_ratings_compute, system_ratings_request
 from metrics.subsets import Subset
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
@@ -148,6 +151,34 @@ def test_a_metric_has_a_column_for_each_kind_of_references_with_its_items(small:
     assert sentences[-1] == "Scores over different items are not compared with each other."
 
 
+def test_a_system_without_a_common_item_is_not_compared_with_the_best(world: World) -> None:
+    """The file has Echo for items 0 to 19, Quill for 20 to 39, Parrot for all: Echo and Quill share none."""
+    scored = [("Echo", index, 9 - index % 2) for index in range(20)]
+    scored += [("Quill", index, 2 + index % 2) for index in range(20, 40)]
+    scored += [("Parrot", index, 4 + index % 3) for index in range(40)]
+    rows = "".join(f"{system},item-{index},{score}\n" for system, index, score in scored)
+    ((run, _),) = score_file_import(
+        dataset=world.dataset,
+        by=None,
+        filename="judge.csv",
+        content=f"system,item,score\n{rows}".encode(),
+        options=ImportOptions(name="judge"),
+    )
+
+    board = leaderboard(world.dataset, board_runs(world.dataset))
+
+    cells = cells_of(board, f"r{run.number}")
+    assert {name: cell.items for name, cell in cells.items()} == {"Echo": 20, "Parrot": 40, "Quill": 20}
+    assert [cells[name].is_partial for name in ("Echo", "Parrot", "Quill")] == [True, False, True]
+    assert (cells["Echo"].standing, cells["Quill"].standing) == ("best", "apart")
+    assert not board.columns[0].is_sure
+    compared = comparisons_of(run)
+    assert compared.pair(world.systems["Echo"].pk, world.systems["Quill"].pk).test.reason
+    assert not compared.is_one_ahead_of_all
+    assert summary(board)[-1] == "Echo and Quill share no items, or too few, and are not compared."
+    assert "every other system." not in headline(board)
+
+
 # --- Raters -----------------------------------------------------------------------------------------------------------
 
 
@@ -258,6 +289,9 @@ def test_the_sentence_says_who_is_first_and_who_cannot_be_told_apart(columns: li
     assert summary(board) == sentences
 
 
+APART = "A and C share no items, or too few, and are not compared."
+
+
 def over(n: int, label: str, best: str, *tied: str) -> Column:
     made = column(label, best, *tied)
     made.items = ItemSet(n, 40, "" if n == 40 else "Chat v1")
@@ -292,6 +326,18 @@ def test_metrics_over_different_items_are_not_counted_together() -> None:
             "All 2 metrics put A first; 2 of them tell it from every other system.",
         ),
         ([column("BLEU", "A", "B")], "BLEU puts A first. BLEU cannot tell it from B."),
+        (
+            [replace(column("BLEU", "A"), apart=["C"]), replace(column("TER", "A", "B"), apart=["C"])],
+            f"All 2 metrics put A first; 1 of them tells it from every other system that it shares items with. {APART}",
+        ),
+        (
+            [replace(column("BLEU", "A", "B"), apart=["C"], has_gaps=True)],
+            f"BLEU puts A first. BLEU cannot tell it from B on the items that both have. {APART}",
+        ),
+        (
+            [column("BLEU", "A"), replace(column("TER", "A"), is_beaten=True)],
+            ("All 2 metrics put A first; 1 of them tells it from every other system."),
+        ),
         ([column("BLEU", "A"), column("TER", "B")], "Each of 2 metrics puts another system first."),
     ],
 )

@@ -99,9 +99,43 @@ def test_a_name_of_mt_metrics_eval_names_the_metric() -> None:
     assert read(SHAPES["long.csv"], "long.csv")[0].name == ""
 
 
+def test_each_column_of_numbers_is_a_metric_and_others_are_left_out() -> None:
+    text = "system,item,text,TER,judge\nEcho,1,a,-0.5,4\nEcho,2,b 2,,5\nParrot,1,c,1e-3,3\n"
+
+    ter, judge = read(text, "all.csv")
+
+    assert [(each.name, each.level, each.systems) for each in (ter, judge)] == [
+        ("TER", "segment", ["Echo", "Parrot"]),
+        ("judge", "segment", ["Echo", "Parrot"]),
+    ]
+    np.testing.assert_array_equal(ter.scores, [[-0.5, np.nan, np.nan], [0.001, np.nan, np.nan]])
+    np.testing.assert_array_equal(judge.scores, [[4, 5, np.nan], [3, np.nan, np.nan]])
+    assert ter.left_out == judge.left_out == ["text"]
+    assert [each.level for each in read("system,BLEU,chrF\nEcho,1,2\n", "systems.csv")] == ["system", "system"]
+
+
+def test_tables_in_an_archive_name_their_metrics() -> None:
+    files = {"judge.csv": COLUMN, "more/all.jsonl": '{"system": "Echo", "item": 1, "TER": 0.5, "LEPOR": 0.25}\n'}
+    assert [(each.filename, each.name) for each in read(zipped(files), "all.zip")] == [
+        ("judge.csv", "judge"),
+        ("more/all.jsonl", "TER"),
+        ("more/all.jsonl", "LEPOR"),
+    ]
+
+
+def test_a_table_with_too_many_cells_is_refused_with_the_cure() -> None:
+    (row,) = refusal("system,item,score\n" + "Echo,1,1\n" * 1100, "a.csv").rows
+    assert (row["field"], row["found"]) == ("rows", "more than 1,012")
+    assert row["accepted"].endswith("a row for each output of the data set, without columns that hold no scores")
+
+
 def test_systems_may_have_spaces_in_their_names_where_a_tab_follows() -> None:
     known = Known(["Team A"], ["1"])
     assert read("Team A\t0.5\n", "x.seg.score", known)[0].scores.tolist() == [[0.5]]
+
+
+WIDE = ",".join(f"m{number}" for number in range(65))
+COLUMN = "system,item,score\nEcho,1,1\n"
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
@@ -146,7 +180,19 @@ def test_an_archive_gives_each_metric_at_each_level(pack) -> None:
         ("x.sys.score", "Nobody 1\nEcho 1\n", 1, "system", "Nobody", "Echo, Parrot"),
         ("x.zip", "no zip", None, "archive", "not a zip", "a whole .zip"),
         ("x.tgz", "no tar", None, "archive", "", "a whole .zip or .tar.gz"),
-        ("x.zip", zipped({"readme.txt": "x"}), None, "archive", "no file of scores", "NAME.seg.score files"),
+        ("x.zip", zipped({"readme.md": "x"}), None, "archive", "no file of scores", "NAME.seg.score files, or .csv"),
+        ("a.csv", "system,item,note\nEcho,1,good\n", 1, "columns", "note", "at least one column of numbers"),
+        ("a.csv", "system,id,bleu\nEcho,1,0.5\n", 1, "columns", "system, id, bleu", "did you mean item by id"),
+        ("a.csv", "system,item,bleu\nEcho,1,1\nEcho,2,1\nEcho,3,x\n", 4, "bleu", "x", "a finite number"),
+        (
+            "a.csv",
+            f"system,item,{WIDE}\nEcho,1{',1' * 65}\n",
+            1,
+            "columns",
+            "65 columns of numbers: m0, m1",
+            "up to 64",
+        ),
+        ("x.zip", zipped({"a/m.csv": COLUMN, "b/m.csv": COLUMN}), None, "archive", "m in two", "each metric in one"),
         ("x.zip", zipped({"a/x.sys.score": "Echo 1", "b/x.sys.score": "Echo 1"}), None, "folders", "a, b", "one"),
         ("x.zip", zipped({"metrics.json": "[]", "x.sys.score": "Echo 1"}), None, "metrics.json", "no JSON", "as it"),
     ],

@@ -9,10 +9,11 @@ from scipy.stats import rankdata
 
 from annotation.models import Criterion, Response, ResponseSource, SourceKind, System
 from metrics.models import ScoreRun
+from metrics.scoring.external import External
 from metrics.scoring.resampling import paired_difference
 from metrics.selectors.arrays import run_replicates
 from metrics.selectors.disagreements import disagreements_of
-from metrics.selectors.runs import histogram_range, run_metric, segment_histogram
+from metrics.selectors.runs import histogram_edges, histogram_range, run_metric, segment_histogram
 from tests.metrics.runs import finished_run
 from tests.metrics.world import HYPOTHESES, World
 
@@ -127,7 +128,17 @@ def test_every_segment_is_in_a_bin_of_the_metrics_own_range(world: World, metric
 
     for name in HYPOTHESES:
         assert sum(entry["share"] for entry in bins if entry["system"] == name) == pytest.approx(1)
-    assert len(bins) == 20 * len(HYPOTHESES)
+    if metric != "length":  # whole numbers
+        assert len(bins) == 20 * len(HYPOTHESES)
+
+
+def test_whole_numbers_each_have_a_bin_around_them() -> None:
+    judge = External(scorer="judge", level="segment", lowest=1.0, highest=5.0, content=f"sha256:{0:064}")
+    answers = np.array([2.0, 4.0, 4.0])
+
+    assert histogram_edges(judge, answers).tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+    assert histogram_edges(None, answers).size == 21  # of no label, and no wider than 2
+    assert histogram_edges(judge, answers + 0.5).size == 21
 
 
 def test_the_published_range_is_kept_where_it_is_narrow(world: World, run: ScoreRun) -> None:

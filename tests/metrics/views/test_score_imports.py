@@ -144,6 +144,21 @@ def test_an_archive_makes_a_run_of_each_file_whose_directions_are_requested(worl
     }
 
 
+def test_columns_of_one_table_are_chosen_beside_the_preview(world: World, manager, as_user) -> None:
+    """The table that the reader has: each metric in a column, beside texts."""
+    table = "system,item,text,BLEU,judge,length\nEcho,item-0,Hi,0.5,1,7\nParrot,item-0,Ho,0.25,0,9\n"
+    client = as_user(manager)
+
+    page = page_of(client.post(address(world), form_data(world, table, "all.csv", name="", highest="")))
+    assert "all.csv holds 3 runs" in page
+    assert "Left out, since most of their values are no numbers: text." in page
+    assert page.count('name="skip"') == 3
+    client.post(address(world), kept(world, manager, table, name="", highest="", skip=["length"]))
+    assert {run.parameters["scorer"] for run in ScoreRun.objects.all()} == {"BLEU", "judge"}
+    page = page_of(client.post(address(world), kept(world, manager, TABLE, skip=["COMET-22"])))
+    assert "accepted: all but one at most" in page
+
+
 def test_pages_of_an_imported_run_open(world: World, manager, viewer, as_user) -> None:
     as_user(manager).post(address(world), kept(world, manager, note="wmt22-comet-da"))
     as_user(manager).post(address(world), kept(world, manager, "system,score\nEcho,0.5\n"))

@@ -40,3 +40,33 @@ def test_labels_that_repeat_as_the_texts_do_are_proposed_as_the_id_of_the_item_w
     assert (look.mapping["history"], look.mapping["system"]) == ("dialogue", "system")
     assert looked("topic", "history", "system", "answer").likely_id == ""  # one topic for all names no item
     assert looked("dialogue", "system", "answer").likely_id == ""  # no text repeats with it
+
+
+def test_fields_of_responses_are_known_by_their_values_where_names_say_nothing() -> None:
+    """Rows of a table in any order: an id, a question, who answers it, and the answer."""
+    rows = [
+        {"qid": f"Q{item}", "ask": f"How do I do thing {item}?", "who": system, "says": f"{system} does {item} so."}
+        for system in ("aurora", "birch", "dune")
+        for item in (19, 13, 30)
+    ]
+    table = "\n".join(json.dumps(row) for row in rows).encode()
+    look = look_at(table, filename="d", file_format="jsonl")
+    assert look.mapping == {"qid": "id", "ask": "message", "who": "system", "says": "text"}
+    once = "\n".join(json.dumps(row) for row in rows[:3]).encode()
+    assert look_at(once, filename="d", file_format="jsonl").mapping["says"] == "ignore"  # no item has two responses
+
+
+def test_no_score_names_an_item_though_it_repeats_as_the_text_does() -> None:
+    """As in tables of outputs with metrics' scores and medians of ratings."""
+    rows = [
+        f"{system},inform(name={item}),{system} is {item},-88.2{item},{0.5 + item},{item},{4 + item % 2}.5"
+        for item in range(1, 4)
+        for system in ("A", "B")
+    ]
+    text = "\n".join(["system,mr,sys_ref,parser.sc.mean,sys.ref.len,n.misspel,quality", *rows])
+    look = look_at(text.encode(), filename="d.csv", file_format="csv")
+
+    assert look.likely_id == "n.misspel"  # whole numbers may name items
+    scores = ("parser.sc.mean", "sys.ref.len", "quality")
+    assert {look.mapping[name] for name in scores} == {"ignore"}
+    assert (look.mapping["mr"], look.mapping["sys_ref"]) == ("meaning_representation", "text")

@@ -69,6 +69,16 @@ def test_a_row_for_each_response_joins_rows_of_an_item() -> None:
     assert content.items["7"].sources[-1].rank == 2
 
 
+def test_rows_of_responses_without_an_id_are_items_by_their_texts() -> None:
+    table = b"sys,src,out\nA,Hello,Hi\nA,Bye,Ciao\nB,Hello,Ho\nA,Hello,Hey\nB,Hello,Hm\n,Bye,So long\n"
+    content = read(table, {"sys": "system", "src": "message", "out": "text"}, "csv")
+    assert {name: (item.message, sources(item)) for name, item in content.items.items()} == {
+        "1": ("Hello", [("A", "system", "Hi"), ("B", "system", "Ho")]),
+        "2": ("Bye", [("A", "system", "Ciao"), (None, "human", "So long")]),
+        "3": ("Hello", [("A", "system", "Hey"), ("B", "system", "Hm")]),  # the second of each system
+    }
+
+
 def test_a_chat_that_ends_with_the_assistant_gives_the_original_response() -> None:
     turns = [("user", "Hi"), ("assistant", "Hello"), ("user", "Tea?"), ("assistant", "Yes")]
     chat = [{"role": role, "content": text} for role, text in turns]

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotation.core.errors import AnnotationError
+from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.judgements.forms import RatingOptionsForm
 from annotation.judgements.services.options import RatingOptions
 from annotation.models import Dataset, Presentation, Project, RaterIdentity, Rating
 from annotation.rating.selectors.ratings import rating_columns
@@ -195,6 +196,14 @@ def test_several_criteria_have_a_column_each_and_an_empty_one_was_not_rated(data
 )
 def test_invalid_medians_are_refused(rows: str, options: dict, field: str) -> None:
     assert [name for _, name, _ in refused(rows, **options)] == [field]
+
+
+def test_the_refusal_names_the_field_that_says_what_columns_hold() -> None:
+    form = RatingOptionsForm()
+    assert form["aggregate"] in form.basics
+    with pytest.raises(ImportRefused) as raised:
+        read("item,system,relevance\n1,SystemA,4\n", shape="aggregate")
+    assert f"“{form['aggregate'].label}”" in raised.value.rows[0]["accepted"]
 
 
 def test_an_option_makes_any_column_a_median(dataset: Dataset) -> None:
