@@ -298,7 +298,7 @@ def alternative_annotator_test(
     tested = n_items >= ENOUGH_ITEMS
     p_values, advantages = np.full(len(given), np.nan), np.full(len(given), np.nan)
     at_least_as_close, total, squares = (
-        np.bincount(rater, each, len(given))[tested] for each in (outcome <= 0, outcome, outcome**2)
+        np.bincount(rater, each, len(given)).astype(np.float64)[tested] for each in (outcome <= 0, outcome, outcome**2)
     )
     advantages[tested] = at_least_as_close / n_items[tested]
     p_values[tested] = _below(total, squares, n_items[tested], epsilon)
