@@ -34,8 +34,12 @@ def demo_study_specification() -> dict[str, Any]:
         "assignments": 1000,
         "orientation": "both",
         "remainder": "keep",
-        "sensitivity": True,
     }
+
+
+def demo_sensitivity_study_specification() -> dict[str, Any]:
+    """The same study with how many raters it needed, which takes longer than all the rest."""
+    return demo_study_specification() | {"sensitivity": True}
 
 
 JUDGE = "Simulated judge"

@@ -31,6 +31,7 @@ from annotation.references.sets import services as reference_sets
 from config.checks import DEMO_PASSWORD
 from correlations.services import demo as demo_study
 from correlations.services import execution, parameter_execution, parameter_studies, studies
+from correlations.tasks import execute
 from metrics.scoring.registry import METRICS
 from metrics.services import demo as demo_metrics
 from metrics.services import training
@@ -60,6 +61,7 @@ class Command(BaseCommand):
         self.scores(project, manager)
         if not options["without_study"]:
             self.studies(project, manager)
+            self.queued_studies(project, manager)
 
     def import_raw(self, manager: User) -> None:
         """Import, and say what was found in the files."""
@@ -125,16 +127,6 @@ class Command(BaseCommand):
             by=manager,
         )
         self.run(study, "study over 1,000 assignments", partial(execution.study_execute, study_id=study.pk))
-        judge = demo_study.demo_judge(
-            dataset=Dataset.objects.get(project=project, slug=demo_data.DATASET_SLUG), by=manager
-        )
-        of_judge, _ = studies.study_create(
-            project=project,
-            name="Can a judge stand in for raters on DSTC7?",
-            specification=demo_study.demo_judge_study_specification(judge),
-            by=manager,
-        )
-        self.run(of_judge, "study of a simulated judge", partial(execution.study_execute, study_id=of_judge.pk))
         of_parameters, _ = parameter_studies.parameter_study_create(
             project=project,
             name="How should AM-FM be set on DSTC7?",
@@ -143,6 +135,20 @@ class Command(BaseCommand):
         )
         work = partial(parameter_execution.parameter_study_execute, study_id=of_parameters.pk)
         self.run(of_parameters, "study of AM-FM's parameters", work)
+
+    def queued_studies(self, project: Project, manager: User) -> None:
+        """Create the studies that a worker computes, so that the first page need not wait for them."""
+        judge = demo_study.demo_judge(
+            dataset=Dataset.objects.get(project=project, slug=demo_data.DATASET_SLUG), by=manager
+        )
+        specifications = {
+            "Can a judge stand in for raters on DSTC7?": demo_study.demo_judge_study_specification(judge),
+            "How many raters did DSTC7 need?": demo_study.demo_sensitivity_study_specification(),
+        }
+        for name, specification in specifications.items():
+            study, _ = studies.study_create(project=project, name=name, specification=specification, by=manager)
+            if study.state == JobState.QUEUED:
+                execute.delay(study.pk)
 
     def run(self, job: Job, what: str, work: Callable[[], None]) -> None:
         """Do a job here and now, unless it is done; one that an interrupted load left behind is started over."""
