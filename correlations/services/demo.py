@@ -10,6 +10,7 @@ from django.db.models import Avg
 from annotation.models import Dataset, ResponseSource, User
 from annotation.rating.selectors.ratings import current_ratings
 from metrics.models import ScoreRun
+from metrics.scoring.external import External
 from metrics.services.score_imports import ImportOptions, score_file_import
 
 RELEASE, CAMPAIGNS = "dstc7-references", ["Output ratings"]
@@ -51,7 +52,10 @@ JUDGE_NOTE = (
 
 
 def demo_judge(*, dataset: Dataset, by: User) -> ScoreRun:
-    """Import the ratings of a simulated judge, from 1 to 5, for the outputs of the compared systems."""
+    """Import the ratings of a simulated judge, from 1 to 5, for the outputs of the compared systems, if not there."""
+    imported = ScoreRun.objects.filter(dataset=dataset, metric=External.name, parameters__scorer=JUDGE).first()
+    if imported:
+        return imported
     campaigns = dataset.campaigns.filter(name__in=CAMPAIGNS)
     means = dict(current_ratings(campaigns).values_list("response_id").annotate(Avg("value")).order_by("response_id"))
     sources = ResponseSource.objects.filter(system__dataset=dataset, system__name__in=SYSTEMS, response_id__in=means)
