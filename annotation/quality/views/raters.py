@@ -258,7 +258,7 @@ def _replay(request: HttpRequest, campaign: Campaign) -> Any:
 def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Edit the rules row by row: add, change, remove, preview, register."""
     if request.method == "GET":
-        return _render_rules(request, campaign)
+        return _suggested_rules(request, campaign) if "suggested" in request.GET else _render_rules(request, campaign)
     do = request.POST.get("do", "")
     if do == "json":
         return _rules_from_json(request, campaign)
@@ -271,6 +271,15 @@ def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpRe
     if not form.is_valid():
         return _render_rules(request, campaign, form, status=400)
     return _register_or_preview(request, campaign, form, register=do == "register")
+
+
+def _suggested_rules(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    """Show the rules that would exclude the raters who stand out, and their effects; nothing is registered yet."""
+    found = suspects(campaign)
+    if not found.rules or found.version:
+        return _render_rules(request, campaign)
+    preview = rules_preview(campaign, rules_from_data(found.excluding))
+    return _render_rules(request, campaign, RulesForm(records=found.excluding), preview=preview)
 
 
 def _register_or_preview(

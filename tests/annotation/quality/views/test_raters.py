@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.campaigns.services.rules import rules_register
-from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision
+from annotation.models import AuditEntry, DecisionAction, Participation, QualityRules, RaterDecision
 from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed
@@ -216,8 +216,19 @@ def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager,
     ]
     assert "dot</a>" in as_user(viewer).get(page(campaign, "campaign-monitor-fragment")).content.decode()
     assert "1 rater stands out" in as_user(viewer).get(page(campaign, "campaign-results")).content.decode()
-    rules = page(campaign, "campaign-quality-rules")
-    shown = as_user(manager).post(rules, {"do": "json", "rules": suspected.rules_json})
-    assert [row.rule for row in shown.context["form"].rows] == ["median_seconds_below", "agreement_below"]
-    rules_register(campaign=campaign, records=suspected.rules, by=manager)
-    assert "stands out" not in as_user(manager).get(raters).content.decode()
+    results = as_user(manager).get(page(campaign, "campaign-results")).content.decode()
+    assert "Krippendorff" in results.partition("What this rests on")[2]
+    rules = f"{page(campaign, 'campaign-quality-rules')}?suggested=1"
+    for shown in (results, text, as_user(manager).get(page(campaign, "campaign-monitor-fragment")).content.decode()):
+        assert rules in shown  # one click leads to the rules that would exclude, and their effects
+    offered = as_user(manager).get(rules).context
+    assert [row.rule for row in offered["form"].rows] == ["median_seconds_below", "agreement_below"]
+    assert {verdict.rater.pseudonym for verdict in offered["preview"].excluded} == {"dot"}
+    rules_register(campaign=campaign, records=suspected.excluding, by=manager)
+    text = as_user(manager).get(raters).content.decode()
+    assert "stands out" not in text
+    assert "1 rater falls under the rules" in text
+    assert page(campaign, "campaign-quality-apply", 1) in text
+    ((dot, _, _),) = as_user(manager).get(raters).context["suspects"].rows
+    RaterDecision.objects.create(campaign=campaign, rater_id=dot, action=DecisionAction.FLAG, reason="Seen.")
+    assert "falls under the rules" not in as_user(manager).get(raters).content.decode()
