@@ -17,7 +17,7 @@ from annotation.dry_runs.simulation import Ladder, ShownText, SimulatedRater, ra
 FloatArray = npt.NDArray[np.float64]
 BARS = 20  # of the histogram of a scale without points
 PHONE_COLUMNS, DESK_COLUMNS = 7, 13  # points in a row, at most: 44 pixels each on a screen of 320
-PHONE_ROW, DESK_ROW = 40, 66  # characters that a row of points has room for
+PHONE_ROW, DESK_ROW = 45, 66  # characters that a row of points has room for
 
 
 class Settings(Protocol):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -49,6 +50,11 @@ class Verdict:
     number: int  # of the rule, from 1
     sentence: str
     evidence: Evidence
+
+    @property
+    def is_unclear(self) -> bool:
+        """Return whether the interval of what was measured reaches the threshold, though the estimate is below it."""
+        return isnan(self.evidence.pvalue) and self.evidence.high >= self.evidence.threshold
 
 
 @dataclass(frozen=True)

@@ -228,15 +228,17 @@ def campaign_quality(request: MemberRequest, campaign: Campaign) -> HttpResponse
     rules = current_rules(campaign)
     if request.GET.get("format") == "json":
         return JsonResponse({"version": rules.version if rules else 0, "rules": rules.rules if rules else []})
+    applications = selectors.applications(campaign)
     context = {
         "may_manage": may_manage(request.project),
         "rules": rules,
+        "applied": next((entry for entry in applications if rules and entry.data["rules"] == rules.version), None),
         "sentences": [rule.sentence for rule in rules_from_data(rules.rules)] if rules else [],
         "versions": [
             (version, [rule.sentence for rule in rules_from_data(version.rules)])
             for version in campaign.rule_versions.select_related("created_by").order_by("-version")
         ],
-        "applications": selectors.applications(campaign),
+        "applications": applications,
         "replay": _replay(request, campaign),
         "decisions": decisions(campaign)[:PAGE],
         "counts": stage_counts(campaign),

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from annotation.campaigns.design.scale_words import Point, described_points
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN
+from annotation.campaigns.services.rules import rules_register
 from annotation.dry_runs.services.running import dry_run_create
 from annotation.models import Campaign, Criterion, Presentation, Project, Response, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
@@ -454,3 +455,24 @@ def test_a_launched_design_cannot_be_edited(manager: User, as_user: AsUser, proj
     shown = page(client.get(url("design", campaign)))
     assert "None: raters are not asked for consent." in shown
     assert ">20150726<" in shown  # the seed without separators, to be copied
+
+
+def test_one_tick_registers_the_usual_rules_before_launch(draft: Campaign, manager: User, as_user: AsUser) -> None:
+    client, address = as_user(manager), url("step", draft, "quality")
+    client.post(address, quality_data(usual_rules="on"))
+    client.post(address, quality_data(usual_rules="on"))  # again: nothing new
+    (version,) = draft.rule_versions.all()
+    assert version.before_launch
+    assert [(rule["rule"], rule["action"]) for rule in version.rules] == [
+        ("median_seconds_below", "flag"),
+        ("agreement_below", "flag"),
+    ]
+    assert client.get(address).context["form"]["usual_rules"].value() is True
+    client.post(address, quality_data())
+    assert draft.rule_versions.get(version=2).rules == []
+    rules_register(
+        campaign=draft, records=[{"rule": "min_seconds_per_rating", "version": 1, "seconds": 1.0}], by=manager
+    )
+    client.post(address, quality_data(usual_rules="on"))  # rules of one's own stay
+    assert draft.rule_versions.count() == 3
+    assert "The rules that you registered" in page(client.get(address))

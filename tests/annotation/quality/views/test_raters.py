@@ -1,11 +1,14 @@
 import json
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
 
 from annotation.campaigns.services.rules import rules_register
 from annotation.models import AuditEntry, DecisionAction, Participation, QualityRules, RaterDecision
+from annotation.quality.selectors.raters import Verdict
 from annotation.rating.services.handout import unit_request
+from annotation.weighting.exclusion.rule import Evidence
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.annotation.worlds.rated import make_campaign as make_imported
@@ -161,6 +164,8 @@ def test_a_registered_version_is_previewed_applied_and_replayed(campaign, manage
     entry = AuditEntry.objects.get(verb="rules.apply")
     text = client.get(page(campaign, "campaign-quality") + f"?replay={entry.pk}").content.decode()
     assert "Same result." in text
+    assert "Applied last" in text
+    assert "no effect until they are applied" not in text
     assert client.get(page(campaign, "campaign-quality") + "?format=json").json()["rules"] == [GOLD]
 
 
@@ -221,7 +226,9 @@ def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager,
     rules = f"{page(campaign, 'campaign-quality-rules')}?suggested=1"
     for shown in (results, text, as_user(manager).get(page(campaign, "campaign-monitor-fragment")).content.decode()):
         assert rules in shown  # one click leads to the rules that would exclude, and their effects
-    offered = as_user(manager).get(rules).context
+    answer_page = as_user(manager).get(rules)
+    offered = answer_page.context
+    assert "Exclude the clearest" in answer_page.content.decode()  # a flagged rater stays among the others
     assert [row.rule for row in offered["form"].rows] == ["median_seconds_below", "agreement_below"]
     assert {verdict.rater.pseudonym for verdict in offered["preview"].excluded} == {"dot"}
     rules_register(campaign=campaign, records=suspected.excluding, by=manager)
@@ -232,3 +239,10 @@ def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager,
     ((dot, _, _),) = as_user(manager).get(raters).context["suspects"].rows
     RaterDecision.objects.create(campaign=campaign, rater_id=dot, action=DecisionAction.FLAG, reason="Seen.")
     assert "falls under the rules" not in as_user(manager).get(raters).content.decode()
+
+
+def test_a_rater_is_not_clear_if_the_interval_reaches_the_threshold():
+    unclear = Evidence("measure", 20, 0.17, -0.11, 0.45, 0.2)
+    assert Verdict(None, "flag", 1, "", unclear).is_unclear
+    assert not Verdict(None, "flag", 1, "", replace(unclear, high=0.19)).is_unclear
+    assert not Verdict(None, "flag", 1, "", replace(unclear, pvalue=0.3)).is_unclear
