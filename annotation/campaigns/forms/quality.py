@@ -64,8 +64,8 @@ class QualityStep(Step):
     usual_rules = forms.BooleanField(
         label="Flag raters who are too fast, or hardly agree with the others, by the usual rules",
         required=False,
-        help_text="A median of less than 2 s after 10 answers; a correlation below 0.2 after 20. A flag excludes no "
-        "one, and only you set it. Rules registered now, before launch, cannot have been fitted to the results.",
+        help_text="A median of less than 2 s after 10 answers; a correlation below 0.2 after 20. Nothing follows "
+        "until you apply them. Rules registered now, before launch, cannot have been fitted to the results.",
     )
     inputs = {
         "mix": "every",

@@ -5,7 +5,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.campaigns.services.rules import rules_register
-from annotation.models import AuditEntry, DecisionAction, Participation, QualityRules, RaterDecision
+from annotation.models import AuditEntry, Campaign, DecisionAction, Participation, QualityRules, RaterDecision
 from annotation.quality.selectors.raters import Verdict
 from annotation.rating.services.handout import unit_request
 from annotation.weighting.exclusion.rule import Evidence
@@ -226,11 +226,12 @@ def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager,
     rules = f"{page(campaign, 'campaign-quality-rules')}?suggested=1"
     for shown in (results, text, as_user(manager).get(page(campaign, "campaign-monitor-fragment")).content.decode()):
         assert rules in shown  # one click leads to the rules that would exclude, and their effects
-    answer_page = as_user(manager).get(rules)
-    offered = answer_page.context
-    assert "Exclude the clearest" in answer_page.content.decode()  # a flagged rater stays among the others
+    offered = as_user(manager).get(rules).context
     assert [row.rule for row in offered["form"].rows] == ["median_seconds_below", "agreement_below"]
     assert {verdict.rater.pseudonym for verdict in offered["preview"].excluded} == {"dot"}
+    row = {"rule-0": "agreement_below", "r0-action": "flag", "r0-correlation": "0.2", "r0-after": "10", "do": "preview"}
+    preview = as_user(manager).post(page(campaign, "campaign-quality-rules"), row).content.decode()
+    assert "Exclude the clearest" in " ".join(preview.split())  # a flagged rater stays among the others
     rules_register(campaign=campaign, records=suspected.excluding, by=manager)
     text = as_user(manager).get(raters).content.decode()
     assert "stands out" not in text
@@ -246,3 +247,16 @@ def test_a_rater_is_not_clear_if_the_interval_reaches_the_threshold():
     assert Verdict(None, "flag", 1, "", unclear).is_unclear
     assert not Verdict(None, "flag", 1, "", replace(unclear, high=0.19)).is_unclear
     assert not Verdict(None, "flag", 1, "", replace(unclear, pvalue=0.3)).is_unclear
+
+
+def test_the_overview_says_who_may_take_part_and_the_ratings_keep_the_campaigns_tabs(campaign, manager, as_user):
+    Campaign.objects.filter(pk=campaign.pk).update(admission="named")
+    text = " ".join(as_user(manager).get(page(campaign, "campaign-detail")).content.decode().split())
+    assert "Who may take part: anybody with the link who gives a name." in text
+    ratings = as_user(manager).get(page(campaign, "campaign-ratings")).content.decode()
+    assert page(campaign, "campaign-results") in ratings
+    bob = rater_of(campaign, "bob")
+    bob.presentations.update(outcome="replaced")
+    shown = as_user(manager).get(page(campaign, "campaign-rater", bob.pk)).content.decode()
+    assert "slot reopened" in shown
+    assert "opened again later" not in shown
