@@ -401,6 +401,7 @@ def fill(value: str) -> Act:
 
 def cannot(page: Page) -> None:
     page.wait_for_selector("#rating")
+    page.locator(".cannot-judge > summary").first.click()
     page.locator("select[data-cannot-judge]").first.select_option(index=1)
     page.get_by_label("Comment").fill("Half a sentence is missing.")
 

@@ -97,10 +97,10 @@ def raters_to_decide(project: Project) -> Iterator[Need]:
     for campaign, at, *_ in at_work(project):
         n = 0 if is_large(campaign) else _n_suspects(campaign)
         if n:
-            stand = "stands" if n == 1 else "stand"
-            text = f"{counted(n, 'rater')} of “{campaign.name}” {stand} out and may not have worked with care."
-            url = reverse("annotation:campaign-quality", args=[project.slug, campaign.pk])
-            yield Need(at, text, "Decide", url)
+            found = "stands out" if n == 1 else "stand out"
+            text = f"{counted(n, 'rater')} of “{campaign.name}” {found} and may not have worked with care."
+            url = reverse("annotation:campaign-quality-rules", args=[project.slug, campaign.pk])
+            yield Need(at, text, "See the rule that would exclude", f"{url}?suggested=1")
 
 
 def _n_suspects(campaign: Campaign) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 BIN = 0.1  # of weights: the difference that five ratings on five points can show
 WHOLE = alt.Axis(format=",d", tickMinStep=1)  # for counts
 MOST_NAMED = 20  # raters whose names fit beside their marks
+PLOT_WIDTH, PLOT_HEIGHT, LETTER_WIDTH = 300, 150, 7  # pixels of the smallest plot, and of a letter of a name
 FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the chart
 
 
@@ -80,8 +81,11 @@ def value_distribution(counts: Mapping[str, Sequence[tuple[float, int]]], *, the
 def ratings_per_hour(hours: Sequence[tuple[datetime, int]], *, theme: Theme = "light") -> Spec:
     """Draw the ratings per hour with ratings."""
     rows = [{"hour": hour.isoformat(), "ratings": count} for hour, count in hours]
-    chart = _bars(rows, color=palette(theme).accent).encode(
-        x=alt.X("hour:T", timeUnit="yearmonthdatehours", title="Hour (your time)"),
+    # A single hour on an axis of time is a block from edge to edge, below ticks for its minutes.
+    is_short = len(rows) <= FEW_BARS
+    axis = alt.Axis(format="%d %b, %H:00", labelAngle=0) if is_short else alt.Undefined
+    chart = _bars(rows, color=palette(theme).accent, size=FEW_BARS_WIDTH if is_short else alt.Undefined).encode(
+        x=alt.X(f"hour:{'O' if is_short else 'T'}", timeUnit="yearmonthdatehours", title="Hour (your time)", axis=axis),
         y=alt.Y("ratings:Q", title="Ratings", axis=WHOLE),
         tooltip=[alt.Tooltip("hour:T", format="%d %b %Y, %H:00"), _count("ratings")],
     )
@@ -164,8 +168,57 @@ def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light
     )
     if len(raters) > MOST_NAMED:
         return finish(chart, theme)
-    names = base.mark_text(align="left", dx=8, aria=False).encode(text="rater:N", color=alt.value(palette(theme).muted))
-    return finish(alt.LayerChart(layer=[chart, names]), theme)
+    layers = [
+        alt.Chart(alt.InlineData(values=named))
+        .mark_text(align=side.align, dx=side.dx, dy=side.dy, aria=False)
+        .encode(x="seconds:Q", y="agreement:Q", text="rater:N", color=alt.value(palette(theme).muted))
+        for side, named in names_by_side(raters)
+    ]
+    return finish(alt.LayerChart(layer=[chart, *layers]), theme)
+
+
+class Side(NamedTuple):
+    """Where a name stands beside its mark, in pixels, and where it begins, in widths of the name."""
+
+    align: Literal["left", "right", "center"]
+    dx: int
+    dy: int
+    begins: float
+
+
+SIDES = (Side("left", 8, 0, 0.0), Side("right", -8, 0, 1.0), Side("center", 0, -13, 0.5), Side("center", 0, 14, 0.5))
+
+
+def names_by_side(raters: Sequence[Mapping[str, Any]]) -> list[tuple[Side, list[Mapping[str, Any]]]]:
+    """Return the raters whose names have room on each side of their mark; a name without room is in its tooltip."""
+    if not raters:
+        return []
+    across = max(rater["seconds"] for rater in raters) or 1
+    agreements = [rater["agreement"] for rater in raters]
+    height = (max(agreements) - min(agreements)) or 1
+    marks = [
+        (PLOT_WIDTH * rater["seconds"] / across, PLOT_HEIGHT * (max(agreements) - rater["agreement"]) / height)
+        for rater in raters
+    ]
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in marks]
+    sides: dict[Side, list[Mapping[str, Any]]] = {side: [] for side in SIDES}
+    for (x, y), rater in zip(marks, raters, strict=True):
+        width = LETTER_WIDTH * len(rater["rater"])
+        for side in SIDES:
+            left, top = x + side.dx - side.begins * width, y + side.dy - 7
+            box = (left, top, left + width, top + 14)
+            if left >= 0 and box[2] <= PLOT_WIDTH + width / 4 and not any(_overlap(box, other) for other in taken):
+                sides[side].append(rater)
+                taken.append(box)
+                break
+    return [(side, named) for side, named in sides.items() if named]
+
+
+Box = tuple[float, float, float, float]
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _bars(rows: Sequence[Mapping[str, Any]], **options: Any) -> alt.Chart:

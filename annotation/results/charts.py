@@ -196,7 +196,9 @@ def _height(verdict: CriterionVerdict) -> int:
 def _ladder(n: int, theme: Theme) -> list[str]:
     """Return colours from the worst value to the best, over a neutral middle."""
     colours = palette(theme)
-    stops = (colours.negative, colours.line, colours.positive)
+    # On a dark card the line's colour is hardly lighter than the card.
+    middle = colours.line_strong if theme == "dark" else colours.line
+    stops = (colours.negative, middle, colours.positive)
     if n <= 1:
         return [colours.accent]
     if n == len(("lost", "tied", "won")):

@@ -21,7 +21,7 @@ from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.quality.selectors.monitoring.live import is_large
 from annotation.quality.selectors.monitoring.stored import plain
-from annotation.quality.selectors.suspects import suspects
+from annotation.quality.selectors.suspects import Suspects, suspects
 from annotation.results.attributes import (
     ATTRIBUTES,
     FILTER_REFUSED,
@@ -34,6 +34,7 @@ from annotation.results.attributes import (
 )
 from annotation.results.charts import CHARTS
 from annotation.results.registry import companions
+from annotation.results.selectors.agreement import rater_agreement
 from annotation.results.selectors.campaigns import headline, rated_campaigns
 from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
@@ -169,13 +170,17 @@ def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str,
         "downloads": _downloads(request.project, query),
         "paragraph": paragraph(read.results, campaigns) if read.results else "",
         "suspected": _suspected(campaigns) if read.results else [],
+        "agreement": [(campaign, rater_agreement(campaign)) for campaign in campaigns]
+        if read.results and read.results.raters_known
+        else [],
+        "may_manage": may_manage(request.project),
     }
 
 
-def _suspected(campaigns: Sequence[Campaign]) -> list[tuple[Campaign, list[tuple[int, str, str]]]]:
+def _suspected(campaigns: Sequence[Campaign]) -> list[tuple[Campaign, Suspects]]:
     """Return the raters who stand out in each campaign; of a large one the list of raters shows them."""
-    found = [(campaign, suspects(campaign).rows) for campaign in campaigns if not is_large(campaign)]
-    return [(campaign, rows) for campaign, rows in found if rows]
+    found = [(campaign, suspects(campaign)) for campaign in campaigns if not is_large(campaign)]
+    return [(campaign, each) for campaign, each in found if each.rows]
 
 
 def _filters(request: MemberRequest) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from annotation.weighting.checks import CheckLog, check_accuracy, self_consisten
 from annotation.weighting.degraded import degraded_test
 from annotation.weighting.exclusion.applying import judge_raters
 from annotation.weighting.exclusion.log import RatingLog
+from annotation.weighting.exclusion.others import agreement_of_others
 from annotation.weighting.exclusion.suspected import Measures, rules_for
 from annotation.weighting.raters import summarise_raters
 from annotation.weighting.table import RatingTable
@@ -20,6 +21,7 @@ from benchmarks.coverage.worlds import HIGH, LOW, Floats, qualities, raters
 RATERS = 200  # at once
 TRIALS = 8
 CROWD = 20  # other raters of each response, for agreement
+PACE = 7.4  # seconds that the middle rater takes
 CAMPAIGNS = 400  # simulated one by one
 ENDLESS = 4000  # ratings of each rater for the truth
 
@@ -104,7 +106,9 @@ def summary(rng: np.random.Generator, *, measure: str, n: int) -> Hits:
     return held(getattr(result, f"{measure}_low")[:RATERS], truth, getattr(result, f"{measure}_high")[:RATERS])
 
 
-def stand_out(rng: np.random.Generator, *, n_raters: int, n: int, last: str = "", noise: float = 1.0) -> Hits:
+def stand_out(
+    rng: np.random.Generator, *, n_raters: int, n: int, last: str = "", noise: float = 1.0, pace: float = PACE
+) -> Hits:
     """Return which raters of a campaign stand out before it has rules; ``last`` says how the last of them is careless.
 
     All rate the same ``n`` responses. ``fast`` answers at random at 0.2 s, ``slow`` at random at the usual pace,
@@ -114,8 +118,8 @@ def stand_out(rng: np.random.Generator, *, n_raters: int, n: int, last: str = ""
     quality = np.tile(qualities(n, rng), n_raters)
     rater = columns(n_raters, n)
     value = crowd._replace(noise=crowd.noise * noise).answers(quality, rater, rng)
-    pace = rng.normal(2, 0.45, n_raters)
-    seconds = np.exp(pace[rater] + rng.normal(0, 0.6, rater.size))
+    own_pace = rng.normal(np.log(pace), 0.45, n_raters)
+    seconds = np.exp(own_pace[rater] + rng.normal(0, 0.6, rater.size))
     careless = rater == n_raters - 1
     if last in ("fast", "slow"):
         value[careless] = rng.integers(LOW, HIGH + 1, n)
@@ -123,19 +127,59 @@ def stand_out(rng: np.random.Generator, *, n_raters: int, n: int, last: str = ""
         seconds[careless] = 0.2
     if last == "same":
         value[careless] = HIGH - 1
-    found = summarise_raters(RatingTable(np.tile(np.arange(n), n_raters), rater, value), seconds=seconds)
+    return marks(RatingTable(np.tile(np.arange(n), n_raters), rater, value), seconds)
+
+
+def marks(table: RatingTable, seconds: Floats) -> Hits:
+    found = summarise_raters(table, seconds=seconds)
     rules = rules_for(
         seconds=Measures(found.median_seconds, found.n_timed),
         agreement=Measures(found.agreement, found.n_compared),
         entropy=Measures(found.entropy, found.n),
+        others=agreement_of_others(table),
     )
-    log = RatingLog(rater, value=value, response=np.tile(np.arange(n), n_raters), seconds=seconds)
+    log = RatingLog(table.rater, value=table.value, response=table.response, seconds=seconds)
     marked = {int(result.rater) for result in judge_raters(rules, log)}
-    return np.array([index in marked for index in range(n_raters)], dtype=np.float64)
+    return np.array([index in marked for index in range(table.n_raters)], dtype=np.float64)
 
 
-def careful_marked(rng: np.random.Generator, *, n_raters: int, n: int, noise: float = 1.0) -> Hits:
-    return stand_out(rng, n_raters=n_raters, n=n, noise=noise)
+def pairs_stand_out(rng: np.random.Generator, *, noise: float, is_careless: bool = True) -> Hits:
+    """Return which of four raters of pairs stand out: three at 2.5, 4 and 6 s, one at 1.15 s, at random if careless.
+
+    Of 162 pairs of four systems' outputs for 40 items they answered 45, 30, 25 and 115, each output on five points.
+    """
+    quality = 3 + np.array([0.4, 0.2, 0.1, -0.6]) + rng.normal(0, 0.6, (40, 4))
+    every = [(4 * item + a, 4 * item + b) for item in range(40) for a in range(4) for b in range(a)]
+    planned = np.array(every)[rng.permutation(len(every))[:162]]
+    answered = (45, 30, 25, 115)
+    shown = [planned[rng.permutation(len(planned))[:count]] for count in answered]
+    response, rater = np.concatenate(shown).ravel(), np.repeat(np.arange(4), 2 * np.array(answered))
+    crowd = raters(4, rng)
+    value = crowd._replace(noise=crowd.noise * noise).answers(quality.ravel()[response], rater, rng)
+    pace = (2.5, 4.0, 6.0, 1.15 if is_careless else 3.0)
+    taken = [middle * np.exp(rng.normal(0, 0.5, count)) for middle, count in zip(pace, answered, strict=True)]
+    if is_careless:
+        value[rater == 3] = rng.integers(LOW, HIGH + 1, 2 * answered[3])
+    return marks(
+        RatingTable(np.unique(response, return_inverse=True)[1], rater, value), np.repeat(np.concatenate(taken), 2)
+    )
+
+
+def careful_marked(
+    rng: np.random.Generator, *, n_raters: int, n: int, noise: float = 1.0, pace: float = PACE, beside: str = ""
+) -> Hits:
+    """Return which careful raters are marked, all of them or those ``beside`` a careless one."""
+    found = stand_out(rng, n_raters=n_raters, n=n, noise=noise, pace=pace, last=beside)
+    return found[:-1] if beside else found
+
+
+def careful_of_pairs_marked(rng: np.random.Generator, *, noise: float, is_careless: bool) -> Hits:
+    found = pairs_stand_out(rng, noise=noise, is_careless=is_careless)
+    return found[:-1] if is_careless else found
+
+
+def careless_of_pairs_marked(rng: np.random.Generator, *, noise: float) -> Hits:
+    return pairs_stand_out(rng, noise=noise)[-1:]
 
 
 def careless_marked(rng: np.random.Generator, *, n_raters: int, n: int, kind: str) -> Hits:
@@ -154,6 +198,13 @@ def campaigns(
     return tuple(
         Setting(f"{k} raters, {n} answers each, {what}", partial(trial, n_raters=k, n=n, **options), CAMPAIGNS)
         for k, n in sizes
+    )
+
+
+def of_pairs(trial: Callable[..., Hits], what: str, **options: object) -> tuple[Setting, ...]:
+    return tuple(
+        Setting(f"4 raters of pairs{agree}, {what}", partial(trial, noise=noise, **options), CAMPAIGNS)
+        for agree, noise in (("", 1.0), (" who agree little", 1.75))
     )
 
 
@@ -224,7 +275,11 @@ CASES = (
         SUSPECTED,
         (),
         campaigns(careful_marked, "all careful", SMALL)
-        + campaigns(careful_marked, "who agree little", SMALL, noise=2.0),
+        + campaigns(careful_marked, "who agree little", SMALL, noise=2.0)
+        + campaigns(careful_marked, "in 3 s an item", SMALL, pace=3.0)
+        + campaigns(careful_marked, "beside one at random", SMALL, beside="slow")
+        + of_pairs(careful_of_pairs_marked, "all careful", is_careless=False)
+        + of_pairs(careful_of_pairs_marked, "beside one at random in 1.15 s", is_careless=True),
         "mark",
     ),
     Case(
@@ -233,7 +288,8 @@ CASES = (
         (),
         campaigns(careless_marked, "one at random in 0.2 s", SMALL, kind="fast")
         + campaigns(careless_marked, "one at random at the pace of the others", SMALL, kind="slow")
-        + campaigns(careless_marked, "one with one answer throughout", SMALL, kind="same"),
+        + campaigns(careless_marked, "one with one answer throughout", SMALL, kind="same")
+        + of_pairs(careless_of_pairs_marked, "one at random in 1.15 s"),
         "mark",
     ),
     Case(

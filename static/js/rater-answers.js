@@ -134,6 +134,9 @@
   function refresh() {
     if (!form()) return;
     settleComplaints();
+    for (const select of form().querySelectorAll("[data-cannot-judge]")) {
+      if (select.value) select.closest("details").open = true;
+    }
     for (const card of form().querySelectorAll("[data-response]")) {
       card.classList.toggle("is-set-aside", Array.from(card.querySelectorAll("[data-cannot-judge]")).some((select) => select.value));
     }

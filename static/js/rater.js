@@ -134,6 +134,7 @@
 
   function setAside() {
     const select = (current?.closest("[data-response]") ?? rater.form())?.querySelector("[data-cannot-judge]");
+    if (select) select.closest("details").open = true;
     select?.focus();
     return Boolean(select);
   }
@@ -142,6 +143,7 @@
   function open(dialog) {
     for (const part of dialog.querySelectorAll("[data-needs]")) part.hidden = !document.querySelector(part.dataset.needs);
     dialog.showModal();
+    dialog.scrollTop = 0; // the focus is not at its end, where the button is
   }
 
   function instructions() {

@@ -107,7 +107,7 @@ def test_a_manager_reads_the_forecast_tops_up_where_it_decides_and_a_rater_is_ha
     assert_everyone_can_read(page, tallest=TALLEST)
     page.goto(f"{home}/change/top-up/")
     assert_everyone_can_read(page, tallest=TALLEST)
-    page.get_by_label("More ratings, in total").fill("8")
+    page.get_by_label("More answers, in total").fill("8")
     page.get_by_label("Where they narrow most").select_option("relevance: Cy and Bo")
     page.get_by_role("button", name="See what will happen").click()
     page.get_by_text("8 items get 8 more slots: 1 more each.").wait_for()

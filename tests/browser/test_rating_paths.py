@@ -1,12 +1,13 @@
 """Every scale and presentation, training and test, a lost connection, and right-to-left pages."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, Request, expect
 
-from annotation.models import AnswerDraft, Campaign, Participation, Presentation, Project, Rating, Stage
+from annotation.models import AnswerDraft, Campaign, Item, Participation, Presentation, Project, Rating, Stage
 from tests.annotation.worlds import rating_screens
 from tests.browser.rater_screens import assert_fits_all_sizes
 from tests.browser.support import DESKTOP, EVERY_IMPACT, PHONE, assert_everyone_can_read
@@ -319,3 +320,33 @@ def test_every_scale_works_without_javascript(live_server, new_page, project: Pr
     page.get_by_role("button", name="Send").click()
     assert shown_token(page) != token
     assert Rating.objects.exists()
+
+
+def test_on_a_small_phone_both_texts_and_their_scales_are_in_reach(live_server, new_page, project: Project) -> None:
+    """One question and two short answers at 360 by 640: nothing but the scale stands below an answer."""
+    labelled = replace(rating_screens.RELEVANT, labels=["Bad", "Poor", "Fair", "Good", "Excellent"])
+    campaign = rating_screens.choices(
+        project,
+        criteria=[labelled],
+        cannot_judge_reasons=rating_screens.REASONS,
+        instructions="Read both texts with care, please.\n\n" * 40,
+    )
+    Item.objects.update(context=[], message="How can I sleep better in summer?")
+    page = new_page(**{**PHONE, "viewport": {"width": 360, "height": 640}})
+    begin(page, live_server.url, campaign)
+    ends = page.evaluate(
+        "() => Array.from(document.querySelectorAll('.scale'), (one) => one.getBoundingClientRect().bottom)"
+    )
+    assert len(ends) == 2
+    assert max(ends) <= page.locator("#rating .rater-actions").bounding_box()["y"]
+    edges = page.locator(".scale-points").first.bounding_box()
+    assert edges["x"] >= 16  # within the text's margin
+    assert edges["x"] + edges["width"] <= 344
+    expect(page.get_by_label("Can you judge this?").first).to_be_hidden()
+    page.locator(".cannot-judge > summary").first.click()
+    expect(page.get_by_label("Can you judge this?").first).to_be_visible()
+    page.locator("[data-dialog-open='instructions']").click()
+    dialog = page.locator("#instructions")
+    expect(dialog).to_be_visible()
+    assert dialog.evaluate("(one) => one.scrollHeight > one.clientHeight && one.scrollTop === 0")
+    expect(dialog.get_by_role("heading", name="Instructions")).to_be_focused()

@@ -89,7 +89,7 @@ of them is.
 - Judge each reply **by itself**. Both may be good, both may be bad, both may get the same number.
 - Context *and* message count: a reply that fits the last line but contradicts the lines before is not fully \
 relevant.
-- Which one stands on the left is drawn by lot and means nothing.
+- Which one comes first is drawn by lot and means nothing.
 - Small mistakes of spelling do not matter here, as long as you understand the reply.
 
 {_GOOD_TO_KNOW}"""
@@ -142,7 +142,7 @@ place is good *here*.
 ## Good to keep in mind
 
 - Keep the three questions apart: a text may have 6 for one and 1 for another.
-- Which text stands on the left is drawn by lot and means nothing.
+- Which text comes first is drawn by lot and means nothing.
 
 {_GOOD_TO_KNOW}"""
 

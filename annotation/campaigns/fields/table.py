@@ -178,7 +178,7 @@ class CampaignDraft:
         Texts,
         (),
         "Reasons for not judging",
-        "A line for each. With at least one, raters are asked “Can you judge this?” beside every response.",
+        "A line for each. With at least one, “I cannot judge this” beside every response opens them.",
         **BESIDE,
         most=10,
         longest=80,

@@ -14,6 +14,7 @@ from annotation.campaigns.design.quality import (
 )
 from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms.steps import Step
+from annotation.campaigns.services.usual_rules import registered_rules
 from annotation.core.numbers import counted
 from annotation.models import Campaign
 
@@ -60,6 +61,12 @@ class QualityStep(Step):
         help_text="Share of answers within range.",
     )
     attempts = forms.IntegerField(label="Tries", min_value=1, max_value=10)
+    usual_rules = forms.BooleanField(
+        label="Flag raters who are too fast, or hardly agree with the others, by the usual rules",
+        required=False,
+        help_text="A median of less than 2 s after 10 answers; a correlation below 0.2 after 20. Nothing follows "
+        "until you apply them. Rules registered now, before launch, cannot have been fitted to the results.",
+    )
     inputs = {
         "mix": "every",
         "degraded.count": "degraded_count",
@@ -74,6 +81,8 @@ class QualityStep(Step):
             self.fields[f"mix_{kind}"] = forms.IntegerField(
                 label=check.label, min_value=0, max_value=100, initial=self.initial.get(f"mix_{kind}", 0)
             )
+        if registered_rules(campaign) == "own":
+            del self.fields["usual_rules"]
         low = QualityDesign.lenient(campaign.quality).anchor_low
         criteria = [criterion.name for criterion in campaign.criteria.all()]
         self.low_names = {f"low_{position}": name for position, name in enumerate(criteria)}
@@ -99,6 +108,7 @@ class QualityStep(Step):
             "pass_mark": f"{100 * qualification.pass_mark:g}",
             "attempts": qualification.attempts,
             **{f"mix_{kind}": n for kind, n in quality.mix.items()},
+            "usual_rules": registered_rules(campaign) == "usual",
         }
 
     @property

@@ -13,6 +13,7 @@ from annotation.campaigns.forms.fields import form_field, words
 from annotation.campaigns.forms.writing import WritingForm
 from annotation.campaigns.presentations import COMPARING
 from annotation.campaigns.services.criteria import MAX_CRITERIA
+from annotation.campaigns.services.sizes import presentation_sizes
 from annotation.core.forms import RefusableForm, offer_choices, offer_rows
 from annotation.core.markdown import markdown
 from annotation.datasets.selectors.datasets import reference_choices, splits_of
@@ -172,6 +173,7 @@ class ScreenStep(Step):
         offer_choices(self, "pairs", pairs)
         self.initial["pairs"] = [SEPARATOR.join(sorted(pair)) for pair in campaign.pairs]
         criteria = list(campaign.criteria.all())
+        self.questions = [criterion.question for criterion in criteria]  # as they were
         self.writing = WritingForm(
             data,
             prefix="writing",
@@ -188,6 +190,11 @@ class ScreenStep(Step):
             )
             for number in range(MAX_CRITERIA)
         ]
+
+    @property
+    def sizes(self) -> list[str]:
+        """Return how many answers each presentation takes."""
+        return presentation_sizes(self.campaign)
 
     def is_valid(self) -> bool:
         parts = (self.writing, *self.filled)

@@ -26,7 +26,7 @@ class Pair(PresentationKind):
 
     @property
     def invitation(self) -> str:
-        return gettext("You read two texts side by side and compare or rate them.")
+        return gettext("You read two texts and compare or rate them.")
 
     def plan(self, sources: Sequence[Source], *, pairs: Sequence[Sequence[str]], seed: int) -> Plan:
         systems = sorted({str(source.system) for source in sources})

@@ -19,7 +19,7 @@ BARS = 21  # of the histogram of a scale without points; the first and the last 
 MOST_BARS = 40  # if each value has its own
 PARTS_OF_A_POINT = (1, 2, 3, 4, 5, 10)  # that means and medians of ratings lie on
 PHONE_COLUMNS, DESK_COLUMNS = 7, 13  # points in a row, at most: 44 pixels each on a screen of 320
-PHONE_ROW, DESK_ROW = 40, 66  # characters that a row of points has room for
+PHONE_ROW, DESK_ROW = 45, 66  # characters that a row of points has room for
 
 
 class Settings(Protocol):

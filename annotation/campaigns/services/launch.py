@@ -123,10 +123,16 @@ def units_plan(campaign: Campaign, *, of: Collection[str] | None = None) -> Plan
     """
     if Writing.lenient(campaign.writing).hides_text:
         return plan_items(asked_items(campaign).values_list("pk", flat=True))
-    sources = [source for source in _sources(campaign) if of is None or source.system in of]
-    if standards := standards_of(campaign):  # raters compare with the standard text and do not rate it
-        sources = [source for source in sources if standards.get(source.item) != source.response]
+    sources = [source for source in sources_to_rate(campaign) if of is None or source.system in of]
     return campaign.presentation_kind.plan(sources, pairs=campaign.pairs, seed=campaign.seed)
+
+
+def sources_to_rate(campaign: Campaign) -> list[Source]:
+    """Return the texts that raters rate: a standard text is only compared with."""
+    sources = list(_sources(campaign))
+    if standards := standards_of(campaign):
+        return [source for source in sources if standards.get(source.item) != source.response]
+    return sources
 
 
 def _nothing_to_rate(campaign: Campaign, plan: Plan) -> str:

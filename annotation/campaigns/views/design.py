@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.campaigns.design.quality import PREPARED, PreparedKind
 from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms import STEPS
+from annotation.campaigns.forms.quality import QualityStep
 from annotation.campaigns.forms.screens import LinesForm, PreparedForm
 from annotation.campaigns.forms.steps import WORK_SETTINGS, RatersStep, ScreenStep, WhatStep
 from annotation.campaigns.lookups import campaign_or_404
@@ -21,6 +22,7 @@ from annotation.campaigns.scales import fewest_responses
 from annotation.campaigns.selectors import items_found, screen_of
 from annotation.campaigns.services.readiness import LaunchReport, launch_report
 from annotation.campaigns.services.screens import screen_mark, screen_remove, screen_save, screens_replace
+from annotation.campaigns.services.usual_rules import usual_rules_set
 from annotation.campaigns.services.writing import campaign_change, instructions_follow, question_add
 from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import CONTENT_TYPES, file_response
@@ -76,8 +78,10 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
     seen = max(whole_numbers(request.POST, "version"), default=None)
     is_complete = form.is_valid()
     if changed := form.submit(campaign_change, campaign=campaign, seen=seen, by=request.user):
-        if form_class is ScreenStep and changed.instructions != campaign.instructions:
-            messages.info(request, "The table of the scale in the instructions follows. Describe new points there.")
+        if isinstance(form, QualityStep) and "usual_rules" in form.fields:
+            usual_rules_set(campaign=changed, is_on=form.cleaned_data["usual_rules"], by=request.user)
+        if isinstance(form, ScreenStep) and changed.instructions:
+            _say_of_instructions(request, form, changed, is_rewritten=changed.instructions != campaign.instructions)
         return _next_page(request, changed, step)
     # A form with mistakes was not compared with what others saved: the next attempt is.
     version = campaign.draft_version if seen is None or is_complete else seen
@@ -85,6 +89,17 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
     if form_class is RatersStep:
         context["report"] = launch_report(campaign)
     return render(request, "annotation/campaigns/campaign_form.html", context)
+
+
+def _say_of_instructions(request: MemberRequest, form: ScreenStep, changed: Campaign, *, is_rewritten: bool) -> None:
+    """Say what a new scale or question has changed in the instructions, and what it has not."""
+    parts = []
+    if is_rewritten:
+        parts.append("The scale in the instructions now shows the new points: add when to choose each.")
+    if form.questions != [criterion.question for criterion in changed.criteria.all()]:
+        parts.append("The question is new; all other words of the instructions are as before: read them again.")
+    if parts:
+        messages.info(request, " ".join(parts))
 
 
 def _report_with(request: MemberRequest, campaign: Campaign) -> LaunchReport:

@@ -32,7 +32,7 @@ class ExtendForm(OperationForm):
 
 
 class TopUpForm(OperationForm):
-    ratings = forms.IntegerField(label="More ratings, in total", min_value=1)
+    ratings = forms.IntegerField(label="More answers, in total", min_value=1)
     question = forms.ChoiceField(label="Where they narrow most")
     floor = forms.IntegerField(label="Every item has at least", required=False)
     most = forms.IntegerField(label="No item has more than", required=False)
@@ -51,8 +51,8 @@ class TopUpForm(OperationForm):
             help_text="" if self.offered else "The order of all systems is certain: there is nothing to narrow.",
         )
         self.fields["ratings"].help_text = "One is an item answered by one rater."
-        self.fields["floor"].help_text = f"Ratings; {k} are planned for every item."
-        self.fields["most"].help_text = f"Ratings, each by another rater. Up to {MOST_RATINGS}."
+        self.fields["floor"].help_text = f"Answers; {k} are planned for every item."
+        self.fields["most"].help_text = f"Answers, each by another rater. Up to {MOST_RATINGS}."
         self.order_fields(["ratings", "question", "floor", "most"])
 
     def arguments(self) -> dict[str, Any]:

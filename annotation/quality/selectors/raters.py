@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from annotation.weighting.checks import CheckLog
 from annotation.weighting.exclusion.applying import judge_raters
 from annotation.weighting.exclusion.listed import ExcludeRaters
 from annotation.weighting.exclusion.log import RatingLog
+from annotation.weighting.exclusion.others import OthersAgreement, agreement_of_others
 from annotation.weighting.exclusion.registry import rules_from_data
 from annotation.weighting.exclusion.rule import Evidence, ExclusionRule
 from annotation.weighting.quality import RaterQuality, rater_quality
@@ -48,6 +50,11 @@ class Verdict:
     number: int  # of the rule, from 1
     sentence: str
     evidence: Evidence
+
+    @property
+    def is_unclear(self) -> bool:
+        """Return whether the interval of what was measured reaches the threshold, though the estimate is below it."""
+        return isnan(self.evidence.pvalue) and self.evidence.high >= self.evidence.threshold
 
 
 @dataclass(frozen=True)
@@ -186,10 +193,27 @@ def _measured(campaign: models.Campaign, at: Moment) -> dict[int, dict[str, Meas
 def _quality(log: RatingLog, keep: np.ndarray) -> RaterQuality:
     has_checks = log.checks is not None and len(log.checks)
     checks = log.need_checks("quality") if has_checks else CheckLog([], kind=[], value=[])
+    table, criterion = _table(log, keep)
+    return rater_quality(table, checks=checks, seconds=log.need("seconds", "quality")[keep], criterion=criterion)
+
+
+def _table(log: RatingLog, keep: np.ndarray) -> tuple[RatingTable, np.ndarray]:
+    """Return the ratings that are kept, and their criteria."""
     _, response = np.unique(log.need("response", "quality")[keep], return_inverse=True)
     table = RatingTable(response, log.code[keep], log.need("value", "quality")[keep], n_raters=len(log.raters))
-    criterion = log.need("criterion", "quality").astype(np.str_)[keep]
-    return rater_quality(table, checks=checks, seconds=log.need("seconds", "quality")[keep], criterion=criterion)
+    return table, log.need("criterion", "quality").astype(np.str_)[keep]
+
+
+def others_agreement(campaign: models.Campaign, at: Moment, raters: Sequence[str]) -> OthersAgreement:
+    """Return how far the others agree without each of these raters, by pseudonym; a cost for each rater."""
+    log = campaign_log(campaign, at)
+    names = log.raters.astype(np.str_)
+    table, criterion = _table(log, ~np.isin(names, excluded_as_of(campaign, at.decision))[log.code])
+    found = agreement_of_others(table, criterion=criterion)
+    index = {name: number for number, name in enumerate(names.tolist())}
+    undefined = (float("nan"), float("nan"))
+    pairs = [(found.correlation[index[each]], found.n[index[each]]) if each in index else undefined for each in raters]
+    return OthersAgreement(*np.array(pairs).reshape(-1, 2).T)
 
 
 def stage_counts(campaign: models.Campaign) -> dict[str, int]:

@@ -12,6 +12,7 @@ from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippend
 from annotation.weighting.enough import Sufficiency, sufficiency
 from annotation.weighting.exclusion.applying import apply_rules
 from annotation.weighting.exclusion.listed import ExcludeRaters
+from annotation.weighting.exclusion.measured import AgreementBelow
 from annotation.weighting.exclusion.rule import ExclusionRule
 from annotation.weighting.groups import codes_of
 from annotation.weighting.schemes import scheme_for_scale
@@ -52,6 +53,11 @@ class RulePreview:
     @property
     def excluded(self) -> list[Verdict]:
         return [verdict for verdict in self.verdicts if verdict.action == "exclude"]
+
+    @property
+    def has_disagreeing(self) -> bool:
+        """Return whether raters are struck because they agree too little with the others."""
+        return any(verdict.evidence.measure == AgreementBelow.measure for verdict in self.verdicts)
 
     @property
     def flagged(self) -> list[Verdict]:

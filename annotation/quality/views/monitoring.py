@@ -196,7 +196,7 @@ def _about_systems(campaign: Campaign, known: CriterionForecast) -> dict[str, An
     if pair and pair.ratings:
         question = Question(known.criterion, (pair.first, pair.second)).label
         url = _change_url(campaign, "top-up", {"ratings": pair.ratings, "question": question})
-        button = f"Add {counted(pair.ratings, 'rating')} where they decide"
+        button = f"Add {counted(pair.ratings, 'answer')} where they decide"
     elif pair and pair.ratings is None and pair.items and campaign.item_limit:
         url = _change_url(campaign, "add-items", {"item_limit": campaign.item_limit + pair.items})
         button = f"Add {counted(pair.items, 'item')}"

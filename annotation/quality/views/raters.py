@@ -228,15 +228,17 @@ def campaign_quality(request: MemberRequest, campaign: Campaign) -> HttpResponse
     rules = current_rules(campaign)
     if request.GET.get("format") == "json":
         return JsonResponse({"version": rules.version if rules else 0, "rules": rules.rules if rules else []})
+    applications = selectors.applications(campaign)
     context = {
         "may_manage": may_manage(request.project),
         "rules": rules,
+        "applied": next((entry for entry in applications if rules and entry.data["rules"] == rules.version), None),
         "sentences": [rule.sentence for rule in rules_from_data(rules.rules)] if rules else [],
         "versions": [
             (version, [rule.sentence for rule in rules_from_data(version.rules)])
             for version in campaign.rule_versions.select_related("created_by").order_by("-version")
         ],
-        "applications": selectors.applications(campaign),
+        "applications": applications,
         "replay": _replay(request, campaign),
         "decisions": decisions(campaign)[:PAGE],
         "counts": stage_counts(campaign),
@@ -258,7 +260,7 @@ def _replay(request: HttpRequest, campaign: Campaign) -> Any:
 def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Edit the rules row by row: add, change, remove, preview, register."""
     if request.method == "GET":
-        return _render_rules(request, campaign)
+        return _suggested_rules(request, campaign) if "suggested" in request.GET else _render_rules(request, campaign)
     do = request.POST.get("do", "")
     if do == "json":
         return _rules_from_json(request, campaign)
@@ -271,6 +273,15 @@ def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpRe
     if not form.is_valid():
         return _render_rules(request, campaign, form, status=400)
     return _register_or_preview(request, campaign, form, register=do == "register")
+
+
+def _suggested_rules(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    """Show the rules that would exclude the raters who stand out, and their effects; nothing is registered yet."""
+    found = suspects(campaign)
+    if not found.rules or found.version:
+        return _render_rules(request, campaign)
+    preview = rules_preview(campaign, rules_from_data(found.excluding))
+    return _render_rules(request, campaign, RulesForm(records=found.excluding), preview=preview)
 
 
 def _register_or_preview(

@@ -241,7 +241,7 @@ def test_submissions_and_raters_who_stand_out_wait_for_somebody(
     monkeypatch.setattr("annotation.overview.campaigns.suspects", lambda campaign: Suspects({1: ["too fast"]}))
     needs = heading(page_of(as_user(manager), project), "To do")
     assert "2 submissions to “Replies” wait for approval. Review" in needs
-    assert "1 rater of “Replies” stands out and may not have worked with care. Decide" in needs
+    assert "1 rater of “Replies” stands out and may not have worked with care. See the rule that would exclude" in needs
 
 
 def test_references_without_a_set_are_offered_from_the_campaign_that_rated_them(

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -29,3 +29,21 @@ def test_values_are_shares_of_each_criterion():
 def test_charts_render_as_image_files(theme, kind, beginning):
     specification = charts.ratings_per_hour([(datetime(2026, 3, 1, 12, tzinfo=UTC), 7)], theme=theme)
     assert render(specification, kind).startswith(beginning)
+
+
+def test_a_few_hours_are_bars_of_their_own_with_their_hours_below():
+    start = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert charts.ratings_per_hour([(start, 7)])["encoding"]["x"]["type"] == "ordinal"
+    many = [(start + timedelta(hours=hour), 7) for hour in range(9)]
+    assert charts.ratings_per_hour(many)["encoding"]["x"]["type"] == "temporal"
+
+
+def test_names_of_raters_do_not_cover_each_other():
+    """Three marks nearly at one place have their names on different sides; those of a crowd are left to tooltips."""
+    near = [{"rater": name, "seconds": 3 + n / 50, "agreement": 0.2, "ratings": 9} for n, name in enumerate("abc")]
+    far = {"rater": "far", "seconds": 6.0, "agreement": 0.9, "ratings": 9}
+    sides = charts.names_by_side([*near, far])
+    assert sorted(rater["rater"] for _, named in sides for rater in named) == ["a", "b", "c", "far"]
+    assert len(sides) == 3
+    crowd = [{**far, "rater": str(n)} for n in range(9)]
+    assert sum(len(named) for _, named in charts.names_by_side(crowd)) < 9

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import median_abs_deviation
 
+from annotation.weighting.exclusion.others import agreement_of_others
 from annotation.weighting.exclusion.suspected import Measures, robust_threshold, rules_for
-from benchmarks.coverage.rater import stand_out
+from annotation.weighting.table import RatingTable
+from benchmarks.coverage.rater import pairs_stand_out, stand_out
 
 NONE = [np.nan]
 
@@ -32,7 +34,8 @@ def test_the_threshold_is_the_median_less_three_robust_standard_deviations() -> 
     ("seconds", "expected"),
     [
         ([8, 8, 8, 8], 1.79),  # 8 exp(-1.5)
-        ([0.17, 7, 8, 9], 1.67),  # robust: one very fast rater hardly moves it
+        ([0.17, 7, 8, 9], 1.79),  # 8 exp(-1.5): the others' median, which one very fast rater does not move
+        ([1.15, 2.5, 4, 6], 1.33),  # a third of the others' median
         ([1.2, 1.3, 1.1], 0.5),  # short texts: a third of the median would be 0.4
         ([3, 3, 3], 1.0),
         ([0.1, 0.1], 0.5),  # everyone answers faster than anyone can read
@@ -97,3 +100,23 @@ def test_a_small_campaign_marks_the_careless_and_seldom_the_careful(raters: int,
         assert marks[:, :-1].mean() <= 0.05, kind
     careful = [stand_out(np.random.default_rng(seed), n_raters=raters, n=n) for seed in range(60)]
     assert np.mean(careful) <= 0.05
+
+
+def test_the_others_agreement_is_without_the_rater_left_out() -> None:
+    """Against ``numpy.corrcoef``: of four raters of the same responses, each of the three left with the two others."""
+    value = np.random.default_rng(5).integers(1, 6, size=(4, 12)).astype(float)
+    table = RatingTable(np.tile(np.arange(12), 4), np.repeat(np.arange(4), 12), value.ravel())
+    left = [rater for rater in range(4) if rater != 2]
+    expected = [
+        np.corrcoef(value[rater], value[[other for other in left if other != rater]].mean(axis=0))[0, 1]
+        for rater in left
+    ]
+    assert agreement_of_others(table).correlation[2] == pytest.approx(np.median(expected))
+
+
+@pytest.mark.parametrize(("noise", "least"), [(1.0, 0.85), (1.75, 0.75)])
+def test_a_quick_careless_rater_of_pairs_stands_out_among_three_careful_ones(noise: float, least: float) -> None:
+    """Simulated: 115 pairs at random in 1.15 s, beside raters who take 2.5, 4 and 6 s and answer fewer."""
+    found = np.array([pairs_stand_out(np.random.default_rng(seed), noise=noise) for seed in range(40)])
+    assert found[:, -1].mean() >= least
+    assert found[:, :-1].mean() <= 0.05

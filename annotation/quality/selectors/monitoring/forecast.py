@@ -69,7 +69,7 @@ class CriterionForecast:
             return f"What would tell {pair.first} from {pair.second} cannot be forecast yet: {pair.reason}."
         names = f"{pair.first} from {pair.second}"
         if pair.ratings == 0:
-            how = f"The {counted(self.planned, 'planned rating')}" if self.planned else "One more rating"
+            how = f"The {counted(self.planned, 'planned answer')}" if self.planned else "One more answer"
             return f"{how} should tell {names}, with a chance of {_percent(pair.chance_planned)}."
         planned = f"; {self.planned:,} {'is' if self.planned == 1 else 'are'} planned" if self.planned else ""
         if pair.ratings is not None:
@@ -78,18 +78,18 @@ class CriterionForecast:
         if pair.items is not None:
             more = f"about {counted(_rounded(pair.items), 'more item')} should"
             chance = f"with a chance of {_percent(pair.chance_items)}"
-            return f"No number of ratings of these items is likely to tell {names}; {more}, {chance}."
+            return f"No number of answers to these items is likely to tell {names}; {more}, {chance}."
         best = _percent(max(pair.chance, pair.chance_items))
         return f"{pair.first} and {pair.second} are too close: the best chance to tell them apart is {best}."
 
 
 def about(n: int) -> str:
-    """Return a forecast number of ratings with two figures.
+    """Return a forecast number of answers, each an item answered by one rater, with two figures.
 
     >>> about(7), about(143), about(1249)
-    ('7 more ratings', '140 more ratings', '1,200 more ratings')
+    ('7 more answers', '140 more answers', '1,200 more answers')
     """
-    return counted(_rounded(n), "more rating")
+    return counted(_rounded(n), "more answer")
 
 
 def _rounded(n: int) -> int:

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from annotation.campaigns.design.scale_words import Point, described_points
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN
+from annotation.campaigns.services.rules import rules_register
 from annotation.dry_runs.services.running import dry_run_create
 from annotation.models import Campaign, Criterion, Presentation, Project, Response, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
@@ -209,7 +210,10 @@ def test_instructions_follow_the_scale_or_say_that_they_do_not(manager: User, as
     assert described_points(draft.instructions) == [Point(str(value), "") for value in (5, 4, 3, 2, 1)]
 
     saved = page(client.post(url("step", draft, "screen"), screen_data(), follow=True))
-    assert "The table of the scale in the instructions follows." in saved
+    assert "The scale in the instructions now shows the new points" in saved
+    assert "The question is new; all other words of the instructions are as before" in saved
+    again = page(client.post(url("step", draft, "screen"), screen_data(), follow=True))
+    assert "The question is new" not in again
     draft.refresh_from_db()
     assert [point.value for point in described_points(draft.instructions)] == ["6", "5", "4", "3", "2", "1"]
 
@@ -454,3 +458,40 @@ def test_a_launched_design_cannot_be_edited(manager: User, as_user: AsUser, proj
     shown = page(client.get(url("design", campaign)))
     assert "None: raters are not asked for consent." in shown
     assert ">20150726<" in shown  # the seed without separators, to be copied
+
+
+def test_one_tick_registers_the_usual_rules_before_launch(draft: Campaign, manager: User, as_user: AsUser) -> None:
+    client, address = as_user(manager), url("step", draft, "quality")
+    client.post(address, quality_data(usual_rules="on"))
+    client.post(address, quality_data(usual_rules="on"))  # again: nothing new
+    (version,) = draft.rule_versions.all()
+    assert version.before_launch
+    assert [(rule["rule"], rule["action"]) for rule in version.rules] == [
+        ("median_seconds_below", "flag"),
+        ("agreement_below", "flag"),
+    ]
+    assert client.get(address).context["form"]["usual_rules"].value() is True
+    client.post(address, quality_data())
+    assert draft.rule_versions.get(version=2).rules == []
+    rules_register(
+        campaign=draft, records=[{"rule": "min_seconds_per_rating", "version": 1, "seconds": 1.0}], by=manager
+    )
+    client.post(address, quality_data(usual_rules="on"))  # rules of one's own stay
+    assert draft.rule_versions.count() == 3
+    assert "The rules that you registered" in page(client.get(address))
+
+
+def test_each_presentation_says_how_many_answers_it_takes(draft: Campaign, manager: User, as_user: AsUser) -> None:
+    """Four items with different outputs of three systems, three raters: 12 texts, 12 pairs, 4 lists."""
+    Campaign.objects.filter(pk=draft.pk).update(target="outputs")
+    text = page(as_user(manager).get(url("step", draft, "screen")))
+    for size in (
+        "12 responses × 3 raters = 36 answers",
+        "12 pairs of responses × 3 raters = 36",
+        "4 lists of responses × 3 raters = 12",
+    ):
+        assert size in text
+    first, second = Response.objects.filter(item__position=0, sources__system__isnull=False)[:2]
+    second.sources.update(response=first)
+    text = page(as_user(manager).get(url("step", draft, "screen")))
+    assert "Of 12 pairs 2 need none" in text  # two systems gave one text: their pair, and one of the other two

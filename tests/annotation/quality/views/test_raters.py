@@ -1,11 +1,14 @@
 import json
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
 
 from annotation.campaigns.services.rules import rules_register
-from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision
+from annotation.models import AuditEntry, Campaign, DecisionAction, Participation, QualityRules, RaterDecision
+from annotation.quality.selectors.raters import Verdict
 from annotation.rating.services.handout import unit_request
+from annotation.weighting.exclusion.rule import Evidence
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.annotation.worlds.rated import make_campaign as make_imported
@@ -161,6 +164,8 @@ def test_a_registered_version_is_previewed_applied_and_replayed(campaign, manage
     entry = AuditEntry.objects.get(verb="rules.apply")
     text = client.get(page(campaign, "campaign-quality") + f"?replay={entry.pk}").content.decode()
     assert "Same result." in text
+    assert "Applied last" in text
+    assert "no effect until they are applied" not in text
     assert client.get(page(campaign, "campaign-quality") + "?format=json").json()["rules"] == [GOLD]
 
 
@@ -216,8 +221,42 @@ def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager,
     ]
     assert "dot</a>" in as_user(viewer).get(page(campaign, "campaign-monitor-fragment")).content.decode()
     assert "1 rater stands out" in as_user(viewer).get(page(campaign, "campaign-results")).content.decode()
-    rules = page(campaign, "campaign-quality-rules")
-    shown = as_user(manager).post(rules, {"do": "json", "rules": suspected.rules_json})
-    assert [row.rule for row in shown.context["form"].rows] == ["median_seconds_below", "agreement_below"]
-    rules_register(campaign=campaign, records=suspected.rules, by=manager)
-    assert "stands out" not in as_user(manager).get(raters).content.decode()
+    results = as_user(manager).get(page(campaign, "campaign-results")).content.decode()
+    assert "Krippendorff" in results.partition("What this rests on")[2]
+    rules = f"{page(campaign, 'campaign-quality-rules')}?suggested=1"
+    for shown in (results, text, as_user(manager).get(page(campaign, "campaign-monitor-fragment")).content.decode()):
+        assert rules in shown  # one click leads to the rules that would exclude, and their effects
+    offered = as_user(manager).get(rules).context
+    assert [row.rule for row in offered["form"].rows] == ["median_seconds_below", "agreement_below"]
+    assert {verdict.rater.pseudonym for verdict in offered["preview"].excluded} == {"dot"}
+    row = {"rule-0": "agreement_below", "r0-action": "flag", "r0-correlation": "0.2", "r0-after": "10", "do": "preview"}
+    preview = as_user(manager).post(page(campaign, "campaign-quality-rules"), row).content.decode()
+    assert "Exclude the clearest" in " ".join(preview.split())  # a flagged rater stays among the others
+    rules_register(campaign=campaign, records=suspected.excluding, by=manager)
+    text = as_user(manager).get(raters).content.decode()
+    assert "stands out" not in text
+    assert "1 rater falls under the rules" in text
+    assert page(campaign, "campaign-quality-apply", 1) in text
+    ((dot, _, _),) = as_user(manager).get(raters).context["suspects"].rows
+    RaterDecision.objects.create(campaign=campaign, rater_id=dot, action=DecisionAction.FLAG, reason="Seen.")
+    assert "falls under the rules" not in as_user(manager).get(raters).content.decode()
+
+
+def test_a_rater_is_not_clear_if_the_interval_reaches_the_threshold():
+    unclear = Evidence("measure", 20, 0.17, -0.11, 0.45, 0.2)
+    assert Verdict(None, "flag", 1, "", unclear).is_unclear
+    assert not Verdict(None, "flag", 1, "", replace(unclear, high=0.19)).is_unclear
+    assert not Verdict(None, "flag", 1, "", replace(unclear, pvalue=0.3)).is_unclear
+
+
+def test_the_overview_says_who_may_take_part_and_the_ratings_keep_the_campaigns_tabs(campaign, manager, as_user):
+    Campaign.objects.filter(pk=campaign.pk).update(admission="named")
+    text = " ".join(as_user(manager).get(page(campaign, "campaign-detail")).content.decode().split())
+    assert "Who may take part: anybody with the link who gives a name." in text
+    ratings = as_user(manager).get(page(campaign, "campaign-ratings")).content.decode()
+    assert page(campaign, "campaign-results") in ratings
+    bob = rater_of(campaign, "bob")
+    bob.presentations.update(outcome="replaced")
+    shown = as_user(manager).get(page(campaign, "campaign-rater", bob.pk)).content.decode()
+    assert "slot reopened" in shown
+    assert "opened again later" not in shown
