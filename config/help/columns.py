@@ -61,7 +61,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Standardised": "The same in standard deviations of each rater's ratings, which removes severity and spread.",
         "Strength": f"Bradley-Terry strength, {INTERVAL}, with mean 0: 0.69 more is preferred twice as often.",
         "Share won": f"Share of comparisons won, a tie counted as half, {INTERVAL}. More points on a screen win.",
-        "Won, tied, lost": "Comparisons that raters made. Identical texts are tied without one.",
+        "Won, tied, lost": "Comparisons by raters; behind a plus, ties of identical texts, which no rater saw.",
         "Ratings": "Ratings that count: without excluded raters, late answers and what was corrected.",
         "Raters": "Who gave them.",
         "Items": "Items with a rating of the system's output.",

@@ -189,7 +189,8 @@ def _quality(log: RatingLog, keep: np.ndarray) -> RaterQuality:
     _, response = np.unique(log.need("response", "quality")[keep], return_inverse=True)
     table = RatingTable(response, log.code[keep], log.need("value", "quality")[keep], n_raters=len(log.raters))
     criterion = log.need("criterion", "quality").astype(np.str_)[keep]
-    return rater_quality(table, checks=checks, seconds=log.need("seconds", "quality")[keep], criterion=criterion)
+    seconds, screen, points = (log.need(name, "quality")[keep] for name in ("seconds", "screen", "points"))
+    return rater_quality(table, checks=checks, seconds=seconds, criterion=criterion, screen=screen, points=points)
 
 
 def stage_counts(campaign: models.Campaign) -> dict[str, int]:

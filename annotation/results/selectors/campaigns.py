@@ -57,7 +57,7 @@ def _headline(campaign: Campaign) -> Headline | None:
         return None
     first = compared[0]
     text = named_sentence(first, many=len(results.criteria) > 1)
-    return Headline(text, _basis(results, campaign), any(pair.differs for pair in first.pairs))
+    return Headline(text, _basis(results, campaign), any(pair.is_certain for pair in first.pairs))
 
 
 def _basis(results: Results, campaign: Campaign) -> str:
