@@ -51,7 +51,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "forecast": {
         "Open difference": "Two systems whose order is not certain, the one ahead first.",
         "Difference": "Now, with half the interval that decides: 95%, corrected for the number of differences.",
-        "Chance as planned": "How likely the difference is certain once every slot is filled.",
+        "Chance as planned": "How likely the difference is certain once every slot is filled, while some are open.",
         "More ratings": "Beyond the planned, given to the items where they narrow this difference most.",
         "Or more items": "Items like these, each with the planned ratings, that do the same.",
     },

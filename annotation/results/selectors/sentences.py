@@ -59,6 +59,8 @@ def _rough(verdict: CriterionVerdict) -> str:
 def _nothing_certain(verdict: CriterionVerdict) -> str:
     if len(verdict.pairs) == 1:
         (pair,) = verdict.pairs
+        if isnan(pair.difference):
+            return _never_met(pair)
         difference = _difference(pair, verdict.of_means)
         return f"{_who(verdict)} cannot tell {pair.first} and {pair.second} apart yet: {difference}."
     best = verdict.systems[0]
@@ -105,6 +107,8 @@ def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
         return ""
     if len(open_) == 1:
         (pair,) = open_
+        if isnan(pair.difference):
+            return _never_met(pair)
         return f"{pair.first} and {pair.second} cannot be told apart: {_difference(pair, of_means)}."
     names = list(dict.fromkeys(name for pair in open_ for name in (pair.first, pair.second)))
     if len(open_) == len(names) * (len(names) - 1) // 2:
@@ -112,6 +116,10 @@ def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
     if len(open_) <= MOST_PAIRS:
         return f"{listed([f'{pair.first} from {pair.second}' for pair in open_])} cannot be told."
     return f"The other {len(open_):,} differences are not certain."
+
+
+def _never_met(pair: PairVerdict) -> str:
+    return f"{pair.first} and {pair.second} have no rated item in common."
 
 
 def _leads_over_all(verdict: CriterionVerdict) -> list[PairVerdict]:
