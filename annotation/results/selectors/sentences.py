@@ -37,7 +37,8 @@ def verdict_sentence(verdict: CriterionVerdict) -> str:
         sentences = [*_named_pairs(verdict, certain), _others_may_not(verdict, perhaps), _cannot_tell(open_)]
     else:
         sentences = [*_many_pairs(verdict, certain), _others_may_not(verdict, perhaps), _cannot_tell(open_)]
-    if verdict.is_rough and (certain or not perhaps):
+    is_compared = any(not isnan(pair.difference) for pair in verdict.pairs)
+    if verdict.is_rough and is_compared and (certain or not perhaps):
         sentences.append(_rough(verdict))
     return " ".join(filter(None, sentences))
 
@@ -71,24 +72,25 @@ def _nothing_certain(verdict: CriterionVerdict) -> str:
 
 
 def _by_these_alone(verdict: CriterionVerdict, perhaps: list[PairVerdict]) -> str:
-    """Say which differences would hold on other items, where none is certain for other raters."""
-    n = verdict.raters
-    if n == 1:
-        why, these = "only one has rated", "The one"
-    elif verdict.is_rough:
-        why, these = f"there are only {n}, who disagree", f"These {n}"
-    else:
-        why, these = "those who rated disagree", f"These {n:,}" if n else "These"
-    verb = "prefers" if n == 1 else "prefer"
+    """Say which differences other items would show again, where none is certain for other raters."""
     if len(perhaps) == 1:
         (pair,) = perhaps
-        what = f"{pair.first} to {pair.second} ({_difference(pair, verdict.of_means)})"
+        what = f"put {pair.first} above {pair.second} ({_difference(pair, verdict.of_means)})"
     elif len(perhaps) <= MOST_PAIRS:
-        what = listed([_over(pair, "" if place else verdict.of_means) for place, pair in enumerate(perhaps)])
+        what = f"put {listed([_above(pair, '' if n else verdict.of_means) for n, pair in enumerate(perhaps)])}"
     else:
-        widest = _over(perhaps[0], verdict.of_means)
-        what = f"one system in {len(perhaps):,} of {len(verdict.pairs):,} pairs, most clearly {widest}"
-    return f"No difference is certain for other raters: {why}. {these} {verb} {what}, and would on other items, too."
+        widest = _above(perhaps[0], verdict.of_means)
+        what = f"tell {len(perhaps):,} of {len(verdict.pairs):,} pairs apart, most clearly {widest}"
+    n = verdict.raters
+    if not n:  # the interval is over items alone, and more cautious than the test
+        return f"No difference is certain: tests over items {what}, but the intervals hold 0."
+    if n == 1:
+        why, these = "only one has rated", "this same one"
+    elif verdict.is_rough:
+        why, these = f"there are only {n}, who disagree", f"these same {n}"
+    else:
+        why, these = "those who rated disagree", f"these same {n:,}"
+    return f"No difference is certain for other raters: {why}. With {these}, other items should again {what}."
 
 
 def _others_may_not(verdict: CriterionVerdict, perhaps: list[PairVerdict]) -> str:
@@ -97,8 +99,7 @@ def _others_may_not(verdict: CriterionVerdict, perhaps: list[PairVerdict]) -> st
         return ""
     if len(perhaps) > MOST_PAIRS:
         return f"{len(perhaps):,} more hold for these raters only: with others they may not."
-    names = listed([_over(pair) for pair in perhaps])
-    return f"These raters also prefer {names}; others may not."
+    return f"These raters also put {listed([_above(pair) for pair in perhaps])}; others may not."
 
 
 def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
@@ -191,9 +192,9 @@ def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[s
     return [lead, f"{how_many} certain, {largest}."]
 
 
-def _over(pair: PairVerdict, of_means: str = "") -> str:
+def _above(pair: PairVerdict, of_means: str = "") -> str:
     where = f" {of_means}" if of_means else ""
-    return f"{pair.first} to {pair.second} ({number(pair.difference, plus=True)}{where})"
+    return f"{pair.first} above {pair.second} ({number(pair.difference, plus=True)}{where})"
 
 
 def _are(n: int) -> str:

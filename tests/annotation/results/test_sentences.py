@@ -87,19 +87,19 @@ def test_what_items_alone_say_is_not_called_certain():
         ("birch", "cobalt", 0.05, -0.2, 0.3, 0.9),
     ]
     assert verdict_sentence(verdict(["aurora", "birch", "cobalt", "dune"], few, raters=4)) == (
-        "No difference is certain for other raters: there are only 4, who disagree. These 4 prefer aurora to dune "
-        "(+0.90 on a scale of 1 to 5), birch to dune (+0.72) and cobalt to dune (+0.68), and would on other items, "
-        "too. aurora, cobalt and birch cannot be told apart."
+        "No difference is certain for other raters: there are only 4, who disagree. With these same 4, other items "
+        "should again put aurora above dune (+0.90 on a scale of 1 to 5), birch above dune (+0.72) and cobalt above "
+        "dune (+0.68). aurora, cobalt and birch cannot be told apart."
     )
     open_ = [("A", "B", 0.52, -0.53, 1.57, 0.01)]
     assert verdict_sentence(verdict(["A", "B"], open_)) == (
-        "No difference is certain for other raters: those who rated disagree. These 12 prefer A to B "
-        "(+0.52 on a scale of 1 to 5, 95% interval −0.53 to 1.57), and would on other items, too."
+        "No difference is certain for other raters: those who rated disagree. With these same 12, other "
+        "items should again put A above B (+0.52 on a scale of 1 to 5, 95% interval −0.53 to 1.57)."
     )
     others = [("A", "C", 0.3, 0.1, 0.5, 0.01), ("B", "C", -0.2, -0.9, 0.5, 0.8)]
     assert verdict_sentence(verdict(["A", "B", "C", "D"], open_ + others)) == (
         "12 raters prefer A to C: +0.30 on a scale of 1 to 5, 95% interval 0.10 to 0.50. "
-        "These raters also prefer A to B (+0.52); others may not. "
+        "These raters also put A above B (+0.52); others may not. "
         "B and C cannot be told apart: −0.20, 95% interval −0.90 to 0.50."
     )
 
@@ -116,6 +116,6 @@ def test_of_many_differences_the_largest_that_should_hold_is_given():
     ]
     assert verdict_sentence(verdict(names, many, {"C": 2, "D": 2})) == (
         "12 raters find no system ahead of all others: A and B share the first place. Of 6 differences 4 are certain, "
-        "the largest between A and C: +0.80 on a scale of 1 to 5, 95% interval 0.20 to 1.40. These raters also prefer "
-        "A to D (+0.90); others may not. A and B cannot be told apart: +0.20, 95% interval −0.20 to 0.60."
+        "the largest between A and C: +0.80 on a scale of 1 to 5, 95% interval 0.20 to 1.40. These raters also put "
+        "A above D (+0.90); others may not. A and B cannot be told apart: +0.20, 95% interval −0.20 to 0.60."
     )
