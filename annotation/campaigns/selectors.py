@@ -56,7 +56,7 @@ LOGGED = {
     "revision": "revision",
     "extra": "extra",
 }
-RATING_COLUMNS = (*LOGGED, "seconds", "sent_at", "source_row")
+RATING_COLUMNS = (*LOGGED, "seconds", "sent_at", "source_row", "rater_excluded")
 
 
 class WorkRow(NamedTuple):
@@ -225,10 +225,11 @@ def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
     """Yield every revision of every rating, oldest first, from a server-side cursor; columns as in RATING_COLUMNS."""
     presentation = ("shown_at", "ended_at", "seconds_given", "source_row")
     columns = [*LOGGED.values(), "sent_at", *(f"presentation__{name}" for name in presentation)]
-    ratings = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns)
-    for *logged, sent, shown, ended, given, row in ratings.iterator(chunk_size=2000):
+    ratings = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns, "rater_id")
+    excluded = set(campaign.participations.filter(excluded_at__isnull=False).values_list("rater_id", flat=True))
+    for *logged, sent, shown, ended, given, row, rater in ratings.iterator(chunk_size=2000):
         seconds = round((ended - shown).total_seconds(), 3) if shown and ended else given
-        yield (*logged, seconds, sent, row)
+        yield (*logged, seconds, sent, row, rater in excluded)
 
 
 def rater_rows(campaign: Campaign) -> list[WorkRow]:

@@ -64,6 +64,8 @@ def running_campaigns(project: Project) -> Iterator[Running]:
         note = "paused" if campaign.state == CampaignState.PAUSED else "no ratings in the last hour"
         if rest:
             note = f"{rest.per_hour:,.0f} items per hour"
+            if rest.is_extrapolated:
+                note += f", {rest.rests_on}"
         end = rest.end if rest and left and left.can_end else None
         yield Running(at, campaign.name, url, done, planned, note, end)
 

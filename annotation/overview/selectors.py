@@ -7,7 +7,7 @@ from heapq import nlargest
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation import models
 from annotation.campaigns.rated import rated_by
@@ -109,16 +109,32 @@ def counts_of(project: Project) -> Counts:
         complete=sum(row.is_complete for row in at_work(project)),
         closed=states["over"],
         of_references=_of_references(project),
-        answers=models.Presentation.objects.filter(
-            campaign__project=project,
-            purpose=Purpose.WORK,
-            outcome__in=[models.PresentationOutcome.SUBMITTED, models.PresentationOutcome.IMPORTED],
-        ).count(),
+        **_answers(project),
         releases=models.Release.objects.filter(done, reference_set__project=project).count(),
         runs=anything.score_runs.filter(done).count(),
         references=models.ResponseSource.objects.filter(item__dataset__project=project, system=None).exists(),
         studies=anything.studies.filter(done).count(),
     )
+
+
+def _answers(project: Project) -> dict[str, int]:
+    """Count the answers that count, and those of excluded raters."""
+    outcome = models.PresentationOutcome
+    excluded = models.Participation.objects.filter(
+        campaign=OuterRef("campaign"), rater=OuterRef("rater"), excluded_at__isnull=False
+    )
+    sent = models.Presentation.objects.filter(campaign__project=project, purpose=Purpose.WORK)
+    sent = sent.filter(outcome__in=[outcome.SUBMITTED, outcome.IMPORTED, outcome.REPLACED])
+    by_excluded = sent.filter(Exists(excluded))
+    left_out = by_excluded.count()
+    counted_ones = sent.exclude(outcome=outcome.REPLACED).exclude(pk__in=by_excluded.values("pk")).count()
+    return {"answers": counted_ones, "left_out": left_out}
+
+
+def _answers_hint(counts: Counts) -> str:
+    if not counts.left_out:
+        return "sent by raters"
+    return f"that count; {counts.left_out:,} more of excluded raters"
 
 
 def _of_references(project: Project) -> int:
@@ -132,7 +148,7 @@ def _of_references(project: Project) -> int:
 def _cards(counts: Counts) -> list[dict[str, str]]:
     """Return the numbers of the loop."""
     return [
-        card("Answers", counts.answers, "sent by raters", "annotation:campaign-list"),
+        card("Answers", counts.answers, _answers_hint(counts), "annotation:campaign-list"),
         card("Releases", counts.releases, "of weights", "annotation:reference-set-list"),
         card("Score runs", counts.runs, "finished", "metrics:run-list"),
         card("Studies", counts.studies, "finished", "correlations:study-list"),

@@ -21,7 +21,8 @@ class Counts(NamedTuple):
     complete: int  # open ones with all planned ratings
     closed: int  # imported ones are closed, too
     of_references: int  # campaigns whose ratings can become weights
-    answers: int
+    answers: int  # that count
+    left_out: int  # answers of excluded raters
     releases: int
     runs: int
     references: bool  # of any data set
@@ -97,6 +98,13 @@ STEPS = (
         "See the results",
         "annotation:campaign-results",
         CampaignState.CLOSED,
+    ),
+    Step(
+        lambda n: not n.runs and not n.references and 0 < n.complete == n.open,
+        "Everything is rated. See which system is better by the raters, and how sure that is.",
+        "See the results",
+        "annotation:campaign-results",
+        CampaignState.RUNNING,
     ),
     Step(
         lambda n: not n.runs,

@@ -27,7 +27,8 @@ class Differences:
     Attributes
     ----------
     mean, low, high : (T, T) float
-        Mean over items of the row's mean rating less the column's, with its 95% interval over other raters and items.
+        Mean over items of the row's mean rating less the column's, with its 95% interval over other raters and items,
+        cut at the largest difference that the scale allows.
     p_values : (T, T) float
         Paired permutation test over items, two-sided.
     wilcoxon_p_values : (T, T) float
@@ -103,7 +104,8 @@ def system_means(
         T; by default one more than the largest code.
     ends : (float, float)
         Of the scale. A mean's interval is then that of its log odds between them: it stays on the scale, and is longer
-        on the side away from the nearer end, as the means of few skewed ratings are. NaN for a scale without ends.
+        on the side away from the nearer end, as the means of few skewed ratings are. Intervals of differences are cut
+        at the length of the scale. NaN for a scale without ends.
     permutations : int, optional
         By default `PERMUTATIONS`, or `PERMUTATIONS_PER_PAIR` for each pair if those are more.
 
@@ -148,7 +150,7 @@ def system_means(
         np.array([0 if raters is None else np.unique(raters[own]).size for own in by_system], dtype=np.int64),
         np.isfinite(of_items).sum(axis=1),
         of_items,
-        _differences(values, each, items, clusters, by_system, of_items, rng, permutations),
+        _differences(values, each, items, clusters, by_system, of_items, rng, permutations, _widest(ends)),
     )
 
 
@@ -184,6 +186,7 @@ def _differences(
     of_items: FloatArray,
     rng: np.random.Generator,
     permutations: int | None,
+    widest: float,
 ) -> Differences:
     n = len(by_system)
     mean, low, high, ranked, tested, adjusted = (np.full((n, n), np.nan) for _ in range(6))
@@ -203,12 +206,19 @@ def _differences(
         variance = two_way_variance(sign * weight * (values[own] - centre), clusters.select(own), weight)
         differences = of_items[i][both] - of_items[j][both]
         difference, half = float(differences.mean()), variance.half_width()
-        mean[i, j], low[i, j], high[i, j] = difference, difference - half, difference + half
-        mean[j, i], low[j, i], high[j, i] = -difference, -difference - half, -difference + half
+        ends = np.clip([difference - half, difference + half], -widest, widest)
+        mean[i, j], low[i, j], high[i, j] = difference, *ends
+        mean[j, i], low[j, i], high[j, i] = -difference, -ends[1], -ends[0]
         ranked[i, j] = ranked[j, i] = signed_rank_p(differences)
         tested[i, j] = tested[j, i] = p
         adjusted[i, j] = adjusted[j, i] = corrected
     return Differences(mean, low, high, tested, ranked, adjusted, shared @ shared.T)
+
+
+def _widest(ends: tuple[float, float]) -> float:
+    """Return the largest difference of two means on a scale with these ends; infinite without ends."""
+    width = ends[1] - ends[0]
+    return width if np.isfinite(width) else np.inf
 
 
 def paired_permutation_p(

@@ -44,3 +44,27 @@ def standardised(rater: npt.ArrayLike, rating: npt.ArrayLike) -> FloatArray:
     varies = (highest > lowest)[codes]
     z: FloatArray = np.divide(deviation, spread[codes], out=np.full(values.shape, np.nan), where=varies)
     return z
+
+
+def furthest_mean(rater: npt.ArrayLike, weight: npt.ArrayLike) -> float:
+    """Return how far from 0 a weighted mean of standardised ratings can lie, whatever the raters answer.
+
+    Each rater's n standardised ratings sum to 0 and their squares to n - 1, so that a weighted sum of them is at most
+    the length of the centred weights times the root of n - 1 (Cauchy and Schwarz).
+
+    Parameters
+    ----------
+    rater : (n,) int
+        Codes from 0.
+    weight : (n,) float
+        Of each of the raters' ratings in the mean; 0 for ratings of others.
+
+    Examples
+    --------
+    >>> round(furthest_mean([0, 0, 0, 0], [0.5, 0.5, 0, 0]), 3)  # of two systems with two ratings each: sqrt(3) / 2
+    0.866
+    """
+    codes, weights = np.asarray(rater, dtype=np.int64), np.asarray(weight, dtype=np.float64)
+    n = np.bincount(codes)
+    centred = weights - (np.bincount(codes, weights) / np.maximum(n, 1))[codes]
+    return float(np.sqrt(np.bincount(codes, centred**2) * np.maximum(n - 1, 0)).sum())

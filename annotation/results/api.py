@@ -19,6 +19,8 @@ from annotation.results.selectors.tables import plain_results
 from annotation.results.services.snapshots import snapshot_request
 from annotation.results.tasks import results_compute
 
+IDENTICAL = "Ties of identical texts, which no rater saw; weighed as in the share."
+
 
 class SystemResultSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
@@ -40,6 +42,7 @@ class SystemResultSerializer(serializers.Serializer[Any]):
     wins = serializers.IntegerField()
     ties = serializers.IntegerField()
     losses = serializers.IntegerField()
+    identical = serializers.FloatField(help_text=IDENTICAL)
     values = serializers.JSONField(help_text="Pairs of a value and how often it was given.")
 
 
@@ -56,6 +59,7 @@ class PairResultSerializer(serializers.Serializer[Any]):
     wins = serializers.IntegerField(help_text="Comparisons on one screen that the first won; 0 if texts stood alone.")
     ties = serializers.IntegerField()
     losses = serializers.IntegerField()
+    identical = serializers.FloatField(help_text=IDENTICAL)
 
 
 class CriterionResultSerializer(serializers.Serializer[Any]):
@@ -74,12 +78,16 @@ class CriterionResultSerializer(serializers.Serializer[Any]):
     order_low = serializers.FloatField(allow_null=True)
     order_high = serializers.FloatField(allow_null=True)
     identical = serializers.IntegerField(help_text="Pairs of outputs that are one text, tied without a rater.")
+    by_turn = serializers.BooleanField(help_text="Each output has the mean of its turns' ratings.")
+    raters = serializers.IntegerField(help_text="Who rated it; 0 if they are not known one by one.")
 
 
 class ResultsSerializer(serializers.Serializer[Any]):
     campaigns = serializers.JSONField()
     criteria = CriterionResultSerializer(many=True)
-    left_out = serializers.JSONField(help_text="Ratings that were made and do not count, by reason.")
+    left_out = serializers.JSONField(
+        help_text="Ratings that were made and do not count, by reason, and why raters are excluded."
+    )
     ratings = serializers.IntegerField()
     raters = serializers.IntegerField()
     items = serializers.IntegerField()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 LINE, MARGIN = 30, 60  # height of a system's line, and of the axis
 PAIR_LINE = 26
-CERTAIN, PERHAPS, OPEN = "certain", "certain for these raters", "not certain"  # differences
 IN_A_ROW = 7  # values for which a phone has room
+CERTAIN, PERHAPS, OPEN = "certain", "for these raters only", "not certain"  # differences
 FEW_VALUES = 11  # up to here each value of the scale has a name of its own
 
 
@@ -94,7 +94,7 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
             "low": finite_or_none(pair.low),
             "high": finite_or_none(pair.high),
             "p": finite_or_none(pair.adjusted),
-            "sure": OPEN if not pair.differs else PERHAPS if pair.holds_zero else CERTAIN,
+            "sure": OPEN if not pair.differs else PERHAPS if pair.is_of_these_raters else CERTAIN,
         }
         for pair in verdict.pairs
         if not isnan(pair.difference)

@@ -247,8 +247,8 @@ def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> d
         "systems": [(each, f"{items}&{urlencode({'system': each.name})}") for each in verdict.systems],
         "matrix": [(row, [_cell(verdict, row, column, items) for column in names]) for row in names],
         "names": names,
-        "certain": sum(pair.differs for pair in verdict.pairs),
-        "perhaps": sum(pair.differs and pair.holds_zero for pair in verdict.pairs),
+        "certain": sum(pair.is_certain for pair in verdict.pairs),
+        "perhaps": sum(pair.is_of_these_raters for pair in verdict.pairs),
     }
 
 
@@ -265,7 +265,7 @@ def _cell(verdict: CriterionVerdict, row: str, column: str, items: str) -> dict[
         "pair": pair,
         "url": f"{items}&{urlencode([('system', row), ('system', column)])}",
         "side": _side(sign * pair.difference, pair),
-        "won": (pair.wins, pair.ties, pair.losses)[::sign] if verdict.by_pairs else (),
+        "won": (pair.wins, pair.shown_ties, pair.losses)[::sign] if verdict.by_pairs else (),
     }
 
 
@@ -273,7 +273,7 @@ def _side(difference: float, pair: PairVerdict) -> str:
     """Return the classes of a cell: which system is ahead, and whether with other raters it may be otherwise."""
     if not pair.differs:
         return ""
-    return f"{'ahead' if difference > 0 else 'behind'}{' perhaps' if pair.holds_zero else ''}"
+    return f"{'ahead' if difference > 0 else 'behind'}{' perhaps' if pair.is_of_these_raters else ''}"
 
 
 def _downloads(project: Project, query: str) -> dict[str, str]:

@@ -36,6 +36,8 @@ def rater_quality(
     checks: CheckLog | None = None,
     seconds: npt.ArrayLike | None = None,
     criterion: npt.ArrayLike | None = None,
+    screen: npt.ArrayLike | None = None,
+    points: npt.ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> RaterQuality:
     """Compute all measures of all raters.
@@ -46,7 +48,7 @@ def rater_quality(
         Ordinary ratings; answers to checks are in ``checks`` alone.
     checks : CheckLog, optional
         Its raters are the table's codes, 0..K-1. Without it every check has n = 0 and a reason.
-    seconds, criterion
+    seconds, criterion, screen, points
         As in ``summarise_raters``; ``criterion`` names criteria as ``checks`` does.
     confidence : float
         In (0, 1).
@@ -67,7 +69,9 @@ def rater_quality(
     answers = CheckLog([], kind=[], value=[]) if checks is None else checks
     n = table.n_raters
     return RaterQuality(
-        summary=summarise_raters(table, seconds=seconds, criterion=criterion, confidence=confidence),
+        summary=summarise_raters(
+            table, seconds=seconds, criterion=criterion, screen=screen, points=points, confidence=confidence
+        ),
         gold=check_accuracy(answers, "gold", n, confidence=confidence),
         attention=check_accuracy(answers, "attention", n, confidence=confidence),
         anchor=check_accuracy(answers, "anchor", n, confidence=confidence),

@@ -30,13 +30,14 @@ class RaterSummary:
     agreement : Pearson correlation of the ratings with the mean rating the other raters gave the same responses.
     n_compared : ratings behind ``agreement``: those of responses that another rater rated too.
     entropy : of the distribution of answers, in bits; 0 for a rater who always gives the same.
-    median_seconds : median time per rating, of the ratings whose time is known.
+    median_seconds : median time per rating, of the ratings whose time is known; with ``screen`` per answer.
     agreement_reason : why ``agreement`` is NaN; empty where it is not.
     mean_low, mean_high : interval of the mean (Student); NaN below two ratings and where all are equal.
     agreement_low, agreement_high : interval of ``agreement`` (Fisher); NaN below four ratings, and at -1 and 1.
-    entropy_low, entropy_high : interval of ``entropy`` (jackknife); NaN below thirty ratings, and where all answers are
-        equal or equally frequent, for which the method has no spread.
-    n_timed : ratings whose time is known.
+    entropy_low, entropy_high : interval of ``entropy`` (jackknife), cut at 0 and, with ``points``, at the most bits
+        that the scales allow; NaN below thirty ratings, and where all answers are equal or equally frequent, for which
+        the method has no spread.
+    n_timed : ratings whose time is known; with ``screen`` answers.
     seconds_low, seconds_high : interval of ``median_seconds`` (order statistics); NaN below six times.
     """
 
@@ -64,6 +65,8 @@ def summarise_raters(
     *,
     seconds: npt.ArrayLike | None = None,
     criterion: npt.ArrayLike | None = None,
+    screen: npt.ArrayLike | None = None,
+    points: npt.ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> RaterSummary:
     """Summarise each rater's ratings.
@@ -77,6 +80,10 @@ def summarise_raters(
         The criterion of each rating, if a table holds several. ``agreement`` is then the correlation within
         criteria (each scaled by the standard deviation of its ratings, so that no scale outweighs another) and
         ``entropy`` the mean of the criteria's, by ratings; mean and spread are those of all ratings together.
+    screen : array of int or str, shape (n,), optional
+        What each rating was sent with: several texts or criteria on one screen share a time, which counts once.
+    points : float array, shape (n,), optional
+        How many values the scale of each rating has; NaN where any number is one.
     confidence : float
         In (0, 1).
 
@@ -88,7 +95,7 @@ def summarise_raters(
     Raises
     ------
     ValueError
-        ``seconds`` or ``criterion`` of another length than the table, or ``confidence`` outside (0, 1).
+        An array of another length than the table, or ``confidence`` outside (0, 1).
 
     References
     ----------
@@ -110,7 +117,8 @@ def summarise_raters(
     mean_ends = mean_interval(mean, np.where(spread > _rounding(table), spread, np.nan), n, confidence=confidence)
     agreement_ends = correlation_interval(agreement, n_compared - held_fixed, confidence=confidence)
     entropy, entropy_ends = _entropy(table, about, n_criteria, n, confidence)
-    median_seconds, n_timed, seconds_ends = _median_seconds(table, seconds, confidence)
+    most_bits = _most_bits(table, about, points, n)
+    median_seconds, n_timed, seconds_ends = _median_seconds(table, _once(table, seconds, screen), confidence)
     return RaterSummary(
         n=n,
         mean=mean,
@@ -125,7 +133,7 @@ def summarise_raters(
         agreement_low=agreement_ends.low,
         agreement_high=agreement_ends.high,
         entropy_low=entropy_ends.low,
-        entropy_high=entropy_ends.high,
+        entropy_high=np.minimum(entropy_ends.high, most_bits),
         n_timed=n_timed,
         seconds_low=seconds_ends.low,
         seconds_high=seconds_ends.high,
@@ -214,9 +222,35 @@ def _entropy(
     return entropy, Intervals(np.maximum(low, 0.0), high)
 
 
+def _most_bits(table: RatingTable, about: IntArray, points: npt.ArrayLike | None, n: IntArray) -> FloatArray:
+    """Return the entropy that each rater would have who uses all points of each scale equally; infinite if unknown."""
+    if points is None:
+        return np.full(table.n_raters, np.inf)
+    available = np.asarray(points, dtype=np.float64)
+    aligned("points", available, table.value.shape, per="rating")
+    # A mean over turns lies between points: no scale has fewer values than were given.
+    given = np.unique(np.stack([about.astype(np.float64), table.value]), axis=1)[0].astype(np.int64)
+    most = np.maximum(np.nan_to_num(available, nan=np.inf), np.bincount(given)[about])
+    return ratio(np.bincount(table.rater, np.log2(most), minlength=table.n_raters), n)
+
+
 def _n_log_n(n: npt.NDArray[Any]) -> FloatArray:
     logarithm: FloatArray = n * np.log2(np.maximum(n, 1))
     return logarithm
+
+
+def _once(table: RatingTable, seconds: npt.ArrayLike | None, screen: npt.ArrayLike | None) -> npt.ArrayLike | None:
+    """Return times with one for each screen of a rater, the others NaN."""
+    if seconds is None or screen is None:
+        return seconds
+    taken = np.array(seconds, dtype=np.float64)
+    aligned("seconds", taken, table.value.shape, per="rating")
+    at_once = codes_of(aligned("screen", np.asarray(screen), table.value.shape, per="rating"))
+    known = np.flatnonzero(~np.isnan(taken))
+    first = known[np.unique(crossed(table.rater[known], at_once[known]), return_index=True)[1]]
+    once = np.full(taken.shape, np.nan)
+    once[first] = taken[first]
+    return once
 
 
 def _median_seconds(

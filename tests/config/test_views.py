@@ -1,5 +1,6 @@
 """Home and health."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,17 @@ def test_home_shows_anonymous_visitors_the_sign_in_link(db: None, client: Client
     response = client.get("/")
     assert response.status_code == 200
     assert "Sign in" in response.content.decode()
+
+
+def test_the_picture_on_the_home_page_draws_its_numbers_at_their_place(db: None, client: Client) -> None:
+    picture = client.get("/").content.decode().split("Three systems with scores", 1)[1].split("</svg>", 1)[0]
+    axis = re.findall(r'x="(\d+)" y="180" [^>]*>([\d.]+)<', picture)
+    (left, low), (right, high) = [(float(x), float(value)) for x, value in (axis[0], axis[-1])]
+    marks = [float(x) for x in re.findall(r'cx="(\d+)"', picture)]
+    values = [float(value) for value in re.findall(r">(0\.\d\d)\b", picture)]
+    assert len(marks) == len(values) == 3
+    for x, value in zip(marks, values, strict=True):
+        assert x == pytest.approx(left + (value - low) / (high - low) * (right - left))
 
 
 def test_home_redirects_members_to_their_projects(manager: User, client: Client) -> None:

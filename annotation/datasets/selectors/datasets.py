@@ -54,7 +54,7 @@ class DatasetFacts:
     items: int
     responses: int
     outputs: int
-    distinct_outputs: int
+    distinct_outputs: int  # texts of outputs, over all items
     references: int
     kinds: list[tuple[str, int]]
     systems: list[SystemRow]
@@ -79,7 +79,7 @@ def dataset_facts(dataset: Dataset) -> DatasetFacts:
     }
     is_output = Q(kind=SourceKind.SYSTEM)
     distinct = sources.aggregate(
-        distinct_outputs=Count("response", distinct=True, filter=is_output),
+        distinct_outputs=Count("response__text_key", distinct=True, filter=is_output),
         references=Count("response", distinct=True, filter=~is_output),
     )
     return DatasetFacts(

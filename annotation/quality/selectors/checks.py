@@ -6,7 +6,7 @@ import numpy as np
 
 from annotation.core import sql
 from annotation.models import Campaign, Criterion, Rater
-from annotation.rating.selectors.ratings import IntArray, RatingColumns, scale_values
+from annotation.rating.selectors.ratings import FloatArray, IntArray, RatingColumns, scale_values
 from annotation.weighting.checks import CheckLog
 from annotation.weighting.exclusion.log import RatingLog
 
@@ -88,8 +88,17 @@ def quality_log(ratings: RatingColumns, criteria: Sequence[Criterion], checks: C
         response=ratings.response_id,
         value=scale_values(ratings.value, ratings.criterion_id, criteria),
         criterion=criterion_names(ratings.criterion_id, criteria),
+        screen=ratings.presentation_id,
+        points=_points(ratings.criterion_id, criteria),
         checks=checks,
     )
+
+
+def _points(criterion_ids: IntArray, criteria: Sequence[Criterion]) -> FloatArray:
+    """Return how many values the scale of each rating has; NaN for sliders and numbers."""
+    points = {criterion.pk: float(len(criterion.scale.points)) or np.nan for criterion in criteria}
+    distinct, code = np.unique(criterion_ids, return_inverse=True)
+    return np.array([points[pk] for pk in distinct.tolist()], dtype=np.float64)[code]
 
 
 def rater_names(rater_ids: IntArray) -> np.ndarray:

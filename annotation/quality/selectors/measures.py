@@ -81,7 +81,7 @@ MEASURES = {
         "seconds_",
         n="n_timed",
         reason="no time is known",
-        of="timed ratings",
+        of="timed answers",
     ),
     "mean": MeasureKind("Mean", "summary", "mean", "mean_", is_listed=False),
     "spread": MeasureKind("Spread", "summary", "spread", is_listed=False),

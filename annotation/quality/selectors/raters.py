@@ -194,7 +194,8 @@ def _quality(log: RatingLog, keep: np.ndarray) -> RaterQuality:
     has_checks = log.checks is not None and len(log.checks)
     checks = log.need_checks("quality") if has_checks else CheckLog([], kind=[], value=[])
     table, criterion = _table(log, keep)
-    return rater_quality(table, checks=checks, seconds=log.need("seconds", "quality")[keep], criterion=criterion)
+    seconds, screen, points = (log.need(name, "quality")[keep] for name in ("seconds", "screen", "points"))
+    return rater_quality(table, checks=checks, seconds=seconds, criterion=criterion, screen=screen, points=points)
 
 
 def _table(log: RatingLog, keep: np.ndarray) -> tuple[RatingTable, np.ndarray]:

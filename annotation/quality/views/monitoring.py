@@ -17,7 +17,7 @@ from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
-from annotation.core.numbers import card, counted
+from annotation.core.numbers import card, counted, decimals
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Role
 from annotation.quality import charts
@@ -80,6 +80,7 @@ PARTS: dict[str, Callable[[Monitor], str]] = {
     "figures": attrgetter("figures_version"),
 }
 USUAL_TARGET = 0.25
+HARDLY_AGREE = 0.2  # Krippendorff's alpha below which ratings are mostly noise
 
 
 @require_GET
@@ -168,8 +169,7 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
             hint = f"{counted(n.n_excluded_ratings, 'rating')} left out of all statistics"
             cards.append(card("Excluded raters", n.n_excluded_raters, hint, raters_url))
     if monitor.pace:
-        hint = f"{counted(monitor.pace.screens, 'item')} in the last hour"
-        cards.append(card("Items per hour", floatformat(monitor.pace.per_hour, "0g"), hint))
+        cards.append(card("Items per hour", floatformat(monitor.pace.per_hour, "0g"), monitor.pace.rests_on))
     return cards
 
 
@@ -180,7 +180,8 @@ def _answers(monitor: Monitor) -> list[dict[str, Any]]:
     campaign = monitor.campaign
     if _is_over(campaign):
         return []
-    answers = [_about_systems(campaign, known) for known in monitor.figures.forecasts]
+    alpha = {criterion.name: criterion.alpha.alpha for criterion in monitor.figures.criteria}
+    answers = [_about_systems(campaign, known, alpha.get(known.criterion)) for known in monitor.figures.forecasts]
     answers = answers or [_about_weights(campaign, certainty) for certainty in monitor.figures.enough]
     can_change = not campaign.imported and campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
     return [answer | {"url": answer["url"] if can_change else ""} for answer in answers if answer["sentence"]]
@@ -191,7 +192,7 @@ def _is_over(campaign: Campaign) -> bool:
     return campaign.state == CampaignState.CLOSED and not campaign.imported
 
 
-def _about_systems(campaign: Campaign, known: CriterionForecast) -> dict[str, Any]:
+def _about_systems(campaign: Campaign, known: CriterionForecast, alpha: float | None) -> dict[str, Any]:
     pair, url, button = known.nearest, "", ""
     if pair and pair.ratings:
         question = Question(known.criterion, (pair.first, pair.second)).label
@@ -200,7 +201,21 @@ def _about_systems(campaign: Campaign, known: CriterionForecast) -> dict[str, An
     elif pair and pair.ratings is None and pair.items and campaign.item_limit:
         url = _change_url(campaign, "add-items", {"item_limit": campaign.item_limit + pair.items})
         button = f"Add {counted(pair.items, 'item')}"
-    return {"about": known.criterion, "sentence": known.sentence, "pairs": known.pairs, "url": url, "button": button}
+    return {
+        "about": known.criterion,
+        "sentence": f"{known.sentence}{_hardly_agree(alpha) if known.pairs else ''}",
+        "pairs": known.pairs,
+        "planned": known.planned,
+        "url": url,
+        "button": button,
+    }
+
+
+def _hardly_agree(alpha: float | None) -> str:
+    """Return a caution where ratings are mostly noise, of which no forecast can be made."""
+    if alpha is None or not alpha < HARDLY_AGREE:
+        return ""
+    return f" The raters hardly agree so far (α = {decimals(alpha)}): look at them before you add anything."
 
 
 def _about_weights(campaign: Campaign, certainty: Enough) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.services.rules import rules_read, rules_register
 from annotation.core.access import may_manage
-from annotation.core.chart_views import chart_response, chart_theme
+from annotation.core.chart_views import chart_response, chart_theme, chart_urls
 from annotation.core.errors import AnnotationError, Overtaken
 from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number, whole_numbers
@@ -32,7 +32,14 @@ from annotation.quality.selectors import raters as selectors
 from annotation.quality.selectors.decisions import decisions, filled
 from annotation.quality.selectors.measures import MEASURES
 from annotation.quality.selectors.rater_work import rater_items
-from annotation.quality.selectors.raters import Moment, RaterRow, current_rules, rater_quality_rows, stage_counts
+from annotation.quality.selectors.raters import (
+    Moment,
+    RaterRow,
+    current_rules,
+    moment,
+    rater_quality_rows,
+    stage_counts,
+)
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.selectors.suspects import suspects
 from annotation.quality.services.decisions import ACTS, Act, Decided, rater_decide
@@ -41,6 +48,7 @@ from annotation.rating.selectors.questions import answer_counts, answers_of
 from annotation.weighting.exclusion.registry import rules_from_data
 
 PAGE = 100
+LONGEST_ID = 19  # digits
 ITEMS = 50
 STATES = {
     "work": "rating",
@@ -76,7 +84,8 @@ def _render(
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
-    rows = rater_quality_rows(campaign)
+    at = moment(campaign)
+    rows = rater_quality_rows(campaign, at)
     if file_format := request.GET.get("format"):
         name = f"{request.project.slug}-campaign-{campaign.pk}-raters"
         columns, table = selectors.QUALITY_COLUMNS, selectors.quality_table(rows)
@@ -105,7 +114,7 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
         "page": page,
         "previous_page": page - 1,
         "next_page": page + 1 if len(rows) > page * PAGE else None,
-        "has_chart": has_chart,
+        "chart": _chart_urls(campaign, at) if has_chart else None,
         "suspects": suspected,
         "may_manage": may_manage(request.project),
         "about_raters": answer_counts(campaign),
@@ -133,9 +142,22 @@ def _sorted(sort: str, rows: list[RaterRow]) -> tuple[str, list[RaterRow]]:
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_raters_chart(request: MemberRequest, campaign: Campaign, file_format: str) -> HttpResponse:
-    marks = _marks(rater_quality_rows(campaign))
+    marks = _marks(rater_quality_rows(campaign, _moment_of_page(request, campaign)))
     specification = charts.raters_by_time(marks, theme=chart_theme(request))
     return chart_response(specification, file_format, f"campaign-{campaign.pk}-raters")
+
+
+def _chart_urls(campaign: Campaign, at: Moment) -> dict[str, str]:
+    return chart_urls("annotation:campaign-raters-chart", [campaign.project.slug, campaign.pk], f"?at={at.version}")
+
+
+def _moment_of_page(request: MemberRequest, campaign: Campaign) -> Moment:
+    """Return the moment whose table the page shows, so that the chart shows the same; now without one."""
+    now = moment(campaign)
+    given = request.GET.get("at", "").split("-")
+    if len(given) != len(now) or not all(part.isdecimal() and len(part) < LONGEST_ID for part in given):
+        return now
+    return Moment(*(min(int(part), newest) for part, newest in zip(given, now, strict=True)))
 
 
 def _marks(rows: list[RaterRow]) -> list[dict[str, Any]]:

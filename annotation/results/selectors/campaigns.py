@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.campaigns.rated import rated_by
+from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.caching import cached
 from annotation.core.errors import AnnotationError
 from annotation.core.numbers import counted
@@ -57,10 +58,14 @@ def _headline(campaign: Campaign) -> Headline | None:
         return None
     first = compared[0]
     text = named_sentence(first, many=len(results.criteria) > 1)
-    return Headline(text, _basis(results, campaign), any(pair.differs for pair in first.pairs))
+    return Headline(text, _basis(results, campaign), any(pair.is_certain for pair in first.pairs))
 
 
 def _basis(results: Results, campaign: Campaign) -> str:
     raters = f" by {counted(results.raters, 'rater')}" if results.raters_known else ""
     rests = f"{counted(results.ratings, 'rating')}{raters} of {counted(results.items, 'item')}"
-    return f"{rests} so far" if campaign.state == CampaignState.RUNNING else rests
+    return f"{rests} so far" if campaign.state == CampaignState.RUNNING and not _is_all_rated(campaign) else rests
+
+
+def _is_all_rated(campaign: Campaign) -> bool:
+    return campaign.units.exists() and not slots_unfilled(campaign)

@@ -1,8 +1,8 @@
 """The ratings that count for systems, and what was left out."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from annotation.core.numbers import counted
 from annotation.judgements.stand_ins import by_stand_ins
-from annotation.models import Campaign, Item, RaterAnswer, Rating
+from annotation.models import Campaign, DecisionAction, Item, RaterAnswer, RaterDecision, Rating
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.outputs import Outputs, outputs_of_datasets
 from annotation.rating.selectors.questions import questionnaire_of
@@ -19,6 +19,23 @@ from annotation.results.attributes import ATTRIBUTES, MOST_VALUES, RATER, rater_
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+WHY = ("reason", "rules", "rules__before_launch")
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Why raters are excluded: a rule, and whether it was registered before launch, or a decision by hand."""
+
+    raters: int
+    reason: str
+    by_rule: bool
+    before_launch: bool
+
+    @property
+    def words(self) -> str:
+        when = "before" if self.before_launch else "after"
+        by = f"by a rule registered {when} launch" if self.by_rule else "by hand"
+        return f"{by}: “{self.reason.rstrip('.')}”" if self.reason else by
 
 
 @dataclass(frozen=True)
@@ -33,13 +50,15 @@ class LeftOut:
     no_system: int = 0
     filtered: int = 0
     filtered_raters: int = 0
+    exclusions: list[Exclusion] = field(default_factory=list)
 
     @property
     def parts(self) -> list[str]:
         """Return what was left out in words."""
         of_ratings = "rating" if self.excluded_ratings == 1 else "ratings"
+        of_raters = f"{of_ratings} of {counted(self.excluded_raters, 'excluded rater')}{self._why}"
         words = (
-            (self.excluded_ratings, f"{of_ratings} of {counted(self.excluded_raters, 'excluded rater')}"),
+            (self.excluded_ratings, of_raters),
             (self.late, "sent late"),
             (self.corrected, "corrected since"),
             (self.cannot_judge, "where the rater could not judge"),
@@ -48,6 +67,15 @@ class LeftOut:
             (self.filtered_raters, "by raters whom the filter leaves out"),
         )
         return [f"{n:,} {what}" for n, what in words if n]
+
+    @property
+    def _why(self) -> str:
+        """Return why raters are excluded, in brackets."""
+        if not self.exclusions:
+            return ""
+        if len(self.exclusions) == 1:
+            return f" ({self.exclusions[0].words})"
+        return f" ({'; '.join(f'{each.raters:,} {each.words}' for each in self.exclusions)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +114,9 @@ def counted_ratings(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | 
         by_admitted = np.isin(included.rater_id, list(raters_who_answered(campaigns, answers)))
     mine = Rating.objects.filter(campaign__in=[campaign.pk for campaign in campaigns])
     unjudged = current_ratings(campaigns).filter(value__isnull=True).exclude(rater__in=excluded)
+    excluded_here = set(excluded) & set(np.unique(every.rater_id).tolist())
     left_out = LeftOut(
-        excluded_raters=len(set(excluded) & set(np.unique(every.rater_id).tolist())),
+        excluded_raters=len(excluded_here),
         excluded_ratings=len(every.rating_id) - len(included.rating_id),
         late=mine.filter(extra=True).count(),
         corrected=mine.filter(extra=False).count() - current_ratings(campaigns).count(),
@@ -95,10 +124,21 @@ def counted_ratings(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | 
         no_system=int((~of_outputs).sum()),
         filtered=int((of_outputs & ~admitted).sum()),
         filtered_raters=int((admitted & ~by_admitted).sum()),
+        exclusions=_exclusions(campaigns, excluded_here),
     )
     rated = included.select(admitted & by_admitted)
     known = not by_stand_ins(np.unique(rated.rater_id)).any()
     return CountedRatings(rated, kept_outputs, names, left_out, known)
+
+
+def _exclusions(campaigns: Sequence[Campaign], raters: set[int]) -> list[Exclusion]:
+    """Return why raters are excluded, by the last decision about each, the reason of most raters first."""
+    rows = RaterDecision.objects.filter(
+        campaign__in=[campaign.pk for campaign in campaigns], rater__in=raters, action=DecisionAction.EXCLUDE
+    )
+    latest = {rater: why for rater, *why in rows.order_by("pk").values_list("rater", *WHY)}
+    times = Counter((reason, rules is not None, bool(before)) for reason, rules, before in latest.values())
+    return [Exclusion(n, *why) for why, n in times.most_common()]
 
 
 def admitted_items(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> list[int]:

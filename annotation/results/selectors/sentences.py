@@ -5,16 +5,16 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from annotation.core.numbers import decimals
+from annotation.core.numbers import counted, decimals
 
 if TYPE_CHECKING:
     from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
 
-MOST_PAIRS = 3  # that the sentence names one by one
+MOST_PAIRS = 3  # that the text names one by one
 
 
 def verdict_sentence(verdict: CriterionVerdict) -> str:
-    """Return who is better than whom for certain, what remains open, and which systems share no item."""
+    """Say who finds which system better for certain, what is not, and which systems share no item."""
     return " ".join(filter(None, (_verdict(verdict), _not_compared(verdict))))
 
 
@@ -33,6 +33,7 @@ def _compared(verdict: CriterionVerdict) -> list[PairVerdict]:
 
 
 def _verdict(verdict: CriterionVerdict) -> str:
+    """Say one finding in a sentence."""
     if not verdict.systems:
         return "No output of a system has a rating that counts yet."
     if len(verdict.systems) == 1:
@@ -42,106 +43,170 @@ def _verdict(verdict: CriterionVerdict) -> str:
         return f"These systems cannot all be compared, because some never met, not even through others: {groups}."
     if verdict.reason:
         return f"Strengths are undefined: {verdict.reason}. The shares of comparisons won are below."
-    certain = [pair for pair in verdict.pairs if pair.differs]
-    if not certain:
-        best = verdict.systems[0]
-        estimate = f"{number(best.estimate)}{_interval(best.low, best.high)}"
-        if len(_compared(verdict)) < len(verdict.pairs):
-            return f"No difference between two systems is certain yet; {best.name} has the highest mean, {estimate}."
-        return f"No difference between two systems is certain yet; {best.name} is ahead with {estimate}."
-    if leads := _leads_over_all(verdict):
-        return _ahead_of_all(verdict, leads)
-    return _few_pairs(verdict, certain) if len(certain) <= MOST_PAIRS else _many_pairs(verdict, certain)
+    certain = [pair for pair in verdict.pairs if pair.is_certain]
+    perhaps = [pair for pair in verdict.pairs if pair.is_of_these_raters]
+    open_ = [pair for pair in _compared(verdict) if not pair.differs]
+    if not certain and not perhaps:
+        sentences = [_nothing_certain(verdict)]
+    elif not certain:
+        sentences = [_by_these_alone(verdict, perhaps), _cannot_tell(open_)]
+    elif leads := _leads_over_all(verdict):
+        sentences = _ahead_of_all(verdict, leads)
+    elif len(certain) <= MOST_PAIRS:
+        sentences = [*_named_pairs(verdict, certain), _others_may_not(verdict, perhaps), _cannot_tell(open_)]
+    else:
+        sentences = [*_many_pairs(verdict, certain), _others_may_not(verdict, perhaps), _cannot_tell(open_)]
+    if verdict.is_rough and _compared(verdict) and (certain or not perhaps):
+        sentences.append(_rough(verdict))
+    return " ".join(filter(None, sentences))
+
+
+def _who(verdict: CriterionVerdict) -> str:
+    return counted(verdict.raters, "rater").capitalize() if verdict.raters else "Raters"
+
+
+def _verb(verdict: CriterionVerdict, verb: str) -> str:
+    return f"{_who(verdict)} {verb}{'s' if verdict.raters == 1 else ''}"
+
+
+def _rough(verdict: CriterionVerdict) -> str:
+    if verdict.raters == 1:
+        return "What other raters would say is not known: only one has rated."
+    return f"With only {verdict.raters} raters, how much others would differ is known only roughly."
+
+
+def _nothing_certain(verdict: CriterionVerdict) -> str:
+    compared = _compared(verdict)
+    if len(compared) == len(verdict.pairs) == 1:
+        (pair,) = compared
+        difference = _difference(pair, verdict.of_means)
+        return f"{_who(verdict)} cannot tell {pair.first} and {pair.second} apart yet: {difference}."
+    best = verdict.systems[0]
+    leads = "is ahead with" if len(compared) == len(verdict.pairs) else "has the highest mean,"
+    return (
+        f"{_verb(verdict, 'find')} no difference between two systems that is certain yet; {best.name} {leads} "
+        f"{number(best.estimate)}{_interval(best.low, best.high)}."
+    )
+
+
+def _by_these_alone(verdict: CriterionVerdict, perhaps: list[PairVerdict]) -> str:
+    """Say which differences other items would show again, where none is certain for other raters."""
+    if len(perhaps) == 1:
+        (pair,) = perhaps
+        what = f"put {pair.first} above {pair.second} ({_difference(pair, verdict.of_means)})"
+    elif len(perhaps) <= MOST_PAIRS:
+        what = f"put {listed([_above(pair, '' if n else verdict.of_means) for n, pair in enumerate(perhaps)])}"
+    else:
+        widest = _above(perhaps[0], verdict.of_means)
+        what = f"tell {len(perhaps):,} of {len(_compared(verdict)):,} pairs apart, most clearly {widest}"
+    n = verdict.raters
+    if not n:  # the interval is over items alone, and more cautious than the test
+        return f"No difference is certain: tests over items {what}, but the intervals hold 0."
+    if n == 1:
+        why, these = "only one has rated", "this same one"
+    elif verdict.is_rough:
+        why, these = f"there are only {n}, who disagree", f"these same {n}"
+    else:
+        why, these = "those who rated disagree", f"these same {n:,}"
+    return f"No difference is certain for other raters: {why}. With {these}, other items should again {what}."
+
+
+def _others_may_not(verdict: CriterionVerdict, perhaps: list[PairVerdict]) -> str:
+    """Say which differences are of these raters alone, beside others that are certain."""
+    if not perhaps:
+        return ""
+    if len(perhaps) > MOST_PAIRS:
+        return f"{len(perhaps):,} more hold for these raters only: with others they may not."
+    return f"These raters also put {listed([_above(pair) for pair in perhaps])}; others may not."
+
+
+def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
+    """Name the systems between which no difference was found, or count their pairs if they are many."""
+    if not open_:
+        return ""
+    if len(open_) == 1:
+        (pair,) = open_
+        return f"{pair.first} and {pair.second} cannot be told apart: {_difference(pair, of_means)}."
+    names = list(dict.fromkeys(name for pair in open_ for name in (pair.first, pair.second)))
+    if len(open_) == len(names) * (len(names) - 1) // 2:
+        return f"{listed(names)} cannot be told apart."
+    if len(open_) <= MOST_PAIRS:
+        return f"{listed([f'{pair.first} from {pair.second}' for pair in open_])} cannot be told."
+    return f"The other {len(open_):,} differences are not certain."
 
 
 def _leads_over_all(verdict: CriterionVerdict) -> list[PairVerdict]:
-    """Return the differences of the first of three or more systems to each other one if all are certain, else none."""
+    """Return the differences of the first of three or more systems to each other one if all are found, else none."""
     first = verdict.systems[0].name
     leads = [pair for pair in verdict.pairs if pair.first == first and pair.differs]
-    return leads if 1 < len(leads) == len(verdict.systems) - 1 else []
+    is_ahead = 1 < len(leads) == len(verdict.systems) - 1
+    return leads if is_ahead and any(pair.is_certain for pair in leads) else []
 
 
-def _ahead_of_all(verdict: CriterionVerdict, leads: list[PairVerdict]) -> str:
-    firm, open_ = _divided(leads)
-    text = f"{leads[0].first} is better than every other system"
-    if not open_:
+def _ahead_of_all(verdict: CriterionVerdict, leads: list[PairVerdict]) -> list[str]:
+    firm = [pair for pair in leads if pair.is_certain]
+    perhaps = [pair for pair in leads if pair not in firm]
+    text = f"{_verb(verdict, 'find')} {leads[0].first} better than every other system"
+    least = min(firm, key=lambda pair: pair.low)  # its interval comes closest to 0
+    if not perhaps:
         least = leads[-1]
-        text += f"; its smallest lead, over {least.second}, is {_difference(least, verdict.of_means)}"
-    elif not firm:
-        least = leads[-1]
-        text += (
-            " by these raters. With other raters it may be otherwise: its smallest lead, over "
-            f"{least.second}, is {_difference(least, verdict.of_means)}"
-        )
+        sentences = [f"{text}; its smallest lead, over {least.second}, is {_difference(least, verdict.of_means)}."]
     else:
-        least = min(firm, key=lambda pair: pair.low)  # its interval comes closest to 0
+        firm_ones, closest = listed([pair.second for pair in firm]), _difference(least, verdict.of_means)
         of, leads_over = ("", "the lead over") if len(firm) == 1 else (f"{least.second}: ", "the leads over")
-        text += (
-            f" by these raters. With other raters {leads_over} {listed([pair.second for pair in firm])} should hold, "
-            f"too ({of}{_difference(least, verdict.of_means)}); "
-            f"{'that' if len(open_) == 1 else 'those'} over {listed([pair.second for pair in open_])} may not"
-        )
-    return f"{text}. {_among_others(verdict, leads)}"
+        sentences = [
+            f"{text}.",
+            f"With other raters {leads_over} {firm_ones} should hold, too ({of}{closest}).",
+            f"{'That' if len(perhaps) == 1 else 'Those'} over {listed([pair.second for pair in perhaps])} may not.",
+        ]
+    return [*sentences, *_among_others(verdict, [pair for pair in _compared(verdict) if pair not in leads])]
 
 
-def _among_others(verdict: CriterionVerdict, leads: list[PairVerdict]) -> str:
-    others = [pair for pair in _compared(verdict) if pair not in leads]
-    certain = sum(pair.differs for pair in others)
-    if not certain:
-        return "The others cannot be told apart."
-    return (
-        "The order of the others is certain, too."
-        if certain == len(others)
-        else f"Of the {len(others):,} differences between the others {certain:,} {_are(certain)} certain."
-    )
+def _among_others(verdict: CriterionVerdict, others: list[PairVerdict]) -> list[str]:
+    certain = sum(pair.is_certain for pair in others)
+    if certain == len(others):
+        return ["The order of the others is certain, too."]
+    open_ = [pair for pair in others if not pair.differs]
+    perhaps = [pair for pair in others if pair.is_of_these_raters]
+    if not certain and not perhaps and len(open_) > 1:
+        return ["The others cannot be told apart."]
+    how_many = f"Of the {len(others):,} differences between the others {certain:,} {_are(certain)} certain."
+    is_many = len(open_) > MOST_PAIRS or len(perhaps) > MOST_PAIRS
+    return [how_many if is_many else "", _others_may_not(verdict, perhaps), "" if is_many else _cannot_tell(open_)]
 
 
-def _few_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> str:
-    firm, open_ = _divided(certain)
-    rest = "so the order is certain" if len(certain) == len(verdict.pairs) else "nothing else is certain"
-    if not open_:
-        return f"Raters prefer {_preferred(firm, verdict)}; {rest}."
-    end = f"; {rest}." if len(certain) < len(verdict.pairs) else "."
-    if firm:
-        names = listed([f"{pair.first} to {pair.second}" for pair in open_])
-        return f"Raters prefer {_preferred(firm, verdict)}. These raters also prefer {names}, but others may not{end}"
-    return f"These raters prefer {_preferred(open_, verdict)}; others may not{end}"
+def _named_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[str]:
+    """Give each difference that is certain a sentence."""
+    first, *others = certain
+    sentences = [
+        f"{_verb(verdict, 'prefer')} {first.first} to {first.second}: {_difference(first, verdict.of_means)}.",
+        *(f"They also prefer {pair.first} to {pair.second}: {_difference(pair)}." for pair in others),
+    ]
+    if len(certain) == len(verdict.pairs) > 1:
+        sentences.append("So the order is certain.")
+    return sentences
 
 
-def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> str:
+def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[str]:
     first_ones = [each.name for each in verdict.systems if each.cluster == verdict.systems[0].cluster]
     lead = (
-        f"No system is ahead of all others; {listed(first_ones)} share the first place"
-        if len(first_ones) < len(verdict.systems)
-        else f"{verdict.systems[0].name} is ahead, but not certainly of all"
+        f"{_verb(verdict, 'find')} no system ahead of all others: {listed(first_ones)} share the first place."
+        if 1 < len(first_ones) < len(verdict.systems)
+        else f"{_verb(verdict, 'put')} {verdict.systems[0].name} first, but it is not certain that it leads all others."
     )
-    firm, open_ = _divided(certain)
-    n_pairs, widest = len(_compared(verdict)), (firm or certain)[0]
-    how_many = f"All {n_pairs:,} differences are" if len(certain) == n_pairs else _of(n_pairs, len(certain))
-    caution = f" With other raters {len(open_):,} of them may not hold." if open_ else ""
-    return (
-        f"{lead}. {how_many} certain, the largest between {widest.first} and {widest.second}: "
-        f"{_difference(widest, verdict.of_means)}.{caution}"
+    n_pairs, widest = len(_compared(verdict)), certain[0]
+    how_many = (
+        f"All {n_pairs:,} differences are"
+        if len(certain) == n_pairs
+        else f"Of {n_pairs:,} differences {len(certain):,} are"
     )
+    largest = f"the largest between {widest.first} and {widest.second}: {_difference(widest, verdict.of_means)}"
+    return [lead, f"{how_many} certain, {largest}."]
 
 
-def _divided(certain: list[PairVerdict]) -> tuple[list[PairVerdict], list[PairVerdict]]:
-    """Return differences that should hold with other raters and items, too, and those that are of these raters alone.
-
-    The p-value is over items, as the raters are; the interval is over raters and items.
-    """
-    return [pair for pair in certain if not pair.holds_zero], [pair for pair in certain if pair.holds_zero]
-
-
-def _preferred(pairs: list[PairVerdict], verdict: CriterionVerdict) -> str:
-    return "; ".join(
-        f"{pair.first} to {pair.second}: {_difference(pair, '' if place else verdict.of_means)}"
-        for place, pair in enumerate(pairs)
-    )
-
-
-def _of(pairs: int, certain: int) -> str:
-    return f"Of {pairs:,} differences {certain:,} {_are(certain)}"
+def _above(pair: PairVerdict, of_means: str = "") -> str:
+    where = f" {of_means}" if of_means else ""
+    return f"{pair.first} above {pair.second} ({number(pair.difference, plus=True)}{where})"
 
 
 def _are(n: int) -> str:

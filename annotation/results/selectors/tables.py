@@ -10,7 +10,7 @@ from annotation.models import Campaign
 from annotation.results.selectors.sentences import listed, named_sentence, number
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results, SystemVerdict
 
-WON = ("wins", "ties", "losses")
+WON = ("wins", "ties", "losses", "ties_identical")
 SYSTEM_COLUMNS = (
     *("criterion", "system", "estimate", "low", "high", "first_rank", "last_rank", "cluster"),
     *("standardised", "standardised_low", "standardised_high", "share_won", "share_low", "share_high"),
@@ -39,9 +39,9 @@ def pair_rows(results: Results) -> Iterator[Sequence[object]]:
             yield (verdict.criterion, pair.first, pair.second, *numbers, *_won(pair, verdict))
 
 
-def _won(row: SystemVerdict | PairVerdict, verdict: CriterionVerdict) -> tuple[int | None, ...]:
-    """Return comparisons won, tied and lost; None where texts were not shown in pairs."""
-    return (row.wins, row.ties, row.losses) if verdict.by_pairs else (None, None, None)
+def _won(row: SystemVerdict | PairVerdict, verdict: CriterionVerdict) -> tuple[float | None, ...]:
+    """Return comparisons won, tied and lost, and ties of identical texts; None where texts were not shown in pairs."""
+    return (row.wins, row.ties, row.losses, row.identical) if verdict.by_pairs else (None,) * len(WON)
 
 
 TABLES = {"systems": (SYSTEM_COLUMNS, system_rows), "pairs": (PAIR_COLUMNS, pair_rows)}
@@ -73,7 +73,7 @@ def _latex(verdict: CriterionVerdict) -> str:
         if means:
             cells.append(_with_interval(each.standardised, each.standardised_low, each.standardised_high))
         if verdict.by_pairs:
-            cells += [f"{n:,}" for n in (each.wins, each.ties, each.losses)]
+            cells += [f"{each.wins:,}", each.shown_ties, f"{each.losses:,}"]
             cells.append(_with_interval(each.share, each.share_low, each.share_high))
         cells.append(f"{each.ratings:,}")
         lines.append(" & ".join("--" if cell == "nan" else escape(cell) for cell in cells) + r" \\")
@@ -92,7 +92,7 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
     where = f" in {listed([f'“{campaign.name}”' for campaign in campaigns])}" if campaigns else ""
     texts = [f"Results rest on {counted(results.ratings, 'rating')} by {n} of {counted(results.items, 'item')}{where}."]
     if results.left_out.parts:
-        texts.append(f"Left out are {listed([f'{part}' for part in results.left_out.parts])}.")
+        texts.append(f"Left out are {listed(results.left_out.parts)}.")
     kinds = {verdict.ranked for verdict in results.criteria}
     if "means" in kinds:
         texts.append(

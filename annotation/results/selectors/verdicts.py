@@ -4,29 +4,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import isnan, nan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from annotation.campaigns.presentations import COMPARING
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion
 from annotation.ranking import bradley_terry, bradley_terry_certainty, clusters, rank_ranges, standardised, system_means
 from annotation.ranking.holm import holm_adjusted
-from annotation.rating.selectors.outputs import Comparisons, comparisons
-from annotation.rating.selectors.ratings import RatingColumns, campaign_criteria, scale_groups
+from annotation.ranking.standardised import furthest_mean
+from annotation.rating.selectors.outputs import comparisons
+from annotation.rating.selectors.ratings import campaign_criteria, scale_groups
 from annotation.results.selectors.counted import CountedRatings, LeftOut, counted_ratings
+from annotation.results.selectors.met import SEED, Met, codes, met_in_pairs, shown_ties
 from annotation.results.selectors.sentences import verdict_sentence
 
-SEED = 12345
 FORMAT = 2  # of what is stored
+ENOUGH_RATERS = 5  # with fewer, how much raters differ is known roughly
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-NO_SYSTEM: IntArray = np.zeros(0, dtype=np.int64)
-NO_COMPARISONS = Comparisons(
-    *(NO_SYSTEM,) * 5, weight=np.zeros(0), unit=NO_SYSTEM, texts=np.zeros((2, 0), dtype=np.int64), identical=0
-)
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,12 @@ class SystemVerdict:
     wins: int = 0
     ties: int = 0
     losses: int = 0
+    identical: float = 0.0  # ties of identical texts, which no rater saw; weighed as in the share
     values: list[tuple[float, int]] = field(default_factory=list)  # how often each value was given
+
+    @property
+    def shown_ties(self) -> str:
+        return shown_ties(self.ties, self.identical)
 
     @property
     def ranks(self) -> str:
@@ -79,6 +81,11 @@ class PairVerdict:
     wins: int = 0  # of the first, in comparisons that raters made
     ties: int = 0
     losses: int = 0
+    identical: float = 0.0  # ties of identical texts, which no rater saw; weighed as in the share
+
+    @property
+    def shown_ties(self) -> str:
+        return shown_ties(self.ties, self.identical)
 
     @property
     def differs(self) -> bool:
@@ -93,6 +100,16 @@ class PairVerdict:
     def holds_zero(self) -> bool:
         """Return whether other raters and items could turn it: the interval is over both, the test over items."""
         return isnan(self.low) or self.low <= 0 <= self.high
+
+    @property
+    def is_certain(self) -> bool:
+        """Return whether it should hold with other raters, too."""
+        return self.differs and not self.holds_zero
+
+    @property
+    def is_of_these_raters(self) -> bool:
+        """Return whether it should hold on other items, but perhaps not with other raters."""
+        return self.differs and self.holds_zero
 
 
 @dataclass(frozen=True)
@@ -118,6 +135,12 @@ class CriterionVerdict:
     order_high: float = nan
     identical: int = 0
     by_turn: bool = False  # each output has the mean of its turns' ratings
+    raters: int = 0  # who rated it; 0 if they are not known one by one
+
+    @property
+    def is_rough(self) -> bool:
+        """Return whether too few raters rated to know well how far raters differ."""
+        return 0 < self.raters < ENOUGH_RATERS
 
     @property
     def by_means(self) -> bool:
@@ -192,11 +215,6 @@ def _criterion(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: 
     return ranked(rated, criteria, campaigns)
 
 
-def _codes(values: IntArray) -> tuple[IntArray, IntArray]:
-    distinct, codes = np.unique(values, return_inverse=True)
-    return distinct, codes.astype(np.int64)
-
-
 def _named(systems: IntArray, names: Mapping[int, str]) -> tuple[list[str], IntArray]:
     """Return the names of systems, and each system as a code: systems of two data sets with one name are one."""
     found = sorted({names[pk] for pk in np.unique(systems).tolist()})
@@ -211,27 +229,18 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
     for criterion in criteria:
         mine = ratings.criterion_id == criterion.pk
         values[mine] = criterion.scale.weighed(ratings.value[mine])
-    raters = _codes(ratings.rater_id)[1]
+    raters = codes(ratings.rater_id)[1]
     z = standardised(raters, values)
     row, output = rated.outputs.credited(ratings.response_id)
     names, system = _named(rated.outputs.system[output], rated.names)
-    item = _codes(rated.outputs.item[output])[1]
+    item = codes(rated.outputs.item[output])[1]
     who = raters[row] if rated.raters_known else None
     n = len(names)
     means = system_means(system, item, who, values[row], rng=np.random.default_rng(SEED), n_systems=n, ends=scale.ends)
-    varies = ~np.isnan(z[row])
-    of_z = system_means(
-        system[varies],
-        item[varies],
-        None if who is None else who[varies],
-        z[row][varies],
-        rng=np.random.default_rng(SEED),
-        n_systems=n,
-        permutations=1,
-    )
+    of_z = _standardised(system, item, raters, z, row, n) if rated.raters_known else np.full((3, n), nan)
     differences = means.differences
     order = np.argsort(-means.mean, kind="stable")
-    met = _met(rated, ratings, campaigns, names)
+    met = met_in_pairs(rated, ratings, campaigns, names)
     ranges = rank_ranges(differences.adjusted, differences.better)
     groups = clusters(differences.adjusted, differences.better, order)
     systems = [
@@ -246,9 +255,9 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
             ratings=int(means.ratings[i]),
             raters=int(np.unique(ratings.rater_id[row[system == i]]).size),
             items=int(means.items[i]),
-            standardised=float(of_z.mean[i]) if rated.raters_known else nan,
-            standardised_low=float(of_z.low[i]) if rated.raters_known else nan,
-            standardised_high=float(of_z.high[i]) if rated.raters_known else nan,
+            standardised=float(of_z[0][i]),
+            standardised_low=float(of_z[1][i]),
+            standardised_high=float(of_z[2][i]),
             values=scale.histogram(ratings.value[row[system == i]], ratings.value[row]),
             **met.share(i)._asdict(),
             **met.won(i)._asdict(),
@@ -275,7 +284,35 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
         )
         for i, j in better_first
     ]
-    return _verdict(criteria[0], systems, pairs)
+    return _verdict(criteria[0], systems, pairs, raters=_n_raters(rated, raters))
+
+
+def _n_raters(rated: CountedRatings, raters: IntArray) -> int:
+    return int(np.unique(raters).size) if rated.raters_known else 0
+
+
+def _standardised(
+    system: IntArray, item: IntArray, raters: IntArray, z: FloatArray, row: IntArray, n_systems: int
+) -> FloatArray:
+    """Return (3, n) the mean of each system's standardised ratings, and its interval, cut at what is possible.
+
+    ``z`` and ``raters`` are of ratings; ``row`` is the rating of each line of ``system`` and ``item``.
+    """
+    kept = ~np.isnan(z[row])
+    system, item, row = system[kept], item[kept], row[kept]
+    rng = np.random.default_rng(SEED)
+    means = system_means(system, item, raters[row], z[row], rng=rng, n_systems=n_systems, permutations=1)
+    varies = ~np.isnan(z)
+    per_item = np.bincount(system * (item.max(initial=0) + 1) + item)
+    share = 1 / per_item[system * (item.max(initial=0) + 1) + item]
+    low, high = means.low.copy(), means.high.copy()
+    for index in np.unique(system).tolist():
+        own = system == index
+        weight = np.bincount(row[own], share[own] / means.items[index], minlength=z.size)
+        furthest = furthest_mean(raters[varies], weight[varies])
+        low[index], high[index] = np.clip([low[index], high[index]], -furthest, furthest)
+    ends: FloatArray = np.stack([means.mean, low, high])
+    return ends
 
 
 def _by_comparisons(
@@ -351,102 +388,8 @@ def _by_comparisons(
         order_low=certainty.order_low,
         order_high=certainty.order_high,
         identical=compared.identical,
+        raters=_n_raters(rated, compared.rater[compared.rater >= 0]),
     )
-
-
-class Share(NamedTuple):
-    """The share of comparisons that a system won, a tie counted as half, with its interval."""
-
-    share: float = nan
-    share_low: float = nan
-    share_high: float = nan
-
-
-class Won(NamedTuple):
-    wins: int = 0
-    ties: int = 0
-    losses: int = 0
-
-
-class Met:
-    """Comparisons of ``n`` systems, which are codes in ``first`` and ``second``: who won how often."""
-
-    def __init__(
-        self, first: IntArray, second: IntArray, compared: Comparisons, n: int, *, raters_known: bool = True
-    ) -> None:
-        self.first, self.second, self.outcome = first, second, compared.outcome
-        self.item = _codes(compared.item)[1]
-        self.by_rater = compared.rater >= 0
-        rater = compared.rater if raters_known else None
-        self.shares = (
-            _shares(first, second, compared.outcome, self.item, rater, compared.weight, n)
-            if self.by_rater.any()
-            else (np.full(n, nan),) * 3
-        )
-
-    def judged(self, system: int) -> npt.NDArray[np.bool_]:
-        """Return which comparisons are of this system and by a rater."""
-        judged: npt.NDArray[np.bool_] = ((self.first == system) | (self.second == system)) & self.by_rater
-        return judged
-
-    def share(self, system: int) -> Share:
-        return Share(*(float(values[system]) for values in self.shares))
-
-    def won(self, system: int, other: int | None = None) -> Won:
-        """Return how often a system won against another, or against all."""
-        own = self.judged(system) if other is None else self.judged(system) & self.judged(other)
-        sign = (np.where(self.first == system, 1, -1) * self.outcome)[own]
-        return Won(int((sign > 0).sum()), int((sign == 0).sum()), int((sign < 0).sum()))
-
-
-def _met(rated: CountedRatings, ratings: RatingColumns, campaigns: Sequence[Campaign], names: Sequence[str]) -> Met:
-    """Return the comparisons that ratings of two texts on a screen are; none if texts were shown in other numbers."""
-    if not all(campaign.presentation in COMPARING for campaign in campaigns):
-        return Met(NO_SYSTEM, NO_SYSTEM, NO_COMPARISONS, len(names))
-    compared = comparisons(ratings, rated.outputs, rated.names, campaigns, by_points=True)
-    code = {name: number for number, name in enumerate(names)}
-    first, second = (
-        np.array([code.get(rated.names[pk], -1) for pk in systems.tolist()], dtype=np.int64)
-        for systems in (compared.first, compared.second)
-    )
-    known = (first >= 0) & (second >= 0)  # a system without any rating has no row
-    rows = ("outcome", "item", "rater", "weight", "unit")
-    kept = compared._replace(**{name: getattr(compared, name)[known] for name in rows})
-    return Met(first[known], second[known], kept, len(names), raters_known=rated.raters_known)
-
-
-def _shares(
-    first: IntArray,
-    second: IntArray,
-    outcome: IntArray,
-    item: IntArray,
-    rater: IntArray | None,
-    weight: FloatArray,
-    n: int,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the share of comparisons that each system won, ties counted half, with its interval.
-
-    Ties by construction have no rater, and stand in the share with their weight.
-    """
-    won = (1 + np.concatenate([outcome, -outcome])) / 2
-    system, twice = np.concatenate([first, second]), np.tile(weight, 2)
-    total = np.bincount(system, twice, minlength=n)
-    share = np.divide(np.bincount(system, twice * won, minlength=n), total, out=np.full(n, nan), where=total > 0)
-    judged = np.tile(np.ones(first.size, bool) if rater is None else rater >= 0, 2)
-    who = None if rater is None else np.tile(rater, 2)[judged]
-    of_judged = system_means(
-        system[judged],
-        np.tile(item, 2)[judged],
-        who,
-        won[judged],
-        rng=np.random.default_rng(SEED),
-        n_systems=n,
-        ends=(0.0, 1.0),
-        permutations=1,
-    )
-    # The interval is that of judged comparisons, drawn to the half that ties by construction are.
-    tied = np.divide(np.bincount(system[~judged], twice[~judged], minlength=n), total, out=np.zeros(n), where=total > 0)
-    return share, of_judged.low * (1 - tied) + tied / 2, of_judged.high * (1 - tied) + tied / 2
 
 
 def _verdict(

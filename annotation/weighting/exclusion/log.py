@@ -9,7 +9,7 @@ from annotation.weighting.checks import CheckLog
 from annotation.weighting.groups import aligned
 from annotation.weighting.table import IntArray
 
-_COLUMNS = ("rating", "seconds", "extra", "response", "value", "criterion")
+_COLUMNS = ("rating", "seconds", "extra", "response", "value", "criterion", "screen", "points")
 
 
 class RatingLog:
@@ -31,6 +31,10 @@ class RatingLog:
         The rating, in units of its scale; NaN for "cannot judge".
     criterion : array of str or int, shape (n,), optional
         What was rated; by default a single criterion.
+    screen : array of str or int, shape (n,), optional
+        What each rating was sent with; by default nothing else.
+    points : float array, shape (n,), optional
+        How many values the rating's scale has; NaN where any number is one.
     checks : CheckLog, optional
         Answers to checks, whose raters (and criteria) are named as here.
     """
@@ -45,6 +49,8 @@ class RatingLog:
         response: npt.ArrayLike | None = None,
         value: npt.ArrayLike | None = None,
         criterion: npt.ArrayLike | None = None,
+        screen: npt.ArrayLike | None = None,
+        points: npt.ArrayLike | None = None,
         checks: CheckLog | None = None,
     ) -> None:
         self.rater = np.asarray(rater)
@@ -54,6 +60,8 @@ class RatingLog:
         self.response = None if response is None else np.asarray(response)
         self.value = None if value is None else np.asarray(value, dtype=np.float64)
         self.criterion = None if criterion is None else np.asarray(criterion)
+        self.screen = None if screen is None else np.asarray(screen)
+        self.points = None if points is None else np.asarray(points, dtype=np.float64)
         self.checks = checks
         for name in _COLUMNS:
             column = getattr(self, name)

@@ -8,7 +8,7 @@ To add a rule, write its class here and list it in ``MEASURED_RULES``, from whic
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -291,13 +291,19 @@ def _times(log: RatingLog, standing: Standing, rule: str) -> RaterSummary:
     seconds: FloatArray = log.need("seconds", rule)[keep]
     rater = log.code[keep]
     table = RatingTable(np.zeros(len(rater), dtype=np.int64), rater, np.zeros(len(rater)), n_raters=len(log.raters))
-    return summarise_raters(table, seconds=seconds)
+    of_ratings = summarise_raters(table, seconds=seconds)
+    if log.screen is None:
+        return of_ratings
+    # A rule counts ratings, as it always did; its interval counts the time of a screen once.
+    once = summarise_raters(table, seconds=seconds, screen=log.screen[keep])
+    return replace(of_ratings, seconds_low=once.seconds_low, seconds_high=once.seconds_high)
 
 
 def _summary(log: RatingLog, standing: Standing, value: FloatArray, response: npt.NDArray[np.int64]) -> RaterSummary:
     keep = standing.remaining & ~np.isnan(value)
     table = RatingTable(response[keep], log.code[keep], value[keep], n_raters=len(log.raters))
-    return summarise_raters(table, criterion=None if log.criterion is None else log.criterion[keep])
+    criterion, points = (None if column is None else column[keep] for column in (log.criterion, log.points))
+    return summarise_raters(table, criterion=criterion, points=points)
 
 
 MEASURED_RULES: tuple[type[ExclusionRule], ...] = (

@@ -29,6 +29,7 @@ from annotation.overview.closing import ways_on
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, JOBS
 from annotation.quality.selectors.suspects import Suspects
+from annotation.quality.services.decisions import rater_exclude
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
 from tests.annotation.worlds.recruited import make_recruitment
 
@@ -263,13 +264,31 @@ def test_references_without_a_set_are_offered_from_the_campaign_that_rated_them(
     assert not re.search(rf'name="campaigns" value="{outputs.pk}"[^>]* checked', form)
 
 
+def test_answers_of_excluded_raters_are_counted_apart(project, as_user, viewer) -> None:
+    campaign = make_campaign(make_dataset(project, items=3), ratings_per_unit=2)
+    for name, times in (("ann", 3), ("rush", 2)):
+        rater = join(campaign, name)
+        for _ in range(times):
+            rate_next(campaign, rater)
+    rater_exclude(campaign=campaign, rater=rater, reason="Clicks.", replace=True)
+    card = re.search(r">Answers<.*?</div>", page_of(as_user(viewer), project), flags=re.DOTALL)
+    words = " ".join(re.sub(r"<[^>]+>", " ", card[0]).split())
+    assert "3" in words
+    assert "that count; 2 more of excluded raters" in words
+
+
 def test_without_references_the_step_after_closing_is_the_result_and_not_metrics(project, as_user, manager) -> None:
     dataset = make_dataset(project, items=1)
     ResponseSource.objects.filter(item__dataset=dataset, system=None).delete()
     campaign = make_campaign(dataset, ratings_per_unit=1, target=Target.OUTPUTS)
     rate_next(campaign, join(campaign))
-    campaign_close(campaign=campaign)
     client = as_user(manager)
+    for _ in range(9):
+        rate_next(campaign, campaign.participations.get().rater)
+    assert slots_unfilled(campaign) == 0
+    assert heading(page_of(client, project), "Next step").startswith("Everything is rated. See which system is better")
+    assert "so far" not in page_of(client, project)
+    campaign_close(campaign=campaign)
     step = heading(page_of(client, project), "Next step")
     assert step == (
         "See which system is better by the raters, how sure that is, and download the tables. See the results"

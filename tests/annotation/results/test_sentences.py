@@ -6,7 +6,7 @@ from annotation.results.selectors.sentences import verdict_sentence
 from annotation.results.selectors.verdicts import PairVerdict
 
 
-def verdict(names, differences, clusters=None):
+def verdict(names, differences, clusters=None, raters=12):
     """``differences``: first, second, difference, low, high, p."""
     pairs = [
         PairVerdict(first, second, difference, low, high, p=p, wilcoxon=p, adjusted=p, items=30)
@@ -21,6 +21,8 @@ def verdict(names, differences, clusters=None):
         parts=[],
         reason="",
         of_means="on a scale of 1 to 5",
+        raters=raters,
+        is_rough=0 < raters < 5,
     )
 
 
@@ -37,8 +39,8 @@ def test_the_first_of_all_is_named_with_what_other_raters_may_see_otherwise():
         ],
     )
     assert verdict_sentence(four) == (
-        "B is better than every other system by these raters. With other raters the lead over Base should hold, too "
-        "(+1.01 on a scale of 1 to 5, 95% interval 0.11 to 1.92); those over D and CE may not. "
+        "12 raters find B better than every other system. With other raters the lead over Base should hold, too "
+        "(+1.01 on a scale of 1 to 5, 95% interval 0.11 to 1.92). Those over D and CE may not. "
         "The others cannot be told apart."
     )
 
@@ -47,22 +49,58 @@ def test_the_first_of_all_is_named_with_its_smallest_lead():
     three = verdict(
         ["A", "B", "C"],
         [("A", "C", 0.9, 0.5, 1.3, 0.001), ("A", "B", 0.4, 0.1, 0.7, 0.01), ("B", "C", 0.5, 0.2, 0.8, 0.01)],
+        raters=0,
     )
     assert verdict_sentence(three) == (
-        "A is better than every other system; its smallest lead, over B, is +0.40 on a scale of 1 to 5, "
+        "Raters find A better than every other system; its smallest lead, over B, is +0.40 on a scale of 1 to 5, "
         "95% interval 0.10 to 0.70. The order of the others is certain, too."
     )
 
 
-def test_no_interval_that_holds_zero_stands_beside_a_preference_of_all_raters():
+def test_the_difference_that_is_not_certain_is_named_and_few_raters_are_called_rough():
+    four = verdict(
+        ["aurora", "cobalt", "birch", "dune"],
+        [
+            ("aurora", "dune", 2.57, 2.26, 2.88, 0.001),
+            ("cobalt", "dune", 1.48, 1.03, 1.93, 0.001),
+            ("birch", "dune", 1.41, 1.09, 1.72, 0.001),
+            ("aurora", "birch", 1.16, 0.90, 1.42, 0.001),
+            ("aurora", "cobalt", 1.09, 0.83, 1.35, 0.001),
+            ("cobalt", "birch", 0.07, -0.22, 0.37, 0.6),
+        ],
+        raters=3,
+    )
+    assert verdict_sentence(four) == (
+        "3 raters find aurora better than every other system; its smallest lead, over cobalt, is +1.09 on a scale of "
+        "1 to 5, 95% interval 0.83 to 1.35. cobalt and birch cannot be told apart: +0.07, 95% interval −0.22 to 0.37. "
+        "With only 3 raters, how much others would differ is known only roughly."
+    )
+
+
+def test_what_items_alone_say_is_not_called_certain():
+    few = [
+        ("aurora", "dune", 0.9, -4.0, 4.0, 0.001),
+        ("birch", "dune", 0.72, -1.87, 3.32, 0.001),
+        ("cobalt", "dune", 0.68, -1.92, 3.28, 0.001),
+        ("aurora", "cobalt", 0.22, -2.4, 2.8, 0.9),
+        ("aurora", "birch", 0.18, -2.7, 3.1, 0.9),
+        ("birch", "cobalt", 0.05, -0.2, 0.3, 0.9),
+    ]
+    assert verdict_sentence(verdict(["aurora", "birch", "cobalt", "dune"], few, raters=4)) == (
+        "No difference is certain for other raters: there are only 4, who disagree. With these same 4, other items "
+        "should again put aurora above dune (+0.90 on a scale of 1 to 5), birch above dune (+0.72) and cobalt above "
+        "dune (+0.68). aurora, cobalt and birch cannot be told apart."
+    )
     open_ = [("A", "B", 0.52, -0.53, 1.57, 0.01)]
     assert verdict_sentence(verdict(["A", "B"], open_)) == (
-        "These raters prefer A to B: +0.52 on a scale of 1 to 5, 95% interval −0.53 to 1.57; others may not."
+        "No difference is certain for other raters: those who rated disagree. With these same 12, other "
+        "items should again put A above B (+0.52 on a scale of 1 to 5, 95% interval −0.53 to 1.57)."
     )
     others = [("A", "C", 0.3, 0.1, 0.5, 0.01), ("B", "C", -0.2, -0.9, 0.5, 0.8)]
     assert verdict_sentence(verdict(["A", "B", "C", "D"], open_ + others)) == (
-        "Raters prefer A to C: +0.30 on a scale of 1 to 5, 95% interval 0.10 to 0.50. "
-        "These raters also prefer A to B, but others may not; nothing else is certain."
+        "12 raters prefer A to C: +0.30 on a scale of 1 to 5, 95% interval 0.10 to 0.50. "
+        "These raters also put A above B (+0.52); others may not. "
+        "B and C cannot be told apart: −0.20, 95% interval −0.90 to 0.50."
     )
 
 
@@ -74,12 +112,12 @@ def test_of_many_differences_the_largest_that_should_hold_is_given():
         ("B", "D", 0.7, 0.1, 1.3, 0.01),
         ("B", "C", 0.6, 0.1, 1.1, 0.02),
         ("A", "B", 0.2, -0.2, 0.6, 0.5),
-        ("C", "D", 0.1, -0.3, 0.5, 0.7),
+        ("C", "D", 0.4, 0.1, 0.7, 0.04),
     ]
     assert verdict_sentence(verdict(names, many, {"C": 2, "D": 2})) == (
-        "No system is ahead of all others; A and B share the first place. Of 6 differences 4 are certain, the largest "
-        "between A and C: +0.80 on a scale of 1 to 5, 95% interval 0.20 to 1.40. With other raters 1 of them may not "
-        "hold."
+        "12 raters find no system ahead of all others: A and B share the first place. Of 6 differences 4 are certain, "
+        "the largest between A and C: +0.80 on a scale of 1 to 5, 95% interval 0.20 to 1.40. These raters also put "
+        "A above D (+0.90); others may not. A and B cannot be told apart: +0.20, 95% interval −0.20 to 0.60."
     )
 
 

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from django.utils import timezone
 
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Participation, Project, Rating
+from annotation.models import Campaign, Participation, Project, QualityRules, RaterDecision, Rating
 from annotation.results.attributes import ATTRIBUTES, filters_from, in_address
 from annotation.results.charts import differences
 from annotation.results.selectors.counted import filter_choices
@@ -68,8 +68,32 @@ def test_means_are_those_of_pandas_and_the_sentence_names_the_difference(project
     (pair,) = verdict.pairs
     assert pair.difference == pytest.approx(expected["Ada"] - expected["Bo"])
     assert pair.p == pair.adjusted
-    assert verdict.sentence.startswith(f"Raters prefer Ada to Bo: +{pair.difference:.2f} on a scale of 1 to 5, 95%")
+    assert verdict.sentence.startswith(f"4 raters prefer Ada to Bo: +{pair.difference:.2f} on a scale of 1 to 5, 95%")
     assert [(each.ranks, each.cluster) for each in verdict.systems] == [("1", 1), ("2", 2)]
+
+
+def test_no_interval_leaves_what_the_scale_allows(project: Project) -> None:
+    """Two raters who contradict each other leave everything open, but no difference exceeds that of the ends."""
+    dataset = world.make_dataset(project)
+    campaign = world.make_campaign(dataset)
+    for number in range(8):
+        item = world.make_item(dataset, f"item-{number}")
+        for system, values in {"Ada": (5, 2 + number % 2), "Bo": (1 + number % 2, 3)}.items():
+            response = world.make_response(item, f"{system} {number}", system)
+            for rater, value in zip(("ann", "bob"), values, strict=True):
+                world.rate(campaign, rater, response, value)
+
+    results = compute_results([campaign])
+
+    (pair,) = results.criteria[0].pairs
+    assert (pair.low, pair.high) == (-4, 4)
+    assert pair.is_of_these_raters
+    assert not pair.is_certain
+    assert results.criteria[0].sentence.startswith(
+        "No difference is certain for other raters: there are only 2, who disagree."
+    )
+    # Half of each rater's 16 ratings are of Ada: z of +1 and -1, with 15 in the denominator.
+    assert of(results, "Ada").standardised_high == pytest.approx(np.sqrt(15 / 16))
 
 
 def test_excluded_late_and_corrected_ratings_are_left_out_and_named(project: Project) -> None:
@@ -89,12 +113,17 @@ def test_excluded_late_and_corrected_ratings_are_left_out_and_named(project: Pro
     unknown = world.make_response(campaign.dataset.items.first(), "Mined", "mined")
     world.rate(campaign, "ann", unknown, 5)
 
+    rules = QualityRules.objects.create(campaign=campaign, version=1, before_launch=False)
+    RaterDecision.objects.create(
+        campaign=campaign, rater=Participation.objects.get().rater, action="exclude", reason="Too fast.", rules=rules
+    )
+
     after = compute_results([campaign])
 
     for name in ("estimate", "low", "high", "standardised", "ratings", "raters", "items"):
         assert getattr(of(after, "Ada"), name) == pytest.approx(getattr(of(before, "Ada"), name)), name
     assert after.left_out.parts == [
-        "1 rating of 1 excluded rater",
+        "1 rating of 1 excluded rater (by a rule registered after launch: “Too fast”)",
         "1 sent late",
         "1 corrected since",
         "1 of texts that no system gave",
@@ -284,6 +313,10 @@ def test_identical_texts_are_tied_without_a_rater(project: Project) -> None:
     units = campaign.units.count()  # each compared once here
     assert ada.share == pytest.approx((((1 + sign) / 2).sum() + 0.5 * 60 / units) / (60 + 60 / units))
     assert ada.ties == (sign == 0).sum()
+    assert ada.identical == verdict.pairs[0].identical == pytest.approx(60 / units)
+    won = ada.wins + (ada.ties + ada.identical) / 2
+    assert ada.share == pytest.approx(won / (ada.wins + ada.ties + ada.identical + ada.losses)), "the column adds up"
+    assert f"{ada.ties} + {60 / units:g}" in latex_table(compute_results([campaign]))
 
 
 def test_magnitudes_are_ranked_by_logarithms(project: Project) -> None:
@@ -309,7 +342,7 @@ def test_without_a_certain_difference_the_sentence_says_so(project: Project) -> 
     campaign, _ = rated_campaign(project, items=2)
     sentence = compute_results([campaign]).criteria[0].sentence
 
-    assert sentence.startswith("No difference between two systems is certain yet; Ada is ahead with")
+    assert sentence.startswith("4 raters cannot tell Ada and Bo apart yet: +1.12 on a scale of 1 to 5, 95% interval")
     empty = world.make_campaign(campaign.dataset, "Empty")
     assert compute_results([empty]).criteria[0].sentence == "No output of a system has a rating that counts yet."
 

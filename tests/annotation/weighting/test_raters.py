@@ -54,6 +54,27 @@ def test_ratings_of_unknown_time_do_not_count_in_the_median_time():
     assert summarise_raters(table, seconds=[4.0, np.nan, 10.0]).median_seconds.tolist() == [7.0]
 
 
+def test_the_time_of_a_screen_counts_once_however_many_texts_it_showed():
+    rng = np.random.default_rng(7)
+    of_screens = rng.exponential(8, 20)
+    table = RatingTable(np.arange(40), [0] * 40, rng.integers(1, 6, 40))
+    summary = summarise_raters(table, seconds=np.repeat(of_screens, 2), screen=np.repeat(np.arange(20), 2))
+    assert summary.n_timed.tolist() == [20]
+    assert summary.median_seconds[0] == pytest.approx(np.median(of_screens))
+    time = quantile_test(of_screens, q=1.0, p=0.5).confidence_interval(0.95)
+    assert (summary.seconds_low[0], summary.seconds_high[0]) == tuple(time)
+
+
+def test_no_entropy_exceeds_that_of_all_points_used_equally():
+    values = np.repeat([1, 2, 3, 4, 5], [7, 6, 6, 6, 5])
+    table, points = RatingTable(np.arange(30), [0] * 30, values), np.full(30, 5.0)
+    most = entropy(np.full(5, 0.2), base=2)  # scipy's
+    assert summarise_raters(table).entropy_high[0] > most
+    assert summarise_raters(table, points=points).entropy_high[0] == pytest.approx(most)
+    of_slider = summarise_raters(table, points=np.full(30, np.nan))
+    assert of_slider.entropy_high[0] == summarise_raters(table).entropy_high[0]
+
+
 def test_times_must_align_with_the_ratings():
     with pytest.raises(ValueError, match=r"seconds has shape \(2,\); accepted: \(1,\)"):
         summarise_raters(RatingTable([0], [0], [1]), seconds=[1, 2])

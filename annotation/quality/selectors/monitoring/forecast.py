@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from annotation.allocation.topping_up import narrowing
-from annotation.core.numbers import counted
+from annotation.core.numbers import counted, decimals
 from annotation.models import Campaign, Criterion
 from annotation.quality.selectors.compared import OpenPair, compared
 from annotation.quality.selectors.planned import Planned
@@ -59,12 +59,21 @@ class CriterionForecast:
 
     @property
     def sentence(self) -> str:
-        """Say what it takes to know more, and how sure that is."""
+        """Say what it takes to know more, how sure that is, and how rough."""
         pair = self.nearest
+        rough = "" if pair is None or pair.reason or self.reason else self._rough(pair)
+        return f"{self._needed(pair)}{rough}"
+
+    def _rough(self, pair: PairForecast) -> str:
+        """Return what the forecast takes for granted, with the margin that it has now."""
+        now = f"{decimals(pair.difference)}, with a margin of ±{decimals(pair.half_width)} now"
+        return f" This is rough: it takes the difference to stay {now}."
+
+    def _needed(self, pair: PairForecast | None) -> str:
         if self.reason:
             return f"Which system is better cannot be forecast: {self.reason}."
         if pair is None:
-            return "The order of all systems is certain." if self.n_certain else ""
+            return "The order of all systems is certain for these raters." if self.n_certain else ""
         if pair.reason:
             return f"What would tell {pair.first} from {pair.second} cannot be forecast yet: {pair.reason}."
         names = f"{pair.first} from {pair.second}"

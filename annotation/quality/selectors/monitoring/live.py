@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.campaigns.selectors import Unfilled, unfilled
 from annotation.core import sql
+from annotation.core.numbers import counted
 from annotation.models import (
     Amendment,
     Campaign,
@@ -47,6 +48,18 @@ class Pace:
     @property
     def per_hour(self) -> float:
         return self.screens / self.hours
+
+    @property
+    def is_extrapolated(self) -> bool:
+        return self.hours < PACE_HOURS
+
+    @property
+    def rests_on(self) -> str:
+        """Say what the pace is taken from: with less than an hour since launch it is extrapolated."""
+        items = counted(self.screens, "item")
+        if not self.is_extrapolated:
+            return f"{items} in the last hour"
+        return f"extrapolated from {items} in {counted(max(round(self.hours * 60), 1), 'minute')}"
 
 
 @dataclass(frozen=True)

@@ -153,4 +153,7 @@ def test_a_reference_of_two_sources_is_counted_once_as_in_reference_sets(project
     facts = dataset_facts(dataset)
 
     assert (facts.references, facts.outputs) == (2, 1)
+    make_response(make_item(dataset, "i1"), "No.", "A system")
+    again = dataset_facts(dataset)
+    assert (again.outputs, again.distinct_outputs, again.responses) == (2, 1, 3), "one text of two items"
     assert dict(facts.kinds)["Mined"] == 1

@@ -281,6 +281,10 @@ def test_the_expected_end_follows_from_the_pace_of_the_last_hour(dataset):
     for response in responses(dataset, 4):
         rate(campaign, "ann", response, 4)
     pace = campaign_monitor(campaign).pace
-    assert (pace.screens, pace.per_hour) == (4, 4.0)
+    assert (pace.screens, pace.per_hour, pace.rests_on) == (4, 4.0, "4 items in the last hour")
+    campaign.launched_at = timezone.now() - timedelta(minutes=6)
+    early = campaign_monitor(campaign).pace
+    assert early.per_hour == pytest.approx(40, rel=0.01)
+    assert early.rests_on == "extrapolated from 4 items in 6 minutes"
     hours_left = (pace.end - timezone.now()).total_seconds() / 3600
     assert hours_left == pytest.approx(8 / 4, abs=0.02)  # four units of three places, one of each filled

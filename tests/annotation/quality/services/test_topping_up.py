@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from django.urls import reverse
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Project, Slot, SlotState, Unit, User
@@ -67,7 +68,9 @@ def test_a_unit_with_more_ratings_weighs_no_more_in_results(rated: Campaign) -> 
     assert len({system.ratings for system in verdict.systems}) > 1
 
 
-def test_the_monitor_calls_the_same_differences_certain_as_the_results(rated: Campaign) -> None:
+def test_the_monitor_finds_the_same_differences_as_the_results_and_says_how_rough_a_forecast_is(
+    rated: Campaign, manager, as_user
+) -> None:
     (known,) = campaign_monitor(rated).figures.forecasts
     (verdict,) = compute_results([rated]).criteria
     assert known.n_certain == sum(pair.differs for pair in verdict.pairs) == 2
@@ -75,7 +78,14 @@ def test_the_monitor_calls_the_same_differences_certain_as_the_results(rated: Ca
     assert (pair.first, pair.second, known.planned) == ("Cy", "Bo", 0)
     (shown,) = [each for each in verdict.pairs if {each.first, each.second} == {"Bo", "Cy"}]
     assert pair.difference == pytest.approx(shown.difference)
-    assert known.sentence
+    assert known.sentence.endswith(
+        f" This is rough: it takes the difference to stay {pair.difference:.2f}, with a margin of "
+        f"±{pair.half_width:.2f} now."
+    )
+    page = as_user(manager).get(reverse("annotation:campaign-monitor-fragment", args=[rated.project.slug, rated.pk]))
+    text = page.content.decode()
+    assert "all are in" in text, "no chance as planned where nothing is planned"
+    assert "Chance as planned" in text
 
 
 @pytest.mark.parametrize("presentation", ["pair", "list"])

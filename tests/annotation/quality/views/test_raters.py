@@ -6,7 +6,8 @@ from django.urls import reverse
 
 from annotation.campaigns.services.rules import rules_register
 from annotation.models import AuditEntry, Campaign, DecisionAction, Participation, QualityRules, RaterDecision
-from annotation.quality.selectors.raters import Verdict
+from annotation.quality.selectors.raters import Verdict, moment
+from annotation.quality.services.decisions import rater_exclude
 from annotation.rating.services.handout import unit_request
 from annotation.weighting.exclusion.rule import Evidence
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset
@@ -61,6 +62,12 @@ def test_raters_are_listed_with_measures_and_can_be_sorted_and_downloaded(campai
     assert client.get(f"{address}?state=excluded").status_code == 200
     specification = client.get(page(campaign, "campaign-raters-chart", "json")).json()
     assert "datasets" in specification
+    before = moment(campaign)
+    rater_exclude(campaign=campaign, rater=rater_of(campaign, "bob"), reason="Clicks.")
+    chart = page(campaign, "campaign-raters-chart", "json")
+    for at in ("1-1", "x-1-1", f"{'9' * 30}-1-1"):
+        assert client.get(f"{chart}?at={at}").json() == client.get(chart).json(), at
+    assert client.get(f"{chart}?at={before.version}").status_code == 200
     assert client.get(page(campaign, "campaign-raters-chart", "svg")).content.startswith(b"<svg")
 
 
@@ -84,6 +91,11 @@ def test_a_rater_is_excluded_with_a_reason_and_restored(campaign, manager, as_us
     text = client.get(page(campaign, "campaign-rater", bob.pk)).content.decode()
     assert "Restore" in text
     assert "Clicks." in text
+    assert "not counted since the rater is excluded" in text
+    assert " counted rating" not in text
+    lines = b"".join(client.get(page(campaign, "campaign-ratings") + "?format=jsonl").streaming_content).splitlines()
+    marked = {(row["rater"], row["rater_excluded"]) for row in map(json.loads, lines)}
+    assert marked == {(bob.pseudonym, True), (rater_of(campaign, "ann").pseudonym, False)}
     client.post(page(campaign, "campaign-rater-decide", bob.pk, "include"), {"reason": "A mistake of ours."})
     assert Participation.objects.get(campaign=campaign, rater=bob).excluded_at is None
     assert client.post(page(campaign, "campaign-rater-decide", bob.pk, "praise"), {"reason": "x"}).status_code == 404
@@ -215,6 +227,14 @@ def test_raters_who_stand_out_are_marked_until_there_are_rules(project, manager,
     raters = page(campaign, "campaign-raters")
     text = as_user(manager).get(raters).content.decode()
     assert text.count("stands out</span>") == 1
+    before = moment(campaign).version
+    assert f"raters.json?at={before}" in text
+    chart = page(campaign, "campaign-raters-chart", "json")
+    shown = as_user(viewer).get(f"{chart}?at={before}").json()
+    response = make_response(make_item(campaign.dataset, "more"), "Another", "A")
+    rate_in(present(campaign, "ann", response, seconds=900), response, 1)
+    assert as_user(viewer).get(f"{chart}?at={before}").json() == shown, "the moment of the table"
+    assert as_user(viewer).get(chart).json() != shown
     suspected = as_user(manager).get(raters).context["suspects"]
     assert [(name, reason) for _, name, reason in suspected.rows] == [
         ("dot", "median seconds 0.17, below 1.79; correlation with the others' mean -1.00, below 0.2")
