@@ -1,6 +1,6 @@
 """Mean ratings of systems, and their differences, with intervals over raters and items together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -150,7 +150,7 @@ def system_means(
         np.array([0 if raters is None else np.unique(raters[own]).size for own in by_system], dtype=np.int64),
         np.isfinite(of_items).sum(axis=1),
         of_items,
-        _differences(values, each, items, clusters, by_system, of_items, rng, permutations, _widest(ends)),
+        _cut(_differences(values, each, items, clusters, by_system, of_items, rng, permutations), ends),
     )
 
 
@@ -186,7 +186,6 @@ def _differences(
     of_items: FloatArray,
     rng: np.random.Generator,
     permutations: int | None,
-    widest: float,
 ) -> Differences:
     n = len(by_system)
     mean, low, high, ranked, tested, adjusted = (np.full((n, n), np.nan) for _ in range(6))
@@ -206,19 +205,21 @@ def _differences(
         variance = two_way_variance(sign * weight * (values[own] - centre), clusters.select(own), weight)
         differences = of_items[i][both] - of_items[j][both]
         difference, half = float(differences.mean()), variance.half_width()
-        ends = np.clip([difference - half, difference + half], -widest, widest)
-        mean[i, j], low[i, j], high[i, j] = difference, *ends
-        mean[j, i], low[j, i], high[j, i] = -difference, -ends[1], -ends[0]
+        mean[i, j], low[i, j], high[i, j] = difference, difference - half, difference + half
+        mean[j, i], low[j, i], high[j, i] = -difference, -difference - half, -difference + half
         ranked[i, j] = ranked[j, i] = signed_rank_p(differences)
         tested[i, j] = tested[j, i] = p
         adjusted[i, j] = adjusted[j, i] = corrected
     return Differences(mean, low, high, tested, ranked, adjusted, shared @ shared.T)
 
 
-def _widest(ends: tuple[float, float]) -> float:
-    """Return the largest difference of two means on a scale with these ends; infinite without ends."""
+def _cut(differences: Differences, ends: tuple[float, float]) -> Differences:
+    """Cut the intervals at the largest difference that a scale with these ends allows, if it has ends."""
     width = ends[1] - ends[0]
-    return width if np.isfinite(width) else np.inf
+    if not np.isfinite(width):
+        return differences
+    low, high = (np.clip(each, -width, width) for each in (differences.low, differences.high))
+    return replace(differences, low=low, high=high)
 
 
 def paired_permutation_p(
