@@ -129,11 +129,12 @@ def test_systems_without_a_common_item_are_not_compared():
         ("Dusek", "WEN", *nothing),
     ]
     assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], two_sets)) == (
-        "No difference between two systems is certain yet; "
+        "12 raters find no difference between two systems that is certain yet; "
         "Dusek has the highest mean, 3.00 (95% interval 2.50 to 3.50). "
         "Dusek and WEN have no item in common and are not compared."
     )
     certain = [("WEN", "LOLS", 0.6, 0.3, 0.9, 0.001), ("Dusek", "WEN", *nothing)]
-    assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], certain)).endswith(
-        "nothing else is certain. Dusek and WEN have no item in common and are not compared."
+    assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], certain)) == (
+        "12 raters prefer WEN to LOLS: +0.60 on a scale of 1 to 5, 95% interval 0.30 to 0.90. "
+        "Dusek and WEN have no item in common and are not compared."
     )
