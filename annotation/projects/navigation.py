@@ -37,7 +37,7 @@ TASKS = (
             Entry(
                 "Data sets",
                 "annotation:dataset-list",
-                ("annotation:dataset-", "annotation:item-", "annotation:rating-import"),
+                ("annotation:dataset-", "annotation:item-", "annotation:rating-import", "annotation:deletion-"),
             ),
             Entry("Mining", "annotation:corpus-list", ("annotation:corpus-", "annotation:mining-run-")),
             Entry("Seeds", "annotation:seed-list", ("annotation:seed-",)),

@@ -1,5 +1,6 @@
 """Studies of metrics against raters: the kind, and the page of a row of the table."""
 
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 
 from django.http import Http404, HttpResponse
@@ -79,11 +80,27 @@ def _report(study: Study, result: StudyResult) -> Context:
         "clamped": reports.clamped_rows(result),
         "forest_caption": reports.FOREST_CAPTION,
         "sweeps": reports.sweeps_to_draw(result),
-        "stand_in": stand_in_sentence(result),
-        "levels": levels_sentence(result),
-        "significance": significance_sentence(result),
-        "sensitivity": sensitivity_sentence(result),
+        "questions": _questions(study, result),
     }
+
+
+# Pages of a study, each with the question that it answers and the answer in a sentence.
+QUESTIONS: Mapping[str, tuple[str, Callable[[StudyResult], str]]] = {
+    "significance": ("Which metrics can be told apart?", significance_sentence),
+    "levels": ("How is it by system, and by output?", levels_sentence),
+    "stand-in": ("Can a judge stand in for raters here?", stand_in_sentence),
+    "sensitivity": ("How many raters did we need?", sensitivity_sentence),
+}
+ELSEWHERE = "Set this study beside those of other data sets, or with other settings."
+
+
+def _questions(study: Study, result: StudyResult) -> list[dict[str, str]]:
+    questions = [
+        {"url": STUDY.url(page, study.project, study.pk), "title": title, "answer": answer(result)}
+        for page, (title, answer) in QUESTIONS.items()
+    ]
+    compare = f"{STUDY.url('compare', study.project)}?study={study.pk}"
+    return [*questions, {"url": compare, "title": "Does it hold elsewhere?", "answer": ELSEWHERE}]
 
 
 TABLES = (tables.table, level_tables.table, significance_tables.table, sensitivity_tables.table)

@@ -64,7 +64,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
         page.get_by_role("link", name="SVG picture").locator("visible=true").click()
     assert file.value.path().read_text().startswith("<svg")
 
-    page.get_by_role("link", name="Metric against metric").click()
+    page.get_by_role("link", name="Which metrics can be told apart?").click()
     page.get_by_role("link", name="Outputs", exact=True).click()
     expect(page.get_by_role("heading", name="Every pair")).to_be_visible()
     expect(page.locator("#figure-matrix svg").first).to_be_visible()
@@ -72,7 +72,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     page.go_back()
     page.go_back()
     report = page.url
-    page.get_by_role("link", name="See the curves").click()
+    page.get_by_role("link", name="How many raters did we need?").click()
     expect(page.get_by_role("heading", name="How many raters did we need?")).to_be_visible()
     expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
     expect(page.get_by_role("heading", name="Under other weights")).to_be_visible()
