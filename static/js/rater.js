@@ -143,7 +143,8 @@
   function open(dialog) {
     for (const part of dialog.querySelectorAll("[data-needs]")) part.hidden = !document.querySelector(part.dataset.needs);
     dialog.showModal();
-    dialog.scrollTop = 0; // the focus is not at its end, where the button is
+    dialog.querySelector("h2[tabindex]")?.focus(); // not the button at its end
+    dialog.scrollTop = 0;
   }
 
   function instructions() {

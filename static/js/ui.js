@@ -79,6 +79,12 @@
   });
   document.addEventListener("focusin", (event) => openMenus().forEach((menu) => menu.contains(event.target) || (menu.open = false)));
 
+  /* Opens a dialog at its top: without a heading to focus, the browser focuses its first button, perhaps at its end. */
+  function showDialog(dialog) {
+    dialog?.showModal();
+    dialog?.querySelector("h2[tabindex]")?.focus();
+  }
+
   document.addEventListener("click", (event) => {
     for (const menu of openMenus()) {
       if (!menu.contains(event.target) || event.target.closest(".menu-item")) menu.open = false;
@@ -88,7 +94,7 @@
     if (!button) return;
     if (button.dataset.copy) copy(button);
     else if (button.dataset.unfold) unfoldAll(button);
-    else if (button.dataset.dialogOpen) document.getElementById(button.dataset.dialogOpen)?.showModal();
+    else if (button.dataset.dialogOpen) showDialog(document.getElementById(button.dataset.dialogOpen));
     else button.closest("dialog")?.close();
   });
   document.addEventListener("DOMContentLoaded", () => localiseTimes(document));
