@@ -12,7 +12,8 @@ from annotation.datasets.services.files import read_dataset
 from annotation.datasets.services.imports import dataset_create
 from annotation.datasets.services.outputs import SystemOutputs, outputs_add, outputs_preview
 from annotation.models import AuditEntry, Dataset, Project, Response, ResponseSource, System, User
-from tests.annotation.worlds.datasets import example_dataset
+from annotation.results.selectors.verdicts import compute_results
+from tests.annotation.worlds.datasets import example_dataset, example_ratings
 
 
 @pytest.fixture
@@ -81,6 +82,17 @@ def test_the_content_is_that_of_an_import_with_all_outputs(project: Project) -> 
         made.append(dataset_create(project=project, name=name, content=content))
     add(made[1], "id\tB\tA\n1\tNo.\tYes.\n", "new.tsv")
     assert len({Dataset.objects.get(pk=each.pk).content_hash for each in made}) == 1
+
+
+def test_an_output_like_a_rated_response_shares_its_ratings_and_no_other_system_changes(dataset: Dataset) -> None:
+    campaign = example_ratings(dataset)
+    before = {each.name: (each.estimate, each.ratings) for each in compute_results([campaign], {}).criteria[0].systems}
+    add(dataset, 'item_id,system,text\n1,New,"Yes, it was brilliant."\n2,New,Hiking.\n')
+    after = {each.name: each for each in compute_results([campaign], {}).criteria[0].systems}
+
+    assert after["New"].items == 1
+    assert after["New"].estimate == pytest.approx((5 + 4 + 5) / 3)  # ratings.csv: relevance of SystemA on item 1
+    assert {name: (after[name].estimate, after[name].ratings) for name in before} == before
 
 
 @pytest.mark.parametrize(
