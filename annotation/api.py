@@ -4,7 +4,7 @@ from rest_framework.routers import BaseRouter
 
 from annotation.campaigns.api import campaigns
 from annotation.campaigns.api import lists as api_lists
-from annotation.datasets.api import datasets, imports
+from annotation.datasets.api import datasets, imports, outputs
 from annotation.demo import api as examples
 from annotation.judgements import api as judgements_api
 from annotation.mining import api as mining
@@ -37,6 +37,7 @@ def register(router: BaseRouter) -> None:
     router.register(CAMPAIGN, removal.CampaignRemovalViewSet, "removed-campaign")
     router.register(f"{PROJECT}/deletions", removal.DeletionsViewSet, "deletion")
     router.register(f"{DATASET}/items", browsing_api.ItemsViewSet, "item")
+    router.register(f"{DATASET}/outputs", outputs.OutputsViewSet, "dataset-output")
     router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")
     router.register(f"{PROJECT}/dataset-imports", imports.DatasetImportsViewSet, "dataset-import")
     router.register(f"{PROJECT}/rating-imports", judgements_api.RatingImportsViewSet, "rating-import")

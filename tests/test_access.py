@@ -52,6 +52,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:campaign-recruitment-create annotation:campaign-recruitment-edit annotation:campaign-screen "
         "annotation:campaign-screen-lines annotation:campaign-screen-new annotation:campaign-step "
         "annotation:corpus-create annotation:corpus-from-dataset annotation:dataset-edit annotation:dataset-import "
+        "annotation:dataset-outputs "
         "annotation:mining-run-create annotation:provider-account annotation:provider-account-connect "
         "annotation:rating-import annotation:reference-set-create annotation:reference-set-edit "
         "annotation:reference-set-import annotation:release-attention-send annotation:release-deprecate "

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
+from annotation.core.file_limits import PAGE_BYTES
 from annotation.core.forms import EditForm, Form
 from annotation.core.kept_files import KeptFileForm
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
@@ -82,6 +83,30 @@ class DatasetUploadForm(UploadForm):
         data = {name: value for name, value in self.cleaned_data.items() if name != "kept"}
         file = data.pop("file")
         return {"filename": file.name, "content": file.read(), **data}
+
+
+class OutputsForm(UploadForm):
+    """A new file of outputs, or the one that is kept from its preview."""
+
+    file = forms.FileField(
+        label="File",
+        help_text="CSV, TSV or JSON Lines, in UTF-8.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.csv,.tsv,.tab,.txt"}),
+        validators=[upload_limit(", or a larger one by manage.py add_outputs", max_bytes=PAGE_BYTES)],
+    )
+    system = forms.CharField(
+        label="Name of the system",
+        required=False,
+        max_length=LENGTHS["system"],
+        help_text="Only if the file does not name it. Empty if the file has a column system, or one for each system.",
+    )
+    field_order = ("file", "file_format", "system")
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``outputs_preview`` and ``outputs_add``."""
+        file = self.cleaned_data["file"]
+        named = {name: self.cleaned_data[name] for name in ("file_format", "system")}
+        return {"filename": file.name, "content": file.read(), **named}
 
 
 MEANING_CHOICES = [(key, meaning.label) for key, meaning in MEANINGS.items()]

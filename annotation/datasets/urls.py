@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.datasets.views import datasets, imports
+from annotation.datasets.views import datasets, imports, outputs
 
 urlpatterns = [
     path("examples/<str:filename>", imports.example_file, name="import-example"),
@@ -14,6 +14,9 @@ urlpatterns = [
     path("p/<slug:project_slug>/imports/<int:pk>/discard/", imports.dataset_import_drop, name="dataset-import-discard"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/", datasets.dataset_detail, name="dataset-detail"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/edit/", datasets.dataset_edit, name="dataset-edit"),
+    path(
+        "p/<slug:project_slug>/datasets/<slug:dataset_slug>/outputs/add/", outputs.outputs_page, name="dataset-outputs"
+    ),
     path(
         "p/<slug:project_slug>/datasets/<slug:dataset_slug>/export.jsonl",
         datasets.dataset_export,

@@ -29,6 +29,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Outputs": "Items that the system answered.",
         "Shared": "Identical to another system's output for the same item: rated once, credited to both.",
     },
+    "added-outputs": {
+        "Outputs": "Items for which the file has an output of the system.",
+        "Already there": "Texts that the item has already: the system becomes a source and shares their ratings.",
+    },
     "transfer": {
         "Of": "What the hash covers: a data set, a campaign's ratings or amendments, a release, a score run, a study.",
         "Where it was": "The first digits of the SHA-256 that the archive names.",

@@ -79,6 +79,13 @@ PAGES = (
         words=("item", "response", "system"),
     ),
     Page(
+        ["annotation:dataset-outputs"],
+        "Outputs of further systems, for items that the data set has. Launched campaigns, score runs and studies keep "
+        "what they read.",
+        "data-formats#outputs-of-further-systems",
+        words=("item", "response", "system"),
+    ),
+    Page(
         ["annotation:campaign-results", "annotation:results"],
         "Which system is better by the raters, and how sure that is: means or strengths, ranks, and every difference.",
         "results#the-page",

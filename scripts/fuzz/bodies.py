@@ -46,6 +46,7 @@ FILES = {
     "corpus": ("c.jsonl", b'{"context": ["Hi."], "message": "How are you?", "response": "Fine."}\n'),
     "texts": ("t.txt", b"one text\nand another\n"),
     "project": ("lab.assay.zip", b"PK"),  # a worker reads it, and refuses it
+    "outputs": ("o.csv", b"item_id,text\ni0,A cat I think.\n"),
     "dataset": ("d.jsonl", b'{"id": "1", "message": "Hi?", "references": ["Yes"], "outputs": {"A": "Hm."}}\n'),
 }
 CRITERION = {"name": "quality", "question": "How good?"}
@@ -83,6 +84,7 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "studies": {"name": "Again", "specification": STUDIED | {"unit_size": 1, "assignments": 5, "sweeps": False}},
     "corpora": {"name": "Third pool", "dataset": "chats", "source_kinds": ["human"]},
+    "datasets/chats/outputs": {"outputs": [{"item_id": "i0", "system": "Latest", "text": "A cat, I think."}]},
     "dataset-imports": {"name": "Yet more", "items": [{"id": "1", "message": "Hi?", "references": ["Yes."]}]},
     "rating-imports": {
         "dataset": "chats",
@@ -119,6 +121,7 @@ BODIES: dict[str, dict[str, Any]] = {
 BODIES["look"] = BODIES["rating-imports"]
 UPLOADS: dict[str, Pairs] = {
     "corpora": [("name", "Fourth pool"), ("file", FILES["corpus"])],
+    "datasets/chats/outputs": [("system", "Latest"), ("file", FILES["outputs"])],
     "dataset-imports": [("name", "Yet more"), ("file", FILES["dataset"])],
     "models": [("name", "Of a file"), ("kind", "vectors"), ("file", FILES["texts"])],
     "project-imports": [("name", "Moved"), ("file", FILES["project"])],

@@ -61,7 +61,7 @@ def build_world() -> tuple[Any, Any]:
 
 def imports(project: Any, by: Any) -> list[Import]:
     """Return every way in, with its files."""
-    makers = (_datasets, _ratings, _weights, _scores, _corpora, _models, _designs, _projects)
+    makers = (_datasets, _outputs, _ratings, _weights, _scores, _corpora, _models, _designs, _projects)
     return [each._replace(kind=make.__name__.strip("_")) for make in makers for each in make(project, by)]
 
 
@@ -136,6 +136,25 @@ def _weights(project: Any, by: Any) -> Iterator[Import]:
                 lambda content, name=name, add_texts=add_texts: create(content, name, add_texts=add_texts),
                 lambda pk: weights_import_execute(import_id=pk),
             )
+
+
+def _outputs(project: Any, by: Any) -> Iterator[Import]:
+    from annotation.datasets.services.outputs import outputs_add
+
+    dataset = project.datasets.get(slug="chats")
+
+    def create(content: bytes, filename: str) -> Any:
+        system = "Latest" if filename == "one.tsv" else ""
+        return outputs_add(dataset=dataset, by=by, filename=filename, content=content, system=system)
+
+    wide = [{"id": f"i{n}", "Latest": f"Well, {n}.", "Older": "Hm."} for n in range(4)]
+    files = {
+        "long.csv": "item_id,system,text\n" + "".join(f'i{n},Latest,"Well, {n}."\n' for n in range(4)),
+        "one.tsv": "id\ttext\n" + "".join(f"i{n}\tWell, {n}.\n" for n in range(4)),
+        "wide.jsonl": "".join(json.dumps(record) + "\n" for record in wide),
+    }
+    for name, text in files.items():
+        yield Import(Sample(name, text.encode(), bytes), lambda content, name=name: create(content, name))
 
 
 def _scores(project: Any, by: Any) -> Iterator[Import]:

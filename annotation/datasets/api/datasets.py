@@ -116,7 +116,7 @@ class DatasetsViewSet(ReadViewSet):
 
     @extend_schema(request=DatasetRequestSerializer, responses=DatasetSerializer)
     def partial_update(self, request: Request, **_: Any) -> ApiResponse:
-        """Change the description of the data set; its items and responses never change."""
+        """Change the description of the data set; its items and responses stay as they are."""
         dataset = self.get_object()
         values = checked(DatasetRequestSerializer(data=request.data, partial=True))
         return self.answer(dataset_update(dataset=dataset, by=self.user, **values))
