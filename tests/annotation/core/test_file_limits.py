@@ -158,7 +158,7 @@ def test_short_rows_of_a_wide_table_are_not_filled_without_limit() -> None:
 def test_a_table_of_scores_has_few_more_rows_than_the_data_set_has_scores() -> None:
     assert refusal(lambda: scores(b"system,item,score\n" + b"Echo,1,1\n" * 2000, "s.csv"))[0] == "rows"
     assert refusal(lambda: scores(COLUMNS, "s.csv")) == ("columns", "more than 5,000")
-    wide = [f"c{number}" for number in range(100)], *([["1"] * 100] * 700)  # as many columns as may hold metrics, and more
+    wide = [f"c{number}" for number in range(100)], *([["1"] * 100] * 700)  # 64 may hold metrics
     table = "".join(f"{','.join(cells)}\n" for cells in wide).encode()
     assert refusal(lambda: scores(table, "s.csv")) == ("cells", "more than 64,128")
     assert refusal(lambda: scores(b"Echo 1\n" * 2000, "x.seg.score")) == ("lines", "more than 1,002")
