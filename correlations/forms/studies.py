@@ -1,6 +1,6 @@
 """The form of a new study."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -115,7 +115,13 @@ class StudyForm(StudyBaseForm):
     METRICS = ("metrics", "metric_lines", "subsets")
 
     def __init__(
-        self, *args: Any, dataset: Dataset, release: Release | None = None, like: Study | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        dataset: Dataset,
+        release: Release | None = None,
+        like: Study | None = None,
+        without: Sequence[str] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, dataset=dataset, release=release, **kwargs)
         self.fields["systems"].help_text = "Every two of them are compared, by each metric and by the raters."
@@ -133,9 +139,22 @@ class StudyForm(StudyBaseForm):
             self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
         if like is not None and not self.is_bound:
             self._begin_like(like)
+            if like.dataset_id == dataset.pk:
+                self._begin_with_texts_of(like, without)
+
+    def _begin_with_texts_of(self, study: Study, without: Sequence[str]) -> None:
+        """Tick the ratings and systems of a study of the same data set, but for systems to do without."""
+        for name in ("campaigns", "criteria", "systems"):
+            if name in self.fields:
+                offered = {value for value, _ in self.fields[name].choices}  # type: ignore[attr-defined]
+                self.initial[name] = [
+                    each for each in study.specification.get(name, ()) if each in offered and each not in without
+                ]
+        if without:
+            self.initial["name"] = f"{study.name} without {' and '.join(without)}"[:120]
 
     def _begin_like(self, study: Study) -> None:
-        """Begin with another study's settings. Campaigns, systems and imported scores are those of this data set."""
+        """Begin with another study's settings; imported scores are those of this data set."""
         spec = study.specification
         same = {name: spec[name] for name in SAME_SETTINGS if name in spec}
         offered = {each.value for group in self.offered.values() for each in group if not each.missing}
