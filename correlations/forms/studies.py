@@ -127,6 +127,8 @@ class StudyForm(StudyBaseForm):
         self.fields["systems"].help_text = "Every two of them are compared, by each metric and by the raters."
         if not self.is_bound and (release is None or _weighs_all_alike(release)):
             self.initial["subsets"] = "all"
+        elif not self.is_bound and release is not None and not release.weights.filter(is_original=True).exists():
+            self.initial["subsets"] = self.base_fields["subsets"].initial.removeprefix("original, ")
         if release is None:
             self.fields["subsets"].help_text = PLAIN_SUBSETS
         self.offered = offered_metrics(self.project, dataset, weighted=release is not None)

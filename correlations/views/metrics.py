@@ -47,7 +47,7 @@ def _like(request: MemberRequest) -> Study | None:
 
 
 def _without_copies_url(study: Study, result: StudyResult) -> str:
-    """Return the address of this study's form without the systems that copy references; empty if fewer than two stay."""
+    """Return where this study starts anew without the systems that copy references; empty if fewer than two stay."""
     copies = reports.copies(result)
     if len(set(study.specification["systems"]) - set(copies)) < 2:
         return ""
