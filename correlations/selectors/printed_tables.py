@@ -86,7 +86,7 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         notes.append(f"Low scores are the better ones of {lower}: coefficients are of the score with its sign turned.")
     caption = (
         f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
-        f"{result.assignments:,} random assignments of items to units. 95% intervals: bootstrap over items; over items "
+        f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items; over items "
         "and raters; and as published in 2015 (Fisher's z, every observation counted as independent). Raters: what "
         "another group of as many raters would reach. N: observations in one assignment."
     )
