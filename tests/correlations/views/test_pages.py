@@ -9,19 +9,8 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from annotation.models import (
-    Criterion,
-    JobState,
-    Project,
-    Release,
-    ReleaseWeight,
-    Response,
-    ResponseSource,
-    SourceKind,
-    System,
-)
+from annotation.models import Criterion, JobState, Project, Response
 from correlations.charts.sweeps import AXES
-from correlations.forms.studies import StudyForm
 from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.selectors import reports
@@ -524,25 +513,6 @@ def test_the_report_warns_of_a_tokeniser_that_does_not_split_the_texts(study: St
     assert warning not in as_user(viewer).get(page).content.decode()
     Response.objects.filter(item__dataset=study.dataset).update(text="我的猫在屋顶上睡觉")
     assert warning in as_user(viewer).get(page).content.decode()
-
-
-def test_the_form_preselects_systems_without_references_and_aliases(world: World, manager, as_user) -> None:
-    alias = System.objects.create(dataset=world.dataset, name="Parrot again")
-    for source in ResponseSource.objects.filter(system__name="Parrot"):
-        ResponseSource.objects.create(response=source.response, item=source.item, kind=SourceKind.SYSTEM, system=alias)
-    page = as_user(manager).get(reverse("correlations:study-create", args=[world.project.slug]))
-    form = page.context["form"]
-    assert form.initial["systems"] == ["Echo", "Parrot", "Quill"]
-    assert form.initial["campaigns"] == [world.output_campaign.name]  # the other one is behind the weights
-    assert dict(form.fields["campaigns"].choices)[world.reference_campaign.name].endswith("weigh these references)")
-    assert "original" in form.initial.get("subsets", form.fields["subsets"].initial)
-    weights = list(world.release.weights.all())
-    without = Release.objects.create(reference_set=world.reference_set, number=2, method=world.release.method)
-    for weight in weights:
-        weight.pk, weight.release, weight.is_original = None, without, False
-    ReleaseWeight.objects.bulk_create(weights)
-    assert StudyForm(dataset=world.dataset, release=without).initial["subsets"] == "w>0, w>=0.6, all"
-    assert "Human (gave references)" in page.content.decode()
 
 
 def test_a_study_may_choose_its_criteria_in_the_form(world: World, manager, as_user, monkeypatch) -> None:
