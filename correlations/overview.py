@@ -34,12 +34,12 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
         if headline := study_headline(study, result):
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
-            text = " ".join(filter(None, [headline.sentence, headline.outputs]))
+            text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs]))
             yield Finding("Study", at, text, _sure(result, headline), url)
 
 
 def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
-    """Yield whether a judge or a metric can stand in for a rater, of each study that tested it."""
+    """Yield whether a judge can stand in for a rater, of each study that tested one."""
     done = project.studies.filter(state=JobState.DONE).order_by("-finished_at").only("name", "result", "finished_at")
     for study in done[:most]:
         if finding := stand_in_finding(study.read_result()):

@@ -1,5 +1,6 @@
 """What a launched campaign rates, by where the texts come from."""
 
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -38,6 +39,26 @@ def rated_by(campaign: Campaign) -> Rated:
 
 def raters_of_references(campaigns: QuerySet[Campaign]) -> list[Campaign]:
     """Return those of the campaigns that have ratings, most of them of references."""
+    return [campaign for campaign, of in _with_ratings(campaigns) if of.references and not of.mostly_outputs]
+
+
+def newest_of_outputs(campaigns: QuerySet[Campaign], systems: Collection[str]) -> Campaign | None:
+    """Return the newest of the campaigns that has ratings, most of them of outputs, and some of these systems."""
+    theirs = ResponseSource.objects.filter(kind=SourceKind.SYSTEM, system__name__in=systems)
+    rated = (campaign for campaign, of in _with_ratings(campaigns) if of.mostly_outputs)
+    return next((each for each in rated if theirs.filter(response__unit_responses__unit__campaign=each).exists()), None)
+
+
+def kinds_rated(campaigns: Iterable[Campaign]) -> set[tuple[str, str]]:
+    """Return the sources of what the campaigns rate: kind and system; outputs only if they rate nothing else."""
+    sources = ResponseSource.objects.filter(response__unit_responses__unit__campaign__in=list(campaigns))
+    pairs = sources.order_by().values_list("kind", "system__name").distinct()
+    rated = {(kind, system or "") for kind, system in pairs}
+    return {(kind, system) for kind, system in rated if kind != SourceKind.SYSTEM} or rated
+
+
+def _with_ratings(campaigns: QuerySet[Campaign]) -> Iterator[tuple[Campaign, Rated]]:
+    """Yield those of the campaigns that have ratings with what they rate, the newest first."""
     launched = campaigns.exclude(state=CampaignState.DRAFT).filter(units__done_slots__gt=0).distinct().order_by("-pk")
-    rated = ((campaign, rated_by(campaign)) for campaign in launched[:MOST])
-    return [campaign for campaign, of in rated if of.references and not of.mostly_outputs]
+    for campaign in launched[:MOST]:
+        yield campaign, rated_by(campaign)

@@ -1,11 +1,14 @@
 """The base of the forms of studies: for a data set, which decides the systems and campaigns to choose from."""
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import QuerySet
 from django.forms.forms import DeclarativeFieldsMetaclass
 
+from annotation.campaigns.rated import newest_of_outputs
 from annotation.core.forms import RefusableForm, offer_choices
 from annotation.models import Campaign, CampaignState, Criterion, Dataset, Release
 from annotation.rating.selectors.ratings import scale_groups
@@ -36,14 +39,18 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         self.release, self.dataset, self.project = release, dataset, dataset.project
         campaigns = _rated_campaigns(dataset)
         systems = list(dataset.systems.values_list("name", flat=True))
-        offer_choices(self, "campaigns", [(campaign.name, campaign.name) for campaign in campaigns])
+        weighing = _weighing(release)
+        weigh = " (its ratings weigh these references)"
+        labelled = [(each.name, f"{each.name}{weigh if each.pk in weighing else ''}") for each in campaigns]
+        offer_choices(self, "campaigns", labelled)
         self._offer_criteria(campaigns)
         notes = reasons_not_to_score(dataset, release.reference_set if release else None)
         labels = {name: f"{name} ({notes[name]})" if name in notes else name for name in systems}
         offer_choices(self, "systems", list(labels.items()))
         if not self.is_bound:
-            self.initial["campaigns"] = _usual_campaigns(release, campaigns)
             self.initial["systems"] = [name for name in systems if name not in notes]
+            others = dataset.campaigns.exclude(state=CampaignState.DRAFT).exclude(pk__in=weighing)
+            self.initial["campaigns"] = _usual_campaigns(campaigns, others, self.initial["systems"])
 
     def _offer_criteria(self, campaigns: list[Campaign]) -> None:
         """Offer the criteria of all campaigns, with their scales; no choice if there is one."""
@@ -90,10 +97,17 @@ def _rated_campaigns(dataset: Dataset) -> list[Campaign]:
     return list(dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("name"))
 
 
-def _usual_campaigns(release: Release | None, campaigns: list[Campaign]) -> list[str]:
-    """Return the campaigns chosen at first: imported ratings that the weights do not use."""
-    weighing: set[int] = set()
-    if release is not None and not release.is_imported:
-        weighing = {campaign.pk for campaign in release_campaigns(release)}
-    usual = [campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported]
-    return usual or [campaign.name for campaign in campaigns if len(campaigns) == 1]
+def _weighing(release: Release | None) -> set[int]:
+    """Return the ids of the campaigns behind the weights."""
+    return set() if release is None or release.is_imported else {campaign.pk for campaign in release_campaigns(release)}
+
+
+def _usual_campaigns(campaigns: list[Campaign], others: QuerySet[Campaign], systems: Collection[str]) -> list[str]:
+    """Return the campaigns chosen at first, of ``others`` than those behind the weights.
+
+    They are imported ratings, else the newest campaign that rated outputs of these systems, else the only one.
+    """
+    if usual := [campaign.name for campaign in others.order_by("name") if campaign.imported]:
+        return usual
+    newest = newest_of_outputs(others, systems)
+    return [newest.name] if newest else [campaign.name for campaign in campaigns if len(campaigns) == 1]

@@ -1,6 +1,6 @@
 """The form of a new study."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -115,12 +115,20 @@ class StudyForm(StudyBaseForm):
     METRICS = ("metrics", "metric_lines", "subsets")
 
     def __init__(
-        self, *args: Any, dataset: Dataset, release: Release | None = None, like: Study | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        dataset: Dataset,
+        release: Release | None = None,
+        like: Study | None = None,
+        without: Sequence[str] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, dataset=dataset, release=release, **kwargs)
         self.fields["systems"].help_text = "Every two of them are compared, by each metric and by the raters."
         if not self.is_bound and (release is None or _weighs_all_alike(release)):
             self.initial["subsets"] = "all"
+        elif not self.is_bound and release is not None and not release.weights.filter(is_original=True).exists():
+            self.initial["subsets"] = self.base_fields["subsets"].initial.removeprefix("original, ")
         if release is None:
             self.fields["subsets"].help_text = PLAIN_SUBSETS
         self.offered = offered_metrics(self.project, dataset, weighted=release is not None)
@@ -133,9 +141,22 @@ class StudyForm(StudyBaseForm):
             self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
         if like is not None and not self.is_bound:
             self._begin_like(like)
+            if like.dataset_id == dataset.pk:
+                self._begin_with_texts_of(like, without)
+
+    def _begin_with_texts_of(self, study: Study, without: Sequence[str]) -> None:
+        """Tick the ratings and systems of a study of the same data set, but for systems to do without."""
+        for name in ("campaigns", "criteria", "systems"):
+            if name in self.fields:
+                offered = {value for value, _ in self.fields[name].choices}  # type: ignore[attr-defined]
+                self.initial[name] = [
+                    each for each in study.specification.get(name, ()) if each in offered and each not in without
+                ]
+        if without:
+            self.initial["name"] = f"{study.name} without {' and '.join(without)}"[:120]
 
     def _begin_like(self, study: Study) -> None:
-        """Begin with another study's settings. Campaigns, systems and imported scores are those of this data set."""
+        """Begin with another study's settings; imported scores are those of this data set."""
         spec = study.specification
         same = {name: spec[name] for name in SAME_SETTINGS if name in spec}
         offered = {each.value for group in self.offered.values() for each in group if not each.missing}

@@ -9,6 +9,7 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
 from correlations.selectors.reports import SIGNIFICANT, BestRow, best_row, describes_only, rivals_in_words
+from correlations.selectors.tuned import CHOSEN_HERE
 from metrics.scoring.settings import with_settings
 
 OUTPUTS = "pearson"  # the coefficient over single outputs that stands beside the one over units
@@ -27,6 +28,11 @@ class Headline:
     @property
     def sentence(self) -> str:
         return f"{self.metric} {self.claim}"
+
+    @property
+    def tuned(self) -> str:
+        """Return that the row is the best of several choices of references; empty if there was one."""
+        return CHOSEN_HERE if self.best.is_tuned else ""
 
     @property
     def ceiling_note(self) -> str:

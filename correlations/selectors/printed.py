@@ -75,7 +75,7 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
             return f"There are too few units to name the best metric: {reason}."
         return "No coefficient of this study is defined; the table says why."
     best = headline.best
-    sentences = [headline.sentence, headline.outputs, *headline.doubts]
+    sentences = [headline.sentence, headline.tuned, headline.outputs, *headline.doubts]
     if best.ceiling is not None:
         reached = decimals(best.ceiling)
         sentences.append(
@@ -99,12 +99,13 @@ def circularity_sentence(circular: Circularity) -> str:
             "one item."
         )
     else:
-        sentences.append("No rater of the outputs rated references.")
+        sentences.append("No rater of the outputs rated references, by the accounts and browsers that they used.")
     if circular.same_text_items:
         each = ", ".join(f"{entry.system}: {entry.items:,}" for entry in circular.same_text)
+        verb = "is a reference" if circular.same_text_items == 1 else "are each a reference"
         sentences.append(
-            f"On {counted(circular.same_text_items, 'item')} an output is itself one of the references, but for case, "
-            f"spaces and punctuation ({each}): metrics find it perfect, whatever raters think of it."
+            f"{counted(circular.same_text_items, 'output')} {verb} of its item, but for case, spaces and punctuation "
+            f"({each}): a metric without weights finds such an output perfect, whatever raters think of it."
         )
     else:
         sentences.append("No output is itself a reference.")

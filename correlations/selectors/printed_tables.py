@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from annotation.core.numbers import decimals
+from annotation.core.numbers import counted, decimals
 from correlations.documents.model import UNDEFINED, Column, Grid
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
@@ -86,9 +86,9 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         notes.append(f"Low scores are the better ones of {lower}: coefficients are of the score with its sign turned.")
     caption = (
         f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
-        f"{result.assignments:,} random assignments of items to units. 95% intervals: bootstrap over items; over items "
-        "and raters; and as published in 2015 (Fisher's z, every observation counted as independent). Raters: what "
-        "another group of as many raters would reach. N: observations in one assignment."
+        f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items; "
+        "over items and raters; and as published in 2015 (Fisher's z, every observation counted as independent). "
+        "Raters: what another group of as many raters would reach. N: observations in one assignment."
     )
     return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from annotation.core.numbers import counted, decimals
 from correlations.results.study import StudyResult
 from correlations.selectors.worth import (
+    FEW_RATERS,
     IN_PLACE_OF,
     WHOM,
     Candidate,
@@ -14,7 +15,6 @@ from correlations.selectors.worth import (
     stand_in_candidates,
 )
 from correlations.stats.worth import MARGINS, PASS_FROM
-from metrics.scoring.external import External
 from metrics.templatetags.report import p_text, percent
 
 MOST_NAMED = 4  # of other rows that can, too
@@ -102,18 +102,18 @@ def _others(report: StandInReport) -> str:
     others = report.others
     if not others:
         return ""
-    if can := [candidate.row.label for candidate in others if candidate.can]:
+    if can := [candidate.short_label for candidate in others if candidate.can]:
         if len(others) == 1:
             return f"The other row of this study, {can[0]}, can, too." if report.chosen.can else f"{can[0]} can."
         return f"Of the other {len(others):,} rows of this study {len(can):,} can: {_named(can)}."
     untested = all(candidate.margin is None for candidate in others)
     if len(others) == 1:
-        return f"The other row, {others[0].row.label}, is {'not tested' if untested else 'not shown to be able to'}."
+        return f"The other row, {others[0].short_label}, is {'not tested' if untested else 'not shown to be able to'}."
     return f"None of the other {len(others):,} rows is {'tested' if untested else 'shown to be able to'}."
 
 
 def _named(labels: Sequence[str]) -> str:
-    names = list(dict.fromkeys(labels))  # one metric may have rows with several choices of references
+    names = list(dict.fromkeys(labels))  # rows of one metric may differ in settings alone
     if len(names) > MOST_NAMED:
         return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} others"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -203,12 +203,12 @@ def stand_in_sentence(result: StudyResult) -> str:
     """Return in one sentence what the page answers for raters of a crowd, for pages that lead to it."""
     candidates = stand_in_candidates(result, IN_PLACE_OF)
     chosen = default_candidate(candidates)
-    label = chosen.row.label
+    label = chosen.short_label
     if chosen.margin is None:
         return f"Not tested: {chosen.stand_in.reason}."
     if chosen.can:
         return f"{label} can: it beats {chosen.beaten}."
-    also = [candidate.row.label for candidate in candidates if candidate.can]
+    also = [candidate.short_label for candidate in candidates if candidate.can]
     others = f" {_named(also)} can." if also else ""
     if chosen.passed:
         return (
@@ -221,20 +221,21 @@ def stand_in_sentence(result: StudyResult) -> str:
 
 
 def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
-    """Return for the front page whether a judge can stand in for a rater, and how sure that is; None if not tested.
+    """Return for the front page whether a judge can stand in for a rater, and how sure that is.
 
-    Without a judge among the rows, only a metric that can is worth a finding.
+    None if no row is a judge's, or if none of them is tested.
     """
     chosen = default_candidate(stand_in_candidates(result, IN_PLACE_OF))
-    is_judge = chosen.row.metric == External.name
-    if chosen.margin is None or not (chosen.can or is_judge):
+    if chosen.margin is None or not chosen.is_judge:
         return None
-    what, label = "judge" if is_judge else "metric", chosen.row.label
+    label, raters = chosen.row.label, len(chosen.stand_in.raters)
     closer = f"At least as close to the others as the rater on {chosen.advantage:.0%} of outputs, the mean over raters"
+    if raters <= FEW_RATERS:
+        closer += f". {counted(raters, 'rater')} are few: take this for a first look"
     if chosen.can:
-        return f"A {what} can stand in for a rater here: {label} beats {chosen.beaten}.", closer
+        return f"A judge can stand in for a rater here: {label} beats {chosen.beaten}.", closer
     if chosen.passed:
-        text = f"Whether a {what} can stand in for a rater here is not shown: one and the same rating for every output "
+        text = "Whether a judge can stand in for a rater here is not shown: one and the same rating for every output "
         return f"{text}passes the test, too, and {label} is not shown to be closer by more than the margin.", closer
     return f"No judge can stand in for a rater here: the closest, {label}, beats {chosen.beaten}.", closer
 

@@ -9,7 +9,7 @@ from annotation.ranking.holm import holm_adjusted
 from annotation.rating.selectors.ratings import rater_places
 from correlations.results.ceiling import CoefficientCeiling
 from correlations.results.levels import SystemPoint
-from correlations.results.study import StudyResult, StudyRow
+from correlations.results.study import NO_REFERENCES, StudyResult, StudyRow
 from correlations.results.worth import (
     FittedScores,
     HelpedMean,
@@ -19,6 +19,7 @@ from correlations.results.worth import (
     StandIn,
     TestedRater,
 )
+from correlations.selectors.reports import is_imported, references_in_words
 from correlations.selectors.tuned import MARK
 from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
@@ -56,7 +57,21 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        return with_settings(self.row.label, self.row.signature)
+        """Return the metric with its settings and its references, since rows of one metric may differ in these."""
+        return f"{with_settings(self.row.label, self.row.signature)}{self._references}"
+
+    @property
+    def short_label(self) -> str:
+        return f"{self.row.label}{self._references}"
+
+    @property
+    def _references(self) -> str:
+        reads = self.row.subset != NO_REFERENCES and not is_imported(self.row)
+        return f" with {references_in_words(self.row)}" if reads else ""
+
+    @property
+    def is_judge(self) -> bool:
+        return is_imported(self.row)
 
     @property
     def same_passes(self) -> bool:

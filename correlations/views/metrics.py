@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from operator import itemgetter
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -33,14 +34,26 @@ from metrics.templatetags.report import references
 
 def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> tuple[StudyForm, Context]:
     like = _like(request)
-    context = {"like": like} if like else {}
-    return StudyForm(request.POST or None, dataset=dataset, release=release, like=like), context
+    without = request.GET.getlist("without")
+    context: Context = {"like": like, "without": without} if like else {}
+    form = StudyForm(request.POST or None, dataset=dataset, release=release, like=like, without=without)
+    return form, context
 
 
 def _like(request: MemberRequest) -> Study | None:
     """Return the study whose settings the form begins with, if the address names one."""
     pk = whole_number(request, "like")
     return None if pk is None else Study.objects.filter(project=request.project, pk=pk).first()
+
+
+def _without_copies_url(study: Study, result: StudyResult) -> str:
+    """Return where this study starts anew without the systems that copy references; empty if fewer than two stay."""
+    copies = reports.copies(result)
+    if len(set(study.specification["systems"]) - set(copies)) < 2:
+        return ""
+    texts = {"release": study.release_id} if study.release_id else {"dataset": study.dataset_id}
+    query = [*texts.items(), ("like", study.pk), *(("without", name) for name in copies)]
+    return f"{STUDY.url('create', study.project)}?{urlencode(query)}"
 
 
 def _hypotheses(study: Study) -> str:
@@ -65,7 +78,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "few_units": reports.few_units(result),
         "circular": reports.circularity_to_show(result),
         "copies": reports.copies(result),
-        "create_url": f"{STUDY.url('create', study.project)}?release={study.release_id or ''}",
+        "without_copies_url": _without_copies_url(study, result),
         "ceilings": ceiling_lines(result),
         "rankings": [(row, worth.ranking) for row, worth in zip(result.rows, result.worth, strict=True)],
         "ranking_sentence": ranking_sentence(result),

@@ -281,10 +281,16 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
 
 
 def _tell_apart(columns: Sequence[Column]) -> None:
-    """Name columns of one metric over the same items by references, else by run; note where other references begin."""
+    """Name columns of one metric over the same items by references, else by run; note where other references begin.
+
+    Where one column of a metric has settings that depart from the usual ones, the others say that theirs are usual.
+    """
     same = Counter((column.label, column.items) for column in columns)
     alike = Counter((column.label, column.items, column.references) for column in columns)
+    departing = {column.label for column in columns if column.settings}
     for before, column in zip([None, *columns], columns, strict=False):
+        if column.run is not None and column.label in departing:
+            column.settings = column.settings or "usual settings"
         column.begins_block = before is not None and (before.is_human, before.references) != (
             column.is_human,
             column.references,

@@ -79,15 +79,17 @@ def _leading(board: Leaderboard) -> tuple[list[Column], list[Column]]:
 
 def _majority(metrics: Sequence[Column]) -> str:
     """Return which system most metrics put first, and how many of them tell it from every other system."""
-    winner, agreeing = _by_winner(metrics)[0]
+    (winner, agreeing), *rest = _by_winner(metrics)
     if len(metrics) == 1:
         return " ".join(_of_metrics(metrics))
     if len(agreeing) == 1:
         return f"Each of {len(metrics)} metrics puts another system first."
-    every = "All" if len(agreeing) == len(metrics) else f"{len(agreeing)} of"
+    others = [column for _, columns in rest for column in columns]
+    every = f"{len(agreeing)} of" if others else "All"
+    but = f" (all but {listed([column.label for column in others])})" if 0 < len(others) < len(agreeing) else ""
     sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
     tell = f"{sure or 'none'} of them {'tell' if sure > 1 else 'tells'}"
-    verdict = f"{every} {len(metrics)} metrics put {winner} first; {tell} it from every other system"
+    verdict = f"{every} {len(metrics)} metrics{but} put {winner} first; {tell} it from every other system"
     return f"{verdict} that it shares items with." if any(column.apart for column in agreeing) else f"{verdict}."
 
 

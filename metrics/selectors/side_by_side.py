@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS
 from metrics.selectors.leaderboard import Column, Leaderboard
+from metrics.selectors.runs import run_metric
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ def settings_of(columns: Sequence[Column]) -> list[Setting]:
     rows: dict[str, list[str]] = {
         "Metric": [column.label for column in columns],
         "References": [column.references or "none" for column in columns],
+        "Weights of references": [_weights(run) for run in runs],
         "Items": [_items(column) for column in columns],
         "Systems": [f"{run.n_systems:,}" for run in runs],  # type: ignore[attr-defined] # annotated
     }
@@ -77,6 +80,11 @@ def settings_of(columns: Sequence[Column]) -> list[Setting]:
             taken.setdefault(parameter.label, ["–"] * len(runs))[index] = str(parameter.written(value))
     rows |= taken
     return [Setting(name, values, len(set(values)) > 1) for name, values in rows.items()]
+
+
+def _weights(run: ScoreRun) -> str:
+    metric = run_metric(run)
+    return "–" if metric is None else "read" if metric.needs_weights else "not read"
 
 
 def _items(column: Column) -> str:

@@ -189,6 +189,8 @@ def _one_create(request: MemberRequest, metric: type[Metric]) -> HttpResponse:
         values=(alone if release is None and not texts.is_plain else {}) | request.GET.dict(),
         models={kind: list(finished_models(project, kind)) for kind in model_kinds},
     )
+    # What the address gives stays if other texts are chosen.
+    context["carried"] = [(name, request.GET[name]) for name in form.names.values() if name in request.GET]
     if result := form.submit(score_run_create, project=project, release=release, dataset=dataset, by=request.user):
         run, created = result
         if created:
@@ -300,6 +302,7 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "scores": list(selectors.system_scores(run)),
             "items": item_set_of_report(run),
             "references_name": references_name(run),
+            "reads_weights": (metric := selectors.run_metric(run)) is None or metric.needs_weights,
             "comparisons": comparisons_of(run),
             "self_references": selectors.self_references(run),
             "models": models_of_run(run),

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.html import escape
 
+from annotation.campaigns.rated import kinds_rated
 from annotation.core.forms import EditForm, RefusableForm, offer_choices, offer_rows
 from annotation.datasets.forms import UploadForm
 from annotation.models import Campaign, CampaignState, Dataset, ReferenceSet, SourceKind
@@ -18,6 +19,10 @@ from annotation.references.sets.services import TEXT_KINDS
 from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
 
 MAX_RULE_CHARACTERS = 100_000
+
+
+def _source_value(kind: str, system: str) -> str:
+    return f"system:{system}" if system else f"kind:{kind}"
 
 
 class ReferenceSetForm(RefusableForm):
@@ -54,10 +59,14 @@ class ReferenceSetForm(RefusableForm):
         super().__init__(*args, **kwargs)
         self.dataset = dataset
         offer_rows(self, "campaigns", dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("id"))
+        counts = source_counts(dataset)
         choices = [
-            (f"system:{system}" if system else f"kind:{kind}", f"{system or SourceKind(kind).label} ({count:,})")
-            for kind, system, count in source_counts(dataset)
+            (_source_value(kind, system), f"{system or SourceKind(kind).label} ({count:,})")
+            for kind, system, count in counts
         ]
+        if not self.is_bound and self.initial.get("campaigns"):
+            rated = kinds_rated(dataset.campaigns.filter(pk__in=self.initial["campaigns"]))
+            self.initial["sources"] = [_source_value(*each) for *each, _ in counts if tuple(each) in rated]
         offer_choices(self, "sources", choices)
         offer_choices(self, "originals", choices)
 

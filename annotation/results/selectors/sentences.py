@@ -165,7 +165,7 @@ def _ahead_of_all(verdict: CriterionVerdict, leads: list[PairVerdict]) -> list[s
 def _among_others(verdict: CriterionVerdict, others: list[PairVerdict]) -> list[str]:
     certain = sum(pair.is_certain for pair in others)
     if certain == len(others):
-        return ["The order of the others is certain, too."]
+        return [f"The order of the others is {_firm(verdict)}, too."]
     open_ = [pair for pair in others if not pair.differs]
     perhaps = [pair for pair in others if pair.is_of_these_raters]
     if not certain and not perhaps and len(open_) > 1:
@@ -173,6 +173,13 @@ def _among_others(verdict: CriterionVerdict, others: list[PairVerdict]) -> list[
     how_many = f"Of the {len(others):,} differences between the others {certain:,} {_are(certain)} certain."
     is_many = len(open_) > MOST_PAIRS or len(perhaps) > MOST_PAIRS
     return [how_many if is_many else "", _others_may_not(verdict, perhaps), "" if is_many else _cannot_tell(open_)]
+
+
+def _firm(verdict: CriterionVerdict) -> str:
+    """Return how firm an order is if each difference is: so few raters vouch for themselves."""
+    if not verdict.is_rough:
+        return "certain"
+    return "clear for this rater" if verdict.raters == 1 else f"clear for these {verdict.raters} raters"
 
 
 def _named_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[str]:
@@ -183,7 +190,7 @@ def _named_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[
         *(f"They also prefer {pair.first} to {pair.second}: {_difference(pair)}." for pair in others),
     ]
     if len(certain) == len(verdict.pairs) > 1:
-        sentences.append("So the order is certain.")
+        sentences.append(f"So the order is {_firm(verdict)}.")
     return sentences
 
 

@@ -262,6 +262,7 @@ def test_references_without_a_set_are_offered_from_the_campaign_that_rated_them(
     form = as_user(manager).get(create, {"dataset": dataset.slug}).content.decode()
     assert re.search(rf'name="campaigns" value="{campaign.pk}"[^>]* checked', form)
     assert not re.search(rf'name="campaigns" value="{outputs.pk}"[^>]* checked', form)
+    assert re.findall(r'name="sources" value="([^"]+)"[^>]* checked', form) == ["kind:human"]  # what it rated
 
 
 def test_answers_of_excluded_raters_are_counted_apart(project, as_user, viewer) -> None:

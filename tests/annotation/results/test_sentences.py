@@ -46,12 +46,10 @@ def test_the_first_of_all_is_named_with_what_other_raters_may_see_otherwise():
 
 
 def test_the_first_of_all_is_named_with_its_smallest_lead():
-    three = verdict(
-        ["A", "B", "C"],
-        [("A", "C", 0.9, 0.5, 1.3, 0.001), ("A", "B", 0.4, 0.1, 0.7, 0.01), ("B", "C", 0.5, 0.2, 0.8, 0.01)],
-        raters=0,
-    )
-    assert verdict_sentence(three) == (
+    pairs = [("A", "C", 0.9, 0.5, 1.3, 0.001), ("A", "B", 0.4, 0.1, 0.7, 0.01), ("B", "C", 0.5, 0.2, 0.8, 0.01)]
+    few = verdict_sentence(verdict(["A", "B", "C"], pairs, raters=3))
+    assert "The order of the others is clear for these 3 raters, too." in few
+    assert verdict_sentence(verdict(["A", "B", "C"], pairs, raters=0)) == (
         "Raters find A better than every other system; its smallest lead, over B, is +0.40 on a scale of 1 to 5, "
         "95% interval 0.10 to 0.70. The order of the others is certain, too."
     )

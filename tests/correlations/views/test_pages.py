@@ -4,18 +4,20 @@ import csv
 import io
 import json
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from django.urls import reverse
 
-from annotation.models import Criterion, JobState, Project, Response, ResponseSource, SourceKind, System
+from annotation.models import Criterion, JobState, Project, Response
 from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.selectors import reports
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.methods import averaged_criteria
-from correlations.selectors.tuned import MARK
+from correlations.selectors.printed import lead_sentences
+from correlations.selectors.tuned import CHOSEN_HERE, MARK
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -124,6 +126,26 @@ def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user)
     ranking = page.split('id="ranking"')[1].split("</section>")[0]
     assert MARK in ranking
     assert "Ties of other items" in ranking
+
+
+def test_a_study_without_the_systems_that_copy_references_begins_like_this_one(study: Study, manager, as_user) -> None:
+    client = as_user(manager)
+
+    def copying(*names: str) -> str:
+        texts = [{"system": name, "items": study.result["items"]["used"]} for name in names]
+        study.result["circularity"] |= {"same_text": texts, "same_text_items": 2_000}
+        study.save(update_fields=["result"])
+        return client.get(address(study, "study-detail", {"pk": True})).content.decode()
+
+    page = copying("Parrot")
+    assert "2,000 outputs are each a reference of its item" in page
+    link = unescape(page.split(">Start a study without it<")[0].rsplit('href="', 1)[1].rstrip('"'))
+    form = client.get(link).context["form"]
+    assert (form["name"].value(), form["systems"].value()) == ("Cats without Parrot", ["Echo", "Quill"])
+    assert form["campaigns"].value() == study.specification["campaigns"]
+    assert form["assignments"].value() == study.specification["assignments"]
+    assert form.release == study.release
+    assert "Start a study without" not in copying("Parrot", "Quill")  # a study needs two systems
 
 
 def test_a_comparison_over_fewer_items_shows_their_number_and_coefficients(study: Study, viewer, as_user) -> None:
@@ -465,7 +487,7 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
         assert ("too few units" in text) is warned
         assert ("for the difference of two systems on" in text) is not warned
         lead = text.split("report-lead")[1].split("</p>")[0]
-        assert (MARK in lead) is not warned  # the best of two choices of references
+        assert lead.count(CHOSEN_HERE) == (not warned)  # the best of two choices of references
         tested = [entry.p is not None for entry in page.context["result"].comparisons]
         assert tested
         assert any(tested) is not warned
@@ -480,8 +502,9 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
         over = f"for the difference of two systems on single items, over 3 systems and {best.row.items} items."
         assert over in finding.text
         outputs = page.context["result"].levels[best.index].outputs[0].coefficients["pearson"].value
-        assert finding.text.endswith(f" For single outputs its Pearson’s r is {outputs:.2f}.")
+        assert finding.text.endswith(f" {CHOSEN_HERE} For single outputs its Pearson’s r is {outputs:.2f}.")
         assert text.count(over) == 1  # the report says it in the same words
+        assert f"{over} {CHOSEN_HERE}" in lead_sentences(study, page.context["result"])  # and so does the printed one
 
 
 def test_the_report_warns_of_a_tokeniser_that_does_not_split_the_texts(study: Study, viewer, as_user) -> None:
@@ -490,15 +513,6 @@ def test_the_report_warns_of_a_tokeniser_that_does_not_split_the_texts(study: St
     assert warning not in as_user(viewer).get(page).content.decode()
     Response.objects.filter(item__dataset=study.dataset).update(text="我的猫在屋顶上睡觉")
     assert warning in as_user(viewer).get(page).content.decode()
-
-
-def test_the_form_preselects_systems_without_references_and_aliases(world: World, manager, as_user) -> None:
-    alias = System.objects.create(dataset=world.dataset, name="Parrot again")
-    for source in ResponseSource.objects.filter(system__name="Parrot"):
-        ResponseSource.objects.create(response=source.response, item=source.item, kind=SourceKind.SYSTEM, system=alias)
-    page = as_user(manager).get(reverse("correlations:study-create", args=[world.project.slug]))
-    assert page.context["form"].initial["systems"] == ["Echo", "Parrot", "Quill"]
-    assert "Human (gave references)" in page.content.decode()
 
 
 def test_a_study_may_choose_its_criteria_in_the_form(world: World, manager, as_user, monkeypatch) -> None:

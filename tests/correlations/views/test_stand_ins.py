@@ -17,6 +17,7 @@ from correlations.selectors.stand_in_words import (
     SCORES,
     ranking_note,
     stand_in_answer,
+    stand_in_finding,
     stand_in_sentence,
 )
 from correlations.selectors.worth import StandInReport, stand_in_report
@@ -73,6 +74,7 @@ def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(study: Study
 
     answer = page.split("report-lead")[1].split("</section>")[0]
     assert "BLEU (order 2" in answer.split("</strong>")[0]
+    assert "with all references" in answer.split("</strong>")[0]  # another row of BLEU may read others
     assert "The other row of this study, Oracle, can, too." in answer
     assert "0.20 for experts" in answer
     assert "in place of an expert." in answer
@@ -185,7 +187,7 @@ def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user
 def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:
     (finding,) = stand_in_findings(study.project, 2)
     assert finding.text == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters."
-    assert "of outputs, the mean over raters" in finding.sure
+    assert finding.sure.endswith("of outputs, the mean over raters. 3 raters are few: take this for a first look")
     assert finding.url == address(study)
     for worth in study.result["worth"]:
         for margin in worth["stand_in"]["margins"].values():
@@ -193,3 +195,8 @@ def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:
     study.save(update_fields=["result"])
     (finding,) = stand_in_findings(study.project, 2)
     assert finding.text.startswith("No judge can stand in for a rater here: the closest, ")
+    result = study.read_result()
+    parts = {name: getattr(result, name)[:1] for name in ("rows", "levels", "ceilings", "worth")}
+    without_judge = replace(result, **parts)
+    assert stand_in_finding(without_judge) is None
+    assert stand_in_sentence(without_judge).startswith("BLEU with all references ")

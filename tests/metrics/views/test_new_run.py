@@ -1,5 +1,7 @@
 """The form of a new run, and the list of all metrics: for any metric, with what the project has."""
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -47,6 +49,12 @@ def test_metrics_are_offered_by_groups_with_what_is_missing(world: World, manage
     assert f'href="?metric=bleu&amp;texts=release-{world.release.pk}"' in content
     assert 'href="?metric=am&amp;' not in content
     assert "This project has no LSA space yet." in content
+
+
+def test_other_texts_leave_the_parameters_that_the_address_gives(world: World, manager, as_user) -> None:
+    page = as_user(manager).get(new_url(world.project), {"metric": "bleu", "max_order": 3, "texts": ""})
+    chooser = page.content.decode().split('<form method="get"')[1].split("</form>")[0]
+    assert re.findall(r'name="(\w+)" value="(\w+)"', chooser) == [("metric", "bleu"), ("max_order", "3")]
 
 
 @pytest.mark.parametrize("metric", [*PLAIN_METRICS, *TEXT_METRICS])

@@ -428,7 +428,10 @@ def test_runs_are_compared_side_by_side(world: World, run: ScoreRun, viewer, as_
     assert page.context["missing"] == [99]
     differing = {setting.name for setting in page.context["settings"] if setting.differs}
     assert "Longest n-gram" in differing
-    assert "Items" in differing
+    assert {"Items", "Weights of references"} <= differing  # ΔBLEU reads weights, BLEU does not
+    for each, words in ((run, "Weights: <a"), (other, "References chosen by: <a")):
+        detail = reverse("metrics:run-detail", args=[world.project.slug, each.number])
+        assert (words in " ".join(client.get(detail).content.decode().split())) is (each.release is not None)
     (agreement,) = page.context["agreements"]
     assert agreement.differing_items == "39 items rated in “Reference ratings” against all 40 items"
     orders = [[score.system_id for score in each.scores.order_by("-score")] for each in (run, other)]

@@ -40,6 +40,7 @@ CHANGES = {
     "gained": "Items that gain a positive weight",
     "gone": "References left without a weight",
 }
+OF_ITEMS = ("best", "lost", "gained")  # the others count references
 
 
 def _count(mask: str) -> property:
@@ -144,6 +145,12 @@ def changed(release: Release, chosen: Comparison, what: str) -> IntArray:
         "gone": np.isfinite(columns.weight) & ~np.isfinite(other),
     }
     return np.flatnonzero(masks[what])
+
+
+def count_changed(release: Release, chosen: Comparison, what: str) -> int:
+    """Count what a list of changes is named after: items, or references."""
+    changes = changed(release, chosen, what)
+    return len(np.unique(release_columns(release).item[changes])) if what in OF_ITEMS else len(changes)
 
 
 SCHEME_COLUMNS = {

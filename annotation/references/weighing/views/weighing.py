@@ -55,7 +55,7 @@ def release_sensitivity(request: MemberRequest, release: Release) -> HttpRespons
         "chosen": chosen,
         "what": what,
         "what_label": CHANGES[what],
-        "choices": [(name, label, len(sensitivity.changed(release, chosen, name))) for name, label in CHANGES.items()],
+        "choices": [(name, label, sensitivity.count_changed(release, chosen, name)) for name, label in CHANGES.items()],
         "changed": _changed_rows(release, chosen, shown),
         "csv_url": f"{query}&format=csv",
         "json_url": f"{query}&format=json",

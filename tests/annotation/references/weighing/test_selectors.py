@@ -17,7 +17,7 @@ from annotation.references.weighing.selectors.guard import (
     rule_without_texts,
 )
 from annotation.references.weighing.selectors.influence import influences, rater_influences, turned_by
-from annotation.references.weighing.selectors.sensitivity import changed, comparisons
+from annotation.references.weighing.selectors.sensitivity import OF_ITEMS, changed, comparisons, count_changed
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, present, rate
 from tests.annotation.worlds.weighed import build, make_release, rate_all, texts_of
 
@@ -138,6 +138,10 @@ def test_changes_list_the_references_of_items_whose_best_changes(release):
     assert texts_of(release, columns.response_id[changed(release, median, "sign")]) == []
     # Under the median "Fine." weighs 1 and "Well." 0.5: one of the two best is still the best, so nothing changes.
     assert changed(release, median, "best").tolist() == []
+    for scheme in comparisons(release):  # a list of items is named after as many items as the table shows
+        if not scheme.reason:
+            counts = (scheme.n_best_changed, scheme.n_lost, scheme.n_gained)
+            assert tuple(count_changed(release, scheme, what) for what in OF_ITEMS) == counts
 
 
 def test_influence_is_listed_per_rater(release):
