@@ -1,6 +1,5 @@
 """The leaderboard of a data set, and runs side by side."""
 
-from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -46,11 +45,19 @@ def _chosen_dataset(request: MemberRequest, datasets: list[Dataset]) -> Dataset 
     return next((dataset for dataset in datasets if dataset.slug == slug), datasets[0] if datasets else None)
 
 
+def _enqueue_later(system_ratings_pk: int) -> None:
+    """Enqueue after the commit; a queue that cannot be reached keeps no page back, since the sweep comes later."""
+
+    def enqueue() -> None:  # Django names it in the log of a failure, which a partial would not survive
+        tasks.rate_systems.delay(system_ratings_pk)
+
+    transaction.on_commit(enqueue, robust=True)
+
+
 def _board(request: HttpRequest, dataset: Dataset, runs: list[ScoreRun]) -> selectors.Leaderboard:
     row = system_ratings_request(dataset=dataset)
     if row is not None:
-        # The sweep enqueues it later if the queue cannot be reached now: the page is shown all the same.
-        transaction.on_commit(partial(tasks.rate_systems.delay, row.pk), robust=True)
+        _enqueue_later(row.pk)
     return selectors.leaderboard(
         dataset,
         runs,
