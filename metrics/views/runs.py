@@ -232,7 +232,8 @@ def _text_value(kind: str, row: models.Model | None) -> str:
 def chosen_texts(request: MemberRequest, metric: type[Metric] | None = None) -> Texts:
     """Return the requested release or data set that this metric, or any, can read; else the newest release."""
     reads_references = metric is None or metric.needs_references
-    releases = list(finished_releases(request.project)[:MOST_CHOICES]) if reads_references else []
+    finished = list(finished_releases(request.project)[:MOST_CHOICES])
+    releases = finished if reads_references else []
     datasets = selectors.datasets_to_score(request.project, MOST_CHOICES)
     if metric is not None and metric.needs_references:
         if metric().needs_weights:
@@ -245,7 +246,11 @@ def chosen_texts(request: MemberRequest, metric: type[Metric] | None = None) -> 
         by_value[_text_value("dataset", dataset)] = dataset
         texts = " · its own references" if is_plain else " · outputs alone"
         options.append((_text_value("dataset", dataset), f"{dataset}{texts if reads_references else ''}"))
-    chosen = by_value.get(_requested_text(request)) if _requested_text(request) else next(iter(by_value.values()), None)
+    requested = _requested_text(request)
+    if not reads_references:  # a run was of a release with other metrics: this one reads that data set's outputs
+        of_release = {_text_value("release", each): each.reference_set.dataset for each in finished}
+        requested = _text_value("dataset", of_release[requested]) if requested in of_release else requested
+    chosen = by_value.get(requested) if requested else next(iter(by_value.values()), None)
     if chosen is None and by_value:
         raise Http404("No such release or data set in this project that a run could be made of.")
     if isinstance(chosen, Release):

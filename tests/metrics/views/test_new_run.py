@@ -57,6 +57,14 @@ def test_other_texts_leave_the_parameters_that_the_address_gives(world: World, m
     assert re.findall(r'name="(\w+)" value="(\w+)"', chooser) == [("metric", "bleu"), ("max_order", "3")]
 
 
+def test_a_metric_without_references_of_a_release_reads_its_data_set(world: World, manager, as_user) -> None:
+    page = as_user(manager).get(new_url(world.project), {"metric": "entropy", "release": world.release.pk})
+
+    assert page.status_code == 200
+    assert f'value="dataset-{world.dataset.pk}" selected' in page.content.decode()
+
+
+
 @pytest.mark.parametrize("metric", [*PLAIN_METRICS, *TEXT_METRICS])
 def test_a_form_sent_as_it_is_shown_makes_a_run(
     world: World, manager, as_user, metric: str, django_capture_on_commit_callbacks
