@@ -64,7 +64,6 @@ def test_a_metric_without_references_of_a_release_reads_its_data_set(world: Worl
     assert f'value="dataset-{world.dataset.pk}" selected' in page.content.decode()
 
 
-
 @pytest.mark.parametrize("metric", [*PLAIN_METRICS, *TEXT_METRICS])
 def test_a_form_sent_as_it_is_shown_makes_a_run(
     world: World, manager, as_user, metric: str, django_capture_on_commit_callbacks
