@@ -29,7 +29,8 @@ def test_a_parameter_study_from_the_form_to_the_figures(live_server, worker, wor
     assert_no_barrier(page)
 
     page.get_by_label("Name").fill("Does recall matter?")
-    for name in ("Output ratings", "Reference ratings", "Human (gave references)", "Random (gave references)"):
+    weighing = "Reference ratings (its ratings weigh these references)"
+    for name in ("Output ratings", weighing, "Human (gave references)", "Random (gave references)"):
         page.get_by_label(name, exact=True).check()
     beta = page.locator("#id_sweep_beta")
     beta.fill("0..11")

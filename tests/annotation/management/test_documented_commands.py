@@ -99,13 +99,18 @@ def test_the_first_commands_of_data_formats_import_the_examples(db: None) -> Non
     User.objects.create_user("manager")
     member_add(project=project, username="manager", role=Role.MANAGER)
     words = {"SLUG": "demo", "NAME": "manager"}
-    files = {"import_dataset": "demo/examples/dataset.csv", "import_ratings": "demo/examples/ratings.csv"}
+    examples = {"import_dataset": "dataset", "add_outputs": "outputs", "import_ratings": "ratings"}
     for line in command_lines((ROOT / "docs" / "data-formats.md").read_text()):
         if line[1:2] == ["FILE"]:
-            words |= {"FILE": str(ROOT / files[line[0]])}
+            words |= {"FILE": str(ROOT / "demo" / "examples" / f"{examples[line[0]]}.csv")}
             given = [words.get(word, word) for word in line]
             if "--dataset" in given:
                 given[given.index("--dataset") + 1] = "my-data"
             call_command(*given)
     assert project.datasets.get().items.count() == 3
+    assert [system.name for system in project.datasets.get().systems.order_by("name")] == [
+        "SystemA",
+        "SystemB",
+        "SystemC",
+    ]
     assert project.campaigns.get().ratings.count() == 30
