@@ -31,11 +31,11 @@ def interval(rng: np.random.Generator, *, n: int, telling: float, curved: bool =
 def difference(rng: np.random.Generator, *, n: int, telling: float) -> Hits:
     """Compare two systems over the same items: what makes an item hard is hard for both, and shows in the scores."""
     hard = rng.normal(0, 1, SCORED)
-    told, own = rng.normal(0, 0.7, (2, 2, SCORED))
-    quality = np.array([[TRUTH + APART], [TRUTH]]) + hard + np.sqrt(telling) * told + np.sqrt(1 - telling) * own
+    shared, own = rng.normal(0, 0.7, (2, 2, SCORED))
+    quality = np.array([[TRUTH + APART], [TRUTH]]) + hard + np.sqrt(telling) * shared + np.sqrt(1 - telling) * own
     rated = np.full(quality.shape, np.nan)
     rated[:, :n] = quality[:, :n] + rng.normal(0, 0.8, (3, 2, n)).mean(axis=0)
-    found = regression_difference(*rated, *(told + 0.5 * hard))
+    found = regression_difference(*rated, *(shared + 0.5 * hard))
     return held([found.interval.low], APART, [found.interval.high]) if found else np.array([np.nan])
 
 

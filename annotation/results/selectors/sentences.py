@@ -131,7 +131,8 @@ def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
     if len(open_) == len(names) * (len(names) - 1) // 2:
         return f"{listed(names)} cannot be told apart."
     if len(open_) <= MOST_PAIRS:
-        return f"{listed([f'{pair.first} from {pair.second}' for pair in open_])} cannot be told."
+        pairs = listed([f"{pair.first} and {pair.second}" for pair in open_])
+        return f"These pairs cannot be told apart: {pairs}."
     return f"The other {len(open_):,} differences are not certain."
 
 

@@ -153,8 +153,8 @@ def test_a_missing_release_is_named_and_nothing_is_computed(
         call_command("study", "verify", str(path))
 
     assert ended.value.code == 1
-    told = "The release cat-references/v1 is missing here: no release has its name or its content.\n"
-    assert capsys.readouterr().out == told
+    answer = "The release cat-references/v1 is missing here: no release has its name or its content.\n"
+    assert capsys.readouterr().out == answer
 
 
 def test_a_release_is_found_by_its_content(report: Report) -> None:
@@ -187,8 +187,8 @@ def test_a_report_that_was_changed_is_refused(report: Report, tmp_path: Path) ->
 
 def test_only_the_last_digits_of_a_number_may_differ() -> None:
     assert list(differences({"a": [1.0, None]}, {"a": [1.0 + 1e-12, None]})) == []
-    told = [str(each) for each in differences({"a": [1.0, None], "b": 1}, {"a": [1.1], "c": True})]
-    assert told == [
+    answer = [str(each) for each in differences({"a": [1.0, None], "b": 1}, {"a": [1.1], "c": True})]
+    assert answer == [
         "a[0]: 1.0 in the report, 1.1 now",
         "a[1]: None in the report, nothing now",
         "b: 1 in the report, nothing now",

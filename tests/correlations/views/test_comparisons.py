@@ -110,9 +110,9 @@ def test_two_studies_of_one_data_set_say_what_differs_and_what_is_assumed(study:
     assert [row["study"] for row in rows[:2]] == [str(smaller.pk), str(other.pk)]
     assert {row["pooled"] for row in rows} == {""}
     api = "/api/v1/projects/chit-chat/studies/comparison/"
-    told = as_user(viewer).get(f"{api}?study={smaller.pk}&study={other.pk}").json()
-    assert told["rows"][0]["difference"]["value"] == pytest.approx(float(rows[0]["difference"]))
-    assert (told["independent"], told["rows"][0]["pooled"]) == (False, None)
+    answer = as_user(viewer).get(f"{api}?study={smaller.pk}&study={other.pk}").json()
+    assert answer["rows"][0]["difference"]["value"] == pytest.approx(float(rows[0]["difference"]))
+    assert (answer["independent"], answer["rows"][0]["pooled"]) == (False, None)
     for wrong, field in ((f"?study={smaller.pk}&study=x", "study"), ("?study=0", "study"), ("?coefficient=x", None)):
         refusal = as_user(viewer).get(api + wrong)
         assert refusal.status_code == 400

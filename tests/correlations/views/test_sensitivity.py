@@ -58,9 +58,9 @@ def test_the_page_answers_and_its_downloads_have_the_numbers(study: Study, viewe
     chart = client.get(address(study, "study-figure", "needed-outputs")).json()
     assert "ratings of each output" in str(chart["layer"])
     assert client.get(address(study, "study-figure-download", "needed-number", "svg")).status_code == 200
-    told = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/sensitivity/").json()
-    assert told["pairs"][0]["ahead"] == pair.ahead
-    assert told["coefficient"] == "spearman"
+    answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/sensitivity/").json()
+    assert answer["pairs"][0]["ahead"] == pair.ahead
+    assert answer["coefficient"] == "spearman"
 
 
 def test_a_manager_computes_it_for_a_study_without(world: World, manager, viewer, as_user) -> None:
@@ -69,8 +69,8 @@ def test_a_manager_computes_it_for_a_study_without(world: World, manager, viewer
     assert "A manager of the project can compute it." in page
     assert "Compute it</button>" in as_user(manager).get(address(study)).content.decode()
     assert sensitivity_sentence(study.read_result()) == NOT_REQUESTED
-    told = as_user(viewer).get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/sensitivity/").json()
-    assert (told["reason"], told["pairs"]) == ("create the study with “sensitivity”: true", [])
+    answer = as_user(viewer).get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/sensitivity/").json()
+    assert (answer["reason"], answer["pairs"]) == ("create the study with “sensitivity”: true", [])
 
     answer = as_user(manager).post(address(study, "study-sensitivity-create"))
 

@@ -149,9 +149,9 @@ def test_the_page_answers_and_draws_and_files_and_endpoint_have_its_numbers(stud
     found = found_by(result, OUTPUTS, WILLIAMS)
     assert sorted(map(float, chosen["p_holm"])) == pytest.approx(sorted(found.p_holm))
     assert set(rows("clusters")["over"]) == {UNITS, SYSTEMS, OUTPUTS}
-    told = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/significance/").json()
-    assert told["pairs"] == [list(pair) for pair in result.significance.pairs]
-    assert [test["draws"] for test in told["tests"][:3]] == [50, 50, 999]
+    answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/significance/").json()
+    assert answer["pairs"] == [list(pair) for pair in result.significance.pairs]
+    assert [test["draws"] for test in answer["tests"][:3]] == [50, 50, 999]
 
 
 def test_without_resamples_williams_alone_has_a_p(world: World) -> None:
