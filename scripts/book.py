@@ -1,5 +1,4 @@
-"""Take the screenshots of docs/screens: pages of campaigns, reference sets and metrics, at 360 and 1280
-pixels, both themes.
+"""Take the screenshots of docs/screens: pages of the whole product at 360 and 1280 pixels, in both themes.
 
     ASSAY_DEMO=1 DEBUG=1 ASSAY_DATA_DIR=/tmp/assay-book .venv/bin/python manage.py up --port 8123     # elsewhere
     ASSAY_DEMO=1 DEBUG=1 ASSAY_DATA_DIR=/tmp/assay-book .venv/bin/python scripts/book.py --base http://127.0.0.1:8123
@@ -26,14 +25,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-from scripts import book_references, book_scores  # noqa: E402 - the root must be on the path first
+from scripts import book_answers, book_references, book_scores  # noqa: E402 - the root must be on the path first
 from scripts.book_pages import AREAS, JOURNEYS, MANAGED  # noqa: E402
 from scripts.book_shots import Shot  # noqa: E402
 from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, sign_in_by_form, theme_context  # noqa: E402
 
 WIDTHS: dict[str, dict[str, Any]] = {"360": PHONE | {"device_scale_factor": 1}, "1280": DESKTOP}
 THEMES = ("light", "dark")
-PAGES = [*MANAGED, *book_references.REFERENCES, *book_scores.SCORED]
+PAGES = [*book_answers.ANSWERED, *MANAGED, *book_references.REFERENCES, *book_scores.SCORED]
 TALLEST = 1600  # longer pages are cut off
 WIDEST, QUALITY = 1024, 38  # some 500 pictures have to stay within 16 MB
 
@@ -61,6 +60,7 @@ def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]
 
     django.setup()
     from annotation.models import User
+    from scripts.book_answered import answered
     from scripts.book_scored import scored
     from scripts.book_tour import walked
     from scripts.book_world import build, wait_for_dry_runs
@@ -70,7 +70,7 @@ def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]
         demo_world = build(fake, base=options.base)
         wait_for_dry_runs()
         user = User.objects.get(username=options.user)
-        paths = demo_world.paths | walked(user) | scored(user)
+        paths = demo_world.paths | walked(user) | scored(user) | answered()
         world = {"paths": paths, "links": demo_world.links}
         if options.world:
             options.world.write_text(json.dumps(world, indent=1))
@@ -157,13 +157,13 @@ def table(out: Path) -> str:
     lines = [
         "# Pages, in pictures",
         "",
-        "Pages of campaigns, of reference sets and of metrics, on a phone (360 pixels) and on a desk",
-        "(1280), light and dark. Made by `scripts/book.py` from the demo with simulated raters; Prolific is played by",
-        "the tests' copy.",
+        "Pages of projects, results, studies, campaigns, reference sets and metrics, on a phone (360 pixels)",
+        "and on a desk (1280), light and dark. Made by `scripts/book.py` from the demo with simulated raters; Prolific",
+        "is played by the tests' copy.",
         f"Long pages are cut at {TALLEST:,} pixels.",
     ]
     shots = [*PAGES, *(shot for journey in JOURNEYS for shot in journey.shots)]
-    for area in (*AREAS, *book_references.AREAS, *book_scores.AREAS):
+    for area in (*book_answers.AREAS, *AREAS, *book_references.AREAS, *book_scores.AREAS):
         lines += [
             "",
             f"## {area}",

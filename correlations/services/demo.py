@@ -43,6 +43,8 @@ def demo_sensitivity_study_specification() -> dict[str, Any]:
     return demo_study_specification() | {"sensitivity": True}
 
 
+JUDGE_STUDY = "Can a judge stand in for raters on DSTC7?"
+SENSITIVITY_STUDY = "How many raters did DSTC7 need?"
 JUDGE = "Simulated judge"
 JUDGE_NOISE = 0.5  # points, before its ratings are rounded
 JUDGE_NOTE = (

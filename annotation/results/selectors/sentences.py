@@ -126,6 +126,8 @@ def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
         return ""
     if len(open_) == 1:
         (pair,) = open_
+        if pair.is_equal:
+            return f"{pair.first} and {pair.second} have the same ratings throughout."
         return f"{pair.first} and {pair.second} cannot be told apart: {_difference(pair, of_means)}."
     names = list(dict.fromkeys(name for pair in open_ for name in (pair.first, pair.second)))
     if len(open_) == len(names) * (len(names) - 1) // 2:

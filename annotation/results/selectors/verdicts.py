@@ -102,6 +102,11 @@ class PairVerdict:
         return isnan(self.low) or self.low <= 0 <= self.high
 
     @property
+    def is_equal(self) -> bool:
+        """Return whether both have the same ratings on each item, as systems with identical outputs have."""
+        return self.difference == self.low == self.high == 0
+
+    @property
     def is_certain(self) -> bool:
         """Return whether it should hold with other raters, too."""
         return self.differs and not self.holds_zero

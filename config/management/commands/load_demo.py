@@ -142,8 +142,8 @@ class Command(BaseCommand):
             dataset=Dataset.objects.get(project=project, slug=demo_data.DATASET_SLUG), by=manager
         )
         specifications = {
-            "Can a judge stand in for raters on DSTC7?": demo_study.demo_judge_study_specification(judge),
-            "How many raters did DSTC7 need?": demo_study.demo_sensitivity_study_specification(),
+            demo_study.JUDGE_STUDY: demo_study.demo_judge_study_specification(judge),
+            demo_study.SENSITIVITY_STUDY: demo_study.demo_sensitivity_study_specification(),
         }
         for name, specification in specifications.items():
             study, _ = studies.study_create(project=project, name=name, specification=specification, by=manager)
