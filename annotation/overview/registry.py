@@ -1,14 +1,11 @@
 """What rooms and apps put on a project's front page. Apps above this one register theirs when they are ready."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from annotation.models import Job, Project
-
-SENTENCE_END = re.compile(r"(?<=\S\S\.)\s+(?=[A-Z0-9])")
 
 
 @dataclass(frozen=True)
@@ -21,15 +18,6 @@ class Finding:
     sure: str
     url: str
     leads: bool = False
-
-    @property
-    def first_sentence(self) -> str:
-        return SENTENCE_END.split(self.text, maxsplit=1)[0]
-
-    @property
-    def rest(self) -> str:
-        """Return what follows the first sentence, without which that one holds, too."""
-        return self.text[len(self.first_sentence) :].lstrip()
 
 
 @dataclass(frozen=True)

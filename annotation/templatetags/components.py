@@ -6,6 +6,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from annotation.core.leads import after_first_sentence, first_sentence
 from annotation.core.problems import grouped
 from annotation.core.waiting import queue_text, time_left
 
@@ -19,6 +20,8 @@ def component(name: str, values: Mapping[str, object]) -> SafeString:
     return render_to_string(f"components/{name}.html", dict(values))
 
 
+register.filter("after_first_sentence", after_first_sentence)
+register.filter("first_sentence", first_sentence)
 register.filter("grouped", grouped)
 register.filter("queue_text", queue_text)
 register.filter("time_left", time_left)

@@ -40,11 +40,11 @@ def study_chart(
 
 
 @register.inclusion_tag("components/download_menu.html", takes_context=True)
-def study_download(context: Context, table: str, of: str) -> dict[str, str]:
-    """Show the download menu of one table of the study, or of the whole study."""
+def study_download(context: Context, table: str, of: str, label: str = "") -> dict[str, str]:
+    """Show the download menu of one table of the study, or of the whole study; two side by side need labels."""
     if table == "study":
         return {"of": of, "json_url": _address(context, "download", table, "json")}
-    return {"of": of} | _table_addresses(context, table)
+    return {"of": of, "label": label} | _table_addresses(context, table)
 
 
 @register.simple_tag
