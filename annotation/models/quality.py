@@ -35,10 +35,11 @@ class DecisionAction(models.TextChoices):
     INCLUDE = "include", "Taken back in"
     FLAG = "flag", "Flagged"
     UNFLAG = "unflag", "Flag removed"
+    REOPEN = "reopen", "Slots reopened"
 
 
 class RaterDecision(models.Model):
-    """A rater is excluded, restored or flagged. Append-only; ``Participation`` holds the present state."""
+    """A rater is excluded, restored or flagged, or slots are reopened. Append-only; ``Participation`` holds the present state."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="decisions")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="decisions")

@@ -21,7 +21,7 @@ from annotation.quality.selectors.monitoring.live import campaign_monitor
 from annotation.quality.selectors.raters import Moment, Verdict
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.services import operations
-from annotation.quality.services.decisions import cannot_judge_reopen, rater_decide, raters_replace
+from annotation.quality.services.decisions import ACTS, cannot_judge_reopen, rater_decide, raters_replace
 from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion.registry import rules_from_data
 
@@ -142,7 +142,7 @@ class DecisionSerializer(AnswerSerializer):
 
 class DecideSerializer(Strict, serializers.Serializer[Any]):
     rater = serializers.CharField(help_text="Pseudonym of a rater who takes part.")
-    action = serializers.ChoiceField(choices=DecisionAction.choices)
+    action = serializers.ChoiceField(choices=[(action.value, action.label) for action in ACTS])
     reason = serializers.CharField(help_text="Up to 300 characters; stored in the record.")
     replace = serializers.BooleanField(
         default=False, help_text="With “exclude”: reopen the slots that the rater has filled for others."

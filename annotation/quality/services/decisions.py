@@ -63,6 +63,8 @@ ACTS = {
         "flagged_at", False, "Flag removed.", "no longer flagged", "Remove the flag", "Nothing else changes."
     ),
 }
+SUMMARIES = {action: act.summary for action, act in ACTS.items()} | {models.DecisionAction.REOPEN: "Slots reopened."}
+REOPENED_FOR = "For other raters."  # the reason if none is given; why the rater is excluded is another decision
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def rater_decide(
 ) -> Decided:
     """Exclude, restore or flag a rater, or remove the flag; ``by`` is None if a rule decides.
 
-    An excluded rater's open units are returned, and ``replace`` also reopens the slots that the rater had filled. A
+    An excluded rater's open units are returned, and ``replace`` also reopens the slots that the rater had filled. If
+    the rater was excluded before, reopening is a decision of its own, and the reason of the exclusion stands. A
     restored rater's ratings count beside those of raters who have filled the slots meanwhile.
     """
     if replace and action != models.DecisionAction.EXCLUDE:
@@ -107,7 +110,8 @@ def rater_decide(
         reopened = _reopen(replaceable(participation.campaign, rater).order_by("pk")) if replace else 0
     if not is_new and not reopened:
         return Decided(None, released)
-    decision = _record(participation, action, reopened, reason=reason, by=by, rules=rules, evidence=evidence)
+    decided = action if is_new else models.DecisionAction.REOPEN
+    decision = _record(participation, decided, reopened, reason=reason, by=by, rules=rules, evidence=evidence)
     return Decided(decision, released, reopened)
 
 
@@ -124,8 +128,10 @@ def rater_leaves(*, campaign: models.Campaign, rater: models.Rater) -> int:
 
 
 @transaction.atomic
-def raters_replace(*, campaign: models.Campaign, by: models.User | None = None) -> int:
-    """Reopen all slots that excluded raters have filled, and return how many.
+def raters_replace(
+    *, campaign: models.Campaign, rater: models.Rater | None = None, by: models.User | None = None
+) -> int:
+    """Reopen all slots that excluded raters have filled, or those of one of them, and return how many.
 
     Each of these raters gets a decision with the number of reopened slots.
     """
@@ -133,7 +139,7 @@ def raters_replace(*, campaign: models.Campaign, by: models.User | None = None) 
     campaign = models.Campaign.objects.get(pk=campaign.pk)
     amendable_check(campaign, act="replace ratings")
     participations = models.Participation.objects.filter(
-        campaign=campaign, rater__in=replaceable(campaign).values("rater")
+        campaign=campaign, rater__in=replaceable(campaign, rater).values("rater")
     )
     ids = _lock_rows(participations)
     total = 0
@@ -142,7 +148,7 @@ def raters_replace(*, campaign: models.Campaign, by: models.User | None = None) 
     ):
         reopened = _reopen(replaceable(campaign, participation.rater).order_by("pk"))
         if reopened:
-            _record(participation, models.DecisionAction.EXCLUDE, reopened, reason="Slots reopened for others.", by=by)
+            _record(participation, models.DecisionAction.REOPEN, reopened, reason=REOPENED_FOR, by=by)
         total += reopened
     return total
 
@@ -253,7 +259,7 @@ def _record(
     slots = f" {reopened:,} slots reopened for others." if reopened else ""
     audit_record(
         verb=f"rater.{action.value}",
-        summary=f"{ACTS[action].summary}{slots} {reason}",  # without the name, which may be erased
+        summary=f"{SUMMARIES[action]}{slots} {reason}",  # without the name, which may be erased
         campaign=participation.campaign,
         rater=participation.rater,
         by=by,

@@ -42,7 +42,7 @@ from annotation.quality.selectors.raters import (
 )
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.selectors.suspects import suspects
-from annotation.quality.services.decisions import ACTS, Act, Decided, rater_decide
+from annotation.quality.services.decisions import ACTS, Act, Decided, rater_decide, raters_replace
 from annotation.quality.services.rules import rules_apply
 from annotation.rating.selectors.questions import answer_counts, answers_of
 from annotation.weighting.exclusion.registry import rules_from_data
@@ -195,6 +195,7 @@ def _render_rater(
         "measures": measures,
         "unknown": [measure for measure in measures if isnan(measure.estimate)],
         "decisions": decisions(campaign, rater),
+        "stands_out": "; ".join(suspects(campaign).reasons.get(rater.pk, [])),
         "n_filled": filled(campaign).filter(rater=rater).count(),
         "items": items,
         "after": after,
@@ -220,8 +221,10 @@ def _may_replace(campaign: Campaign) -> bool:
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_rater_decide(request: MemberRequest, campaign: Campaign, rater: int, act: str) -> HttpResponse:
     concerned = _rater_or_404(campaign, rater)
+    if act == DecisionAction.REOPEN:
+        return _replace(request, campaign, concerned)
     if act not in DecisionAction:
-        raise Http404(f"No decision {act!r}; accepted: {', '.join(ACTS)}.")
+        raise Http404(f"No decision {act!r}; accepted: {', '.join(DecisionAction)}.")
     action, form = DecisionAction(act), DecisionForm(request.POST)
 
     def decide(reason: str, replace: bool) -> Decided:
@@ -234,6 +237,17 @@ def campaign_rater_decide(request: MemberRequest, campaign: Campaign, rater: int
     unchanged = "" if decided.decision else " Nothing has changed."
     messages.success(request, f"{concerned.pseudonym} is {ACTS[action].done}.{_reopened(decided.reopened)}{unchanged}")
     return redirect("annotation:campaign-rater", request.project.slug, campaign.pk, concerned.pk)
+
+
+def _replace(request: MemberRequest, campaign: Campaign, rater: Rater) -> HttpResponse:
+    """Reopen the slots that an excluded rater has filled."""
+    try:
+        reopened = raters_replace(campaign=campaign, rater=rater, by=request.user)
+    except AnnotationError as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, _reopened(reopened).strip() or "Nothing has changed.")
+    return redirect("annotation:campaign-rater", request.project.slug, campaign.pk, rater.pk)
 
 
 def _reopened(n: int) -> str:

@@ -35,6 +35,7 @@ from annotation.quality.services.decisions import (
 from annotation.rating.selectors.handout import Waiting, waiting
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.ratings import ratings_submit
+from annotation.results.selectors.counted import counted_ratings
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +109,10 @@ def test_slots_of_an_excluded_rater_are_reopened_only_to_replace_answers(project
     assert done == 6
     assert set(Unit.objects.values_list("done_slots", flat=True)) == {1}
     assert log()[:6] == before
-    assert [decision.reopened_slots for decision in decisions(campaign)] == [6, 0]
+    assert [(decision.action, decision.reopened_slots) for decision in decisions(campaign)] == [
+        ("reopen", 6),
+        ("exclude", 0),
+    ]
 
 
 def test_only_an_exclusion_reopens_slots(project: Project) -> None:
@@ -222,7 +226,12 @@ def test_slots_of_all_excluded_raters_can_be_reopened_together(project: Project,
     assert raters_replace(campaign=campaign, by=manager) == 4
     assert raters_replace(campaign=campaign, by=manager) == 0
     assert set(Unit.objects.values_list("done_slots", flat=True)) == {1}
-    assert sorted(decision.reopened_slots for decision in decisions(campaign)) == [0, 0, 2, 2]
+    assert sorted((decision.action, decision.reason, decision.reopened_slots) for decision in decisions(campaign)) == [
+        *[("exclude", "Spam", 0)] * 2,
+        *[("reopen", "For other raters.", 2)] * 2,
+    ]
+    excluded = counted_ratings([campaign]).left_out.exclusions
+    assert [(exclusion.raters, exclusion.reason) for exclusion in excluded] == [(2, "Spam")]
 
 
 # --- Cannot judge -----------------------------------------------------------------------------------------------------

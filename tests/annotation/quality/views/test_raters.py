@@ -91,6 +91,7 @@ def test_a_rater_is_excluded_with_a_reason_and_restored(campaign, manager, as_us
     text = client.get(page(campaign, "campaign-rater", bob.pk)).content.decode()
     assert "Restore" in text
     assert "Clicks." in text
+    assert "Reopen 1" not in text  # nothing is left to reopen
     assert "not counted since the rater is excluded" in text
     assert " counted rating" not in text
     lines = b"".join(client.get(page(campaign, "campaign-ratings") + "?format=jsonl").streaming_content).splitlines()
