@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard
 
-from django.db.models import Avg, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.contrib.postgres.aggregates import StringAgg
+from django.db.models import Avg, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, TextField
 from django.db.models.functions import Coalesce, Length
 
 from annotation.campaigns.design.writing import Writing
@@ -22,6 +23,7 @@ from annotation.models import (
     CampaignState,
     Dataset,
     Item,
+    Participation,
     Presentation,
     PresentationOutcome,
     Project,
@@ -46,6 +48,7 @@ LOGGED = {
     "item": "response__item__external_id",
     "response": "response_id",
     "text": "response__text",
+    "system": "system",
     "systems": "presentation__unit__label",
     "rated_as": "rated_as__name",
     "rater": "rater__pseudonym",
@@ -77,9 +80,15 @@ def plain_campaigns(project: Project) -> QuerySet[Campaign]:
 
 
 def campaigns_of(project: Project) -> QuerySet[Campaign]:
-    """Return campaigns with ``n_units``, ``n_done`` (judgements that count), ``n_raters`` and ``n_wanted`` (slots)."""
+    """Return campaigns with ``n_units``, ``n_done`` (filled slots), ``n_raters`` and ``n_wanted`` (slots).
+
+    ``n_left_out`` counts the filled slots of excluded raters.
+    """
     judged = Presentation.objects.filter(
         purpose=Purpose.WORK, outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED]
+    )
+    excluded = Participation.objects.filter(
+        campaign=OuterRef("campaign"), rater=OuterRef("rater"), excluded_at__isnull=False
     )
     units = Unit.objects.filter(campaign=OuterRef("pk")).order_by().values("campaign")
     wanted = units.annotate(n=Sum("ratings_wanted")).values("n")
@@ -88,6 +97,7 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
         .annotate(
             n_units=count_of(Unit.objects.all(), "campaign"),
             n_done=count_of(judged, "campaign"),
+            n_left_out=count_of(judged.filter(Exists(excluded)), "campaign"),
             n_raters=count_of(judged, "campaign", "rater", distinct=True),
         )
         .annotate(n_wanted=Coalesce(Subquery(wanted), 0, output_field=IntegerField()))
@@ -216,8 +226,8 @@ def standards_of(campaign: Campaign) -> dict[int, int]:
 
 def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[list[Rating], int | None]:
     """Return the latest ratings, or those before a rating id, and the id to continue from if there are more."""
-    ratings = Rating.objects.filter(campaign=campaign).order_by("-id")
-    related = ("response__item", "rater", "criterion", "rated_as", "presentation__unit")
+    ratings = _with_system(Rating.objects.filter(campaign=campaign)).order_by("-id")
+    related = ("response__item", "rater", "criterion", "rated_as", "presentation")
     return newest_page(ratings.select_related(*related), before=before, size=size)
 
 
@@ -225,11 +235,20 @@ def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
     """Yield every revision of every rating, oldest first, from a server-side cursor; columns as in RATING_COLUMNS."""
     presentation = ("shown_at", "ended_at", "seconds_given", "source_row")
     columns = [*LOGGED.values(), "sent_at", *(f"presentation__{name}" for name in presentation)]
-    ratings = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns, "rater_id")
+    rows = _with_system(Rating.objects.filter(campaign=campaign))
+    ratings = rows.order_by("pk").values_list(*columns, "rater_id")
     excluded = set(campaign.participations.filter(excluded_at__isnull=False).values_list("rater_id", flat=True))
     for *logged, sent, shown, ended, given, row, rater in ratings.iterator(chunk_size=2000):
         seconds = round((ended - shown).total_seconds(), 3) if shown and ended else given
         yield (*logged, seconds, sent, row, rater in excluded)
+
+
+def _with_system(ratings: QuerySet[Rating]) -> QuerySet[Any]:
+    """Add ``system``: under whose name the response was rated, or everything that gave it."""
+    names = StringAgg(Coalesce("system__name", "kind"), ", ", distinct=True)
+    sources = ResponseSource.objects.filter(response=OuterRef("response")).order_by().values("response")
+    given_by = Subquery(sources.annotate(names=names).values("names"))
+    return ratings.annotate(system=Coalesce("rated_as__name", given_by, output_field=TextField()))
 
 
 def rater_rows(campaign: Campaign) -> list[WorkRow]:

@@ -29,6 +29,7 @@ HEIGHT = 220
 TICKS = 6  # on an axis of numbers, at most about
 FILE_WIDTH = 720  # of the plot, if the specification has its page's width
 FILE_PADDING = 12
+FILE_LABELS = 420  # pixels that a name on an axis may take in a file; on a page it is cut earlier
 PNG_SCALE = 2
 
 # Can be told apart with every common colour blindness (after Okabe and Ito).
@@ -204,8 +205,22 @@ def render(spec: Spec, format: str = "svg", *, width: int = FILE_WIDTH) -> bytes
     if drawn.get("width") == "container":
         drawn["width"] = width
         drawn["config"]["autosize"] = {"type": "pad", "contains": "padding"}
+        drawn = _with_whole_names(drawn)
     if format == "svg":
         return vl_convert.vegalite_to_svg(drawn).encode()
     if format == "png":
         return bytes(vl_convert.vegalite_to_png(drawn, scale=PNG_SCALE))
     return bytes(vl_convert.vegalite_to_pdf(drawn))
+
+
+def _with_whole_names(part: Spec) -> Spec:
+    """Return a view, or a part of it, whose axes do not cut names."""
+    changed = dict(part)
+    if "layer" in part:
+        changed["layer"] = [_with_whole_names(layer) for layer in part["layer"]]
+    for channel in ("x", "y"):
+        axis = part.get("encoding", {}).get(channel, {}).get("axis")
+        if axis and "labelLimit" in axis:
+            encoding = {**changed["encoding"][channel], "axis": {**axis, "labelLimit": FILE_LABELS}}
+            changed["encoding"] = {**changed["encoding"], channel: encoding}
+    return changed

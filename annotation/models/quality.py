@@ -39,7 +39,10 @@ class DecisionAction(models.TextChoices):
 
 
 class RaterDecision(models.Model):
-    """A rater is excluded, restored or flagged, or slots are reopened. Append-only; ``Participation`` holds the present state."""
+    """A rater is excluded, restored or flagged, or the rater's slots are reopened. Append-only.
+
+    ``Participation`` holds the present state.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="decisions")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="decisions")

@@ -14,8 +14,10 @@ from annotation.campaigns.services.readiness import launch_report
 from annotation.core.caching import cached
 from annotation.core.numbers import counted, decimals
 from annotation.models import Campaign, CampaignState, Project, Submission, SubmissionStatus
+from annotation.overview.closing import replace_text, replace_url
 from annotation.overview.registry import Finding, Need, Running, register
 from annotation.quality.selectors.amendments import slot_counts
+from annotation.quality.selectors.decisions import replaceable
 from annotation.quality.selectors.monitoring.live import campaign_statistics, is_large, pace
 from annotation.quality.selectors.monitoring.statistics import Statistics
 from annotation.quality.selectors.raters import moment
@@ -35,9 +37,14 @@ class AtWork(NamedTuple):
     done: int
     planned: int
     left: Unfilled | None
+    left_out: int = 0  # slots that excluded raters have filled
 
     @property
     def is_complete(self) -> bool:
+        return self.is_filled and not self.left_out
+
+    @property
+    def is_filled(self) -> bool:
         return self.planned > 0 and self.done >= self.planned
 
 
@@ -55,17 +62,20 @@ def _at_work(campaign: Campaign) -> AtWork:
     left = max(slots.planned - slots.done, 0)
     url = reverse("annotation:campaign-detail", args=[campaign.project.slug, campaign.pk])
     at = campaign.launched_at or now()
-    return AtWork(campaign, at, url, slots.done, slots.planned, unfilled(campaign, left) if left else None)
+    unfilled_slots = unfilled(campaign, left) if left else None
+    return AtWork(campaign, at, url, slots.done, slots.planned, unfilled_slots, replaceable(campaign).count())
 
 
 def running_campaigns(project: Project) -> Iterator[Running]:
-    for campaign, at, url, done, planned, left in at_work(project):
+    for campaign, at, url, done, planned, left, left_out in at_work(project):
         rest = pace(campaign, planned - done)
         note = "paused" if campaign.state == CampaignState.PAUSED else "no ratings in the last hour"
         if rest:
             note = f"{rest.per_hour:,.0f} items per hour"
             if rest.is_extrapolated:
                 note += f", {rest.rests_on}"
+        if left_out:
+            note = f"{left_out:,} of excluded raters {'does' if left_out == 1 else 'do'} not count, {note}"
         end = rest.end if rest and left and left.can_end else None
         yield Running(at, campaign.name, url, done, planned, note, end)
 
@@ -89,6 +99,8 @@ def to_close(project: Project) -> Iterator[Need]:
         if row.is_complete:
             text = f"“{campaign.name}” has all its ratings, but is not closed: anyone with its link can still join."
             yield Need(row.at, text, "Open the campaign to close it", row.url)
+        elif row.is_filled:
+            yield Need(row.at, f"“{campaign.name}”: {replace_text(row.left_out)}", "Reopen", replace_url(campaign))
         elif left and left.raters and left.new:
             text = f"“{campaign.name}” needs a new rater: {counted(left.new, 'slot')} can be filled by no other."
             yield Need(row.at, text, "Invite one", row.url)

@@ -7,8 +7,10 @@ from django.urls import reverse
 
 from annotation.campaigns.rated import rated_by
 from annotation.campaigns.selectors import slots_unfilled
+from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, JobState, Release
 from annotation.overview.registry import NextStep
+from annotation.quality.selectors.decisions import replaceable
 
 
 def is_all_rated(campaign: Campaign) -> bool:
@@ -18,16 +20,44 @@ def is_all_rated(campaign: Campaign) -> bool:
 
 
 def ways_on(campaign: Campaign) -> list[NextStep]:
-    """Return what to do with the ratings, the most fitting first; nothing while planned ratings are missing."""
+    """Return what to do with the ratings, the most fitting first; nothing while planned ratings are missing.
+
+    If ratings of excluded raters fill slots of an open campaign, the first is to have other raters answer.
+    """
     if campaign.state != CampaignState.CLOSED and not is_all_rated(campaign):
         return []
     if campaign.writing:
-        return [_written(campaign), _records(campaign)]
+        return [*_replace(campaign), _written(campaign), _records(campaign)]
     rated = rated_by(campaign)
     ways: list[Callable[[Campaign], NextStep]] = [_results, _score, _study, _records]
     if rated.references:
         ways.insert(len(ways) if rated.mostly_outputs else 0, _weights)
-    return [way(campaign) for way in ways]
+    return [*_replace(campaign), *(way(campaign) for way in ways)]
+
+
+def ways_heading(campaign: Campaign) -> str:
+    """Return how far the campaign is, above the ways on."""
+    if campaign.state == CampaignState.CLOSED:
+        return "The campaign is closed."
+    if replaceable(campaign).exists():
+        return "Every slot is filled, but not every rating counts."
+    return "Everything planned is rated."
+
+
+def replace_text(n: int) -> str:
+    """Say that answers of excluded raters leave items with too few ratings."""
+    if n == 1:
+        return "1 item needs another rater: the answer of an excluded rater does not count."
+    return f"{counted(n, 'item')} need another rater: the answers of excluded raters do not count."
+
+
+def replace_url(campaign: Campaign) -> str:
+    return reverse("annotation:campaign-operation", args=[campaign.project.slug, campaign.pk, "replace-excluded"])
+
+
+def _replace(campaign: Campaign) -> list[NextStep]:
+    n = 0 if campaign.state == CampaignState.CLOSED else replaceable(campaign).count()
+    return [NextStep(replace_text(n), "Reopen them", replace_url(campaign))] if n else []
 
 
 def _written(campaign: Campaign) -> NextStep:

@@ -15,7 +15,7 @@ from annotation.core.access import may_manage
 from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role
-from annotation.overview.closing import ways_on
+from annotation.overview.closing import ways_heading, ways_on
 from annotation.overview.selectors import front_page
 from annotation.projects.navigation import TASKS
 from annotation.quality.views.operations import OPERATIONS
@@ -52,7 +52,7 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         landing = reverse("annotation:rater-landing", args=[campaign.link_token])
         context["rater_link"] = request.build_absolute_uri(landing)
         context["set_to_join"] = set_to_join(campaign)
-        context["ways_on"] = ways_on(campaign)
+        context |= {"ways_on": ways_on(campaign), "ways_heading": ways_heading(campaign)}
     return render(request, "annotation/campaigns/campaign_detail.html", context)
 
 

@@ -61,12 +61,15 @@ def estimates(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
 def distribution(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
     """Draw how often each value was given, as shares of a bar per system; of comparisons won, tied and lost ones."""
     names, rows = _shares(verdict)
+    n = sum(row["ratings"] for row in rows)
+    noun = "rating" if verdict.by_means else "comparison"
+    what = [f"Share of {noun}s: {verdict.criterion}", f"{counted(n, noun)}; {_items(verdict)}"]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar(cornerRadius=1)
         .encode(
             y=_systems(verdict),
-            x=alt.X("ratings:Q", stack="normalize", title="Share", axis=alt.Axis(format="%", grid=False)),
+            x=alt.X("ratings:Q", stack="normalize", title=what, axis=alt.Axis(format="%", grid=False)),
             color=alt.Color(
                 "value:N",
                 sort=names,

@@ -246,7 +246,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "verdicts": {
         "Would be": "Excluded: the rater's ratings no longer count. Flagged: they count, and somebody should look.",
-        "Evidence": f"What the rule measured, {INTERVAL}, and from how many answers.",
+        "Evidence": f"What the rule measured, {INTERVAL}, and on how many ratings (n). One item can have several "
+        "ratings; an interval of times counts the time of an item once.",
     },
     "before-after": {
         "Ratings": "Ratings that count.",
@@ -255,7 +256,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Margin of error of weights": "Half the width of the weights' 95% intervals, on average.",
     },
     "ratings": {
-        "Shown for": "The system whose output it was shown as; others with the same text are credited, too.",
+        "System": "What gave the response. Systems that gave the same text share the rating; a reference has its kind.",
         "Position": "Where the response stood, 1 being the first.",
         "Note": "Late ratings came after the slot went to another rater; a correction replaces an earlier rating.",
     },

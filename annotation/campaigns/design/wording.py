@@ -18,7 +18,7 @@ def consent(target: str) -> str:
 **What this is.** You are asked to take part in a study of {_STUDY[target]}. You read short conversations \
 or texts and rate them. It is run by [your institution]; questions go to [your name and e-mail address].
 
-**What you do.** Each screen takes well under a minute. You may stop whenever you like, and need not say why.
+**What you do.** You answer one screen after another. You may stop whenever you like, and need not say why.
 
 **What is kept.** Your answers, how long each took, and the name or nickname that you enter, or a \
 made-up one. If you came through a recruitment service, its id for you is kept apart from your \

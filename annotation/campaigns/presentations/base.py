@@ -23,6 +23,7 @@ class PresentationKind(ABC):
     refused_targets : target of a campaign -> why it cannot be shown so.
     sentence : what a screen shows, in the methods paragraph and the datasheet.
     noun : what one screen shows, in the methods paragraph: "360 pairs".
+    spoken_of : words by which instructions speak of such a screen, and of no other.
     """
 
     key: ClassVar[str]
@@ -33,6 +34,7 @@ class PresentationKind(ABC):
     form_texts: ClassVar[int]
     sentence: ClassVar[str]
     noun: ClassVar[str]
+    spoken_of: ClassVar[tuple[str, ...]] = ()
     compares_systems: ClassVar[bool] = False
     keeps_lists: ClassVar[bool] = False
     refused_targets: ClassVar[Mapping[str, str]] = {}

@@ -17,6 +17,7 @@ class AllInList(PresentationKind):
     form_texts = 6
     sentence = "all responses to an item in one list"
     noun = "list"
+    spoken_of = ("list of",)
     keeps_lists = True
 
     @property

@@ -18,6 +18,7 @@ class Pair(PresentationKind):
     form_texts = 2
     sentence = "two responses side by side"
     noun = "pair"
+    spoken_of = ("two possible replies", "two texts", "A and B")
     compares_systems = True
     refused_targets = {
         "references": "Pairs compare systems: rate system outputs, or show references singly or as a list.",

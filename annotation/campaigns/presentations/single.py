@@ -16,6 +16,7 @@ class Single(PresentationKind):
     form_texts = 1
     sentence = "one response at a time"
     noun = "response"
+    spoken_of = ("one possible reply", "one text")
 
     @property
     def invitation(self) -> str:

@@ -11,13 +11,14 @@ from annotation.campaigns.design.scale_words import follows
 from annotation.campaigns.design.wording import CHECKS_LINE
 from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.fields.table import CampaignDraft
+from annotation.campaigns.presentations import PRESENTATIONS
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.selectors import rated_sources, seconds_per_screen, standards_of
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.launch import misfit_of_responses, plan_or_none
 from annotation.campaigns.services.validation import TO_FILL_IN, launch_problems
 from annotation.core.numbers import counted
-from annotation.models import Campaign, CommentField, Item
+from annotation.models import Admission, Campaign, CommentField, Item
 
 ITEMS = ("item", "items")  # what raters write about
 
@@ -71,6 +72,11 @@ class LaunchReport:
     @property
     def hours(self) -> float:
         return self.screens * self.seconds / 3600
+
+    @property
+    def screens_each(self) -> int:
+        """Return the answers of one rater if there are no more raters than needed."""
+        return math.ceil(self.screens / max(self.raters_at_least, 1))
 
     @property
     def hours_text(self) -> str:
@@ -147,28 +153,29 @@ def _without_standard(campaign: Campaign, draft: CampaignDraft) -> Iterator[Rema
 def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -> Iterator[Remark]:
     if not draft.consent.strip():
         yield Remark("There is no consent text: raters are not asked whether they agree to take part.", "consent")
-    if not draft.instructions.strip():
-        yield Remark("There are no instructions: raters see the questions alone.", "instructions")
-    if not follows(draft.instructions, [criterion for criterion in draft.criteria if criterion.kind in SCALES]):
-        yield Remark("The instructions describe another scale than the one that raters see.", "instructions")
-    if left := TO_FILL_IN.findall(draft.instructions):
-        yield Remark(f"The instructions have square brackets to fill in: {', '.join(left[:4])}.", "instructions")
+    yield from _hints_of_instructions(draft)
     if draft.ratings_per_unit == 1:
         yield Remark(
             "With one rating of each response, the agreement of raters cannot be measured.", "ratings_per_unit"
         )
     yield from _hints_of_quality(draft, quality)
-    if not draft.payment_per_unit:
+    if not draft.payment_per_unit and (draft.completion_code or draft.admission == Admission.PROVIDER):
         yield Remark(
             "No payment is set, so that neither the cost nor the hourly pay can be computed.", "payment_per_unit"
         )
-    elif not draft.completion_code:
+    elif draft.payment_per_unit and not draft.completion_code:
         yield Remark(
             "There is no completion code: raters who come by the link get no proof of their work.", "completion_code"
         )
     if draft.completion_code and draft.min_units_per_rater < 2:
         yield Remark(
             "Raters get the completion code after one response: set a minimum per rater.", "min_units_per_rater"
+        )
+    if 1 < draft.min_units_per_rater < report.units == report.screens_each and draft.max_units_per_rater is None:
+        yield Remark(
+            f"Raters read that {draft.min_units_per_rater:,} items are enough, but {report.raters_at_least:,} raters "
+            f"must answer all {report.units:,} each: invite more raters, or raise the minimum.",
+            "min_units_per_rater",
         )
     if draft.max_units_per_rater is None and report.units > 200:
         yield Remark(
@@ -183,6 +190,29 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
         yield Remark(
             "A comment is required with every answer: it takes raters much longer than the ratings.", "comment"
         )
+
+
+def _hints_of_instructions(draft: CampaignDraft) -> Iterator[Remark]:
+    if not draft.instructions.strip():
+        yield Remark("There are no instructions: raters see the questions alone.", "instructions")
+    if not follows(draft.instructions, [criterion for criterion in draft.criteria if criterion.kind in SCALES]):
+        yield Remark("The instructions describe another scale than the one that raters see.", "instructions")
+    if spoken := speaks_of_another(draft.presentation, draft.instructions):
+        yield Remark(
+            f"The instructions speak of “{spoken}”, but raters see {PRESENTATIONS[draft.presentation].sentence}.",
+            "instructions",
+        )
+    if left := TO_FILL_IN.findall(draft.instructions):
+        yield Remark(f"The instructions have square brackets to fill in: {', '.join(left[:4])}.", "instructions")
+
+
+def speaks_of_another(presentation: str, instructions: str) -> str:
+    """Return the words by which instructions speak of another presentation than this one; empty without any."""
+    plain = instructions.replace("*", "")
+    if presentation not in PRESENTATIONS or any(words in plain for words in PRESENTATIONS[presentation].spoken_of):
+        return ""
+    of_others = (words for kind in PRESENTATIONS.values() for words in kind.spoken_of)
+    return next((words for words in of_others if words in plain), "")
 
 
 def _hints_of_quality(draft: CampaignDraft, quality: QualityDesign) -> Iterator[Remark]:

@@ -20,7 +20,7 @@ from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.questions import READY_MADE
 from annotation.campaigns.scales import fewest_responses
 from annotation.campaigns.selectors import items_found, screen_of
-from annotation.campaigns.services.readiness import LaunchReport, launch_report
+from annotation.campaigns.services.readiness import LaunchReport, launch_report, speaks_of_another
 from annotation.campaigns.services.screens import screen_mark, screen_remove, screen_save, screens_replace
 from annotation.campaigns.services.usual_rules import usual_rules_set
 from annotation.campaigns.services.writing import campaign_change, instructions_follow, question_add
@@ -98,6 +98,8 @@ def _say_of_instructions(request: MemberRequest, form: ScreenStep, changed: Camp
         parts.append("The scale in the instructions now shows the new points: add when to choose each.")
     if form.questions != [criterion.question for criterion in changed.criteria.all()]:
         parts.append("The question is new; all other words of the instructions are as before: read them again.")
+    if speaks_of_another(changed.presentation, changed.instructions):
+        parts.append("The instructions still speak of what raters saw before: change them in the step “Words”.")
     if parts:
         messages.info(request, " ".join(parts))
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from annotation.campaigns.selectors import seconds_per_screen
 from annotation.models import Campaign, CampaignPace, Offer, Rater, Submission
+from annotation.rating.selectors.handout import COUNTED_UP_TO
 
 ENOUGH_ANSWERS = 20  # to go by the raters' pace instead of an estimate
 
@@ -60,11 +61,12 @@ def welcome_of(*, campaign: Campaign, rater: Rater | None) -> Welcome:
     submissions = Submission.objects.select_related("recruitment").filter(recruitment__campaign=campaign)
     submission = submissions.filter(rater=rater).order_by("-pk").first() if rater else None
     offer = submission.recruitment.offer if submission else None
-    fewest = min(campaign.min_units_per_rater, int((campaign.design or {}).get("units", campaign.min_units_per_rater)))
+    units = int((campaign.design or {}).get("units", 0))
+    fewest = min(campaign.min_units_per_rater, units or campaign.min_units_per_rater)
     per_screen = campaign.payment_per_unit
     return Welcome(
         fewest=fewest if fewest > 1 else 0,
-        most=campaign.max_units_per_rater,
+        most=campaign.max_units_per_rater or (_all_screens(campaign, units) if fewest > 1 else None),
         before=sum(len(campaign.qualification.get(part, ())) for part in ("training", "test")),
         seconds=_seconds(campaign),
         per_screen=_shown(per_screen) if per_screen and offer is None else None,
@@ -72,6 +74,13 @@ def welcome_of(*, campaign: Campaign, rater: Rater | None) -> Welcome:
         currency=campaign.payment_currency,
         has_code=bool(campaign.completion_code or submission),
     )
+
+
+def _all_screens(campaign: Campaign, units: int) -> int | None:
+    """Return how many screens there are for a rater who answers all; None if they are unknown or very many."""
+    every = campaign.quality.get("every", 0)
+    checks = math.ceil(units / (every - 1)) if every > 1 else 0
+    return units + checks if 0 < units <= COUNTED_UP_TO else None
 
 
 def _shown(amount: Decimal) -> Decimal:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.campaigns.design.questionnaire import BEFORE
+from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.errors import AnnotationError, LimitReached
 from annotation.core.limits import client_address
 from annotation.core.markdown import markdown
@@ -35,6 +36,7 @@ def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, erro
         "rater": rater,
         "joined": joined,
         "open": campaign.state == CampaignState.RUNNING,
+        "all_rated": not joined and _is_all_rated(campaign, rater),
         "needs_account": campaign.admission == Admission.ACCOUNT and not (rater or request.user.is_authenticated),
         "needs_provider": _lacks_provider(campaign, rater),
         "asks_name": rater is None and campaign.admission != Admission.ACCOUNT,
@@ -81,6 +83,8 @@ def _missing(request: HttpRequest, campaign: Campaign, rater: Rater | None) -> s
     """Return what a new rater still has to do, or ''."""
     if campaign.state != CampaignState.RUNNING:
         return _("No new people can join at the moment.")
+    if participation_of(campaign=campaign, rater=rater) is None and _is_all_rated(campaign, rater):
+        return _("No new people can join at the moment.")
     if campaign.admission == Admission.ACCOUNT and not (rater or request.user.is_authenticated):
         return _("Please sign in first.")
     if _lacks_provider(campaign, rater):
@@ -94,6 +98,13 @@ def _missing(request: HttpRequest, campaign: Campaign, rater: Rater | None) -> s
 
 def _lacks_provider(campaign: Campaign, rater: Rater | None) -> bool:
     return campaign.admission == Admission.PROVIDER and not (rater and is_recruited(rater, campaign))
+
+
+def _is_all_rated(campaign: Campaign, rater: Rater | None) -> bool:
+    """Return whether nothing is left for a new rater. One from a provider joins all the same: the way back is there."""
+    if campaign.state != CampaignState.RUNNING or (rater and is_recruited(rater, campaign)):
+        return False
+    return not slots_unfilled(campaign)
 
 
 def _new_rater(request: HttpRequest, campaign: Campaign) -> Rater:

@@ -181,6 +181,10 @@ PRESENTATIONS = Table(
     LEFT JOIN annotation_slot s ON s.id = t.slot_id""",
 )
 
+SYSTEM_OF_RATING = """COALESCE(y.name, (
+        SELECT string_agg(DISTINCT COALESCE(of.name, s.kind), ', ') FROM annotation_responsesource s
+        LEFT JOIN annotation_system of ON of.id = s.system_id WHERE s.response_id = x.id))"""
+
 RATINGS = Table(
     "ratings",
     "Every rating ever sent, corrections and late ones included. The latest revision of one that is not extra counts.",
@@ -191,7 +195,8 @@ RATINGS = Table(
         ITEM,
         RESPONSE,
         Column("text", "text", "The text rated.", "x.text"),
-        Column("systems", "text", "The systems that the unit was planned for.", "u.label"),
+        Column("system", "text", "What gave the text: systems, or kinds of other sources.", SYSTEM_OF_RATING),
+        Column("systems", "text", "All systems that the unit was planned for.", "u.label"),
         Column("rated_as", "text", "For imported judgements: the system under whose name it was made.", "y.name"),
         RATER,
         CRITERION,

@@ -72,9 +72,11 @@ def _material(facts: Facts) -> list[Sentence]:
     sentences = _sentences(texts, "design")
     if kind.shows_several:
         order = (
-            "The order on screen was drawn from a stored seed and balanced over the answers to each item; items "
-            "were interleaved so that raters did not meet one system in a run."
+            "The order on screen was drawn from a stored seed and balanced: over the answers to an item, a response "
+            "took each position as often as every other, to within one answer."
         )
+        if not kind.keeps_lists:  # every list shows every system
+            order += " Items were interleaved so that raters met one system in a run as seldom as possible."
         sentences.append(Sentence(order, "presentations"))
     return sentences
 

@@ -80,13 +80,16 @@ def _nothing_certain(verdict: CriterionVerdict) -> str:
     if len(compared) == len(verdict.pairs) == 1:
         (pair,) = compared
         difference = _difference(pair, verdict.of_means)
-        return f"{_who(verdict)} cannot tell {pair.first} and {pair.second} apart yet: {difference}."
+        return f"{_who(verdict)} cannot tell {pair.first} and {pair.second} apart: {difference}."
     best = verdict.systems[0]
-    leads = "is ahead with" if len(compared) == len(verdict.pairs) else "has the highest mean,"
-    return (
-        f"{_verb(verdict, 'find')} no difference between two systems that is certain yet; {best.name} {leads} "
-        f"{number(best.estimate)}{_interval(best.low, best.high)}."
+    what = f"highest {'mean' if verdict.by_means else 'strength'}, {number(best.estimate)}"
+    shared = [each.name for each in verdict.systems if number(each.estimate) == number(best.estimate)]
+    highest = (
+        f"{best.name} has the {what}{_interval(best.low, best.high)}, which may be chance"
+        if len(shared) == 1
+        else f"{listed(shared)} share the {what}"
     )
+    return f"{_verb(verdict, 'find')} no certain difference between any two systems; {highest}."
 
 
 def _by_these_alone(verdict: CriterionVerdict, perhaps: list[PairVerdict]) -> str:

@@ -29,7 +29,7 @@ from annotation.overview.closing import ways_on
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, JOBS
 from annotation.quality.selectors.suspects import Suspects
-from annotation.quality.services.decisions import rater_exclude
+from annotation.quality.services.decisions import rater_exclude, rater_include
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
 from tests.annotation.worlds.recruited import make_recruitment
 
@@ -289,6 +289,16 @@ def test_without_references_the_step_after_closing_is_the_result_and_not_metrics
     assert slots_unfilled(campaign) == 0
     assert heading(page_of(client, project), "Next step").startswith("Everything is rated. See which system is better")
     assert "so far" not in page_of(client, project)
+    rater_exclude(campaign=campaign, rater=campaign.participations.get().rater, reason="Spam")
+    page = page_of(client, project)
+    assert "Everything is rated" not in page
+    assert "items need another rater: the answers of excluded raters do not count" in page
+    page = client.get(reverse("annotation:campaign-detail", args=[project.slug, campaign.pk])).content.decode()
+    assert "Every slot is filled, but not every rating counts. What next?" in page
+    assert re.search(r'class="btn btn-sm btn-primary" href="[^"]*change/replace-excluded/"', page)
+    listed = client.get(reverse("annotation:campaign-list", args=[project.slug])).content.decode()
+    assert re.search(r"\d of excluded raters", listed)
+    rater_include(campaign=campaign, rater=campaign.participations.get().rater, reason="A mistake")
     campaign_close(campaign=campaign)
     step = heading(page_of(client, project), "Next step")
     assert step == (

@@ -20,6 +20,7 @@ def verdict(names, differences, clusters=None, raters=12):
         pairs=sorted(pairs, key=lambda pair: -pair.difference),
         parts=[],
         reason="",
+        by_means=True,
         of_means="on a scale of 1 to 5",
         raters=raters,
         is_rough=0 < raters < 5,
@@ -129,8 +130,8 @@ def test_systems_without_a_common_item_are_not_compared():
         ("Dusek", "WEN", *nothing),
     ]
     assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], two_sets)) == (
-        "12 raters find no difference between two systems that is certain yet; "
-        "Dusek has the highest mean, 3.00 (95% interval 2.50 to 3.50). "
+        "12 raters find no certain difference between any two systems; "
+        "Dusek has the highest mean, 3.00 (95% interval 2.50 to 3.50), which may be chance. "
         "Dusek and WEN have no item in common and are not compared."
     )
     certain = [("WEN", "LOLS", 0.6, 0.3, 0.9, 0.001), ("Dusek", "WEN", *nothing)]

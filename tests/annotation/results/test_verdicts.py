@@ -342,7 +342,7 @@ def test_without_a_certain_difference_the_sentence_says_so(project: Project) -> 
     campaign, _ = rated_campaign(project, items=2)
     sentence = compute_results([campaign]).criteria[0].sentence
 
-    assert sentence.startswith("4 raters cannot tell Ada and Bo apart yet: +1.12 on a scale of 1 to 5, 95% interval")
+    assert sentence.startswith("4 raters cannot tell Ada and Bo apart: +1.12 on a scale of 1 to 5, 95% interval")
     empty = world.make_campaign(campaign.dataset, "Empty")
     assert compute_results([empty]).criteria[0].sentence == "No output of a system has a rating that counts yet."
 

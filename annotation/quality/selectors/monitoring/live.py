@@ -24,6 +24,7 @@ from annotation.models import (
     SlotState,
 )
 from annotation.quality.selectors.amendments import SlotCounts, slot_counts
+from annotation.quality.selectors.decisions import replaceable
 from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics, cost
 from annotation.quality.selectors.monitoring.stored import revived, shape
 from annotation.quality.selectors.raters import CACHE_SECONDS, Moment, moment, stage_counts
@@ -100,6 +101,7 @@ class Monitor:
     qualification: Qualification | None
     comments: list[Comment]
     unfilled: Unfilled | None = None  # None if nothing is handed out any more, or very much is left
+    left_out: int = 0  # slots that excluded raters have filled
 
     @property
     def live(self) -> bool:
@@ -167,6 +169,7 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
         qualification=_qualification(campaign),
         comments=_comments(campaign),
         unfilled=left,
+        left_out=0 if campaign.state == CampaignState.CLOSED else replaceable(campaign).count(),
     )
 
 

@@ -12,7 +12,7 @@ from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft, Criterion
 from annotation.campaigns.selectors import rated_sources
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.lifecycle import campaign_launch
-from annotation.campaigns.services.readiness import launch_report
+from annotation.campaigns.services.readiness import launch_report, speaks_of_another
 from annotation.campaigns.services.validation import draft_problems
 from annotation.campaigns.services.writing import campaign_change, campaign_create, campaign_update
 from annotation.core.errors import AnnotationError
@@ -255,6 +255,7 @@ def test_unset_fields_and_risky_values_give_hints(project: Project) -> None:
 
 def test_instructions_speak_of_checks_only_where_there_are_some(project: Project) -> None:
     for template in TEMPLATES:
+        assert not speaks_of_another(template.design["presentation"], template.design["instructions"])
         checks = bool(template.design.get("quality", {}).get("every"))
         assert (CHECKS_LINE in template.design["instructions"]) == checks, template.slug
     draft = {"launch": False, "instructions": f"Rate.\n\n{CHECKS_LINE}"}

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Campaign, CampaignState, Presentation, Project, Rating, User
+from annotation.models import Campaign, CampaignState, Presentation, Project, Rating, ResponseSource, User
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
 
 AsUser = Callable[[User], Client]
@@ -186,6 +187,18 @@ def test_the_log_of_ratings_is_paged_and_downloaded_completely(
     lines = content(client.get(url("ratings", project, campaign) + "?format=jsonl")).splitlines()
     assert len(lines) == 52
     assert client.get(url("ratings", project, campaign) + "?format=xlsx").status_code == 404
+
+
+def test_a_rating_in_a_list_names_the_system_of_its_response(viewer: User, as_user: AsUser, project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1, systems=["Ada", "Bo"]), presentation="list")
+    rate_next(campaign, join(campaign))
+    client = as_user(viewer)
+    records = json.loads(content(client.get(url("ratings", project, campaign) + "?format=json")))
+    gave = {source.response_id: source.system.name for source in ResponseSource.objects.exclude(system=None)}
+    assert [record["system"] for record in records] == [gave[record["response"]] for record in records]
+    assert {record["system"] for record in records} == {"Ada", "Bo"}
+    page = content(client.get(url("ratings", project, campaign)))
+    assert re.findall(r'data-label="System">(\w+)<', page) == [record["system"] for record in reversed(records)]
 
 
 def test_the_raters_table_counts_each_raters_work(

@@ -223,6 +223,12 @@ def test_instructions_follow_the_scale_or_say_that_they_do_not(manager: User, as
     assert "The instructions describe another scale" in page(client.get(url("step", draft, "review")))
     client.post(url("step", draft, "words"), {**words, "instructions": own, "then": "scale"})
     assert "describe another scale" not in page(client.get(url("step", draft, "review")))
+    pair = {**words, "instructions": "You see **two possible replies**.", "then": "words"}
+    client.post(url("step", draft, "words"), pair)
+    reviewed = page(client.get(url("step", draft, "review")))
+    assert "The instructions speak of “two possible replies”, but raters see one response at a time." in reviewed
+    saved = page(client.post(url("step", draft, "screen"), screen_data(), follow=True))
+    assert "still speak of what raters saw before" in saved
 
 
 def test_the_review_links_to_a_step_that_another_change_made_invalid(

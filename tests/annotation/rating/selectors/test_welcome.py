@@ -15,11 +15,12 @@ from tests.annotation.worlds.recruited import make_recruitment
     [
         ({}, 0, None, None, 0),
         ({"completion_code": "DONE"}, 0, None, None, 1),
-        ({"min_units_per_rater": 3, "completion_code": "DONE"}, 3, None, None, 3),
+        ({"min_units_per_rater": 3, "completion_code": "DONE"}, 3, 12, None, 3),
         ({"min_units_per_rater": 3, "max_units_per_rater": 5}, 3, 5, None, 0),
         ({"min_units_per_rater": 3, "max_units_per_rater": 3}, 3, 3, 3, 0),
+        ({"min_units_per_rater": 3, "quality": {"every": 5, "mix": {"repeat": 1}}}, 3, 15, None, 0),  # and 3 checks
         ({"max_units_per_rater": 1}, 0, 1, 1, 0),
-        ({"min_units_per_rater": 50, "completion_code": "DONE"}, 12, None, None, 12),  # there are no more than 12
+        ({"min_units_per_rater": 50, "completion_code": "DONE"}, 12, 12, 12, 12),  # there are no more than 12
     ],
 )
 def test_raters_read_how_many_screens_there_are(

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
@@ -22,6 +23,7 @@ from annotation.models import (
     RaterIdentity,
     Rating,
     Stage,
+    Unit,
     User,
 )
 from annotation.rating.selectors.endings import Ending, stay_of
@@ -415,6 +417,15 @@ def test_an_excluded_rater_gets_a_friendly_last_page(campaign: Campaign) -> None
     page = client.get(url("finish", campaign)).content.decode()
     assert "Your work here has ended" in page
     assert "THANKS-42" not in page
+
+
+def test_a_late_visitor_reads_at_once_that_everything_is_rated(campaign: Campaign) -> None:
+    Unit.objects.filter(campaign=campaign).update(done_slots=F("ratings_wanted"))
+    page = Client().get(url("landing", campaign)).content.decode()
+    assert "Everything has been rated" in page
+    assert "<form" not in page.split("<main")[1]
+    assert Client().post(url("consent", campaign), {"agree": "1"}).status_code == 400
+    assert not Participation.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["instructions", "work", "break", "finish"])
