@@ -8,6 +8,7 @@
   const UNSENT_FOR = 7 * 24 * 3600 * 1000; // milliseconds
   const words = JSON.parse(document.getElementById("rater-words")?.textContent || "{}");
   let draftTimer = 0;
+  let filledBefore = new Set(); // names of this screen's fields that have had a value
 
   const form = () => document.querySelector("form[data-rating]");
   const questions = () => Array.from(form()?.querySelectorAll("[data-question]") ?? []);
@@ -73,9 +74,17 @@
 
   const filled = () => Array.from(new FormData(form())).filter(([name, value]) => STORED.test(name) && value !== "");
 
+  /* What was emptied is stored as such, or a draft that the server kept would bring it back. */
+  function unsentFields() {
+    const fields = Object.fromEntries(filled());
+    for (const name of filledBefore) fields[name] ??= "";
+    filledBefore = new Set(Object.keys(fields));
+    return fields;
+  }
+
   function remember() {
     try {
-      const unsent = { at: Date.now(), fields: Object.fromEntries(filled()) };
+      const unsent = { at: Date.now(), fields: unsentFields() };
       localStorage.setItem(PREFIX + form().dataset.rating, JSON.stringify(unsent));
     } catch {
       // Private windows may refuse; then a reload starts this screen afresh.
@@ -86,6 +95,8 @@
   }
 
   function saveDraft() {
+    clearTimeout(draftTimer);
+    draftTimer = 0;
     if (!form()?.dataset.draft) return;
     const body = new URLSearchParams(new FormData(form()));
     fetch(form().dataset.draft, { method: "POST", body, keepalive: true }).catch(() => {}); // it is stored here anyway
@@ -96,12 +107,14 @@
       if (!STORED.test(field.name) || !Object.hasOwn(values, field.name)) continue;
       if (field.type === "radio") field.checked = field.value === values[field.name];
       else field.value = values[field.name];
+      filledBefore.add(field.name);
     }
   }
 
   /* What is old goes; the rest may be another tab's. */
   function recall() {
     if (!form()) return;
+    filledBefore = new Set(filled().map(([name]) => name));
     try {
       for (const key of Object.keys(localStorage).filter((key) => key.startsWith(PREFIX))) {
         if (!(JSON.parse(localStorage.getItem(key)).at > Date.now() - UNSENT_FOR)) localStorage.removeItem(key);
@@ -115,6 +128,7 @@
 
   function forget(token) {
     clearTimeout(draftTimer);
+    draftTimer = 0;
     try {
       localStorage.removeItem(PREFIX + token);
     } catch {
@@ -146,6 +160,9 @@
       count.textContent = words.count.replace("%(done)s", done.filter(Boolean).length).replace("%(total)s", done.length);
     }
   }
+
+  /* A rater who leaves within that time has changed something, too. */
+  window.addEventListener("pagehide", () => draftTimer && saveDraft());
 
   window.assayRater = { words, form, questions, radios, number, legend, isSetAside, isAnswered, missing, complain, remember, recall, forget, refresh };
 })();

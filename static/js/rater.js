@@ -54,7 +54,19 @@
       root.style.setProperty(name, `${Math.max(0, ...stuck.map((part) => part.offsetHeight))}px`);
     }
   }
-  const heights = new ResizeObserver(measure);
+  const heights = new ResizeObserver(() => {
+    measure();
+    showEdges();
+  });
+
+  /* A conversation that does not end at its edge fades there. */
+  function showEdges() {
+    const context = document.querySelector(".rater-long .rater-context");
+    if (!context) return;
+    context.classList.toggle("has-above", context.scrollTop > 4);
+    context.classList.toggle("has-more", context.scrollHeight - context.scrollTop - context.clientHeight > 4);
+  }
+  document.addEventListener("scroll", (event) => event.target.matches?.(".rater-context") && showEdges(), { capture: true, passive: true });
 
   function goTo(question) {
     mark(question);
@@ -279,6 +291,7 @@
   function showLastMessage() {
     const context = document.querySelector(".rater-long .rater-context");
     if (context) context.scrollTop = context.scrollHeight;
+    showEdges();
   }
 
   function begin() {

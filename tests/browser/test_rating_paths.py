@@ -124,7 +124,8 @@ def test_a_magnitude_is_given_beside_its_standard(live_server, new_page, project
 
 def test_an_unfinished_list_is_saved_and_continues_in_another_browser(live_server, new_page, project: Project) -> None:
     page = new_page(**PHONE)
-    begin(page, live_server.url, rating_screens.lists(project), look=True)
+    lists = rating_screens.lists(project, cannot_judge_reasons=rating_screens.REASONS)
+    begin(page, live_server.url, lists, look=True)
     with page.expect_response("**/draft/") as saved:
         for key in ("5", "4", "3"):
             page.keyboard.press(key)
@@ -141,6 +142,16 @@ def test_an_unfinished_list_is_saved_and_continues_in_another_browser(live_serve
     send(second_browser)
     assert [value for _, _, value in values()] == [5.0, 4.0, 3.0, 1.0, 1.0, 1.0]
 
+    second_browser.keyboard.press("x")
+    first = second_browser.get_by_label("Why not?").first
+    with second_browser.expect_response("**/draft/"):
+        first.select_option(rating_screens.REASONS[0])
+    expect(second_browser.locator("#rater-count")).to_have_text("1 of 6")
+    first.select_option("")
+    second_browser.reload()  # before the change of mind is sent
+    expect(second_browser.locator("#rater-count")).to_have_text("0 of 6")
+    expect(second_browser.locator("[data-cannot-judge]").first).to_have_value("")
+
 
 def test_cannot_judge_needs_only_a_reason(live_server, new_page, project: Project) -> None:
     page = new_page(**DESKTOP)
@@ -148,7 +159,7 @@ def test_cannot_judge_needs_only_a_reason(live_server, new_page, project: Projec
     campaign = rating_screens.singles(project, rating_screens.SOUND, cannot_judge_reasons=reasons, comment="optional")
     begin(page, live_server.url, campaign)
     page.keyboard.press("x")
-    page.get_by_label("Can you judge this?").select_option(reasons[1])
+    page.get_by_label("Why not?").select_option(reasons[1])
     assert_accessible(page)
     page.get_by_label("Comment").fill("No words in it.\nNone.")
     token = shown_token(page)
