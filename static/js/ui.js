@@ -1,5 +1,5 @@
 /* Small behaviours bound by data attributes, so that templates hold no script:
-   data-copy, data-dialog-open, data-dialog-close, data-unfold, <details data-menu>, <time data-local>, messages for failed htmx requests,
+   data-copy, data-dialog-open, data-dialog-close, data-unfold, data-print, <details data-menu>, <time data-local>, messages for failed htmx requests,
    and links into folded parts of a page. */
 (() => {
   "use strict";
@@ -59,6 +59,16 @@
     [button.textContent, button.dataset.folds] = [button.dataset.folds, button.textContent];
   }
 
+  /* Print with everything unfolded and drawn; charts in folded parts are drawn once they are opened. */
+  async function printWhole() {
+    for (const fold of document.querySelectorAll("main details.fold")) fold.open = true;
+    const missing = () => [...document.querySelectorAll("main [data-chart]")].some((chart) => chart.ariaBusy === "true" || !chart.firstChild);
+    const until = Date.now() + 8000;
+    do await new Promise((resolve) => setTimeout(resolve, 100));
+    while (missing() && Date.now() < until);
+    print();
+  }
+
   const openMenus = () => document.querySelectorAll("details[data-menu][open]");
 
   function placeMenu(menu) {
@@ -90,10 +100,11 @@
       if (!menu.contains(event.target) || event.target.closest(".menu-item")) menu.open = false;
     }
     if (event.target.closest("a[href*='#']")?.href === location.href) unfoldTarget();
-    const button = event.target.closest("[data-copy], [data-dialog-open], [data-dialog-close], [data-unfold]");
+    const button = event.target.closest("[data-copy], [data-dialog-open], [data-dialog-close], [data-unfold], [data-print]");
     if (!button) return;
     if (button.dataset.copy) copy(button);
     else if (button.dataset.unfold) unfoldAll(button);
+    else if ("print" in button.dataset) printWhole();
     else if (button.dataset.dialogOpen) showDialog(document.getElementById(button.dataset.dialogOpen));
     else button.closest("dialog")?.close();
   });

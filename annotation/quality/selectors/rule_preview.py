@@ -14,6 +14,7 @@ from annotation.weighting.exclusion.applying import apply_rules
 from annotation.weighting.exclusion.listed import ExcludeRaters
 from annotation.weighting.exclusion.measured import AgreementBelow
 from annotation.weighting.exclusion.rule import ExclusionRule
+from annotation.weighting.exclusion.suspected import FEWEST
 from annotation.weighting.groups import codes_of
 from annotation.weighting.schemes import scheme_for_scale
 from annotation.weighting.table import RatingTable
@@ -36,6 +37,7 @@ class BeforeAfter:
     criterion: str
     before: Certainty
     after: Certainty
+    without_flagged: Certainty | None = None  # also without the raters who are only flagged, if there are any
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class RulePreview:
     n_leaving: int
     n_slots: int  # that replacing would reopen
     criteria: list[BeforeAfter]
+    n_raters: int = 0  # whose ratings count now
 
     @property
     def excluded(self) -> list[Verdict]:
@@ -58,6 +61,11 @@ class RulePreview:
     def has_disagreeing(self) -> bool:
         """Return whether raters are struck because they agree too little with the others."""
         return any(verdict.evidence.measure == AgreementBelow.measure for verdict in self.verdicts)
+
+    @property
+    def is_between_two(self) -> bool:
+        """Return whether two raters disagree: their agreement says nothing of which one is careless."""
+        return self.has_disagreeing and self.n_raters < FEWEST
 
     @property
     def flagged(self) -> list[Verdict]:
@@ -80,6 +88,8 @@ def rules_preview(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment
     live = [rule for rule in rules if rule.live]
     outcome = apply_rules([*before, *live], log)
     leaving = [result.rater.pk for result in results if result.action == "exclude"]
+    flagged = [result.rater.pseudonym for result in results if result.action == "flag"]
+    unflagged = ~np.isin(log.raters.astype(np.str_), flagged)[log.code]
     value, response = log.need("value", "preview"), codes_of(log.need("response", "preview"))
     about = log.need("criterion", "preview").astype(np.str_)
 
@@ -98,7 +108,13 @@ def rules_preview(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment
         n_leaving=int(counted.sum() - outcome.keep.sum()),
         n_slots=filled(campaign).filter(rater__in=leaving).count(),
         criteria=[
-            BeforeAfter(criterion.name, certainty(criterion, counted), certainty(criterion, outcome.keep))
+            BeforeAfter(
+                criterion.name,
+                certainty(criterion, counted),
+                certainty(criterion, outcome.keep),
+                certainty(criterion, outcome.keep & unflagged) if flagged else None,
+            )
             for criterion in Criterion.objects.filter(campaign=campaign)
         ],
+        n_raters=len(np.unique(log.code[counted])),
     )

@@ -19,6 +19,7 @@ from annotation.quality.selectors.raters import (
     rater_quality_rows,
     verdicts,
 )
+from annotation.weighting.exclusion.measured import AgreementBelow
 from annotation.weighting.exclusion.registry import rules_from_data
 from annotation.weighting.exclusion.rule import ExclusionRule
 from annotation.weighting.exclusion.suspected import FEW, FEWEST, Measures, rules_for
@@ -69,6 +70,8 @@ def _suspects(campaign: Campaign, at: Moment, rows: Sequence[RaterRow] | None, o
         return Suspects()
     decided = set(campaign.decisions.filter(pk__lte=at.decision).values_list("rater", flat=True))
     results = [verdict for verdict in verdicts(campaign, rules, at) if verdict.rater.pk not in decided]
+    if sum(row.measures["agreement"].n > 0 for row in counted) < FEWEST:  # of two who disagree, neither stands out
+        results = [verdict for verdict in results if verdict.evidence.measure != AgreementBelow.measure]
     reasons: dict[int, list[str]] = {}
     for verdict in results:
         reasons.setdefault(verdict.rater.pk, []).append(_reason(verdict))

@@ -65,9 +65,9 @@ class CriterionForecast:
         return f"{self._needed(pair)}{rough}"
 
     def _rough(self, pair: PairForecast) -> str:
-        """Return what the forecast takes for granted, with the margin that it has now."""
-        now = f"{decimals(pair.difference)}, with a margin of ±{decimals(pair.half_width)} now"
-        return f" This is rough: it takes the difference to stay {now}."
+        """Return what the forecast rests on, with the margin that the difference has now."""
+        now = f"{decimals(pair.difference)} ± {decimals(pair.half_width)} now, corrected for the number of differences"
+        return f" This is rough: it allows for the difference, {now}, to turn out smaller or larger."
 
     def _needed(self, pair: PairForecast | None) -> str:
         if self.reason:
