@@ -437,7 +437,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "p, corrected": "By Holm, for all pairs of this test. At 0.05 or below the two differ.",
     },
     "stand-ins": {
-        "Stands in": "It passes if it beats at least half of the tested raters.",
+        "Stands in": "Yes if it beats half of enough raters, and shows judgement; no if it is shown to fall short.",
         "Raters beaten": "It is closer to the other raters than they are, less the margin; corrected for their number.",
         "Scale": "How scores came onto the raters' scale: as given, by its ends, or by fitted lines.",
         "Winning rate": "The share of tested raters that it beats. From 0.50 on it passes.",
@@ -449,6 +449,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Beaten": "Yes if its corrected p is 0.05 or below.",
         "Outputs": "Rated by this rater and at least one other, and scored.",
         "Advantage": "On how many of them the candidate lies at least as close to the others as this rater does.",
+        "Agrees": "This rater's r with the mean of the others; not shown if it may be 0: then the rater is no bar.",
         "p": "One-sided: that the candidate's share is no larger than the rater's less the margin.",
         "p, corrected": "By Benjamini and Yekutieli, for all tested raters. At 0.05 or below the rater is beaten.",
     },

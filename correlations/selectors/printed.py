@@ -25,7 +25,7 @@ from correlations.selectors.ceilings import ceiling_sentence
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
-from correlations.selectors.stand_in_words import stand_in_sentence
+from correlations.selectors.stand_in_words import stand_in_paragraph
 from correlations.selectors.worth import ranking_sentence
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "references": "References"}
@@ -47,7 +47,7 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
             (Paragraph(ranking_sentence(result)), tables.ranking_grid(result)),
         ),
         Section(
-            "Can a metric stand in for raters?", (Paragraph(stand_in_sentence(result)), tables.stand_in_grid(result))
+            "Can a metric stand in for raters?", (Paragraph(stand_in_paragraph(result)), tables.stand_in_grid(result))
         ),
         Section("By system and by output", _levels(result)),
         Section("Other thresholds, orders and unit sizes", tuple(_sweeps(result))),

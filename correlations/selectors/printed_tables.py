@@ -9,8 +9,9 @@ from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
 from correlations.selectors.levels import levels_report
 from correlations.selectors.reports import BestRow, comparisons_worth_showing
-from correlations.selectors.worth import IN_PLACE_OF, WHOM
+from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
+from correlations.stats.worth import MARGINS
 from metrics.scoring.settings import with_settings
 
 METRIC, REFERENCES = Column("Metric"), Column("References")
@@ -158,29 +159,32 @@ def ranking_grid(result: StudyResult) -> Grid:
 
 
 def stand_in_grid(result: StudyResult) -> Grid:
-    beaten, others = ("raters beaten", "winning rate"), ("advantage", "one rating", "ratings saved")
-    columns = (METRIC, REFERENCES, *_numbers(*beaten), Column("passes"), *_numbers(*others))
+    beaten, others = ("raters beaten", "winning rate"), ("advantage", "one rating", "lead", "p", "ratings saved")
+    columns = (METRIC, REFERENCES, Column("stands in"), *_numbers(*beaten), *_numbers(*others))
     rows, reasons = [], []
-    for row, worth in zip(result.rows, result.worth, strict=True):
-        margin = worth.stand_in.margins.get(IN_PLACE_OF)
-        tested = len(worth.stand_in.raters)
+    for each in stand_in_candidates(result, IN_PLACE_OF):
+        margin, worth = each.margin, each.worth
         rows.append(
             (
-                *names(row),
-                UNDEFINED if margin is None else f"{margin.beaten} of {tested}",
+                *names(each.row),
+                each.stands_in or UNDEFINED,
+                UNDEFINED if margin is None else f"{margin.beaten} of {len(worth.stand_in.raters)}",
                 number(None if margin is None else margin.winning_rate),
-                UNDEFINED if margin is None else ("yes" if margin.passed else "no"),
                 number(worth.stand_in.advantage),
                 number(worth.same_rating.advantage),
+                number(each.lead),
+                UNDEFINED if each.lead is None else p_value(each.lead_p),
                 percent(worth.saved),
             )
         )
-        reasons.append((row, worth.stand_in.reason))
+        reasons.append((each.row, worth.stand_in.reason))
     caption = (
-        f"Each metric in place of a rater of {WHOM[IN_PLACE_OF]} (alternative annotator test): passed with a winning "
-        "rate of 0.5 or more. Advantage: share of outputs on which it is as close to the other raters as the rater is; "
-        "one rating: the same for one and the same rating given to every output. Ratings saved by its scores, for "
-        "equally sure means of systems."
+        f"Each metric in place of a rater of {WHOM[IN_PLACE_OF]} (alternative annotator test, ε = "
+        f"{number(MARGINS[IN_PLACE_OF], 2)}): it passes with a winning rate of 0.5 or more, and stands in if enough "
+        "raters are tested and it shows more than one and the same rating for every output would. Advantage: share of "
+        "outputs on which it is as close to the other raters as the rater is; one rating: the same for that rating; "
+        "lead: how much more often over outputs, with the one-sided p that this is no more than ε, after Holm. Ratings "
+        "saved by its scores, for equally sure means of systems."
     )
     return Grid("stand-in", caption, columns, tuple(rows), _reasons(reasons))
 
