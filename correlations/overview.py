@@ -50,8 +50,9 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
 
 def _sure(result: StudyResult, headline: Headline) -> str:
     """Return what the headline cannot tell apart, or that it can."""
-    if headline.doubts:
-        return " ".join(headline.doubts).removesuffix(".")
+    doubts = [*filter(None, [headline.copies]), *headline.doubts]
+    if doubts:
+        return " ".join(doubts).removesuffix(".")
     return "Differs significantly from the others" if result.comparisons else "Compared with no other metric"
 
 

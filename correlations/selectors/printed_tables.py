@@ -87,8 +87,9 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         notes.append(f"Low scores are the better ones of {lower}: coefficients are of the score with its sign turned.")
     caption = (
         f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
-        f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items; "
-        "over items and raters; and as published in 2015 (Fisher's z, every observation counted as independent). "
+        f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items, "
+        "and as published in 2015 (Fisher's z, every observation counted as independent). Over items and "
+        "raters: the middle 95% of resamples, which noise pulls towards 0. "
         "Raters: what another group of as many raters would reach. N: observations in one assignment."
     )
     return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best)
@@ -126,7 +127,7 @@ def ceiling_grid(result: StudyResult) -> Grid:
     for line in ceiling_lines(result):
         for cell in line.cells:
             human = cell.human
-            of_units = (number(human.halves), number(human.ceiling), percent(cell.reached))
+            of_units = (number(human.halves), number(human.ceiling), cell.reached_in_words)
             of_outputs = (number(human.one_rater), number(human.metric), f"{human.raters:,}")
             rows.append((*names(line.row), cell.entry.symbol, number(cell.estimate.value), *of_units, *of_outputs))
             reasons += [(line.row, human.reason), (line.row, line.ceiling.one_rater_reason)]
