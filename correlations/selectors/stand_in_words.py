@@ -275,6 +275,12 @@ def stand_in_paragraph(result: StudyResult) -> str:
     return " ".join(filter(None, [answer.verdict, answer.why, margin, answer.certainty, generosity, answer.others]))
 
 
+def stand_in_judge(result: StudyResult) -> str:
+    """Return the name and signature of the row that the front page's sentence is about."""
+    row = default_candidate(stand_in_candidates(result, IN_PLACE_OF)).row
+    return f"{row.label} {row.signature}"
+
+
 def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
     """Return for the front page whether a judge can stand in for a rater, and how sure that is.
 

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.models import Participation, Rater
 from correlations.models import Study
 from correlations.overview import stand_in_findings
 from correlations.results.study import StudyResult
 from correlations.results.worth import LeftOutRater, RowWorth
+from correlations.selectors.changes import changes_since, question_of
 from correlations.selectors.stand_in_words import (
     IMPORT,
     RATE,
@@ -220,6 +223,26 @@ def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user
     answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/worth/").json()[1]
     assert answer["stand_in"]["margins"]["crowd"]["winning_rate"] == 1.0
     assert answer["ranking"]["soft"] == pytest.approx(1.0)
+
+
+def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question_leads(
+    study: Study, manager, as_user
+) -> None:
+    campaign, rater = study.campaigns.get(), Rater.objects.filter(project=study.project).first()
+    assert changes_since(study) == ""
+    Participation.objects.create(campaign=campaign, rater=rater, order_seed=1, excluded_at=timezone.now())
+
+    assert changes_since(study) == "Since this study began, 1 rater was excluded."
+    page = as_user(manager).get(address(study, "study-detail")).content.decode()
+    assert "1 rater was excluded. Its numbers are of the ratings before." in page
+    assert f"like={study.pk}" in page
+    (old,) = stand_in_findings(study.project, 2)
+    assert old.sure.startswith("Since this study began, 1 rater was excluded.")
+    again, created = study_create(project=study.project, name="Cats", specification=study.specification, by=None)
+    study_execute(study_id=again.pk)
+    assert created
+    assert [finding.url for finding in stand_in_findings(study.project, 2)] == [address(again)]
+    assert question_of(again) == question_of(study)
 
 
 def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:
