@@ -1,6 +1,6 @@
 """Studies on a project's front page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db.models import QuerySet
@@ -13,10 +13,11 @@ from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
 from correlations.models import ParameterStudy, Study
 from correlations.results.study import StudyResult
+from correlations.selectors.changes import changes_since, question_of
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.reports import best_row, few_units
-from correlations.selectors.stand_in_words import stand_in_finding
+from correlations.selectors.stand_in_words import stand_in_finding, stand_in_judge
 from correlations.selectors.tuned import MARK
 
 STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
@@ -27,31 +28,53 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
     done = (
         project.studies.filter(state=JobState.DONE)
         .order_by("-finished_at")
-        .only("name", "result", "finished_at", "specification")
+        .only("name", "result", "finished_at", "specification", "project")
     )
-    for study in done[:most]:
+    for study in _newest_of_each_question(done[:most]):
         result = study.read_result()
         if headline := study_headline(study, result):
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
             text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs]))
-            yield Finding("Study", at, text, _sure(result, headline), url)
+            yield Finding("Study", at, text, _with_changes(study, _sure(result, headline)), url)
+
+
+def _newest_of_each_question(studies: Iterable[Study]) -> Iterator[Study]:
+    """Yield studies, newest first; of those that ask the same of the same data the newest alone."""
+    seen = set()
+    for study in studies:
+        if (question := question_of(study)) not in seen:
+            seen.add(question)
+            yield study
+
+
+def _with_changes(study: Study, sure: str) -> str:
+    changes = changes_since(study)
+    return f"{changes} {sure}" if changes else sure
 
 
 def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
     """Yield whether a judge can stand in for a rater, of each study that tested one."""
-    done = project.studies.filter(state=JobState.DONE).order_by("-finished_at").only("name", "result", "finished_at")
-    for study in done[:most]:
-        if finding := stand_in_finding(study.read_result()):
+    done = project.studies.filter(state=JobState.DONE).order_by("-finished_at")
+    seen = set()
+    for study in done.only("name", "result", "finished_at", "specification", "project")[:most]:
+        result = study.read_result()
+        if finding := stand_in_finding(result):
+            judge = stand_in_judge(result), *study.specification["campaigns"]
+            if judge in seen:
+                continue  # the same judge against the same raters, whatever else the study compared
+            seen.add(judge)
             url = reverse("correlations:study-stand-in", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
-            yield Finding("Study", at, *finding, url)
+            text, sure = finding
+            yield Finding("Study", at, text, _with_changes(study, sure), url)
 
 
 def _sure(result: StudyResult, headline: Headline) -> str:
     """Return what the headline cannot tell apart, or that it can."""
-    if headline.doubts:
-        return " ".join(headline.doubts).removesuffix(".")
+    doubts = [*filter(None, [headline.copies]), *headline.doubts]
+    if doubts:
+        return " ".join(doubts).removesuffix(".")
     return "Differs significantly from the others" if result.comparisons else "Compared with no other metric"
 
 

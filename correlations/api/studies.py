@@ -160,6 +160,8 @@ class TestedRaterSerializer(serializers.Serializer[Any]):
     advantage = serializers.FloatField(
         help_text="Share of outputs on which the row is at least as close to the others."
     )
+    agreement = serializers.FloatField(allow_null=True, help_text="The rater's own Pearson's r with the others.")
+    agreement_p = serializers.FloatField(allow_null=True, help_text="One-sided, that it is not above 0.")
 
 
 class LeftOutRaterSerializer(serializers.Serializer[Any]):

@@ -20,6 +20,7 @@ from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
+from metrics.selectors.copies import copies_sentence, systems_that_copy
 from metrics.selectors.scripts import dataset_script, proposed_tokenizer
 
 OPTIONAL = ("unit_size", "pairs")  # fitted to the data if they are empty
@@ -124,7 +125,8 @@ class StudyForm(StudyBaseForm):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, dataset=dataset, release=release, **kwargs)
-        self.fields["systems"].help_text = "Every two of them are compared, by each metric and by the raters."
+        compared = "Every two of them are compared, by each metric and by the raters."
+        self.fields["systems"].help_text = f"{compared} {copies_sentence(systems_that_copy(dataset))}".strip()
         if not self.is_bound and (release is None or _weighs_all_alike(release)):
             self.initial["subsets"] = "all"
         elif not self.is_bound and release is not None and not release.weights.filter(is_original=True).exists():
@@ -156,7 +158,7 @@ class StudyForm(StudyBaseForm):
             self.initial["name"] = f"{study.name} without {' and '.join(without)}"[:120]
 
     def _begin_like(self, study: Study) -> None:
-        """Begin with another study's settings; imported scores are those of this data set."""
+        """Begin with another study's settings; of another data set with its own imported scores."""
         spec = study.specification
         same = {name: spec[name] for name in SAME_SETTINGS if name in spec}
         offered = {each.value for group in self.offered.values() for each in group if not each.missing}
@@ -164,6 +166,8 @@ class StudyForm(StudyBaseForm):
         usual = [entry["name"] for entry in computed if _takes_shared(entry, spec) and entry["name"] in offered]
         lines = [_line(entry, spec) for entry in computed if entry["name"] not in usual]
         imported = [value for value in self.initial["metrics"] if value.startswith(RUN)]
+        if study.dataset_id == self.dataset.pk:
+            imported = [value for value in imported if value in _runs_of(study)]
         self.initial = (
             dict(self.initial)
             | same
@@ -232,6 +236,13 @@ class StudyForm(StudyBaseForm):
         ]
         metrics += self.cleaned_data["metric_lines"]
         return given | {"release": self.release_name, "subsets": subsets, "metrics": metrics}
+
+
+def _runs_of(study: Study) -> set[str]:
+    """Return the values of the boxes of imported scores that a study used: those with its metrics' parameters."""
+    used = [entry["parameters"] for entry in study.specification["metrics"] if entry["name"] == External.name]
+    runs = ScoreRun.objects.filter(dataset=study.dataset_id, metric=External.name, state=JobState.DONE)
+    return {f"{RUN}{run.number}" for run in runs.only("number", "parameters") if run.parameters in used}
 
 
 def _takes_shared(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
@@ -105,6 +105,8 @@ def _read_fields(kind: Any, data: Any, where: str) -> Any:
             values[each.name] = {key: _read(of_value, data[name], f"{where}.{name}") for key, name in present.items()}
             known |= set(present.values())
         elif each.name not in data:
+            if each.default is not MISSING:
+                continue  # a field that results of before do not have
             raise ResultError(f"{where}: the key {each.name!r} is missing")
         else:
             values[each.name] = _read(hints[each.name], data[each.name], f"{where}.{each.name}")

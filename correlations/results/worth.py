@@ -14,12 +14,15 @@ Scale = Literal["ratings", "bounds", "line"]  # how scores came onto the scale o
 class TestedRater:
     """A rater with enough outputs, named by the place among the project's raters.
 
-    ``advantage`` is the share of outputs on which the metric lies at least as close to the others as the rater does.
+    ``advantage`` is the share of outputs on which the metric lies at least as close to the others as the rater does;
+    ``agreement`` is the rater's own Pearson's r with the others there, and ``agreement_p`` tests that it is above 0.
     """
 
     rater: int
     outputs: int
     advantage: float
+    agreement: float | None = None
+    agreement_p: float | None = None  # None in a result of before
 
 
 @dataclass(frozen=True)

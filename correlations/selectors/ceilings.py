@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotation.core.numbers import decimals
 from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results.ceiling import CoefficientCeiling, RowCeiling
 from correlations.results.study import RowEstimate, StudyResult, StudyRow
+from correlations.stats.ceiling import attainable
 from correlations.stats.coefficients.coefficient import Coefficient
 
 
@@ -23,6 +25,27 @@ class CeilingCell:
         if self.estimate.value is None or not self.human.ceiling:
             return None
         return self.estimate.value / self.human.ceiling
+
+    @property
+    def bound(self) -> float | None:
+        """Return what a score that has not seen these ratings could reach at most; None without a ceiling."""
+        return None if self.human.ceiling is None else attainable(self.human.ceiling, self.entry)
+
+    @property
+    def exceeds(self) -> bool:
+        """Return whether the row lies above that bound."""
+        return self.estimate.value is not None and self.bound is not None and self.estimate.value > self.bound
+
+    @property
+    def reached_in_words(self) -> str:
+        """Return the share of the ceiling as a table's cell: beyond both ends a percentage says nothing."""
+        if self.reached is None:
+            return "–"
+        if self.exceeds:
+            return "more than possible"
+        if self.reached > 1:
+            return "more"
+        return "none" if self.reached <= 0 else f"{decimals(100 * self.reached, 0)} %"
 
 
 @dataclass(frozen=True)
@@ -43,6 +66,31 @@ def ceiling_cells(result: StudyResult, row: int) -> list[CeilingCell]:
     """Return the coefficients of a row, each beside that of the raters."""
     estimates, ceilings = result.rows[row].coefficients, result.ceilings[row].coefficients
     return [CeilingCell(entry, estimates[entry.key], ceilings[entry.key]) for entry in result.entries]
+
+
+def too_good(result: StudyResult) -> list[tuple[StudyRow, CeilingCell]]:
+    """Return the rows above what a score that has not seen the ratings could reach by the leading coefficient."""
+    lines = (
+        (row, next(cell for cell in ceiling_cells(result, index) if cell.entry is result.lead))
+        for index, row in enumerate(result.rows)
+    )
+    return [(row, cell) for row, cell in lines if cell.exceeds]
+
+
+def too_good_sentence(result: StudyResult) -> str:
+    """Return which rows agree better than is possible, what with, and what to look at; empty if none does."""
+    rows = too_good(result)
+    if not rows:
+        return ""
+    symbol = result.lead.symbol
+    each = ", ".join(
+        f"{row.label} ({symbol} = {decimals(cell.estimate.value or 0.0)}, at most {decimals(cell.bound or 0.0)})"
+        for row, cell in rows
+    )
+    return (
+        f"More than a score that has not seen these ratings could reach, as far as raters agree: {each}. Both numbers "
+        "are estimates; if it is not chance, these scores have seen the ratings, or share the raters’ errors."
+    )
 
 
 def raters_are_known(result: StudyResult) -> bool:

@@ -8,8 +8,18 @@ from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
-from correlations.selectors.reports import SIGNIFICANT, BestRow, best_row, describes_only, rivals_in_words
+from correlations.selectors.reports import (
+    SIGNIFICANT,
+    BestRow,
+    best_row,
+    circularity_to_show,
+    copies,
+    describes_only,
+    rivals_in_words,
+)
 from correlations.selectors.tuned import CHOSEN_HERE
+from correlations.stats.ceiling import attainable
+from correlations.stats.coefficients.coefficient import Coefficient
 from metrics.scoring.settings import with_settings
 
 OUTPUTS = "pearson"  # the coefficient over single outputs that stands beside the one over units
@@ -20,10 +30,13 @@ class Headline:
     """Sentences for the report and the front page. ``metric`` begins the sentence that ``claim`` ends."""
 
     best: BestRow
+    coefficient: Coefficient
     metric: str
     claim: str
     outputs: str  # agreement over single outputs; empty if that is undefined
     doubts: list[str]  # what does not differ from it, the baselines first
+    levels: str  # which rows are highest over systems and over outputs, if these are others
+    copies: str  # that a system's outputs are references themselves; empty if none is
 
     @property
     def sentence(self) -> str:
@@ -36,11 +49,27 @@ class Headline:
 
     @property
     def ceiling_note(self) -> str:
-        """Return how a coefficient can lie above the human ceiling, as the end of a sentence; empty if it does not."""
-        value, ceiling = self.best.estimate.value, self.best.ceiling
+        """Return how sure the human ceiling is, and what lies above it, as the end of a sentence."""
+        value, ceiling, note = self.best.estimate.value, self.best.ceiling, " (no interval is computed for it)"
         if value is None or ceiling is None or value <= ceiling:
-            return ""
-        return "; a metric can lie above it, since that group’s ratings have noise of their own"
+            return note
+        most = attainable(ceiling, self.coefficient)
+        if value > most:
+            return f"{note}; a score that has not seen these ratings could reach {decimals(most)}: see the warning"
+        return f"{note}; a metric without noise of its own could reach {decimals(most)}"
+
+    @property
+    def raters(self) -> str:
+        """Return what other raters would change about the interval, or that it leaves them out."""
+        ends = self.best.estimate.over_items_and_raters
+        if ends is not None:
+            return (
+                "The interval is over items. If raters are drawn anew as well, resamples lie from "
+                f"{decimals(ends[0])} to {decimals(ends[1])}; their noise pulls these towards 0."
+            )
+        return (
+            "" if self.best.estimate.over_items is None else "The interval is over items: other raters may differ more."
+        )
 
 
 def study_headline(study: Study, result: StudyResult) -> Headline | None:
@@ -51,10 +80,13 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
     tested = _tested(result, best)
     return Headline(
         best=best,
+        coefficient=result.lead,
         metric=with_settings(best.row.label, best.row.signature),
         claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}.",
         outputs=_outputs(result, best),
         doubts=_doubts(result, best, tested),
+        levels=_levels(result, best),
+        copies=copies_in_words(result),
     )
 
 
@@ -99,6 +131,36 @@ def _outputs(result: StudyResult, best: BestRow) -> str:
     level = result.levels[best.index].outputs[0]
     value = level.coefficients[OUTPUTS].value
     return "" if value is None else f"For single outputs its Pearson’s r is {decimals(value)}."
+
+
+def _levels(result: StudyResult, best: BestRow) -> str:
+    """Return which other rows are highest over systems and over outputs, so that three answers do not surprise."""
+    highest = {
+        "systems": [levels.system.coefficients[OUTPUTS].value for levels in result.levels],
+        "single outputs": [levels.outputs[0].coefficients[OUTPUTS].value for levels in result.levels],
+    }
+    others = []
+    for over, values in highest.items():
+        known = [(value, index) for index, value in enumerate(values) if value is not None]
+        if known and max(known)[1] != best.index and values[best.index] != max(known)[0]:
+            others.append(f"for {result.rows[max(known)[1]].label} over {over}")
+    if not others:
+        return ""
+    return (
+        f"Other questions have other winners: r is highest {' and '.join(others)}. Units ask which of two systems is "
+        "better on some items, systems which is better overall, outputs which single output is."
+    )
+
+
+def copies_in_words(result: StudyResult) -> str:
+    """Return that outputs are references themselves, which metrics without weights find perfect; empty if none is."""
+    circular = circularity_to_show(result)
+    if circular is None or not circular.same_text_items:
+        return ""
+    n, whole = circular.same_text_items, copies(result)
+    of = f", most of them of {' and '.join(whole)}" if whole else ""
+    verb = "is a reference" if n == 1 else "are references"
+    return f"Circular: {counted(n, 'output')} {verb} themselves{of}; metrics without weights find these perfect."
 
 
 def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> list[str]:

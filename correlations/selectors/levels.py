@@ -18,7 +18,7 @@ from correlations.results.levels import (
     SystemLevel,
 )
 from correlations.results.study import StudyResult, StudyRow
-from correlations.selectors.reports import references_in_words
+from correlations.selectors.reports import best_row, references_in_words
 from metrics.scoring.settings import with_settings
 from metrics.templatetags.report import p_text
 
@@ -115,8 +115,9 @@ class LevelsReport:
             return f"{n} are too few to show which metric agrees with the raters over systems."
         if best.lead.p > SIGNIFICANT:
             return (
-                f"Over {n} no metric is shown to agree with the raters: chance alone gives as high an r as the highest "
-                f"here ({p_text(best.lead.p)})."
+                f"Over {n} no metric is shown to agree with the raters: even the highest r, "
+                f"{decimals(best.lead.value or 0.0)}, may be chance ({p_text(best.lead.p)} for that row "
+                f"alone{self._picked})."
             )
         drawn = best.lead.over_items_and_systems
         if drawn is None:
@@ -128,6 +129,23 @@ class LevelsReport:
                 f"them: {lies}."
             )
         return f"Over {n}, r is highest for {best.name}: {_shown(best.lead.value)}; {lies}."
+
+    @property
+    def _picked(self) -> str:
+        return f", and the highest of {len(self.rows)} rows is picked" if len(self.rows) > 1 else ""
+
+    @property
+    def equal_rows(self) -> str:
+        """Return which rows have the same scores of outputs, as BLEU and the mean of its sentences do; else empty."""
+        by_values: dict[tuple[float | None, ...], list[str]] = {}
+        for row in self.rows:
+            values = tuple(estimate.value for estimate in row.all_outputs.coefficients.values())
+            if any(value is not None for value in values):
+                by_values.setdefault(values, []).append(row.row.label)
+        equal = [" and ".join(dict.fromkeys(labels)) for labels in by_values.values() if len(set(labels)) > 1]
+        if not equal:
+            return ""
+        return f"Equal rows: {'; '.join(equal)} give each single output the same score, and differ over systems alone."
 
     @property
     def over_outputs(self) -> str:
@@ -154,9 +172,10 @@ class LevelsReport:
         """Return which system carries the best row's coefficient over systems; empty if none does."""
         if self.best is None or not self.best.carried or self.best.system.without is None:
             return ""
+        raises = self.best.without is not None and self.best.without > (self.best.lead.value or 0.0)
         return (
-            f"One system carries the highest r over systems: without {self.best.system.without.system} it is "
-            f"{_shown(self.best.without)}."
+            f"One system {'lowers' if raises else 'carries'} the highest r over systems: without "
+            f"{self.best.system.without.system} it is {_shown(self.best.without)}."
         )
 
     @property
@@ -173,13 +192,15 @@ def _order(estimate: LevelEstimate) -> float:
 
 
 def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
-    """Return the report with a row in full, by default the best; None for an unknown row."""
+    """Return the report with a row in full, by default the study's best or the best here; None for an unknown row."""
     entries = [
         RowOfLevels(each, index, levels)
         for index, (each, levels) in enumerate(zip(result.rows, result.levels, strict=True))
     ]
     ordered = sorted(entries, key=lambda entry: -_order(entry.lead))
-    chosen = next((entry for entry in ordered if row is None or entry.index == row), None)
+    first = best_row(result) if row is None else None
+    index = row if first is None else first.index
+    chosen = next((entry for entry in ordered if index is None or entry.index == index), None)
     return None if chosen is None else LevelsReport(ordered, chosen)
 
 
@@ -202,4 +223,7 @@ def systems_figure(result: StudyResult, index: int, theme: Theme) -> Spec | None
         return None
     ratings, scores, names = zip(*drawn, strict=True)
     subtitle = f"Pearson’s r = {_shown(level.coefficients[LEAD].value)}"
+    if row.negated:
+        scores = tuple(-score for score in scores)
+        subtitle += "; scores with their sign turned, since low ones are better"
     return system_scatter(ratings, scores, names, metric_name=row.label, subtitle=subtitle, theme=theme)

@@ -21,11 +21,11 @@ from correlations.results.report import StudyDocument
 from correlations.results.study import Circularity, StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
-from correlations.selectors.ceilings import ceiling_sentence
+from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
-from correlations.selectors.stand_in_words import stand_in_sentence
+from correlations.selectors.stand_in_words import stand_in_paragraph
 from correlations.selectors.worth import ranking_sentence
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "references": "References"}
@@ -47,7 +47,7 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
             (Paragraph(ranking_sentence(result)), tables.ranking_grid(result)),
         ),
         Section(
-            "Can a metric stand in for raters?", (Paragraph(stand_in_sentence(result)), tables.stand_in_grid(result))
+            "Can a metric stand in for raters?", (Paragraph(stand_in_paragraph(result)), tables.stand_in_grid(result))
         ),
         Section("By system and by output", _levels(result)),
         Section("Other thresholds, orders and unit sizes", tuple(_sweeps(result))),
@@ -75,7 +75,7 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
             return f"There are too few units to name the best metric: {reason}."
         return "No coefficient of this study is defined; the table says why."
     best = headline.best
-    sentences = [headline.sentence, headline.tuned, headline.outputs, *headline.doubts]
+    sentences = [headline.sentence, headline.tuned, *headline.doubts, headline.copies, headline.raters]
     if best.ceiling is not None:
         reached = decimals(best.ceiling)
         sentences.append(
@@ -84,6 +84,7 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
     if best.ahead:
         closer = "is" if len(best.ahead) == 1 else "are"
         sentences.append(f"On the items that both can use, {' and '.join(best.ahead)} {closer} closer.")
+    sentences += [too_good_sentence(result), headline.outputs, headline.levels]
     return " ".join(filter(None, sentences))
 
 
@@ -128,11 +129,7 @@ def _drawn(name: str, caption: str, light: Spec | None, dark: Spec | None) -> Ch
 
 def _correlations(result: StudyResult, best: reports.BestRow | None) -> tuple[Block, ...]:
     first, *others = tables.correlation_grids(result, best)
-    coefficients = " and ".join(entry.label for entry in result.entries)
-    caption = (
-        f"{coefficients} with the raters, by metric and references. Band: bootstrap over items. Line: interval as "
-        "published in 2015. Upright bar: what another group of as many raters reaches."
-    )
+    caption = f"{result.lead.label} with the raters, by metric and references. {reports.forest_caption(result)}"
     return first, _chart(result, "forest", caption), *others
 
 
@@ -153,12 +150,14 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
     report = levels_report(result, None)
     drawn: list[Block] = []
     if report is not None and report.best is not None:
-        best = report.best
+        best = report.chosen
         sides = [systems_figure(result, best.index, theme) for theme in ("light", "dark")]
         if sides[0] is not None:
             caption = f"Systems by their mean rating and their score: {', '.join(tables.names(best.row))}."
             drawn.append(_drawn("systems", caption, *sides))
-    return Paragraph(levels_sentence(result)), *tables.level_grids(result)[:1], *drawn, *tables.level_grids(result)[1:]
+    equal = "" if report is None else report.equal_rows
+    sentences = " ".join(filter(None, [levels_sentence(result), equal]))
+    return Paragraph(sentences), *tables.level_grids(result)[:1], *drawn, *tables.level_grids(result)[1:]
 
 
 def _sweeps(result: StudyResult) -> Iterator[Block]:

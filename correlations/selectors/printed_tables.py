@@ -9,8 +9,9 @@ from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
 from correlations.selectors.levels import levels_report
 from correlations.selectors.reports import BestRow, comparisons_worth_showing
-from correlations.selectors.worth import IN_PLACE_OF, WHOM
+from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
+from correlations.stats.worth import MARGINS
 from metrics.scoring.settings import with_settings
 
 METRIC, REFERENCES = Column("Metric"), Column("References")
@@ -86,8 +87,9 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         notes.append(f"Low scores are the better ones of {lower}: coefficients are of the score with its sign turned.")
     caption = (
         f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
-        f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items; "
-        "over items and raters; and as published in 2015 (Fisher's z, every observation counted as independent). "
+        f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items, "
+        "and as published in 2015 (Fisher's z, every observation counted as independent). Over items and "
+        "raters: the middle 95% of resamples, which noise pulls towards 0. "
         "Raters: what another group of as many raters would reach. N: observations in one assignment."
     )
     return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best)
@@ -125,7 +127,7 @@ def ceiling_grid(result: StudyResult) -> Grid:
     for line in ceiling_lines(result):
         for cell in line.cells:
             human = cell.human
-            of_units = (number(human.halves), number(human.ceiling), percent(cell.reached))
+            of_units = (number(human.halves), number(human.ceiling), cell.reached_in_words)
             of_outputs = (number(human.one_rater), number(human.metric), f"{human.raters:,}")
             rows.append((*names(line.row), cell.entry.symbol, number(cell.estimate.value), *of_units, *of_outputs))
             reasons += [(line.row, human.reason), (line.row, line.ceiling.one_rater_reason)]
@@ -158,29 +160,32 @@ def ranking_grid(result: StudyResult) -> Grid:
 
 
 def stand_in_grid(result: StudyResult) -> Grid:
-    beaten, others = ("raters beaten", "winning rate"), ("advantage", "one rating", "ratings saved")
-    columns = (METRIC, REFERENCES, *_numbers(*beaten), Column("passes"), *_numbers(*others))
+    beaten, others = ("raters beaten", "winning rate"), ("advantage", "one rating", "lead", "p", "ratings saved")
+    columns = (METRIC, REFERENCES, Column("stands in"), *_numbers(*beaten), *_numbers(*others))
     rows, reasons = [], []
-    for row, worth in zip(result.rows, result.worth, strict=True):
-        margin = worth.stand_in.margins.get(IN_PLACE_OF)
-        tested = len(worth.stand_in.raters)
+    for each in stand_in_candidates(result, IN_PLACE_OF):
+        margin, worth = each.margin, each.worth
         rows.append(
             (
-                *names(row),
-                UNDEFINED if margin is None else f"{margin.beaten} of {tested}",
+                *names(each.row),
+                each.stands_in or UNDEFINED,
+                UNDEFINED if margin is None else f"{margin.beaten} of {len(worth.stand_in.raters)}",
                 number(None if margin is None else margin.winning_rate),
-                UNDEFINED if margin is None else ("yes" if margin.passed else "no"),
                 number(worth.stand_in.advantage),
                 number(worth.same_rating.advantage),
+                number(each.lead),
+                UNDEFINED if each.lead is None else p_value(each.lead_p),
                 percent(worth.saved),
             )
         )
-        reasons.append((row, worth.stand_in.reason))
+        reasons.append((each.row, worth.stand_in.reason))
     caption = (
-        f"Each metric in place of a rater of {WHOM[IN_PLACE_OF]} (alternative annotator test): passed with a winning "
-        "rate of 0.5 or more. Advantage: share of outputs on which it is as close to the other raters as the rater is; "
-        "one rating: the same for one and the same rating given to every output. Ratings saved by its scores, for "
-        "equally sure means of systems."
+        f"Each metric in place of a rater of {WHOM[IN_PLACE_OF]} (alternative annotator test, ε = "
+        f"{number(MARGINS[IN_PLACE_OF], 2)}): it passes with a winning rate of 0.5 or more, and stands in if enough "
+        "raters are tested and it shows more than one and the same rating for every output would. Advantage: share of "
+        "outputs on which it is as close to the other raters as the rater is; one rating: the same for that rating; "
+        "lead: how much more often over outputs, with the one-sided p that this is no more than ε, after Holm. Ratings "
+        "saved by its scores, for equally sure means of systems."
     )
     return Grid("stand-in", caption, columns, tuple(rows), _reasons(reasons))
 

@@ -27,10 +27,6 @@ from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
-FOREST_CAPTION = (
-    "Band: bootstrap over items. Line: Fisher’s z as in ΔBLEU (Galley et al., 2015). Upright bar: what another group "
-    "of as many raters reaches."
-)
 SIGNIFICANT = 0.05
 FEW_COMPARISONS = 30  # that a page shows in any case
 MOST_COMPARISONS = 200  # that it shows; the download has all
@@ -228,8 +224,14 @@ def clamped_rows(result: StudyResult) -> list[ClampedRow]:
 
 def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
     """Return the name, title and caption of each sweep that has a point to draw."""
+    whole = copies(result) if circularity_to_show(result) else []
+    copied = (
+        f" Most outputs of {' and '.join(whole)} are references: metrics without weights find these perfect."
+        if whole
+        else ""
+    )
     return [
-        (name, axis.chart_title, f"References: {result.sweeps[name].references}.")
+        (name, axis.chart_title, f"References: {result.sweeps[name].references}.{copied}")
         for name, axis in AXES.items()
         if name in result.sweeps and _has_point(result, result.sweeps[name])
     ]
@@ -256,6 +258,14 @@ def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
         return _sweep_figure(result, kind, theme)
     rows = {f"row-{index}": index for index in range(len(result.rows))}
     return _scatter(result, rows[name], theme) if name in rows else None
+
+
+def forest_caption(result: StudyResult) -> str:
+    """Return how to read the chart; the raters' bar only if there is one."""
+    caption = "Band: bootstrap over items. Line: Fisher’s z as in ΔBLEU (Galley et al., 2015)."
+    if all(each.coefficients[result.lead.key].ceiling is None for each in result.ceilings):
+        return caption
+    return f"{caption} Upright bar: what another group of as many raters reaches."
 
 
 def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> list[ForestRow]:

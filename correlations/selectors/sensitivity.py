@@ -21,8 +21,8 @@ from correlations.results.sensitivity import (
     SchemeValue,
     Sensitivity,
 )
-from correlations.results.study import StudyResult, StudyRow
-from correlations.selectors.reports import number, references_in_words
+from correlations.results.study import NO_REFERENCES, StudyResult, StudyRow
+from correlations.selectors.reports import SIGNIFICANT, number, references_in_words
 from correlations.stats.subsampling import HELD_IN, enough_for, needed
 
 MOST_TIMES = 20  # as many items or ratings: beyond that two metrics are as good as equal
@@ -184,11 +184,36 @@ class SensitivityReport:
         needs = []
         if references is not None:
             needs.append(_times(references, "rating"))
-        if N_REFERENCES in by_kind:
+        readers = self._readers
+        if N_REFERENCES in by_kind and readers:
             needs.append(_times(by_kind[N_REFERENCES], "reference") + " per item")
         if not needs:
             return text
+        if references is None and len(readers) == 1:
+            return f"{text}, with {needs[0]} for {readers[0]}"
         return f"{text}; {'references' if references else 'it'} needed {' each, and '.join(needs)}"
+
+    @property
+    def _readers(self) -> list[str]:
+        """Return the rows of the pair that read references, by their short names."""
+        pair = self.part.pairs[self.chosen]
+        rows = zip((pair.first, pair.second), self.labels, strict=True)
+        return [label for index, label in rows if self.row(index).subset != NO_REFERENCES]
+
+    @property
+    def beside_the_test(self) -> str:
+        """Return why a pair can be settled here and not differ significantly; empty if both say the same."""
+        pair = self.pair
+        if pair is None or not self.settled:
+            return ""
+        sides = {(row.label, row.subset_label) for row in (self.row(pair.first), self.row(pair.second))}
+        tested = next((entry for entry in self.result.comparisons if set(entry.sides()) == sides), None)
+        if tested is None or tested.p_holm is None or tested.p_holm < SIGNIFICANT:
+            return ""
+        return (
+            "Ahead in 95% of draws asks less than the study’s comparison of metrics, which is two-sided and corrected "
+            "for all pairs: there the two do not differ significantly."
+        )
 
     @property
     def outlook(self) -> str:
@@ -199,7 +224,7 @@ class SensitivityReport:
         drawn = "items" if {OUTPUTS, REFERENCES} <= set(self.part.missing) else "items and raters"
         sure = f"If other {drawn} had been drawn, {self.first} would be ahead in {pair.ahead[ALL]:.0%} of draws"
         if self.settled:
-            return f"{sure}."
+            return " ".join(filter(None, [f"{sure}.", self.beside_the_test]))
         return f"{sure}. {self._what_would_settle(pair)}{self._of_these()}"
 
     def _of_these(self) -> str:

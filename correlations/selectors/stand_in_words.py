@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals
 from correlations.results.study import StudyResult
+from correlations.selectors.tested_raters import ENOUGH_RATERS, TestedPanel
 from correlations.selectors.worth import (
-    FEW_RATERS,
     IN_PLACE_OF,
     WHOM,
     Candidate,
@@ -14,7 +14,7 @@ from correlations.selectors.worth import (
     default_candidate,
     stand_in_candidates,
 )
-from correlations.stats.worth import MARGINS, PASS_FROM
+from correlations.stats.worth import ENOUGH_ITEMS, MARGINS, PASS_FROM
 from metrics.templatetags.report import p_text, percent
 
 MOST_NAMED = 4  # of other rows that can, too
@@ -60,30 +60,62 @@ def _verdict(report: StandInReport) -> str:
     chosen = report.chosen
     if chosen.can:
         return f"Yes, {chosen.label} can, in place of {report.replaced}."
-    return f"Not shown for {chosen.label}." if chosen.passed else f"No, {chosen.label} cannot."
+    if chosen.cannot:
+        return f"No, {chosen.label} cannot."
+    if chosen.too_few:
+        return f"Not shown either way for {chosen.label}: {chosen.too_few}."
+    return f"Not shown for {chosen.label}." if chosen.passed else f"Not shown either way for {chosen.label}."
 
 
 def _why(chosen: Candidate, epsilon: float) -> str:
-    if chosen.margin is None:
+    panel = chosen.panel
+    if chosen.margin is None or panel is None:
         return ""
     beats = f"It beats {chosen.beaten} (winning rate {decimals(chosen.margin.winning_rate)}"
+    if panel.too_few:
+        return f"{beats}), but these raters do not speak for all. {_strangers(panel)}".rstrip()
     if not chosen.passed:
-        return f"{beats}); it passes if it beats half of them, from {decimals(PASS_FROM)} on."
+        return f"{_not_passed(beats, panel)} {panel.in_words}"
     if chosen.can:
         text = (
             f"{beats}, it passes from {decimals(PASS_FROM)} on), and is at least as close to the others as a rater on "
             f"{percent(chosen.stand_in.advantage)} of the outputs."
         )
-        if not chosen.same_passes:
-            return text
+        if chosen.same_passes:
+            text += (
+                " Passing alone would show little here, since one and the same rating for every output passes, too; "
+                f"but it is closer to the raters than that by more than the margin ({p_text(chosen.lead_p)})."
+            )
+        return f"{text} {panel.in_words}"
+    if not panel.passes:
         return (
-            f"{text} Passing alone would show little here, since one and the same rating for every output passes, "
-            f"too; but it is closer to the raters than that by more than the margin ({p_text(chosen.lead_p)})."
+            f"{beats}), but of the {counted(len(panel.bars), 'rater')} who agree with the others only "
+            f"{panel.beaten_bars:,}. {panel.in_words}"
         )
     return (
         f"{beats}), but so does one and the same rating for every output (winning rate "
-        f"{decimals(chosen.same_winning_rate)}). {_lead(chosen, epsilon)}"
+        f"{decimals(chosen.same_winning_rate)}). {_lead(chosen, epsilon)} {panel.in_words}"
     )
+
+
+def _not_passed(beats: str, panel: TestedPanel) -> str:
+    """Return whether a row that does not pass is shown to be worse than the raters, or nothing is shown."""
+    text = f"{beats}); it passes if it beats half of them, from {decimals(PASS_FROM)} on."
+    short = f"It is shown to fall short of {panel.short_of:,} of them by more than the margin"
+    if panel.fails:
+        return f"{text} {short}."
+    return (
+        f"{text} {short}, so that the opposite is not shown either."
+        if panel.short_of
+        else (f"{text} Nor is it shown to fall short of any of them by more than the margin.")
+    )
+
+
+def _strangers(panel: TestedPanel) -> str:
+    if not panel.n_strangers:
+        return ""
+    n = f"{panel.n_strangers:,} of the tested raters" if panel.n_tested > 1 else "The tested rater"
+    return f"{n} {'are' if panel.n_strangers > 1 else 'is'} not shown to agree with the other raters at all."
 
 
 def _lead(chosen: Candidate, epsilon: float) -> str:
@@ -165,8 +197,15 @@ def _advice(report: StandInReport) -> str:
     chosen, epsilon = report.chosen, MARGINS[report.whom]
     if chosen.can or chosen.margin is None:
         return ""
-    if not chosen.passed:
+    if chosen.too_few:
+        return (
+            f"At least {ENOUGH_RATERS} raters who agree with the others, with {ENOUGH_ITEMS} outputs each and half of "
+            "all ratings, would allow an answer: let the same few raters rate many of the outputs."
+        )
+    if chosen.cannot:
         return "More outputs would make the test more certain, but bring the row no closer to the raters."
+    if not chosen.passed:
+        return "More rated outputs would make the test more certain, and may show one or the other."
     if chosen.lead is not None and chosen.lead > epsilon:
         return "With more rated outputs the lead could be shown to be more than the margin."
     return (
@@ -180,7 +219,8 @@ def _next_step(report: StandInReport) -> str:
     if chosen.can and chosen.row.run:
         return SCORES
     more_help = chosen.passed and chosen.lead is not None and chosen.lead > MARGINS[report.whom]
-    return RATE if chosen.margin is None or more_help else IMPORT
+    not_decided = not chosen.passed and not chosen.cannot
+    return RATE if chosen.margin is None or chosen.too_few or not_decided or more_help else IMPORT
 
 
 def ranking_note(report: StandInReport) -> str:
@@ -206,18 +246,39 @@ def stand_in_sentence(result: StudyResult) -> str:
     label = chosen.short_label
     if chosen.margin is None:
         return f"Not tested: {chosen.stand_in.reason}."
+    tested = chosen.tested_against
     if chosen.can:
-        return f"{label} can: it beats {chosen.beaten}."
+        return f"{label} can: it beats {chosen.beaten}. {tested}"
     also = [candidate.short_label for candidate in candidates if candidate.can]
     others = f" {_named(also)} can." if also else ""
-    if chosen.passed:
+    if chosen.too_few:
+        return f"Not shown either way for {label}: {chosen.too_few}.{others}"
+    if chosen.passed and chosen.same_passes:
         return (
             f"Not shown for {label}: one and the same rating for every output passes the test, too, and {label} is not "
-            f"shown to be closer than that by more than the margin.{others}"
+            f"shown to be closer than that by more than the margin.{others} {tested}"
         )
+    if not chosen.cannot:
+        return f"Not shown either way for {label}: it beats {chosen.beaten}.{others} {tested}"
     if chosen is candidates[0] and len(candidates) > 1:
-        return f"No metric of this study is shown to; the closest, {label}, beats {chosen.beaten}."
-    return f"{label} cannot: it beats {chosen.beaten}, and half are needed.{others}"
+        return f"No metric of this study is shown to; the closest, {label}, beats {chosen.beaten}. {tested}"
+    return f"{label} cannot: it beats {chosen.beaten}, and half are needed.{others} {tested}"
+
+
+def stand_in_paragraph(result: StudyResult) -> str:
+    """Return what the page says for raters of a crowd, with all its reservations, for a report without that page."""
+    candidates = stand_in_candidates(result, IN_PLACE_OF)
+    report = StandInReport(result, IN_PLACE_OF, candidates, default_candidate(candidates), {})
+    answer = stand_in_answer(report)
+    margin = f"It may fall short of a rater by ε = {decimals(report.epsilon)}, because it costs less."
+    generosity = "" if report.chosen.margin is None else report.chosen.generosity
+    return " ".join(filter(None, [answer.verdict, answer.why, margin, answer.certainty, generosity, answer.others]))
+
+
+def stand_in_judge(result: StudyResult) -> str:
+    """Return the name and signature of the row that the front page's sentence is about."""
+    row = default_candidate(stand_in_candidates(result, IN_PLACE_OF)).row
+    return f"{row.label} {row.signature}"
 
 
 def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
@@ -228,15 +289,19 @@ def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
     chosen = default_candidate(stand_in_candidates(result, IN_PLACE_OF))
     if chosen.margin is None or not chosen.is_judge:
         return None
-    label, raters = chosen.row.label, len(chosen.stand_in.raters)
+    label, tested = chosen.row.label, chosen.tested_against.removesuffix(".")
     closer = f"At least as close to the others as the rater on {chosen.advantage:.0%} of outputs, the mean over raters"
-    if raters <= FEW_RATERS:
-        closer += f". {counted(raters, 'rater')} are few: take this for a first look"
+    closer += f". {tested}"
     if chosen.can:
         return f"A judge can stand in for a rater here: {label} beats {chosen.beaten}.", closer
-    if chosen.passed:
-        text = "Whether a judge can stand in for a rater here is not shown: one and the same rating for every output "
+    open_question = "Whether a judge can stand in for a rater here is not shown"
+    if chosen.too_few:
+        return f"{open_question}: {chosen.too_few}.", closer
+    if chosen.passed and chosen.same_passes:
+        text = f"{open_question}: one and the same rating for every output "
         return f"{text}passes the test, too, and {label} is not shown to be closer by more than the margin.", closer
+    if not chosen.cannot:
+        return f"{open_question}: {label} beats {chosen.beaten}.", closer
     return f"No judge can stand in for a rater here: the closest, {label}, beats {chosen.beaten}.", closer
 
 
@@ -250,7 +315,8 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
         "The alternative annotator test (Calderon, Reichart and Dror, 2025) compared "
         f"{chosen.label} with each of {counted(len(chosen.stand_in.raters), 'rater')} with at least 30 outputs that "
         "another rater rated, too: which of both lies closer to the others’ ratings, by root mean squared distance, "
-        f"over {counted(chosen.stand_in.outputs, 'different output')}; ε = {decimals(MARGINS[whom])} (in place of "
+        f"over {counted(chosen.stand_in.outputs, 'different output')}{_share_tested(chosen)}; "
+        f"ε = {decimals(MARGINS[whom])} (in place of "
         f"{WHOM[whom]}), one-sided t-tests, Benjamini-Yekutieli at 0.05. {chosen.scale} "
         f"It beat {chosen.beaten} (winning rate {decimals(chosen.margin.winning_rate)}, advantage "
         f"{decimals(chosen.advantage)}). The mean of all ratings, given to every output, had a winning rate of "
@@ -262,3 +328,20 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
             f"than ε, after Holm over {counted(len(report.candidates), 'row')})"
         )
     return f"{text}. {provenance}"
+
+
+def _share_tested(chosen: Candidate) -> str:
+    """Return how much of the ratings the test is about, and how many of its raters agree with the others."""
+    panel = chosen.panel
+    if panel is None:
+        return ""
+    text = (
+        f" (of {counted(panel.n_raters, 'rater')} {panel.n_tested:,} were tested, with {panel.ratings_tested:,} of "
+        f"{counted(panel.n_ratings, 'rating')}"
+    )
+    if any(rater.agreement_p is not None for rater in chosen.stand_in.raters):
+        agree = "agrees" if len(panel.bars) == 1 else "agree"
+        text += (
+            f"; {len(panel.bars):,} of them {agree} with the others at Pearson’s r above 0, one-sided p at most 0.05"
+        )
+    return f"{text})"

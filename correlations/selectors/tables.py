@@ -7,6 +7,7 @@ from typing import Any
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow, Sweep
 from correlations.results.worth import MarginTest, RowWorth
+from correlations.selectors.tested_raters import TestedPanel
 
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
 Columns = Mapping[str, Callable[..., object]]  # a column's name and its cell
@@ -218,6 +219,7 @@ def _stand_in_table(result: StudyResult) -> Table:
         **NAMES,
         **MARGIN,
         "passed": lambda row, worth, whom, margin: margin.passed,
+        "enough_raters": lambda row, worth, whom, margin: not TestedPanel(worth.stand_in, margin).too_few,
         "winning_rate": lambda row, worth, whom, margin: margin.winning_rate,
         "raters_beaten": lambda row, worth, whom, margin: margin.beaten,
         "raters_tested": lambda row, worth, *_: len(worth.stand_in.raters),
@@ -244,6 +246,8 @@ def _tested_rater_table(result: StudyResult) -> Table:
         "rater_place": lambda *entry: entry[4].rater,
         "outputs": lambda *entry: entry[4].outputs,
         "advantage": lambda *entry: entry[4].advantage,
+        "agreement": lambda *entry: entry[4].agreement,
+        "agreement_p": lambda *entry: entry[4].agreement_p,
         "p": lambda *entry: entry[3].p[entry[5]],
         "p_corrected": lambda *entry: entry[3].p_corrected[entry[5]],
     }

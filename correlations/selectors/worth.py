@@ -20,6 +20,7 @@ from correlations.results.worth import (
     TestedRater,
 )
 from correlations.selectors.reports import is_imported, references_in_words
+from correlations.selectors.tested_raters import TestedPanel, agrees
 from correlations.selectors.tuned import MARK
 from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
@@ -30,7 +31,6 @@ WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  
 ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
 IN_PLACE_OF = "crowd"
 UNEVEN = 0.15  # points by which a judge may favour one system over another before the page warns
-FEW_RATERS = 3  # with fewer there is no group to be close to
 SCALES = {  # in full, and in a table's cell
     "ratings": ("Its scores are ratings on the raters' own scale, and taken as they are.", "as given"),
     "bounds": ("The lowest and the highest possible score were put on the ends of the raters' scale.", "by its ends"),
@@ -85,8 +85,43 @@ class Candidate:
 
     @property
     def can(self) -> bool:
-        """Return whether the row is shown to stand in: it passes, and shows judgement."""
-        return self.passed and self.tells_more
+        """Return whether the row is shown to stand in: it passes with enough raters, and shows judgement."""
+        return self.passed and self.panel is not None and self.panel.passes and self.tells_more
+
+    @property
+    def cannot(self) -> bool:
+        """Return whether the row is shown not to stand in: it falls short of most raters by more than the margin."""
+        return not self.passed and self.panel is not None and self.panel.fails
+
+    @property
+    def panel(self) -> TestedPanel | None:
+        """Return the raters that it was tested against; None if it was not."""
+        return None if self.margin is None else TestedPanel(self.stand_in, self.margin)
+
+    @property
+    def too_few(self) -> str:
+        """Return why too few raters were tested for an answer, as the end of a sentence; empty if enough were."""
+        return "" if self.panel is None else self.panel.too_few
+
+    @property
+    def tested_against(self) -> str:
+        """Return who was tested, as a sentence; empty if it was not tested."""
+        return "" if self.panel is None else self.panel.in_words
+
+    @property
+    def stands_in(self) -> str:
+        """Return the answer as a table's cell."""
+        if self.margin is None:
+            return ""
+        if self.can:
+            return "yes"
+        if self.cannot:
+            return "no"
+        if self.too_few:
+            return "not shown: too few raters"
+        if self.passed and self.same_passes:
+            return "not shown: one rating for all passes, too"
+        return "not shown either way"
 
     @property
     def passed(self) -> bool:
@@ -168,6 +203,10 @@ class RaterLine:
     p_corrected: float
 
     @property
+    def agrees(self) -> bool:
+        return agrees(self.tested)
+
+    @property
     def beaten(self) -> bool:
         return self.p_corrected <= LEVEL
 
@@ -199,10 +238,6 @@ class StandInReport:
     def by_lead(self) -> bool:
         """Return whether candidates are sorted by their lead over one rating for all, since that passes, too."""
         return any(candidate.same_passes for candidate in self.candidates)
-
-    @property
-    def few_raters(self) -> bool:
-        return 0 < len(self.chosen.stand_in.raters) < FEW_RATERS
 
     @property
     def any_fitted(self) -> bool:

@@ -1,5 +1,7 @@
 """What each row of a study is worth: as a ranker, in place of a rater, and in ratings saved."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from annotation.core.numbers import finite_or_none
@@ -27,6 +29,7 @@ from correlations.stats.ranking import (
     soft_pairwise_accuracy,
     tie_calibrated_accuracy,
 )
+from correlations.stats.rater_agreement import agreement_with_others
 from correlations.stats.worth import (
     MARGINS,
     RegressionEstimate,
@@ -119,7 +122,21 @@ def _stand_in(
     scores = row.statistics.sentence_scores[outputs.system, outputs.item]
     scale, candidate = _on_scale(inputs.human, row.metric, scores, outputs)
     fitted = None if scale == "line" else _fitted(scores, outputs)
-    return _tested(scale, candidate, outputs), _same_rating(scale, candidate, outputs), fitted
+    tested = _with_agreement(_tested(scale, candidate, outputs), candidate, outputs)
+    return tested, _same_rating(scale, candidate, outputs), fitted
+
+
+def _with_agreement(tested: StandIn, candidate: FloatArray, outputs: RatedOutputs) -> StandIn:
+    """Return the test with how far each tested rater agrees with the others."""
+    if not tested.raters:
+        return tested
+    place = {rater: index for index, rater in enumerate(outputs.raters.tolist())}
+    r, p = agreement_with_others(outputs.ratings, candidate)
+    raters = (
+        replace(each, agreement=finite_or_none(r[place[each.rater]]), agreement_p=float(p[place[each.rater]]))
+        for each in tested.raters
+    )
+    return replace(tested, raters=tuple(raters))
 
 
 def _same_rating(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> SameRating:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Bools, Floats, Ints
 from correlations.stats.resampling import RaterRatings
@@ -76,6 +77,25 @@ def stepped_up(r: float, first: float, second: float, whole: float) -> float:
     a, b = 1 / first, 1 / second
     noise = (math.sqrt((a + b) ** 2 + 4 * a * b * (1 / r**2 - 1)) - (a + b)) / (2 * a * b)
     return 1 / (1 + noise / whole)
+
+
+def attainable(ceiling: float, coefficient: Coefficient) -> float:
+    """Return the most that a score which has not seen the ratings can be expected to agree with them.
+
+    The ceiling is the reliability of the raters' means: the agreement of two such panels. A score that is free of their
+    noise correlates with the means at most as the truth does, at the root of the reliability [1]. Rank coefficients go
+    by Pearson's scale, as in ``split_halves``.
+
+    References
+    ----------
+    [1] Spearman, "The proof and measurement of association between two things", American Journal of Psychology 1904.
+
+    Examples
+    --------
+    >>> round(attainable(0.36, COEFFICIENTS["pearson"]), 3), round(attainable(0.36, COEFFICIENTS["spearman"]), 3)
+    (0.6, 0.594)
+    """
+    return coefficient.from_pearson(math.sqrt(max(coefficient.to_pearson(ceiling), 0.0)))
 
 
 @dataclass(frozen=True)

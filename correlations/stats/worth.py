@@ -302,7 +302,7 @@ def alternative_annotator_test(
     )
     advantages[tested] = at_least_as_close / n_items[tested]
     p_values[tested] = _below(total, squares, n_items[tested], epsilon)
-    adjusted = _benjamini_yekutieli(p_values)
+    adjusted = benjamini_yekutieli(p_values)
     if not tested.any():
         return AlternativeAnnotatorTest(
             math.nan, math.nan, p_values, False, adjusted, advantages, n_items, reason=NO_RATERS
@@ -428,7 +428,7 @@ def _below(total: Floats, squares: Floats, n: Ints, epsilon: float) -> Floats:
     return np.where(alike, np.where(mean < epsilon, 0.0, 1.0), special.stdtr(n - 1, t))
 
 
-def _benjamini_yekutieli(pvalues: Floats) -> Floats:
+def benjamini_yekutieli(pvalues: Floats) -> Floats:
     """Return step-up p-values that bound the share of false discoveries under any dependence ([2]); NaN stays NaN."""
     adjusted = np.full(pvalues.shape, np.nan)
     defined = np.flatnonzero(~np.isnan(pvalues))

@@ -16,9 +16,9 @@ from annotation.models import Dataset, Release, Role
 from correlations import tasks
 from correlations.forms.studies import StudyForm
 from correlations.models import Study
-from correlations.results.study import NO_REFERENCES, RowPair, StudyResult
+from correlations.results.study import NO_REFERENCES, RowPair, StudyResult, StudyRow
 from correlations.selectors import level_tables, reports, sensitivity_tables, significance_tables, tables
-from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
+from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
@@ -83,6 +83,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "rankings": [(row, worth.ranking) for row, worth in zip(result.rows, result.worth, strict=True)],
         "ranking_sentence": ranking_sentence(result),
         "no_pair": NO_PAIR,
+        "too_good": too_good_sentence(result),
         "ceiling_sentence": ceiling_sentence(result),
         "comparisons": reports.comparisons_worth_showing(result),
         "n_different": reports.n_significant(result),
@@ -91,7 +92,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "any_imported": any(map(reports.is_imported, result.rows)),
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
-        "forest_caption": reports.FOREST_CAPTION,
+        "forest_caption": reports.forest_caption(result),
         "sweeps": reports.sweeps_to_draw(result),
         "questions": _questions(study, result),
     }
@@ -177,7 +178,7 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
         "estimates": reports.estimates(result, shown),
         "systems": [(entry, pks[entry.system]) for entry in systems],
         "pairs": [
-            (pair, each, _agree(each, negated=shown.negated))
+            (pair, each, _agree(each, negated=shown.negated, nearly=_nearly(shown)))
             for pair, each in zip(result.pairs, shown.pairs, strict=True)
         ],
         "figure_name": f"row-{row}",
@@ -188,8 +189,21 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
     return render(request, "correlations/study_row.html", context)
 
 
-def _agree(pair: RowPair, *, negated: bool) -> bool | None:
-    """Return whether the metric prefers the system of a pair that the raters prefer; None if one is undefined."""
+def _agree(pair: RowPair, *, negated: bool, nearly: float) -> str:
+    """Return whether the metric prefers the system of a pair that the raters prefer.
+
+    Raters who tell two systems apart by less than ``nearly`` prefer none.
+    """
     if pair.score is None or pair.rating is None:
-        return None
-    return pair.score * pair.rating < 0 if negated else pair.score * pair.rating > 0
+        return "–"
+    if 0 in (pair.score, pair.rating):
+        return "tied"
+    if (pair.score * pair.rating < 0) == negated:
+        return "agree"
+    return "raters nearly tied" if abs(pair.rating) < nearly else "disagree"
+
+
+def _nearly(row: StudyRow) -> float:
+    """Return a tenth of the span of the systems' mean ratings: differences below it decide little."""
+    ratings = [entry.rating for entry in row.systems if entry.rating is not None]
+    return 0.1 * (max(ratings) - min(ratings)) if ratings else 0.0

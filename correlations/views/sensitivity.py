@@ -14,6 +14,8 @@ from correlations.selectors.sensitivity import sensitivity_report
 from correlations.services.studies import study_create
 from correlations.views.kinds import StudyPage, finished_study_or_404
 
+SUFFIX = ": how many raters"  # of the name of a study that was computed again for this page
+
 
 @require_GET
 @object_view(finished_study_or_404, Role.VIEWER)
@@ -40,9 +42,8 @@ def study_sensitivity(request: MemberRequest, page: StudyPage[Study, StudyResult
 def study_sensitivity_create(request: MemberRequest, page: StudyPage[Study, StudyResult]) -> HttpResponse:
     """Create the same study with its sensitivity, over the ratings of today."""
     specification = page.study.specification | {"sensitivity": True}
-    study, created = study_create(
-        project=request.project, name=page.study.name, specification=specification, by=request.user
-    )
+    name = f"{page.study.name[: 120 - len(SUFFIX)]}{SUFFIX}"
+    study, created = study_create(project=request.project, name=name, specification=specification, by=request.user)
     if created:
         page.kind.task.delay_on_commit(study.pk)
     return redirect(page.kind.url("detail", request.project, study.pk))

@@ -25,12 +25,12 @@ from metrics.selectors.scripts import proposed_tokenizer
 from metrics.subsets import Subset
 
 TOKENIZER_NAMES = {
-    "whitespace": "Whitespace",
-    "13a": "13a (WMT)",
+    "whitespace": "Whitespace: punctuation stays at its word",
+    "13a": "13a (WMT): punctuation apart",
     "intl": "International",
     "char": "Characters",
     "zh": "Chinese",
-    "none": "None (tokens separated by spaces)",
+    "none": "None: texts are tokens already, split at spaces alone",
 }
 ITEM_CHOICES = [
     ("referenced", "All that have a reference in the release"),

@@ -14,6 +14,7 @@ from annotation.models import Dataset, Role
 from metrics import tasks
 from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
+from metrics.selectors.copies import copies_sentence, systems_that_copy
 from metrics.selectors.leaderboard_words import summary
 from metrics.selectors.side_by_side import agreements, settings_of
 from metrics.selectors.system_ratings import is_rating, stored_ratings
@@ -32,6 +33,7 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
     return {
         "board": board,
         "sentences": summary(board),
+        "circular": copies_sentence(systems_that_copy(dataset)) if any(each.references for each in board.runs) else "",
         "datasets": datasets,
         "is_rating": not board.ratings and is_rating(dataset),
         "kept": {"dataset": dataset.slug} if len(datasets) > 1 else {},

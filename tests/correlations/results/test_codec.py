@@ -13,6 +13,7 @@ from correlations.results.codec import Result, ResultError, spread_by_short
 class Part:
     name: str
     share: float | None
+    spread: float | None = None  # was added later
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Example(Result):
 EXAMPLE = Example((Part("a", 0.5), Part("b", None)), (0.1, 1), {"spearman": 0.4}, {"why": 2}, False, ["as", "it", "is"])
 WRITTEN = {
     "version": 3,
-    "parts": [{"name": "a", "share": 0.5}, {"name": "b", "share": None}],
+    "parts": [{"name": "a", "share": 0.5, "spread": None}, {"name": "b", "share": None, "spread": None}],
     "ends": [0.1, 1],
     "first_rho": 0.4,
     "counts": {"why": 2},
@@ -44,6 +45,12 @@ def test_a_result_survives_serialisation_as_json() -> None:
     read = Example.from_json(WRITTEN)
     assert read.to_json() == WRITTEN
     assert (read.parts, read.ends, read.values) == (EXAMPLE.parts, EXAMPLE.ends, EXAMPLE.values)
+
+
+def test_a_field_with_a_default_may_be_missing_from_an_earlier_result() -> None:
+    earlier = copy.deepcopy(WRITTEN)
+    del earlier["parts"][0]["spread"]
+    assert Example.from_json(earlier) == Example.from_json(WRITTEN)
 
 
 @pytest.mark.parametrize(

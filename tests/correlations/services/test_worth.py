@@ -65,6 +65,11 @@ def test_a_judge_on_the_raters_scale_is_tested_against_each_rater(world: World) 
         assert list(margin.p) == pytest.approx(p_values, rel=1e-9, abs=1e-14)
         assert (margin.winning_rate, stand_in.advantage) == (winning_rate, pytest.approx(advantage))
         assert margin.passed
+    counted = ~np.isnan(candidate)
+    for place, rater in enumerate(stand_in.raters):
+        others = np.delete(matrix, place, axis=0).mean(axis=0)
+        r, p = stats.pearsonr(matrix[place][counted], others[counted], alternative="greater")
+        assert (rater.agreement, rater.agreement_p) == (pytest.approx(r), pytest.approx(p, rel=1e-6, abs=1e-30))
     assert result.worth[0].stand_in.scale == "line"
     same = np.where(np.isnan(candidate), np.nan, matrix.mean())
     winning_rate, advantage, _ = one_rater_at_a_time(matrix, same, 0.1)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -12,7 +13,10 @@ from scipy import stats
 
 from annotation.models import Rater, RaterIdentity
 from correlations.models import Study
-from correlations.selectors.ceilings import ceiling_sentence
+from correlations.results.ceiling import CoefficientCeiling
+from correlations.results.study import StudyResult
+from correlations.selectors.ceilings import ceiling_cells, ceiling_sentence, too_good_sentence
+from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.reports import figure
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -20,13 +24,17 @@ from correlations.stats.ceiling import stepped_up
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import HYPOTHESES, World
 
+CEILING = CoefficientCeiling(halves=0.3, ceiling=0.5, reason="", one_rater=None, metric=None, raters=0)
 pytestmark = pytest.mark.django_db
 
 
 def made(world: World) -> Study:
-    run = make_imported_run(world, lower_is_better=True)
+    return made_with(world, {"run": make_imported_run(world, lower_is_better=True).number})
+
+
+def made_with(world: World, run: object) -> Study:
     changes = {
-        "metrics": ["bleu", {"run": run.number}],
+        "metrics": ["bleu", run],
         "subsets": ["all"],
         "bootstrap": 0,
         "assignments": 2,
@@ -65,6 +73,39 @@ def test_every_place_shows_what_the_raters_reach(world: World, viewer, as_user) 
     drawn = figure(result, "forest", theme="light")
     assert drawn is not None
     assert "Another group of raters reaches" in drawn["description"]
+
+
+def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the_raters(world: World) -> None:
+    """Of a reliability of 0.36 a score that has not seen the ratings reaches 0.6 at most, by Pearson's scale."""
+    study = made_with(world, {"run": make_imported_run(world).number})
+    result = study.read_result()
+    best = result.rows[1].coefficients["spearman"]
+
+    def with_ceiling(value: float) -> StudyResult:
+        estimate = replace(best, value=0.68, over_items=(0.5, 0.76), over_items_and_raters=(0.34, 0.66))
+        bleu = replace(result.rows[0].coefficients["spearman"], value=0.1)
+        lower = replace(result.rows[0], coefficients=result.rows[0].coefficients | {"spearman": bleu})
+        row = replace(result.rows[1], coefficients=result.rows[1].coefficients | {"spearman": estimate})
+        ceiling = result.ceilings[1].coefficients | {"spearman": replace(CEILING, ceiling=value)}
+        ceilings = (result.ceilings[0], replace(result.ceilings[1], coefficients=ceiling))
+        return replace(result, rows=(lower, row), ceilings=ceilings)
+
+    def headline(value: float) -> Headline:
+        found = study_headline(study, with_ceiling(value))
+        assert found is not None
+        return found
+
+    most = 6 / np.pi * np.arcsin(np.sqrt(2 * np.sin(np.pi * 0.36 / 6)) / 2)
+    assert ceiling_cells(with_ceiling(0.36), 1)[0].bound == pytest.approx(most)
+    assert too_good_sentence(with_ceiling(0.36)).startswith("More than a score that has not seen these ratings could")
+    assert f"Oracle (ρ = 0.68, at most {most:.2f})" in too_good_sentence(with_ceiling(0.36))
+    assert "see the warning" in headline(0.36).ceiling_note
+    assert too_good_sentence(with_ceiling(0.6)) == ""
+    assert "a metric without noise of its own could reach" in headline(0.6).ceiling_note
+    assert headline(0.8).ceiling_note == " (no interval is computed for it)"
+    assert "resamples lie from 0.34 to 0.66" in headline(0.8).raters
+    shown = [ceiling_cells(with_ceiling(value), 1)[0].reached_in_words for value in (0.36, 0.6, 0.8)]
+    assert shown == ["more than possible", "more", "85 %"]
 
 
 def command_of(study: Study) -> dict[str, object]:

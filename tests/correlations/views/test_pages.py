@@ -13,6 +13,7 @@ from annotation.models import Criterion, JobState, Project, Response
 from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.overview import study_findings
+from correlations.results.study import RowPair
 from correlations.selectors import reports
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.methods import averaged_criteria
@@ -21,6 +22,7 @@ from correlations.selectors.tuned import CHOSEN_HERE, MARK
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.views.metrics import _agree
 from metrics.scoring.settings import with_settings
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World, make_world
@@ -234,6 +236,19 @@ def test_a_baseline_that_does_not_differ_is_said_first_and_nothing_agrees_best_t
     assert "has the highest" in untested.claim
     card = next(each for each in reports.summary_cards(length_study, result) if each["label"] == "References")
     assert (card["value"], card["hint"]) == ("0", "no metric reads any here")
+
+
+def test_a_pair_that_the_raters_nearly_tie_is_no_disagreement() -> None:
+    def verdict(score: float | None, rating: float | None, *, negated: bool = False) -> str:
+        return _agree(RowPair(items=9, units=3, score=score, rating=rating), negated=negated, nearly=0.1)
+
+    assert [verdict(0.2, 0.5), verdict(-0.2, 0.5), verdict(-0.03, 0.01), verdict(0.2, -0.5, negated=True)] == [
+        "agree",
+        "disagree",
+        "raters nearly tied",
+        "agree",
+    ]
+    assert [verdict(0.0, 0.5), verdict(None, 0.5)] == ["tied", "–"]
 
 
 def test_a_study_that_reads_no_references_says_nothing_of_them(length_study: Study, viewer, as_user) -> None:

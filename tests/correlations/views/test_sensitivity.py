@@ -77,7 +77,7 @@ def test_a_manager_computes_it_for_a_study_without(world: World, manager, viewer
     again = Study.objects.exclude(pk=study.pk).get()
     assert answer.url == address(again, "study-detail")
     assert again.specification["sensitivity"] is True
-    assert again.name == study.name
+    assert again.name == f"{study.name}: how many raters"
 
 
 def answer_of(result: StudyResult, **changes: object) -> str:
@@ -130,5 +130,14 @@ def test_an_answer_counts_ratings_and_references(study: Study) -> None:
     few = answer(("outputs", (0.9, 0.97, 1.0)), ("references", (0.97, 0.98, 1.0)), ("number", (0.5, 1.0)))
     assert few.startswith("2 ratings of each output already put")
     assert few.endswith("; references needed 1 rating each, and all 2 references per item.")
+    # Of a judge that reads no references, only the other row of the pair can need some.
+    judge = replace(result.rows[part.pairs[0].first], subset="none", label="Judge")
+    rows = tuple(judge if index == part.pairs[0].first else row for index, row in enumerate(result.rows))
+    curves = dict(part.curves) | {"references": replace(part.curves["references"], reason="none")}
+    pair = replace(part.pairs[0], ahead=part.pairs[0].ahead | {ALL: 1.0})
+    of_judge = replace(result, rows=rows, sensitivity=replace(part, curves=curves, pairs=(pair,)))
+    report = sensitivity_report(of_judge, None)
+    assert report is not None
+    assert f"per item for {report.labels[1]}." in report.answer
     assert answer(("outputs", (0.99, 0.97, 1.0))).startswith("One rating of each output is enough to put")
     assert answer(("outputs", (0.99, 0.9, 1.0))).startswith("It took all 3 ratings of each output to put")

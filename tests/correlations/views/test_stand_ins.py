@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.models import Participation, Rater
 from correlations.models import Study
 from correlations.overview import stand_in_findings
 from correlations.results.study import StudyResult
-from correlations.results.worth import RowWorth
+from correlations.results.worth import LeftOutRater, RowWorth
+from correlations.selectors.changes import changes_since, question_of
 from correlations.selectors.stand_in_words import (
     IMPORT,
     RATE,
@@ -18,6 +21,7 @@ from correlations.selectors.stand_in_words import (
     ranking_note,
     stand_in_answer,
     stand_in_finding,
+    stand_in_methods,
     stand_in_sentence,
 )
 from correlations.selectors.worth import StandInReport, stand_in_report
@@ -156,14 +160,51 @@ def test_what_is_not_shown_is_not_claimed(study: Study) -> None:
             )
         )
 
-    losing = {"crowd": replace(crowd, winning_rate=0.0, passed=False, beaten=0)}
-    assert "Oracle cannot: it beats 0 of 3 raters" in sentence(stand_in=replace(oracle.stand_in, margins=losing))
+    open_question = replace(crowd, winning_rate=0.0, passed=False, beaten=0, p=(0.2,) * 3, p_corrected=(1.0,) * 3)
+    worse = replace(open_question, p=(0.999,) * 3)
+    for margin, claimed in (
+        (worse, "Oracle cannot: it beats"),
+        (open_question, "Not shown either way for Oracle: it beats"),
+    ):
+        assert f"{claimed} 0 of 3 raters" in sentence(stand_in=replace(oracle.stand_in, margins={"crowd": margin}))
     assert sentence(stand_in=replace(oracle.stand_in, margins={}, reason="why")) == "Not tested: why."
     passing = replace(oracle.same_rating, winning_rates={"crowd": 0.5})
     assert "Oracle can" in sentence(same_rating=replace(passing, lead_p={"crowd": 0.01}))
     for p in (0.2, None):
         same = replace(passing, lead_p={"crowd": p})
         assert "one and the same rating for every output passes" in sentence(same_rating=same)
+
+
+def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(study: Study) -> None:
+    """Three raters are what the authors of the test recommend (Calderon, Reichart and Dror, 2025, FAQ)."""
+    result = study.read_result()
+    oracle = result.worth[1]
+    raters = oracle.stand_in.raters
+
+    def answers(**changes: object) -> tuple[str, str, str, str]:
+        stand_in = replace(oracle.stand_in, **changes)
+        changed = replace(result, worth=(result.worth[0], replace(oracle, stand_in=stand_in)))
+        report = stand_in_report(study.project, changed, "crowd", None)
+        finding = stand_in_finding(changed)
+        assert report is not None
+        assert finding is not None
+        answer = stand_in_answer(report)
+        return answer.verdict, answer.why, finding[0], stand_in_methods(report, "Seed 1.")
+
+    many = tuple(LeftOutRater(10 + place, 20) for place in range(20))
+    verdict, why, finding, methods = answers(left_out=many)
+    few = "only 3 of 23 raters rated enough outputs to be tested (30 each), and gave 351 of 751 ratings"
+    assert verdict == f"Not shown either way for Oracle: {few}."
+    assert "but these raters do not speak for all" in why
+    assert finding == f"Whether a judge can stand in for a rater here is not shown: {few}."
+    assert "of 23 raters 3 were tested, with 351 of 751 ratings; 3 of them agree" in methods
+    stranger = replace(raters[0], agreement=-0.08, agreement_p=0.9)
+    verdict, why, _, methods = answers(raters=(stranger, *raters[1:]))
+    assert verdict.endswith("only 2 of 3 tested raters are shown to agree with the other raters at all.")
+    assert "1 of the tested raters is not shown to agree" in why
+    assert "2 of them agree with the others" in methods
+    earlier = tuple(replace(rater, agreement=None, agreement_p=None) for rater in raters)
+    assert answers(raters=earlier)[0].startswith("Yes, Oracle can")
 
 
 def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user) -> None:
@@ -184,14 +225,34 @@ def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user
     assert answer["ranking"]["soft"] == pytest.approx(1.0)
 
 
+def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question_leads(
+    study: Study, manager, as_user
+) -> None:
+    campaign, rater = study.campaigns.get(), Rater.objects.filter(project=study.project).first()
+    assert changes_since(study) == ""
+    Participation.objects.create(campaign=campaign, rater=rater, order_seed=1, excluded_at=timezone.now())
+
+    assert changes_since(study) == "Since this study began, 1 rater was excluded."
+    page = as_user(manager).get(address(study, "study-detail")).content.decode()
+    assert "1 rater was excluded. Its numbers are of the ratings before." in page
+    assert f"like={study.pk}" in page
+    (old,) = stand_in_findings(study.project, 2)
+    assert old.sure.startswith("Since this study began, 1 rater was excluded.")
+    again, created = study_create(project=study.project, name="Cats", specification=study.specification, by=None)
+    study_execute(study_id=again.pk)
+    assert created
+    assert [finding.url for finding in stand_in_findings(study.project, 2)] == [address(again)]
+    assert question_of(again) == question_of(study)
+
+
 def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:
     (finding,) = stand_in_findings(study.project, 2)
     assert finding.text == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters."
-    assert finding.sure.endswith("of outputs, the mean over raters. 3 raters are few: take this for a first look")
+    assert finding.sure.endswith("of outputs, the mean over raters. Tested against all 3 raters")
     assert finding.url == address(study)
     for worth in study.result["worth"]:
         for margin in worth["stand_in"]["margins"].values():
-            margin |= {"passed": False, "beaten": 1, "winning_rate": 1 / 3}
+            margin |= {"passed": False, "beaten": 0, "winning_rate": 0.0, "p": [0.999] * 3, "p_corrected": [1.0] * 3}
     study.save(update_fields=["result"])
     (finding,) = stand_in_findings(study.project, 2)
     assert finding.text.startswith("No judge can stand in for a rater here: the closest, ")

@@ -1,0 +1,36 @@
+"""Whether the ratings behind a study have changed since it began."""
+
+from django.db.models import Max
+
+from annotation.core.numbers import counted
+from annotation.models import Rating
+from annotation.quality.selectors.decisions import excluded_rater_ids
+from annotation.rating.selectors.ratings import rater_places
+from correlations.models import ParameterStudy, Study
+from correlations.specification import LAST_RATING, NAMED, WITHOUT_RATERS
+
+NOT_THE_QUESTION = (NAMED, LAST_RATING, "seed", "bootstrap", "sweeps", "sensitivity", "assignments")
+
+
+def changes_since(study: Study | ParameterStudy) -> str:
+    """Return what has changed about the ratings of a study's campaigns since it was created; empty if nothing has."""
+    campaigns = list(study.campaigns.all())
+    parts = []
+    before = set(study.specification[NAMED].get(WITHOUT_RATERS, []))
+    excluded = excluded_rater_ids(campaigns)
+    places = rater_places(study.project_id) if excluded else {}
+    now = {places[pk] for pk in excluded}
+    if more := len(now - before):
+        parts.append(f"{counted(more, 'rater')} {'was' if more == 1 else 'were'} excluded")
+    if back := len(before - now):
+        parts.append(f"{counted(back, 'rater')} {'counts' if back == 1 else 'count'} again")
+    newest = Rating.objects.filter(campaign__in=campaigns).aggregate(at=Max("pk"))["at"]
+    if newest is not None and newest > (study.specification[LAST_RATING] or 0):
+        parts.append("ratings were added or corrected")
+    return f"Since this study began, {' and '.join(parts)}." if parts else ""
+
+
+def question_of(study: Study) -> str:
+    """Return what two studies share that ask the same of the same data, whichever ratings there were."""
+    asked = {name: value for name, value in study.specification.items() if name not in NOT_THE_QUESTION}
+    return repr(sorted(asked.items()))
