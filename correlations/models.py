@@ -95,6 +95,30 @@ class StudyShard(Job):
         return f"Resamples {self.number}"
 
 
+class StudyVerification(Job):
+    """The study of a report computed again here, and what differs."""
+
+    progress_is_whole = True
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="study_verifications")
+    study = models.ForeignKey(
+        Study,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="verifications",
+        help_text="None for a report that was sent.",
+    )
+    name = models.CharField(max_length=120, help_text="The study's.")
+    signature = models.CharField(max_length=64, help_text="The study's.")
+    report = models.JSONField(null=True, blank=True, help_text="A report that was sent, until it is verified.")
+    outcome = models.JSONField(
+        null=True, blank=True, help_text="What differs: correlations.services.verification.Verification."
+    )
+
+    def __str__(self) -> str:
+        return f"Verification of {self.name}"
+
+
 class ParameterStudy(StudyJob):
     """How one metric's correlation with ratings changes with its parameters."""
 

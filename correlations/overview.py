@@ -11,7 +11,7 @@ from annotation.models import Campaign, JobState, Project
 from annotation.overview.registry import Finding, JobKind, NextStep, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
-from correlations.models import ParameterStudy, Study
+from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.results.study import StudyResult
 from correlations.selectors.changes import changes_since, question_of
 from correlations.selectors.headlines import Headline, study_headline
@@ -144,5 +144,6 @@ register(
     jobs=[
         JobKind(Study, "Study “{name}”", "name", "correlations:study-detail"),
         JobKind(ParameterStudy, "Study “{name}”", "name", "correlations:parameter-study-detail"),
+        JobKind(StudyVerification, "Verification of “{name}”", "name", "correlations:study-verification-detail"),
     ],
 )

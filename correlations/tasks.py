@@ -4,13 +4,13 @@ from celery import shared_task
 
 from annotation.core.shards import helpers
 from annotation.tasks import stale_jobs_enqueue
-from correlations.models import ParameterStudy, Study
-from correlations.services import draws, execution, parameter_execution
+from correlations.models import ParameterStudy, Study, StudyVerification
+from correlations.services import draws, execution, parameter_execution, verifications
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def requeue_stale() -> None:
-    stale_jobs_enqueue((Study, execute), (ParameterStudy, execute_parameter_study))
+    stale_jobs_enqueue((Study, execute), (ParameterStudy, execute_parameter_study), (StudyVerification, verify))
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
@@ -28,3 +28,8 @@ def help_out(job_id: int) -> None:
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def execute_parameter_study(job_id: int) -> None:
     parameter_execution.parameter_study_execute(study_id=job_id)
+
+
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+def verify(job_id: int) -> None:
+    verifications.verification_execute(verification_id=job_id)

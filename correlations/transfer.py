@@ -44,7 +44,10 @@ TABLES = [
     Table(ParameterStudy.campaigns.through, where={"parameterstudy__state": JobState.DONE.value}),
 ]
 
-STAYS = dict.fromkeys(("correlations.studydraws", "correlations.studyshard"), "of a study that is not done")
+STAYS = {
+    **dict.fromkeys(("correlations.studydraws", "correlations.studyshard"), "of a study that is not done"),
+    "correlations.studyverification": "says what was computed on one installation",
+}
 
 
 def study_hash(study: StudyJob) -> str:

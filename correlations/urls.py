@@ -3,7 +3,7 @@ from django.urls import URLPattern, path
 from annotation.core.job_views import cancel_view, retry_view
 from correlations.selectors.lists import AnyStudy
 from correlations.specification_schema import FILENAME
-from correlations.views import comparisons, downloads, helped, studies, uses
+from correlations.views import comparisons, downloads, helped, studies, uses, verifications
 from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
@@ -50,6 +50,15 @@ urlpatterns: list[URLPattern] = [
         comparisons.study_compare_chart,
         name="study-compare-chart",
     ),
+    *(
+        path(f"{PROJECT}/studies/verifications/{address}", view, name=f"study-verification-{name}")
+        for name, address, view in (
+            ("list", "", verifications.verification_list),
+            ("detail", "<int:pk>/", verifications.verification_detail),
+            ("cancel", "<int:pk>/cancel/", verifications.verification_cancel),
+            ("retry", "<int:pk>/retry/", verifications.verification_retry),
+        )
+    ),
     path(f"schemas/{FILENAME}", study_schema, name="study-schema"),
     # Before the downloads of tables, which could have these names.
     *(
@@ -58,6 +67,7 @@ urlpatterns: list[URLPattern] = [
             ("from-specification", "new/specification/", study_from_specification),
             ("specification", "<int:pk>/specification.json", study_specification),
             ("report", "<int:pk>/report.<str:file_format>", study_report),
+            ("verify", "<int:pk>/verify/", verifications.study_verify),
         )
     ),
     *kind_urls(STUDY),

@@ -366,6 +366,12 @@ PAGES = (
         words=("study",),
     ),
     Page(
+        ["correlations:study-verification-", "correlations:study-verify"],
+        "A study computed again from the texts, weights and ratings that are here, and what differs from its report.",
+        "reports#verifying-a-report",
+        words=("study",),
+    ),
+    Page(
         ["correlations:study-levels"],
         "How a metric agrees with people over whole systems, and over single outputs: correlations, what each is "
         "without one system, and errors in points.",

@@ -2,7 +2,7 @@
 
 from rest_framework.routers import BaseRouter
 
-from correlations.api import parameter_studies, studies
+from correlations.api import parameter_studies, studies, verifications
 
 
 def register(router: BaseRouter) -> None:
@@ -12,3 +12,4 @@ def register(router: BaseRouter) -> None:
         parameter_studies.ParameterStudiesViewSet,
         "parameter-study",
     )
+    router.register("projects/<slug:project_slug>/verifications", verifications.VerificationsViewSet, "verification")

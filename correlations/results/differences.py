@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 #: What a result holds besides what it says: how long it took, with what, and numbers of rows in one database.
-LEFT_OUT = ("seconds", "versions", "rows[*].run")
+LEFT_OUT = ("seconds", "sensitivity.seconds", "versions", "rows[*].run")
 #: Numbers are equal if they differ by no more, relative to the larger: another processor may round the last digits
 #: of a sum otherwise.
 TOLERANCE = 1e-9
@@ -25,7 +25,7 @@ class Difference:
     now: Any
 
     def __str__(self) -> str:
-        return f"{self.path}: {_shown(self.then)} in the report, {_shown(self.now)} now"
+        return f"{self.path}: {shown(self.then)} in the report, {shown(self.now)} now"
 
 
 def differences(then: Any, now: Any, *, path: str = "") -> Iterator[Difference]:
@@ -53,7 +53,7 @@ def differences(then: Any, now: Any, *, path: str = "") -> Iterator[Difference]:
 def is_left_out(path: str) -> bool:
     """Return whether the value at a path is not compared.
 
-    >>> [is_left_out(path) for path in ("seconds", "seconds.table", "rows[3].run", "rows[3].items", "runs")]
+    >>> [is_left_out(path) for path in ("seconds", "sensitivity.seconds", "rows[3].run", "rows[3].items", "runs")]
     [True, True, True, False, False]
     """
     return any(fnmatchcase(path, pattern) for each in LEFT_OUT for pattern in (_literal(each), f"{_literal(each)}.*"))
@@ -70,6 +70,7 @@ def _equal(then: Any, now: Any) -> bool:
     return type(then) is type(now) and bool(then == now)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value as text, the long ones cut."""
     text = str(value) if isinstance(value, int | float | str) else repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"

@@ -10,6 +10,7 @@ from typing import Any, Self
 from annotation.core.canonical import canonical_json
 
 FORMAT = "assay-study-report/1"
+MOST_RATINGS = 2**31
 
 
 class ReportError(ValueError):
@@ -62,10 +63,27 @@ class StudyDocument:
         document = cls(**{name: data[name] for name in kinds})
         if not isinstance(document.study.get("signature"), str):
             raise ReportError("study: found no signature; accepted: that of a report")
+        _check_named(document.named)
         for name, digest in document.hashes.items():
             if data.get("hashes", {}).get(name) != digest:
                 raise ReportError(f"the {name} was changed after the report was written: its hash is not the one named")
         return document
+
+
+def _check_named(named: Mapping[str, Any]) -> None:
+    """Refuse hashes and numbers that a report does not hold in this form."""
+    marks, without = named.get("ratings", {}), named.get("without_raters", [])
+    if not isinstance(marks, Mapping) or not all(map(_is_mark, marks.values())):
+        raise ReportError("named.ratings: found another form; accepted: count and sha256 of each campaign")
+    if not isinstance(without, list) or not all(isinstance(place, int) for place in without):
+        raise ReportError("named.without_raters: found another form; accepted: a list of numbers")
+
+
+def _is_mark(mark: object) -> bool:
+    if not isinstance(mark, Mapping):
+        return False
+    count = mark.get("count")
+    return type(count) is int and 0 <= count < MOST_RATINGS and isinstance(mark.get("sha256"), str | None)
 
 
 def sha256_of(data: Any) -> str:

@@ -1,6 +1,7 @@
 """Compute a study: score runs, table, intervals, sweeps. A pure function of what the specification names."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,6 +11,7 @@ from django.db import transaction
 from annotation.core.jobs import Claim, job_run
 from annotation.core.progress import Progress, noop
 from annotation.core.shards import Enqueue
+from annotation.models import Campaign
 from correlations.errors import StudyError
 from correlations.models import Study
 from correlations.results.study import Counts, Dropped, Items, Seconds, StudyResult
@@ -95,17 +97,17 @@ def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
 
 
 def study_result(
-    study: Study, report: Progress, *, stored: bool = True, draw: Draw = draws_here
+    study: Study, report: Progress, *, campaigns: Sequence[Campaign] = (), draw: Draw = draws_here
 ) -> tuple[StudyResult, StudyInputs]:
     """Return the result of a study, and what it was computed from.
 
-    Unless ``stored``, no stored score is read, no score run is made and none is named: all is computed from texts.
-    ``draw`` resamples items and systems, by default in this process.
+    A study that is not stored gets its ``campaigns``; then no stored score is read, no score run is made and none is
+    named: all is computed from texts. ``draw`` resamples items and systems, by default in this process.
     """
     started = time.monotonic()
     with_sensitivity = bool(study.specification.get("sensitivity"))
     progress = StagedProgress(report, STAGES | SENSITIVITY_STAGES if with_sensitivity else STAGES)
-    inputs = _load(study, progress, stored=stored)
+    inputs = _load(study, progress, campaigns)
     loaded = time.monotonic()
     table = study_table(inputs, progress)
     progress.stage("Raters among themselves")
@@ -152,7 +154,7 @@ def study_result(
     return result, inputs
 
 
-def _load(study: Study, progress: StagedProgress, *, stored: bool) -> StudyInputs:
+def _load(study: Study, progress: StagedProgress, campaigns: Sequence[Campaign]) -> StudyInputs:
     progress.stage("Loading")
     spec = Specification.from_mapping(study.specification)
     run_texts = study_texts(study, spec.systems)
@@ -163,13 +165,13 @@ def _load(study: Study, progress: StagedProgress, *, stored: bool) -> StudyInput
         (corpus,) = corpora.values()
     else:
         corpus = corpora.get(Read()) or read_corpus(run_texts, Read())
-    human = study_ratings(study, corpus, spec)
+    human = study_ratings(study, corpus, spec, campaigns)
     index_of = {system.name: index for index, system in enumerate(corpus.systems)}
     pairs = np.array([(index_of[a], index_of[b]) for a, b in spec.pairs], dtype=np.int64)
     _check_ratings(spec, human, index_of)
     texts = {read: _texts(spec, read, each, corpus) for read, each in corpora.items()}
     inputs = StudyInputs(spec, corpus, texts, run_texts, human, pairs, [])
-    return _with_rows(study, inputs, progress, stored=stored)
+    return _with_rows(study, inputs, progress)
 
 
 def _texts(spec: Specification, read: Read, corpus: Corpus, whole: Corpus) -> Texts:
@@ -192,9 +194,9 @@ def _check_ratings(spec: Specification, human: HumanSide, index_of: dict[str, in
             )
 
 
-def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress, *, stored: bool) -> StudyInputs:
+def _with_rows(study: Study, inputs: StudyInputs, progress: StagedProgress) -> StudyInputs:
     """Return the inputs with the table's rows."""
-    spec = inputs.specification
+    spec, stored = inputs.specification, study.pk is not None
     metrics = spec.built_metrics()
     labels = dict(zip(metrics, metric_labels(metrics), strict=True))
     table_rows = spec.built_rows()

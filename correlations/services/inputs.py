@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from annotation.models import Campaign
 from annotation.rating.selectors.ratings import rater_places
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy, Study
@@ -172,13 +173,18 @@ def study_texts(study: Study | ParameterStudy, systems: Sequence[str]) -> RunTex
     return RunTexts(study.dataset, study.release, study_systems(study.dataset_id, systems))
 
 
-def study_ratings(study: Study | ParameterStudy, corpus: Corpus, spec: StudySpecification) -> HumanSide:
-    """Return the ratings of a corpus's outputs that existed when the study was created."""
+def study_ratings(
+    study: Study | ParameterStudy, corpus: Corpus, spec: StudySpecification, campaigns: Sequence[Campaign] = ()
+) -> HumanSide:
+    """Return the ratings of a corpus's outputs that existed when the study was created.
+
+    ``campaigns`` are by default those that are stored with the study.
+    """
     if not corpus.external_ids:
         counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
         raise StudyError(f"No item can be used. Left out: {counts or 'the data set is empty'}.")
     last = study.specification[LAST_RATING]
-    campaigns = list(study.campaigns.order_by("name"))
+    campaigns = campaigns or list(study.campaigns.order_by("name"))
     places = set(study.specification[NAMED].get(WITHOUT_RATERS, []))
     without = [pk for pk, place in rater_places(study.project_id).items() if place in places] if places else []
     return human_side(corpus, campaigns, spec.criteria, up_to=last, without_raters=without)

@@ -1,12 +1,9 @@
 """Compute the study of a report again, here or on another installation, and say what differs."""
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
-
-from django.db import transaction
 
 from annotation.core.errors import AnnotationError
 from annotation.core.numbers import counted
@@ -188,21 +185,17 @@ def _last_rating(document: StudyDocument, campaigns: Sequence[Campaign], found: 
     return last
 
 
-@transaction.atomic
 def _computed(
     document: StudyDocument, inputs: NamedInputs, settled: Specification, last: int, progress: Progress
 ) -> dict[str, Any]:
-    """Return the result as of the report's ratings, from texts alone; the rows that this needs are taken back."""
+    """Return the result as of the report's ratings, from texts alone, without storing anything."""
     without = {WITHOUT_RATERS: document.named[WITHOUT_RATERS]} if WITHOUT_RATERS in document.named else {}
-    study = Study.objects.create(
+    study = Study(
         project=inputs.project,
         dataset=inputs.dataset,
         release=inputs.release,
-        name=str(document.study.get("name", ""))[:120],
-        signature=uuid.uuid4().hex,
         specification=settled.as_dict() | {NAMED: without, LAST_RATING: last},
     )
-    study.campaigns.set(inputs.campaigns)
-    result, _ = study_result(study, progress, stored=False)
-    transaction.set_rollback(True)
+    campaigns = Campaign.objects.filter(pk__in=[campaign.pk for campaign in inputs.campaigns]).order_by("name")
+    result, _ = study_result(study, progress, campaigns=list(campaigns))
     return result.to_json()

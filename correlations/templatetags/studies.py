@@ -15,6 +15,7 @@ from correlations.models import Study
 from correlations.results.study import StudyRow
 from correlations.selectors import reports
 from correlations.selectors.tuned import MARK, WHY
+from correlations.selectors.verifications import is_equal, latest_verification, outcome_sentence
 from correlations.services.reports import FILES, report_sizes
 from metrics.models import ScoreRun
 from metrics.templatetags.report import references
@@ -66,6 +67,39 @@ def study_status(context: Context) -> dict[str, Any]:
     if study.state == JobState.QUEUED:
         return status | {"message": queue_text(study)}
     return status | {"value": study.percent, "total": 100, "stage": study.progress_note, "left": time_left(study)}
+
+
+@register.inclusion_tag("components/job_status.html", takes_context=True)
+def verification_status(context: Context) -> dict[str, Any]:
+    """Show how far a verification is; the part refreshes itself."""
+    job = context["verification"]
+    status = {"id": "verification-status", "status": job.state}
+    if job.is_finished:
+        return status | {"message": job.error}
+    address = [context["project"].slug, job.pk]
+    status |= {"poll_url": reverse("correlations:study-verification-detail", args=address)}
+    if context["may_manage"]:
+        cancel_url = reverse("correlations:study-verification-cancel", args=address)
+        status |= {"cancel_url": cancel_url, "csrf_token": context["csrf_token"]}
+    if job.state == JobState.QUEUED:
+        return status | {"message": queue_text(job)}
+    return status | {"value": job.percent, "total": 100, "stage": job.progress_note, "left": time_left(job)}
+
+
+@register.inclusion_tag("correlations/parts/verified.html", takes_context=True)
+def verified(context: Context) -> dict[str, Any]:
+    """Show when a study was last computed again, and whether every number is the same."""
+    study, project = context["study"], context["project"]
+    latest = latest_verification(study)
+    sentence = outcome_sentence(latest.outcome) if latest is not None and latest.outcome else ""
+    return {
+        "latest": latest,
+        "sentence": sentence,
+        "url": latest and reverse("correlations:study-verification-detail", args=[project.slug, latest.pk]),
+        "differs": bool(sentence) and latest is not None and not is_equal(latest),
+        "n": study.verifications.count(),
+        "list_url": f"{reverse('correlations:study-verification-list', args=[project.slug])}?study={study.pk}",
+    }
 
 
 @register.filter

@@ -50,6 +50,7 @@ def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpR
         "csv_url": kind.url("list-download", project, "csv"),
         "json_url": kind.url("list-download", project, "json"),
         "compare_url": _compare_url(kind, project),
+        "verify_url": _verify_url(kind, project),
     }
     return render(request, "correlations/study_list.html", context)
 
@@ -120,6 +121,13 @@ def _compare_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:
     if kind.model is not Study or finished_studies(project).count() < 2:
         return ""
     return reverse("correlations:study-compare", args=[project.slug])
+
+
+def _verify_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:
+    """Return where a report is verified; empty for kinds without reports that can be."""
+    if kind.model is not Study:
+        return ""
+    return reverse("correlations:study-verification-list", args=[project.slug])
 
 
 def _trail(kind: Kind[AnyStudy, AnyResult], project: Project) -> list[tuple[str, str]]:

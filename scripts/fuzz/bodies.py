@@ -82,6 +82,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "name": "Orders",
         "specification": STUDIED | {"metric": "bleu", "sweeps": [{"parameter": "max_order"}], "halves": 0, "seed": 7},
     },
+    "verifications": {"study": 1},
     "studies": {"name": "Again", "specification": STUDIED | {"unit_size": 1, "assignments": 5, "sweeps": False}},
     "corpora": {"name": "Third pool", "dataset": "chats", "source_kinds": ["human"]},
     "datasets/chats/outputs": {"outputs": [{"item_id": "i0", "system": "Latest", "text": "A cat, I think."}]},

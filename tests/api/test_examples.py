@@ -22,6 +22,7 @@ NOTHING_TO_DO = {  # in the world of these tests; the answer is that of the job,
             "reference_sets_releases",
             "score_runs",
             "studies",
+            "verifications",
         )
     ),
 }

@@ -35,11 +35,12 @@ from annotation.references.sets.services import reference_set_create
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.seeds.services.selections import SelectionRules, seeds_select
 from annotation.transfer.services.imports import project_import_create
-from correlations.models import ParameterStudy, Study
+from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.services.execution import study_execute
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from correlations.services.studies import study_create
+from correlations.services.verifications import study_verification_create, verification_execute
 from metrics.models import ScoreRun
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.services.training import ModelRequest, model_train_on_dataset
@@ -254,6 +255,12 @@ def _studied(project: Project, by: User) -> Study:
     return study
 
 
+def _verified(study: Study, by: User) -> StudyVerification:
+    verification, _ = study_verification_create(study=study, by=by)
+    verification_execute(verification_id=verification.pk)
+    return verification
+
+
 def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     """Return the users, and a value for every parameter of a URL."""
     project = Project.objects.create(name="Lab", slug="lab")
@@ -270,6 +277,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     run_of_mining = _mined(project, owner)
     gold = _released(dataset, references, owner)
     run, study = _scored(gold, owner), _studied(project, owner)
+    verifications = [_verified(study, owner) for _ in range(2)]
     parameter_studies = [_parameter_study(project, owner, seed) for seed in (1, 2)]
     selections = [_selected(project, owner, name) for name in ("Seeds", "More seeds")]
     item = dataset.items.get(external_id="i0")
@@ -308,6 +316,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "model_pk": _models(project, owner),
         "study_pk": study.pk,
         "parameter_study_pk": parameter_studies[0].pk,
+        "verification_pk": verifications[0].pk,
         "weights_import_pk": _waiting(project, owner, selections[0]),
         "seed_selecting_pk": project.seed_selectings.first().pk,
         "deletion_pk": _deleted(project, owner),

@@ -9,7 +9,8 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import Membership, Project, Role, User
+from annotation.models import Membership, Project, Release, Role, User
+from annotation.references.releases.services.releases import stored_content_hash
 from tests.browser.support import DESKTOP, TALLEST, assert_everyone_can_read, assert_no_barrier, sign_in
 from tests.metrics.world import make_world
 
@@ -21,7 +22,9 @@ def world(transactional_db):
     project = Project.objects.create(name="Chit-chat", slug="chit-chat")
     user = User.objects.create_user("max-manager", password="password")
     Membership.objects.create(project=project, user=user, role=Role.MANAGER)
-    return make_world(project)
+    world = make_world(project)
+    Release.objects.filter(pk=world.release.pk).update(content_hash=stored_content_hash(world.release))
+    return world
 
 
 def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page):
@@ -83,6 +86,14 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     assert zipfile.is_zipfile(files["LaTeX"])
     assert json.loads(files["JSON"].read_text())["study"]["name"] == "Do cats agree?"
     assert_reads_alone(new_page, files["HTML"], shown)
+    page.get_by_role("button", name="Verify", exact=True).click()
+    expect(page.get_by_text("every number is the same.")).to_be_visible(timeout=60_000)
+    assert_everyone_can_read(page)
+    page.goto(f"{live_server.url}/p/chit-chat/studies/verifications/")
+    page.get_by_label("Report").set_input_files(files["JSON"])
+    assert_everyone_can_read(page)
+    page.get_by_role("button", name="Verify it").click()
+    expect(page.get_by_text("The report that was sent")).to_be_visible(timeout=60_000)
     page.goto(f"{live_server.url}/p/chit-chat/studies/new/")
     page.get_by_role("heading", name="From a specification").click()
     assert_no_barrier(page)

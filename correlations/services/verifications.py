@@ -1,0 +1,74 @@
+"""Verifications as jobs: requested on a page or by the API, computed by a worker, kept as history."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from annotation.core.jobs import Claim, job_run
+from annotation.core.progress import Progress, noop
+from annotation.models import JobState, Project, User
+from correlations.errors import StudyRefused
+from correlations.models import Study, StudyVerification
+from correlations.results.differences import shown
+from correlations.results.report import ReportError, StudyDocument
+from correlations.selectors.documents import study_document
+from correlations.services.verification import Verification, study_verify
+
+UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
+
+
+@transaction.atomic
+def study_verification_create(*, study: Study, by: User | None) -> tuple[StudyVerification, bool]:
+    """Return a verification of a finished study's stored result, and whether it is new: one at a time.
+
+    The caller enqueues the task of a new one.
+    """
+    state = Study.objects.select_for_update().get(pk=study.pk).state
+    if waiting := study.verifications.filter(state__in=UNFINISHED).first():
+        return waiting, False
+    if state != JobState.DONE:
+        found = JobState(state).label.lower()
+        raise StudyRefused.of("study", f"found one that is {found}; accepted: a study that is done")
+    named = {"project": study.project, "name": study.name, "signature": study.signature}
+    return StudyVerification.objects.create(**named, study=study, requested_by=by), True
+
+
+def report_verification_create(*, project: Project, report: Any, by: User | None) -> StudyVerification:
+    """Return a new verification of a report, which may be of another installation. The caller enqueues its task."""
+    try:
+        document = StudyDocument.from_json(report)
+    except ReportError as error:
+        raise StudyRefused.of("report", str(error)) from error
+    name = str(document.study.get("name", ""))[:120]
+    return StudyVerification.objects.create(
+        project=project, name=name, signature=document.signature[:64], report=report, requested_by=by
+    )
+
+
+def verification_execute(*, verification_id: int, progress: Progress = noop) -> None:
+    """Claim the verification, compute its study again and store what differs; safe to run twice."""
+    job_run(StudyVerification, verification_id, _verify, progress=progress)
+
+
+def _verify(verification: StudyVerification, claim: Claim) -> None:
+    study = verification.study
+    if study is None:
+        document = StudyDocument.from_json(verification.report)
+    else:
+        document = study_document(study, study.read_result())
+    found = study_verify(document, verification.project, progress=claim.progress)
+    claim.finish(outcome=_stored(found), report=None)
+
+
+def _stored(found: Verification) -> Mapping[str, Any]:
+    """Return an outcome without the long values, such as a row that one side lacks."""
+    plain = found.as_dict()
+    shortened = [
+        {"path": each.path, "then": _shortened(each.then), "now": _shortened(each.now)} for each in found.differences
+    ]
+    return plain | {"differences": shortened}
+
+
+def _shortened(value: Any) -> Any:
+    return value if isinstance(value, int | float | None) else shown(value)

@@ -1,0 +1,108 @@
+"""Studies computed again: started from a study's page or with a report, watched, read."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.core.access import get_in_project_or_404, may_manage
+from annotation.core.job_views import cancel_view, job_part, retry_view
+from annotation.core.pages import newest_page
+from annotation.core.parameters import whole_number
+from annotation.core.uploads import takes_uploads
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import Project, Role
+from correlations.forms.verifications import VerificationForm
+from correlations.models import Study, StudyVerification
+from correlations.results.study import StudyResult
+from correlations.selectors.verifications import MOST, PAGE, SHOWN, differing, outcome_sentence, verifications
+from correlations.services.verifications import report_verification_create, study_verification_create
+from correlations.tasks import verify
+from correlations.views.kinds import StudyPage, finished_study_or_404
+from correlations.views.metrics import STUDY
+
+DETAIL = "correlations:study-verification-detail"
+
+
+def verification_or_404(project: Project, pk: int) -> StudyVerification:
+    return get_in_project_or_404(verifications(project), project, pk=pk)
+
+
+@takes_uploads
+@require_http_methods(["GET", "POST"])
+@project_view(Role.VIEWER, post=Role.MANAGER)
+def verification_list(request: MemberRequest) -> HttpResponse:
+    """List what was verified, and take a report to verify."""
+    project, sent = request.project, request.method == "POST"
+    form = VerificationForm(request.POST if sent else None, request.FILES if sent else None)
+    if sent and (made := form.submit(report_verification_create, project=project, by=request.user)):
+        verify.delay_on_commit(made.pk)
+        return redirect(reverse(DETAIL, args=[project.slug, made.pk]))
+    before, study = whole_number(request, "before"), whole_number(request, "study")
+    listed = verifications(project) if study is None else verifications(project).filter(study=study)
+    rows, older = newest_page(listed, before=before, size=PAGE)
+    context = {
+        "project": project,
+        "here": "Verify a report",
+        "trail": [(STUDY.title, STUDY.url("list", project))],
+        "form": form,
+        "may_manage": may_manage(project),
+        "rows": [(each, outcome_sentence(each.outcome) if each.outcome else each.error) for each in rows],
+        "of_study": study is not None,
+        "older_url": f"?{_query(study, before=older)}" if older else "",
+        "newest_url": "" if before is None else f"?{_query(study)}",
+    }
+    return render(request, "correlations/verification_list.html", context)
+
+
+def _query(study: int | None, **rest: int) -> str:
+    return urlencode(({} if study is None else {"study": study}) | rest)
+
+
+@require_POST
+@object_view(finished_study_or_404, Role.MANAGER)
+def study_verify(request: MemberRequest, page: StudyPage[Study, StudyResult]) -> HttpResponse:
+    verification, created = study_verification_create(study=page.study, by=request.user)
+    if created:
+        verify.delay_on_commit(verification.pk)
+    return redirect(reverse(DETAIL, args=[request.project.slug, verification.pk]))
+
+
+@require_GET
+@object_view(verification_or_404, Role.VIEWER)
+def verification_detail(request: MemberRequest, verification: StudyVerification) -> HttpResponse:
+    """Show a verification that waits or runs, and then what it found."""
+    project = request.project
+    context: dict[str, Any] = {
+        "project": project,
+        "verification": verification,
+        "may_manage": may_manage(project),
+        "here": "Verification",
+        "trail": _trail(project, verification),
+    }
+    if request.htmx:
+        return job_part(request, verification, "correlations/parts/verification_status.html", context)
+    if verification.outcome:
+        found = differing(verification.outcome)
+        context |= {
+            "sentence": outcome_sentence(verification.outcome),
+            "outcome": verification.outcome,
+            "first": found[:SHOWN],
+            "rest": found[SHOWN:],
+            "most": MOST,
+        }
+    return render(request, "correlations/verification_detail.html", context)
+
+
+def _trail(project: Project, verification: StudyVerification) -> list[tuple[str, str]]:
+    studies = (STUDY.title, STUDY.url("list", project))
+    if verification.study is None:
+        return [studies, ("Verify a report", reverse("correlations:study-verification-list", args=[project.slug]))]
+    return [studies, (verification.name, STUDY.url("detail", project, verification.study.pk))]
+
+
+verification_cancel = cancel_view(verification_or_404, DETAIL)
+verification_retry = retry_view(verification_or_404, verify, DETAIL)
