@@ -204,6 +204,7 @@ def texts_named(inputs: NamedInputs, metrics: Sequence[Metric]) -> dict[str, str
         **texts_digests(
             inputs.systems,
             sources=any(metric.needs_sources for metric in metrics),
+            prompts=any(metric.needs_prompts for metric in metrics),
             reference_kinds=SourceKind.of_references() if plain else (),
         ),
     }

@@ -17,6 +17,7 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.registry import METRICS
 from metrics.scoring.rouge_l import RougeL
+from metrics.selectors.corpus import item_prompt
 from metrics.selectors.explanations import run_references
 from metrics.selectors.runs import run_metric
 from metrics.subsets import Subset
@@ -123,9 +124,10 @@ def reference_scores(
         scores.on_request = metric.slow
     else:
         texts, weights = [row.response.text for row in rows], np.array([row.weight for row in rows], dtype=np.float64)
+        given = item_prompt(item) if metric.needs_prompts else item.message
         try:
             explanation = explain_segment(
-                metric, hypothesis.text, texts, weights=weights, counts=counts, source=item.message, models=models
+                metric, hypothesis.text, texts, weights=weights, counts=counts, source=given, models=models
             )
         except (ValueError, OSError) as error:
             scores.reason = str(error)
