@@ -31,6 +31,7 @@ GROUPS = {
     "overlap": "Overlap with references",
     "adequacy-fluency": "Adequacy and fluency",
     "embedding": "Embeddings",
+    "estimated": "Without references",
     "text": "The outputs alone",
     "external": "Scored elsewhere",
 }
