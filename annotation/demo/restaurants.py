@@ -91,8 +91,8 @@ def restaurants_import(*, by: User) -> dict[str, int]:
         defaults={
             "name": "Demo: restaurants and hotels",
             "description": (
-                "2,460 outputs of three systems for meaning representations, rated by a crowd: can ratings be predicted "
-                "without references?"
+                "2,460 outputs of three systems for meaning representations, rated by a crowd: can ratings be "
+                "predicted without references?"
             ),
         },
     )

@@ -9,6 +9,7 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
 from correlations.selectors.reports import SIGNIFICANT, BestRow, best_row, describes_only, rivals_in_words
+from correlations.selectors.trained import trained_sentence
 from correlations.selectors.tuned import CHOSEN_HERE
 from metrics.scoring.settings import with_settings
 
@@ -24,6 +25,7 @@ class Headline:
     claim: str
     outputs: str  # agreement over single outputs; empty if that is undefined
     doubts: list[str]  # what does not differ from it, the baselines first
+    trained: str = ""  # that its model was trained on these outputs
 
     @property
     def sentence(self) -> str:
@@ -31,8 +33,8 @@ class Headline:
 
     @property
     def tuned(self) -> str:
-        """Return that the row is the best of several choices of references; empty if there was one."""
-        return CHOSEN_HERE if self.best.is_tuned else ""
+        """Return what was chosen or trained on these items: the row's references, its model; empty if nothing was."""
+        return " ".join(filter(None, [CHOSEN_HERE if self.best.is_tuned else "", self.trained]))
 
     @property
     def ceiling_note(self) -> str:
@@ -55,6 +57,7 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}.",
         outputs=_outputs(result, best),
         doubts=_doubts(result, best, tested),
+        trained=trained_sentence(study, best.row),
     )
 
 

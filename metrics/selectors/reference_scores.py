@@ -119,7 +119,11 @@ def reference_scores(
     if metric is None:
         scores.reason = f"This installation has no metric “{run.metric}” with these parameters."
     elif metric.name == External.name:
-        scores.reason = "This score was made elsewhere, so Assay cannot explain it."
+        scores.reason = (
+            "A model that had not seen this output predicted its rating; the parts of a prediction are not explained."
+            if "cross_validated" in run.report
+            else "This score was made elsewhere, so Assay cannot explain it."
+        )
     elif metric.slow and not requested and not metric.unavailable():
         scores.on_request = metric.slow
     else:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from annotation.models import Dataset, Project, Release, SourceKind, System, User
 from metrics.models import ScoreRun, TrainedModel
+from metrics.services.model_rows import ModelRequest
 from metrics.services.runs import score_run_create
-from metrics.services.training import ModelRequest, model_train_on_dataset
+from metrics.services.training import model_train_on_dataset
 
 MODELS = (
     ("DSTC7 space", "lsa", {"components": 50}),
