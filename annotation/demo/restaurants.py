@@ -4,7 +4,7 @@ import csv
 import gzip
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,11 +73,11 @@ def published_outputs() -> Iterator[Output]:
         yield Output(line, numbers[key], system, row)
 
 
-def published_table(columns: Sequence[str]) -> bytes:
-    """Return these columns of the file as CSV that names items and systems as the data set does."""
+def published_table(columns: Mapping[str, str]) -> bytes:
+    """Return these columns of the file, under other names, as CSV with the items and systems of the data set."""
     table = io.StringIO()
     writer = csv.writer(table)
-    writer.writerow(["item", "system", *columns])
+    writer.writerow(["item", "system", *columns.values()])
     for output in published_outputs():
         writer.writerow([output.item, output.system, *(output.row[name] for name in columns)])
     return table.getvalue().encode()
@@ -143,7 +143,9 @@ def _dataset(project: Project) -> tuple[Dataset, dict[str, int]]:
 
 def _ratings(dataset: Dataset, by: User) -> dict[str, int]:
     options = RatingOptions(shape=AGGREGATE, aggregate="median", criteria=CRITERIA, scale_min=LOW, scale_max=HIGH)
-    content = read_ratings(published_table(CRITERIA), filename=FILENAME, file_format="csv", options=options)
+    content = read_ratings(
+        published_table({name: name for name in CRITERIA}), filename=FILENAME, file_format="csv", options=options
+    )
     campaign, counts = campaign_import(dataset=dataset, name=CAMPAIGN, by=by, content=content, filename=FILENAME)
     RatingImport.objects.create(
         project=dataset.project,

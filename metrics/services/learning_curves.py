@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotation.core.jobs import Claim
+from annotation.core.numbers import finite_or_none
 from annotation.core.progress import Throttle
 from metrics.models import TrainedModel
 from metrics.scoring.qe.steps import CurvePoint, Step
@@ -34,6 +35,11 @@ class LearningCurves:
         note = f"Fold {step.run} of {step.runs}: {_pass_words(step)}"
         self._report(step, f"fold {step.fold + 1}", self.stages - 1, note)
 
+    def keep_whole(self, points: Sequence[Sequence[Any]]) -> None:
+        """Keep the whole curve as the trained model has it: a worker that went on has not seen all of it."""
+        if points:
+            self.curves[WHOLE] = [_rounded(*point) for point in points]
+
     def _report(self, step: Step, name: str, stage: int, note: str) -> None:
         if step.point is not None:
             points = self.curves.setdefault(name, [])
@@ -57,9 +63,15 @@ def _pass_words(step: Step) -> str:
 
 
 def _plain(point: CurvePoint) -> dict[str, Any]:
-    values = {"loss": point.loss, "pearson": point.pearson, "spearman": point.spearman}
-    rounded = {name: None if math.isnan(value) else round(value, 5) for name, value in values.items()}
-    return {"number": point.number, "stage": point.stage, **rounded}
+    return _rounded(point.number, point.stage, point.loss, point.pearson, point.spearman)
+
+
+def _rounded(
+    number: int, stage: str, loss: float | None, pearson: float | None, spearman: float | None
+) -> dict[str, Any]:
+    values = {"loss": loss, "pearson": pearson, "spearman": spearman}
+    rounded = {name: None if value is None else finite_or_none(round(value, 5)) for name, value in values.items()}
+    return {"number": number, "stage": stage, **rounded}
 
 
 def thinned(points: Sequence[dict[str, Any]], most: int = MOST_POINTS) -> list[dict[str, Any]]:

@@ -107,6 +107,7 @@ def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
         if earlier is None:
             made = train(rated.instances, options, progress=curves.trained, checkpoint=checkpoint / "model.npz")
             fields = model_keep(model, made, report)
+            curves.keep_whole(fields["report"]["model"].pop("curve", []))
         else:
             fields = _copied(earlier, report)
         if model.source["cross_validate"]:
