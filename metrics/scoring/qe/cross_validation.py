@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -19,7 +18,7 @@ from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.plans import WrittenText
 from metrics.scoring.qe.splits import Split, fold_numbers, fold_split
 from metrics.scoring.qe.steps import Progress, Step
-from metrics.scoring.qe.training import train
+from metrics.scoring.qe.training import options_text, train
 
 FOLDS = 5
 SEEDS = (1, 2, 3, 4, 5)
@@ -144,7 +143,7 @@ def _within(progress: Progress, run: int, runs: int, fold: int, seed: int) -> Pr
 def _identity(
     instances: Sequence[Instance], options: QualityOptions, split: Split, written: Sequence[WrittenText]
 ) -> str:
-    total = sha256(json.dumps(options.as_dict(), sort_keys=True).encode())
+    total = sha256(options_text(options).encode())
     total.update(f"{VERSION} {instances_digest(instances)} {list(written)!r}".encode())
     for part in (split.training, split.development, split.tested):
         total.update(part.astype("<i8").tobytes())

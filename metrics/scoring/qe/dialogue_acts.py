@@ -98,12 +98,10 @@ def triplets(slots: Iterable[Slot], *, delexicalise: bool = True) -> list[str]:
     """
     tokens = []
     for slot in slots:
-        value = slot.placeholder if delexicalise and slot.is_delexicalised else slot.value
-        tokens += [
-            slot.act,
-            slot.name or NULL,
-            NULL if value is None else value.lower() if value == slot.value else value,
-        ]
+        value = NULL if slot.value is None else slot.value.lower()
+        if delexicalise and slot.is_delexicalised:
+            value = slot.placeholder
+        tokens += [slot.act, slot.name or NULL, value]
     return tokens
 
 

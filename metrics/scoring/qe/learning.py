@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scoring.arrays import Ints
+from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.coefficients import pearson, spearman
-from metrics.scoring.qe.forward import predictions
+from metrics.scoring.qe.forward import SIDES
 from metrics.scoring.qe.inputs import Example
 from metrics.scoring.qe.network import torch_network
 from metrics.scoring.qe.options import QualityOptions
@@ -131,13 +131,13 @@ class _Learner:
         self.sources, self.outputs = _ids(examples, vocabulary)
         self.ratings = np.array([each.rating for each in examples])
         self.pairs = np.array(data.pairs, dtype=np.int64).reshape(-1, 2)
-        self.development = _ids(development, vocabulary)
+        self.development = [_distinct(self.torch, each) for each in _ids(development, vocabulary)]
         self.development_ratings = np.array([each.rating for each in development])
         # Synthetic examples that were made for the rank loss alone are in no pass of their own.
         self.n_first = options.synthetic_passes if data.synthetic and options.plan != "S1" else 0
         self.n_passes = self.n_first + options.passes
         mean = float(self.ratings[: self.n_rated].mean())
-        self.network = self.torch.Network(options, vocabulary, mean, _seed(options.seed, 0))
+        self.network = self.torch.Network(options, vocabulary, mean, _seed(options.seed))
         self.optimizer = self.torch.Optimizer(self.network)
 
     def next_stage(self, progression: Progression) -> str | None:
@@ -158,16 +158,24 @@ class _Learner:
         """Make one pass over the data of a stage, and test it on the development part."""
         count = len(self.ratings) if stage == "synthetic" else self.n_rated
         rng = np.random.default_rng([self.options.seed, 4, number])
-        generator = self.torch.torch.Generator().manual_seed(_seed(self.options.seed, number))
         losses = []
         with self.torch.precision(self.options.precision):
             for batch in self._batches(count, rng):
-                loss = self._loss(batch, rng, generator)
+                loss = self._loss(batch, rng)
                 self.optimizer.step(loss)
                 losses.append(float(loss.detach()))
-        predicted = predictions(self.network.arrays(), self.options, *self.development)
-        rated = self.development_ratings
+            predicted, rated = self._predicted(), self.development_ratings
         return CurvePoint(number, stage, float(np.mean(losses)), pearson(predicted, rated), spearman(predicted, rated))
+
+    def _predicted(self) -> Floats:
+        """Return predictions of the development part; equal sequences are encoded once."""
+        torch = self.torch.torch
+        with torch.no_grad():
+            states = [
+                self.network.final_states(side, places)[torch.from_numpy(index)]
+                for side, (places, index) in zip(SIDES, self.development, strict=True)
+            ]
+            return np.asarray(self.network.from_states(states).mean(dim=0).numpy(), dtype=np.float64)
 
     def _batches(self, count: int, rng: np.random.Generator) -> Iterator[Ints]:
         """Cut a random order into batches; within a few batches at a time, instances of about the same length."""
@@ -181,13 +189,13 @@ class _Learner:
         for at in rng.permutation(len(batches)):
             yield batches[at]
 
-    def _loss(self, batch: Ints, rng: np.random.Generator, generator: Any) -> Any:
+    def _loss(self, batch: Ints, rng: np.random.Generator) -> Any:
         weight, n = self.options.rank_weight, len(batch)
         if weight and len(self.pairs):
             pairs = self.pairs[rng.integers(len(self.pairs), size=n)]
             batch = np.concatenate([batch, pairs[:, 0], pairs[:, 1]])
         sides = [[ids[at] for at in batch] for ids in (self.sources, self.outputs)]
-        predicted = self.network(*map(self.torch.Places, sides), generator)
+        predicted = self.network(*map(self.torch.Places, sides), rng)
         loss = self.torch.squared_error(predicted[:, :n], self.ratings[batch[:n]])
         if len(batch) > n:
             loss = loss + weight * self.torch.rank_loss(predicted[:, n : 2 * n], predicted[:, 2 * n :])
@@ -219,10 +227,17 @@ def _ids(examples: Sequence[Example], vocabulary: Vocabulary) -> tuple[list[Ints
     )
 
 
+def _distinct(torch: Any, sequences: Sequence[Ints]) -> tuple[Any, Ints]:
+    """Return the distinct sequences, packed, and which of them each is."""
+    numbers: dict[bytes, int] = {}
+    index = np.array([numbers.setdefault(each.tobytes(), len(numbers)) for each in sequences], dtype=np.int64)
+    return torch.Places([np.frombuffer(each, dtype=np.int64) for each in numbers]), index
+
+
 def _part(arrays: Arrays, name: str) -> Arrays:
     return {key.removeprefix(f"{name}/"): each for key, each in arrays.items() if key.startswith(f"{name}/")}
 
 
-def _seed(seed: int, number: int) -> int:
-    """Return a seed of PyTorch's generator for one pass."""
-    return int(np.random.SeedSequence([seed, 5, number]).generate_state(1)[0])
+def _seed(seed: int) -> int:
+    """Return a seed of PyTorch's generator."""
+    return int(np.random.SeedSequence([seed, 5]).generate_state(1)[0])

@@ -16,7 +16,7 @@ from metrics.scoring.qe.ridge import STRENGTHS, ridge
 
 
 def best_ridge(data: TrainingData, development: Sequence[Example]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return the arrays of the best strength, by Pearson and Spearman on the development part, and how it was chosen."""
+    """Return the arrays of the strength that Pearson and Spearman on the development part favour, and these."""
     examples = data.all
     rows = features([each.source for each in examples], [each.output for each in examples])
     weights, intercepts = ridge(rows, np.array([each.rating for each in examples]))

@@ -65,8 +65,8 @@ class RatingScale:
     def lowered(self, rating: float, errors: int, points: float = 1.0) -> float:
         """Return the rating of an output after errors were put into it.
 
-        ``points`` less for each error; at the first a rating of the highest points falls as low as the one below it. Not
-        below the scale.
+        ``points`` less for each error; a rating near the highest falls to two points below that at the first. It stays
+        on the scale.
 
         References
         ----------

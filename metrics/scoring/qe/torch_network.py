@@ -22,6 +22,8 @@ from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.packed import Packed
 from metrics.scoring.qe.vocabulary import Vocabulary
 
+_ROWS = 128
+
 ENCODER_PARTS = ("input_weights", "state_weights", "input_bias", "state_bias")
 
 
@@ -37,16 +39,20 @@ class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read P
         ctx: Any, values: Tensor, weights: Tensor, state_weights: Tensor, bias: Tensor, state_bias: Tensor, packed: Any
     ) -> Tensor:
         counts, size = packed.counts, state_weights.shape[1]
-        gates = torch.addmm(bias, values, weights.t())
+        gates = torch.add(_times(values, weights.t()), bias)
         state_gates = torch.empty_like(gates)
         both = values.new_empty(len(values), 2 * size)  # reset and update gate
         candidate, states = values.new_empty(len(values), size), values.new_empty(len(values), size)
         hidden, start = values.new_zeros(counts[0], size), 0
-        transposed = state_weights.t()
+        low = _is_low(values)
+        transposed = state_weights.bfloat16().t() if low else state_weights.t()
         for count in counts:
             rows = slice(start, start + count)
             before, row_gates, row_both = hidden[:count], state_gates[rows], both[rows]
-            torch.addmm(state_bias, before, transposed, out=row_gates)
+            if low:
+                torch.add(state_bias, before.bfloat16() @ transposed, out=row_gates)
+            else:
+                torch.addmm(state_bias, before, transposed, out=row_gates)
             torch.add(gates[rows, : 2 * size], row_gates[:, : 2 * size], out=row_both).sigmoid_()
             torch.addcmul(
                 gates[rows, 2 * size :], row_both[:, :size], row_gates[:, 2 * size :], out=candidate[rows]
@@ -74,18 +80,22 @@ class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read P
         gradients = torch.empty_like(factors)
         flat = gradients.view(len(values), 3 * size)
         of_states, carried = torch.empty_like(states), states.new_zeros(n, size)
-        end = len(values)
+        low, end = _is_low(values), len(values)
+        back = state_weights.bfloat16() if low else state_weights
         for count in reversed(counts):
             rows = slice(end - count, end)
             of_state = torch.add(upstream[rows], carried[:count], out=of_states[rows])
             torch.mul(factors[rows], of_state[:, None], out=gradients[rows])
-            torch.addmm(of_state * update[rows], flat[rows], state_weights, out=carried[:count])
+            kept = of_state * update[rows]
+            if low:
+                torch.add(kept, flat[rows].bfloat16() @ back, out=carried[:count])
+            else:
+                torch.addmm(kept, flat[rows], back, out=carried[:count])
             end -= count
-        of_state_weights = flat.t() @ before
-        of_state_bias = flat.sum(0)
+        of_state_weights, of_state_bias = _summed(flat, before), flat.sum(0)
         # For the inputs only the candidate's part differs.
         torch.mul(to_candidate, of_states, out=gradients[:, 2])
-        return flat @ weights, flat.t() @ values, of_state_weights, flat.sum(0), of_state_bias, None
+        return _times(flat, weights), _summed(flat, values), of_state_weights, flat.sum(0), of_state_bias, None
 
 
 class Places:
@@ -135,22 +145,25 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
     def _add(self, name: str, values: Tensor) -> None:
         self.register_parameter(name, nn.Parameter(values))
 
-    def forward(self, sources: Places, outputs: Places, generator: torch.Generator | None = None) -> Tensor:
+    def forward(self, sources: Places, outputs: Places, rng: np.random.Generator | None = None) -> Tensor:
         """Return predictions (heads, n); with a generator, encoder inputs are dropped at random."""
-        options = self.options
-        states = [
-            self._final_states(encoder_name(options, side), places, generator)
-            for side, places in zip(SIDES, (sources, outputs), strict=True)
-        ]
-        inputs = states if options.combination == "apart" else [torch.cat(states, dim=1)]
-        return torch.stack([self._head(name, each) for name, each in zip(heads(options), inputs, strict=True)])
+        both = zip(SIDES, (sources, outputs), strict=True)
+        return self.from_states([self.final_states(side, places, rng) for side, places in both])
 
-    def _final_states(self, name: str, places: Places, generator: torch.Generator | None) -> Tensor:
+    def from_states(self, states: Sequence[Tensor]) -> Tensor:
+        """Return predictions (heads, n) from the final states (n, h) of sources and outputs."""
+        inputs = states if self.options.combination == "apart" else [torch.cat(list(states), dim=1)]
+        return torch.stack([self._head(name, each) for name, each in zip(heads(self.options), inputs, strict=True)])
+
+    def final_states(self, side: str, places: Places, rng: np.random.Generator | None = None) -> Tensor:
+        """Return an encoder's final states (n, h), in the order of the sequences."""
+        name = encoder_name(self.options, side)
         # Row 0 is for unknown words: all zeros, and never learnt.
         values = functional.embedding(places.ids, self.get_parameter(f"{name}_embedding"), padding_idx=0)
-        if generator is not None and self.options.dropout:
-            kept = torch.empty_like(values).bernoulli_(1 - self.options.dropout, generator=generator)
-            values = values * kept.div_(1 - self.options.dropout)
+        if rng is not None and self.options.dropout:
+            # NumPy draws a tenth as long as PyTorch.
+            drawn = torch.from_numpy(rng.random(tuple(values.shape), dtype=np.float32))
+            values = values * (drawn >= self.options.dropout).to(values.dtype).div_(1 - self.options.dropout)
         layer_of = Gru.apply if self.options.cell == "gru" else self._lstm
         for layer in range(self.options.layers):
             parts = [self.get_parameter(f"{name}_{part}_{layer}") for part in ENCODER_PARTS]
@@ -209,6 +222,27 @@ class Optimizer:
                 for key, value in arrays.items()
                 if key.startswith(f"{name}.")
             }
+
+
+def _times(rows: Tensor, matrix: Tensor) -> Tensor:
+    """Return the product of many rows (N, k) with a matrix (k, m), of bfloat16 if `precision` says so."""
+    return (_low_rows(rows) @ matrix.bfloat16())[: len(rows)].float() if _is_low(rows) else rows @ matrix
+
+
+def _summed(first: Tensor, second: Tensor) -> Tensor:
+    """Return the sum of the outer products (k, m) of rows (N, k) and (N, m), of bfloat16 if `precision` says so."""
+    return (_low_rows(first).t() @ _low_rows(second)).float() if _is_low(first) else first.t() @ second
+
+
+def _low_rows(rows: Tensor) -> Tensor:
+    """Return rows in bfloat16, with zeros below: for each number of rows code is compiled, so there are to be few."""
+    padded = rows.new_zeros(-(-len(rows) // _ROWS) * _ROWS, rows.shape[1], dtype=torch.bfloat16)
+    padded[: len(rows)] = rows
+    return padded
+
+
+def _is_low(values: Tensor) -> bool:
+    return bool(torch.get_float32_matmul_precision() == "medium" and values.dtype == torch.float32)
 
 
 def squared_error(predictions: Tensor, ratings: Floats) -> Tensor:

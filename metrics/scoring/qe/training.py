@@ -84,11 +84,19 @@ def _plain(options: QualityOptions) -> QualityOptions:
     return QualityOptions(**options.as_dict() | {"plan": "S1", "rank_weight": 0.0})
 
 
+def options_text(options: QualityOptions) -> str:
+    """Return the options that differ from the defaults, as JSON."""
+    usual = QualityOptions().as_dict()
+    return json.dumps(
+        {name: value for name, value in options.as_dict().items() if value != usual[name]}, sort_keys=True
+    )
+
+
 def _identity(
     training: Sequence[Instance], development: Sequence[Instance], options: QualityOptions, examples: Sequence[Example]
 ) -> str:
     """Return a digest of everything that a training depends on."""
-    total = sha256(json.dumps(options.as_dict(), sort_keys=True).encode())
+    total = sha256(options_text(options).encode())
     for each in (VERSION, instances_digest(training), instances_digest(development), repr(examples)):
         total.update(each.encode())
     return total.hexdigest()
