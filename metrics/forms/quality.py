@@ -12,6 +12,18 @@ from metrics.scoring.qe.network import unavailable
 from metrics.selectors.training_ratings import rated_campaigns
 from metrics.services.quality_training import ChosenRatings
 
+CHOICES = {
+    "network": "Recurrent network",
+    "ridge": "Ridge regression",
+    "dialogue act": "Dialogue acts",
+    "text": "Texts: messages and conversations",
+    "S1": "S1: rated outputs",
+    "S2": "S2: and copies of them with errors",
+    "S3": "S3: and references of the same items, with errors",
+    "S4": "S4: and references of other items that systems were trained on, with errors",
+    "S5": "S5: and references of the items that are predicted, with errors",
+    "S6": "S6: and all other references, with errors",
+}
 SHOWN_OPTIONS = ("estimator", "source", "delexicalise", "plan", "seed")
 ACTS, TEXT = "dialogue act", "text"
 
@@ -55,6 +67,10 @@ class RatingTrainingForm(OptionsForm):
         initial = {"estimator": "ridge", "source": ACTS if has_acts else TEXT, "delexicalise": has_acts}
         for name, value in initial.items():
             self.fields[f"{OPTION}{name}"].initial = value
+        for name in SHOWN_OPTIONS:
+            field = self.fields[f"{OPTION}{name}"]
+            if isinstance(field, forms.TypedChoiceField):
+                field.choices = [(value, CHOICES.get(value, value)) for value, _ in field.choices]
         if reason := unavailable():
             estimator = self.fields[f"{OPTION}estimator"]
             estimator.help_text = f"{estimator.help_text} No network can be trained here: {reason}"

@@ -1,34 +1,37 @@
 """Rated outputs that a quality estimator learns from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.models import Campaign, Dataset, Project, Rating, Response, ResponseSource, SourceKind
+from annotation.models import Campaign, Dataset, Item, Project, Rating, Response, ResponseSource, SourceKind
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
 from metrics.errors import MetricsError
 from metrics.scoring.qe.instances import Instance
-from metrics.selectors.corpus import item_prompt
+from metrics.scoring.qe.plans import WrittenText
+from metrics.selectors.corpus import item_prompt, plain_sources
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 STATISTICS: dict[str, Callable[[Floats], np.floating]] = {"median": np.median, "mean": np.mean}
 CHUNK_ROWS = 5000
+TRAINING_SPLITS = ("train", "training")
 
 
 @dataclass(frozen=True, eq=False)
 class RatedOutputs:
     """N rated outputs, by the positions of their items: a text that several systems gave is one of them.
 
-    ``low`` and ``high`` are the ends of the scale.
+    ``low`` and ``high`` are the ends of the scale. References are read on request only.
     """
 
     instances: Sequence[Instance]
+    written: Sequence[WrittenText]  # references of items without a rated output
     response_ids: Ints  # (N,)
     systems: Sequence[str]  # that gave them, by name
     low: float
@@ -63,8 +66,10 @@ def rated_outputs(
     items = Response.objects.filter(pk__in=by_response).select_related("item").order_by("item__position", "text_key")
     responses = list(items.iterator(chunk_size=CHUNK_ROWS))
     systems = _systems(by_response)
-    references = _references([response.item_id for response in responses]) if with_references else {}
+    references = _references(campaigns[0].dataset_id) if with_references else {}
+    rated_items = {response.item_id for response in responses}
     return RatedOutputs(
+        written=_written({item: texts for item, texts in references.items() if item not in rated_items}),
         instances=[
             Instance(
                 source=item_prompt(response.item),
@@ -101,9 +106,19 @@ def _systems(response_ids: Sequence[int] | dict[int, float]) -> dict[int, list[s
     return names
 
 
-def _references(item_ids: Sequence[int]) -> dict[int, list[str]]:
+def _written(references: Mapping[int, Sequence[str]]) -> list[WrittenText]:
+    """Return the references of these items, each with its source; systems may know those of a training part."""
+    items = Item.objects.filter(pk__in=list(references)).order_by("position")
+    return [
+        WrittenText(item_prompt(item), text, complete=item.split not in TRAINING_SPLITS)
+        for item in items.iterator(chunk_size=CHUNK_ROWS)
+        for text in references[item.pk]
+    ]
+
+
+def _references(dataset_id: int) -> dict[int, list[str]]:
     """Return each item's references in the data set."""
-    sources = ResponseSource.objects.filter(item__in=item_ids, kind__in=SourceKind.of_references())
+    sources = plain_sources(dataset_id, SourceKind.of_references())
     rows = sources.order_by("response__text_key").values_list("item_id", "response__text_key", "response__text")
     texts: dict[int, list[str]] = {}
     for item, _, text in rows.distinct():

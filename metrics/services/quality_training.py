@@ -105,7 +105,13 @@ def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
     validated = None
     try:
         if earlier is None:
-            made = train(rated.instances, options, progress=curves.trained, checkpoint=checkpoint / "model.npz")
+            made = train(
+                rated.instances,
+                options,
+                written=rated.written,
+                progress=curves.trained,
+                checkpoint=checkpoint / "model.npz",
+            )
             fields = model_keep(model, made, report)
             curves.keep_whole(fields["report"]["model"].pop("curve", []))
         else:
@@ -117,6 +123,7 @@ def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
                 options,
                 folds=FOLDS,
                 seeds=(options.seed,),
+                written=rated.written,
                 progress=curves.validated,
                 checkpoint=folder,
             )
@@ -148,6 +155,8 @@ def _rated(model: TrainedModel, options: QualityOptions) -> RatedOutputs:
 def _training_hash(model: TrainedModel, rated: RatedOutputs) -> str:
     ratings = instances_digest(rated.instances)
     training = {"kind": model.kind, "options": model.options, "ratings": ratings, "version": VERSION}
+    if rated.written:
+        training["written"] = [[each.source, each.text, each.complete] for each in rated.written]
     return hashlib.sha256(canonical_json(training)).hexdigest()
 
 

@@ -222,6 +222,8 @@ def learning_context(model: TrainedModel) -> dict[str, Any] | None:
 
 
 def _yes_or_no(value: object) -> object:
+    if value is None:
+        return "as in the training"
     return ("yes" if value else "no") if isinstance(value, bool) else value
 
 

@@ -10,11 +10,12 @@ from scipy.stats import pearsonr
 
 from annotation.core.errors import AnnotationError, JobLost
 from annotation.core.jobs import job_claim
-from annotation.models import JobState, Participation, Rater, Response
+from annotation.models import Item, JobState, Participation, Rater, Response, ResponseSource, SourceKind
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.qe.cross_validation import cross_validated
 from metrics.scoring.qe.model import QualityEstimator
 from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.plans import WrittenText
 from metrics.scoring.qe.steps import CurvePoint, Step
 from metrics.scoring.qe.training import train
 from metrics.selectors.arrays import run_arrays
@@ -240,3 +241,21 @@ def test_progress_says_which_pass_it_is_and_keeps_a_curve_that_fits_a_page(world
     )
     # A worker that goes on keeps what was stored.
     assert LearningCurves(model, claim, stages=2).as_json() == model.report["curves"]
+
+
+def test_plans_with_references_learn_from_those_of_rated_and_of_other_items(world: World) -> None:
+    rated_item, other = (
+        world.items[0],
+        Item.objects.create(
+            dataset=world.dataset, external_id="more", position=99, message="and then ?", split="train"
+        ),
+    )
+    for item, text in ((rated_item, "a cat on a mat"), (other, "the dog left")):
+        response = Response.objects.create(item=item, text=text, text_key=text)
+        ResponseSource.objects.create(response=response, item=item, kind=SourceKind.HUMAN)
+
+    rated = rated_outputs([world.output_campaign], CRITERIA, "median", with_references=True)
+
+    assert {each.references for each in rated.instances} == {(), ("a cat on a mat",)}
+    assert list(rated.written) == [WrittenText("and then ?", "the dog left", complete=False)]
+    assert trained_estimator(world, request={"options": RIDGE | {"plan": "S4"}}).report["rated_outputs"]
