@@ -44,6 +44,7 @@ NAMED = "named"
 # Within it: the raters who were excluded in the campaigns at the study's creation, by their place among the project's
 # raters; absent if there was none.
 WITHOUT_RATERS = "without_raters"
+SEEN = "seen"  # by trained model: how many of the outputs it was trained on, and of how many
 # In a stored specification, not in its signature: the id of the newest rating that existed, in this database.
 LAST_RATING = "last_rating_id"
 SCHEMA = "$schema"  # by which editors find the schema of a specification

@@ -3,9 +3,12 @@
 from celery import shared_task
 
 from annotation.core.shards import helpers
+from annotation.models import User
 from annotation.tasks import stale_jobs_enqueue
 from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.services import draws, execution, parameter_execution, verifications
+from correlations.services.restaurants import restaurants_next
+from metrics.services.training import model_execute
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
@@ -33,3 +36,16 @@ def execute_parameter_study(job_id: int) -> None:
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def verify(job_id: int) -> None:
     verifications.verification_execute(verification_id=job_id)
+
+
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+def restaurants_advance(user_id: int) -> None:
+    """Do the next job of the demo's second project, then let other tasks have their turn."""
+    job = restaurants_next(by=User.objects.get(pk=user_id))
+    if job is None:
+        return
+    if isinstance(job, Study):
+        execution.study_execute(study_id=job.pk)
+    else:
+        model_execute(model_id=job.pk)
+    restaurants_advance.delay(user_id)

@@ -44,6 +44,8 @@ model_urls: list[URLPattern | URLResolver] = [
     path("delete/", models.model_delete, name="model-delete"),
     path("download/", models.model_download, name="model-download"),
     path("overlap.<str:file_format>", models.model_overlap_download, name="model-overlap-download"),
+    path("learning-curve/", models.model_learning, name="model-learning"),
+    path("learning-curve.<str:file_format>", models.model_learning, name="model-learning-download"),
     path("singular-values/", models.model_spectrum, name="model-spectrum"),
     path("singular-values.<str:file_format>", models.model_spectrum, name="model-spectrum-download"),
 ]

@@ -32,7 +32,8 @@ from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from metrics.models import ScoreRun, SystemScore, TrainedModel
 from metrics.selectors.disagreements import disagreements_of
-from metrics.services.training import ModelRequest, model_train_on_dataset
+from metrics.services.model_rows import ModelRequest
+from metrics.services.training import model_train_on_dataset
 from scripts.book_scores import SCORES
 
 SYSTEMS = ("Baseline", "Constant", "TeamA", "TeamCE", "TeamD", "TeamG")

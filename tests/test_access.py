@@ -105,6 +105,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:study-compare correlations:study-compare-download correlations:study-compare-chart "
         "correlations:study-report correlations:study-specification correlations:study-verification-detail "
         "metrics:model-detail metrics:model-download metrics:model-overlap-download "
+        "metrics:model-learning metrics:model-learning-download "
         "metrics:model-spectrum metrics:model-spectrum-download metrics:run-comparisons metrics:run-detail "
         "metrics:run-disagreements metrics:run-download metrics:run-figure metrics:run-figure-download "
         "metrics:run-scores-figure metrics:run-scores-figure-download metrics:run-segment "

@@ -62,6 +62,10 @@ class Claim:
             raise JobCancelled(f"{self.model.__name__} {self.job_id} was cancelled.")
         self.listener(done, total, note)
 
+    def record(self, **fields: Any) -> None:
+        """Store what a job that goes on has found so far; raise if it was lost."""
+        self._update(**fields)
+
     def lock(self) -> None:
         """Check, inside a transaction, that the job is still held, and hold it until commit."""
         if self._mine().select_for_update().first() is None:

@@ -484,7 +484,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
     },
     "models": {
-        "Texts": "Different texts that the model was trained on.",
+        "Texts": "Different texts, or rated outputs, that the model was trained on.",
         "Vocabulary": "Words, or pieces of words, that the model knows.",
         "Size": "Of the model's file.",
         "Runs": "Score runs that used the model.",

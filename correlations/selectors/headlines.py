@@ -17,6 +17,7 @@ from correlations.selectors.reports import (
     describes_only,
     rivals_in_words,
 )
+from correlations.selectors.trained import trained_sentence
 from correlations.selectors.tuned import CHOSEN_HERE
 from correlations.stats.ceiling import attainable
 from correlations.stats.coefficients.coefficient import Coefficient
@@ -37,6 +38,7 @@ class Headline:
     doubts: list[str]  # what does not differ from it, the baselines first
     levels: str  # which rows are highest over systems and over outputs, if these are others
     copies: str  # that a system's outputs are references themselves; empty if none is
+    trained: str = ""  # that its model was trained on these outputs
 
     @property
     def sentence(self) -> str:
@@ -44,8 +46,8 @@ class Headline:
 
     @property
     def tuned(self) -> str:
-        """Return that the row is the best of several choices of references; empty if there was one."""
-        return CHOSEN_HERE if self.best.is_tuned else ""
+        """Return what was chosen or trained on these items: the row's references, its model; empty if nothing was."""
+        return " ".join(filter(None, [CHOSEN_HERE if self.best.is_tuned else "", self.trained]))
 
     @property
     def ceiling_note(self) -> str:
@@ -87,6 +89,7 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         doubts=_doubts(result, best, tested),
         levels=_levels(result, best),
         copies=copies_in_words(result),
+        trained=trained_sentence(study, best.row),
     )
 
 

@@ -28,7 +28,7 @@ from correlations.selectors.methods import study_methods
 from correlations.selectors.stand_in_words import stand_in_paragraph
 from correlations.selectors.worth import ranking_sentence
 
-TEXTS = {"outputs": "Outputs", "sources": "Messages", "references": "References"}
+TEXTS = {"outputs": "Outputs", "sources": "Messages", "prompts": "Prompts", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
 
 

@@ -20,15 +20,17 @@ from correlations.models import Study
 from correlations.selectors.inputs import rated_items, rating_marks, referenced_items
 from correlations.selectors.lists import AnyStudy
 from correlations.services.stored import imported_run, with_runs_named
-from correlations.specification import LAST_RATING, NAMED, WITHOUT_RATERS, Specification, StudySpecification
+from correlations.specification import LAST_RATING, NAMED, SEEN, WITHOUT_RATERS, Specification, StudySpecification
 from correlations.stats.units import fitting_unit_size
 from metrics.errors import ScoreRunRefused
 from metrics.scoring import VERSION
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
 from metrics.selectors.corpus import texts_digests
+from metrics.selectors.seen import seen_of_systems
 from metrics.services.models import parameters_with_models
 from metrics.services.runs import RunTexts, checked_subset
+from metrics.services.scoring import model_store
 from metrics.subsets import Subset
 
 AnySpecification = TypeVar("AnySpecification", bound=StudySpecification)
@@ -175,6 +177,8 @@ def study_store(
         "version": VERSION,
         "format": kind.RESULT.VERSION,
     }
+    if seen := seen_named(inputs, metrics):
+        named[SEEN] = seen
     if inputs.excluded:
         places = rater_places(inputs.project.pk)
         named[WITHOUT_RATERS] = [places[pk] for pk in inputs.excluded]
@@ -204,9 +208,21 @@ def texts_named(inputs: NamedInputs, metrics: Sequence[Metric]) -> dict[str, str
         **texts_digests(
             inputs.systems,
             sources=any(metric.needs_sources for metric in metrics),
+            prompts=any(metric.needs_prompts for metric in metrics),
             reference_kinds=SourceKind.of_references() if plain else (),
         ),
     }
+
+
+def seen_named(inputs: NamedInputs, metrics: Sequence[Metric]) -> dict[str, dict[str, int]]:
+    """Return by trained model on how many outputs of the systems it was trained, and of how many."""
+    models = model_store()
+    seen: dict[str, dict[str, int]] = {}
+    for metric in metrics:
+        counts = seen_of_systems(metric, inputs.systems, models)
+        if counts is not None:
+            seen[metric.parameters()["model"]] = counts._asdict()
+    return seen
 
 
 def _row_metric(inputs: NamedInputs, metric: Metric, systems: Sequence[str]) -> dict[str, Any]:

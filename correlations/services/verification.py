@@ -27,6 +27,7 @@ SHOWN = 12  # characters of a hash
 TEXTS = {
     "outputs": "The outputs of the systems are others",
     "sources": "The messages that the systems answer are others",
+    "prompts": "What was given to the systems is other",
     "references": "The data set's own references are others",
 }
 

@@ -14,6 +14,7 @@ from annotation.models import JobState
 from correlations.models import Study
 from correlations.results.study import StudyRow
 from correlations.selectors import reports
+from correlations.selectors import trained as trained_selectors
 from correlations.selectors.tuned import MARK, WHY
 from correlations.selectors.verifications import is_equal, latest_verification, outcome_sentence
 from correlations.services.reports import FILES, report_sizes
@@ -52,6 +53,15 @@ def study_download(context: Context, table: str, of: str, label: str = "") -> di
 def tuned() -> SafeString:
     """Mark a number that was chosen as the best one on the items that it is reported on."""
     return mark_safe(render_to_string("components/tuned.html", {"mark": MARK, "why": WHY}).strip())  # noqa: S308
+
+
+@register.simple_tag(takes_context=True)
+def trained(context: Context, row: StudyRow) -> SafeString:
+    """Mark a row whose metric's model was trained on the outputs that it is about; nothing for other rows."""
+    if trained_selectors.trained_on(context["study"], row) is None:
+        return SafeString("")
+    mark = {"mark": trained_selectors.MARK, "why": trained_selectors.WHY}
+    return mark_safe(render_to_string("components/tuned.html", mark).strip())  # noqa: S308
 
 
 @register.inclusion_tag("components/job_status.html", takes_context=True)

@@ -19,9 +19,16 @@ from annotation.models import Corpus, Dataset
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS
 from metrics.selectors.models import models_of, runs_using
+from metrics.selectors.training_ratings import STATISTICS
 from metrics.selectors.training_texts import corpora_to_train_on
 from metrics.services import training as services
+from metrics.services.model_rows import ModelRequest
+from metrics.services.quality_training import ChosenRatings, model_train_on_ratings
 from metrics.tasks import train_model
+
+OF_TEXTS = ("texts", "source_kinds", "source_systems")
+OF_RATINGS = ("criteria", "statistic", "cross_validate")
+
 
 # --- Serializers ------------------------------------------------------------------------------------------------------
 
@@ -36,7 +43,7 @@ class ModelRequestSerializer(Strict, serializers.Serializer[Any]):
 
 
 class ModelOfTextsSerializer(ModelRequestSerializer):
-    """Either ``dataset`` or ``corpus``."""
+    """One of ``dataset``, ``corpus`` and ``campaigns``."""
 
     dataset = serializers.SlugField(required=False, help_text="Train on texts of this data set.")
     corpus = serializers.SlugField(required=False, help_text="Train on texts of this corpus.")
@@ -45,10 +52,34 @@ class ModelOfTextsSerializer(ModelRequestSerializer):
     )
     source_kinds = serializers.ListField(child=serializers.CharField(), required=False, help_text="Of a data set.")
     source_systems = serializers.ListField(child=serializers.CharField(), required=False, help_text="Of a data set.")
+    campaigns = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Names of campaigns whose ratings a `quality_estimator` learns from.",
+    )
+    criteria = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Of the campaigns; their mean is predicted. All if left out.",
+    )
+    statistic = serializers.ChoiceField(
+        choices=list(STATISTICS),
+        required=False,
+        help_text="What an output's rating is of those of its raters; `median` if left out.",
+    )
+    cross_validate = serializers.BooleanField(
+        required=False,
+        help_text="Store predictions of the rated outputs, by models that have not seen them, as a score run.",
+    )
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
-        if ("dataset" in data) == ("corpus" in data):
-            raise ValidationError({"dataset": ["Accepted: one of dataset and corpus, or a file as multipart."]})
+        if len({"dataset", "corpus", "campaigns"} & data.keys()) != 1:
+            message = "Accepted: one of dataset, corpus and campaigns, or a file as multipart."
+            raise ValidationError({"dataset": [message]})
+        refused, accepted = (OF_TEXTS, "a data set") if "campaigns" in data else (OF_RATINGS, "campaigns")
+        for name in refused:
+            if name in data:
+                raise ValidationError({name: [f"Accepted only with {accepted}."]})
         return data
 
 
@@ -132,6 +163,8 @@ class TrainedModelsViewSet(JobViewSet):
     def _of_texts(self) -> TrainedModel:
         values = self.validated(ModelOfTextsSerializer)
         new = self._model_request(values)
+        if "campaigns" in values:
+            return self._of_ratings(new, values)
         if "dataset" in values:
             dataset = self.dataset_named(values.pop("dataset"))
             return services.model_train_on_dataset(request=new, dataset=dataset, **values)
@@ -142,6 +175,11 @@ class TrainedModelsViewSet(JobViewSet):
         (corpus,) = find_named(done, [values.pop("corpus")], field="corpus", by="slug")
         return services.model_train_on_corpus(request=new, corpus=corpus, **values)
 
+    def _of_ratings(self, new: ModelRequest, values: dict[str, Any]) -> TrainedModel:
+        campaigns = find_named(self.project.campaigns.all(), values["campaigns"], field="campaigns", by="name")
+        chosen = ChosenRatings(campaigns, values.get("criteria", ()), values.get("statistic", "median"))
+        return model_train_on_ratings(request=new, ratings=chosen, cross_validate=values.get("cross_validate", False))
+
     def _of_file(self) -> TrainedModel:
         values = self.validated(ModelFileSerializer)
         file: UploadedFile[bytes] = values["file"]
@@ -149,10 +187,10 @@ class TrainedModelsViewSet(JobViewSet):
         new = self._model_request(values)
         return create(request=new, filename=file.name or "upload", content=file.read())
 
-    def _model_request(self, values: dict[str, Any]) -> services.ModelRequest:
+    def _model_request(self, values: dict[str, Any]) -> ModelRequest:
         """Take the values of every new model out of a request's."""
         names = [name for name in ModelRequestSerializer().get_fields() if name in values]
-        return services.ModelRequest(self.project, self.user, **{name: values.pop(name) for name in names})
+        return ModelRequest(self.project, self.user, **{name: values.pop(name) for name in names})
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, **_: Any) -> ApiResponse:

@@ -59,7 +59,7 @@ def _needs(metric: type[Metric]) -> str:
     references = f"references (unless {unless})" if unless else "references"
     needed = [
         references if metric.needs_references else "",
-        "sources" if metric.needs_sources else "",
+        "sources" if metric.needs_sources or metric.needs_prompts else "",
         *(f"a {each.choices[0]} model" for each in metric.parameter_list() if each.kind == "model"),
     ]
     return ", ".join(filter(None, needed)) or "the outputs alone"

@@ -79,7 +79,7 @@ def _check(metric: Metric, inputs: Inputs, subset: Subset) -> None:
         raise CommandError(f"--metric {metric.name}: found no weights; accepted: --weighted with a release's file")
     if metric.needs_references and not any(inputs.references):
         raise CommandError(f"--metric {metric.name}: found no reference; accepted: --references or --weighted")
-    if metric.needs_sources and inputs.sources is None:
+    if (metric.needs_sources or metric.needs_prompts) and inputs.sources is None:
         raise CommandError(f"--metric {metric.name}: found no sources; accepted: --sources")
     if subset.kind == "threshold" and inputs.weights is None:
         raise CommandError(f"--subset: found {subset} without weights; accepted: --weighted with a release's file")

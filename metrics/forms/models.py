@@ -15,7 +15,7 @@ from annotation.references.releases.selectors.releases import source_counts
 from metrics.forms.runs import parameter_field
 from metrics.scoring.models.kinds import Kind
 from metrics.selectors.training_texts import CONTEXTS, MESSAGES, RESPONSES
-from metrics.services.training import ModelRequest
+from metrics.services.model_rows import ModelRequest
 
 PART_LABELS = {MESSAGES: "Messages", CONTEXTS: "Contexts: the turns before the message", RESPONSES: "Responses"}
 OPTION = "option_"
@@ -57,20 +57,22 @@ class ModelForm(RefusableForm):
         return {"filename": file.name, "content": file.read()}
 
 
-class _TrainingForm(ModelForm):
+class OptionsForm(ModelForm):
     """The kind decides which options there are."""
 
+    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
+        super().__init__(*args, kind=kind, **kwargs)
+        for parameter in kind.parameters:
+            self.fields[f"{OPTION}{parameter.name}"] = parameter_field(parameter)
+
+
+class _TrainingForm(OptionsForm):
     keep_apart = forms.BooleanField(
         label="Leave out texts that are outputs or references here",
         required=False,
         initial=True,
         help_text="A model that has seen the very texts it helps to judge flatters them. Case and spaces do not count.",
     )
-
-    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
-        super().__init__(*args, kind=kind, **kwargs)
-        for parameter in kind.parameters:
-            self.fields[f"{OPTION}{parameter.name}"] = parameter_field(parameter)
 
 
 class DatasetTrainingForm(_TrainingForm):

@@ -32,6 +32,7 @@ TOKENIZER_NAMES = {
     "zh": "Chinese",
     "none": "None: texts are tokens already, split at spaces alone",
 }
+MANY_DIGITS = 1e6  # from here on a bound is written with commas
 ITEM_CHOICES = [
     ("referenced", "All that have a reference in the release"),
     ("positive", "Those with a reference of positive weight"),
@@ -76,7 +77,10 @@ def parameter_field(parameter: Parameter, models: Sequence[TrainedModel] = ()) -
     }
     number: Callable[..., forms.Field] = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
     if bounds["min_value"] is not None and bounds["max_value"] is not None:
-        common["help_text"] = " ".join(filter(None, (parameter.hint, f"{parameter.low:g} to {parameter.high:g}.")))
+        ends = " to ".join(
+            f"{end:,.0f}" if abs(end) >= MANY_DIGITS else f"{end:g}" for end in (parameter.low, parameter.high)
+        )
+        common["help_text"] = " ".join(filter(None, (parameter.hint, f"{ends}.")))
     messages = dict.fromkeys(("min_value", "max_value", "invalid"), f"Accepted: {parameter.accepted}.")
     return number(required=not parameter.optional, error_messages=messages, **bounds, **common)
 

@@ -31,6 +31,7 @@ GROUPS = {
     "overlap": "Overlap with references",
     "adequacy-fluency": "Adequacy and fluency",
     "embedding": "Embeddings",
+    "estimated": "Without references",
     "text": "The outputs alone",
     "external": "Scored elsewhere",
 }
@@ -180,7 +181,8 @@ class Metric(ABC):
         For people: its name, and what it measures, in one sentence.
     group : str
         One of `GROUPS`.
-    needs_references, needs_sources : bool
+    needs_references, needs_sources, needs_prompts : bool
+        A prompt is all that a system was given, not only the message that is answered: see `Segments`.
     higher_is_better : bool
     judges_quality : bool
         False if neither direction is better in itself (length, diversity): ``higher_is_better`` then only orders
@@ -214,6 +216,7 @@ class Metric(ABC):
     group: ClassVar[str] = "overlap"
     needs_references: ClassVar[bool] = True
     needs_sources: ClassVar[bool] = False
+    needs_prompts: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
     judges_quality: ClassVar[bool] = True
     pools: ClassVar[bool] = False

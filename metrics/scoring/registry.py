@@ -25,6 +25,7 @@ from metrics.scoring.ibleu import IBleu
 from metrics.scoring.length import Length
 from metrics.scoring.meteor import Meteor
 from metrics.scoring.metric import GROUPS, Metric
+from metrics.scoring.quality_estimate import QualityEstimate
 from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.sbleu import SentenceBleu
 from metrics.scoring.self_bleu import SelfBleu
@@ -52,6 +53,7 @@ BUILT_IN: tuple[type[Metric], ...] = (
     Am,
     Fm,
     AmFm,
+    QualityEstimate,
     Length,
     Distinct,
     Entropy,

@@ -28,6 +28,9 @@ class Segments:
     references : S sequences; the i-th holds R_i >= 0 references
     sources : S texts, optional
         What the hypotheses answer or rephrase.
+    prompts : S strings, optional
+        All that a system was given: the meaning representation, or the turns of a conversation, one a line, the last
+        of which is answered.
 
     Raises
     ------
@@ -44,11 +47,13 @@ class Segments:
     systems: Sequence[Sequence[Text]]
     references: Sequence[Sequence[Text]]
     sources: Sequence[Text] | None = None
+    prompts: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         check_corpus(self.systems, self.references)
-        if self.sources is not None and len(self.sources) != len(self.references):
-            raise ValueError(f"sources: found {len(self.sources)}; accepted: {len(self.references)}, one per segment")
+        for name, texts in (("sources", self.sources), ("prompts", self.prompts)):
+            if texts is not None and len(texts) != len(self.references):
+                raise ValueError(f"{name}: found {len(texts)}; accepted: {len(self.references)}, one per segment")
 
     @property
     def n_systems(self) -> int:

@@ -42,6 +42,8 @@ class Entry:
             needs.append(f"{references} (unless {unless})" if unless else references)
         if self.metric.needs_sources:
             needs.append("the messages answered")
+        if self.metric.needs_prompts:
+            needs.append("what was given to the systems")
         needs += [f"a trained model ({KINDS[each.choices[0]].label})" for each in model_parameters(self.name)]
         return needs or ["the outputs alone"]
 

@@ -19,6 +19,7 @@ BoolArray = npt.NDArray[np.bool_]
 Reference = tuple[int, str, float, bool]  # response id, text, weight, whether it is the original
 DIGESTED_AT_ONCE = 10_000
 REFERENCE_TEXT = ("item__external_id", "response__text")
+PROMPT = ("meaning_representation", "context", "message")
 NO_REFERENCE = "no reference in the release"
 NO_PLAIN_REFERENCE = "no reference in the data set"
 NO_POSITIVE = "no reference with a positive weight"
@@ -187,9 +188,34 @@ def _outputs(
     return {(system_id, item_id): (response_id, text) for system_id, item_id, response_id, text in rows}
 
 
-def texts_digests(systems: Sequence[System], *, sources: bool, reference_kinds: Sequence[str] = ()) -> dict[str, str]:
-    """Return the SHA-256 of the systems' outputs and, if requested, of the messages that they answer and of the data
-    set's own references from sources of these kinds.
+def prompt_texts(item_ids: IntArray) -> list[str]:
+    """Return what systems were given for these items (S,), each as one text: see `prompt_text`."""
+    columns = Item.objects.filter(pk__in=item_ids.tolist()).values_list("pk", *PROMPT)
+    by_item = {pk: prompt_text(*given) for pk, *given in columns.iterator(DIGESTED_AT_ONCE)}
+    return [by_item[pk] for pk in item_ids.tolist()]
+
+
+def prompt_text(meaning_representation: str, context: Sequence[str], message: str) -> str:
+    """Return the meaning representation, or without one the turns of the context and the message, one a line.
+
+    Examples
+    --------
+    >>> prompt_text("inform(name=Aromi)", [], ""), prompt_text("", ["Hi!"], "And you?")
+    ('inform(name=Aromi)', 'Hi!\\nAnd you?')
+    """
+    return meaning_representation or "\n".join([*context, message])
+
+
+def item_prompt(item: Item) -> str:
+    """Return what systems were given for an item: see `prompt_text`."""
+    return prompt_text(item.meaning_representation, item.context, item.message)
+
+
+def texts_digests(
+    systems: Sequence[System], *, sources: bool, prompts: bool = False, reference_kinds: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return the SHA-256 of the systems' outputs and, if requested, of the messages that they answer, of all that the
+    systems were given, and of the data set's own references from sources of these kinds.
 
     Any change of a text or of the order changes it, and so every signature that names it.
     """
@@ -197,10 +223,13 @@ def texts_digests(systems: Sequence[System], *, sources: bool, reference_kinds: 
     rows = outputs.order_by("system__name", "item__position", "item_id")
     texts = rows.values_list("system__name", "item__external_id", "response__text")
     digests = {"outputs": _digest(texts.iterator(DIGESTED_AT_ONCE))}
+    items = Item.objects.filter(pk__in=outputs.values("item")).order_by("position", "pk")
     if sources:
-        items = Item.objects.filter(pk__in=outputs.values("item")).order_by("position", "pk")
         messages = items.values_list("external_id", "message")
         digests["sources"] = _digest(messages.iterator(DIGESTED_AT_ONCE))
+    if prompts:
+        given = items.values_list("external_id", *PROMPT)
+        digests["prompts"] = _digest(given.iterator(DIGESTED_AT_ONCE))
     if reference_kinds:
         references = plain_sources(systems[0].dataset_id, reference_kinds)
         in_order = references.order_by("item__position", "item_id", "response__text_key").distinct()

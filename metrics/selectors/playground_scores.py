@@ -129,7 +129,7 @@ def _line(metric: type[Metric], trial: Trial, models: ModelStore) -> MetricLine:
         line.reason = metric.no_lone_score
     elif reason := metric.unavailable():
         line.reason = reason
-    elif metric.needs_sources and not trial.source.strip():
+    elif (metric.needs_sources or metric.needs_prompts) and not trial.source.strip():
         line.reason = "It reads the message, and there is none."
     elif metric.needs_references and not trial.references:
         line.reason = "It compares with references, and there is none."

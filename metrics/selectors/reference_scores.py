@@ -17,6 +17,7 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.registry import METRICS
 from metrics.scoring.rouge_l import RougeL
+from metrics.selectors.corpus import item_prompt
 from metrics.selectors.explanations import run_references
 from metrics.selectors.runs import run_metric
 from metrics.subsets import Subset
@@ -118,14 +119,19 @@ def reference_scores(
     if metric is None:
         scores.reason = f"This installation has no metric “{run.metric}” with these parameters."
     elif metric.name == External.name:
-        scores.reason = "This score was made elsewhere, so Assay cannot explain it."
+        scores.reason = (
+            "A model that had not seen this output predicted its rating; the parts of a prediction are not explained."
+            if "cross_validated" in run.report
+            else "This score was made elsewhere, so Assay cannot explain it."
+        )
     elif metric.slow and not requested and not metric.unavailable():
         scores.on_request = metric.slow
     else:
         texts, weights = [row.response.text for row in rows], np.array([row.weight for row in rows], dtype=np.float64)
+        given = item_prompt(item) if metric.needs_prompts else item.message
         try:
             explanation = explain_segment(
-                metric, hypothesis.text, texts, weights=weights, counts=counts, source=item.message, models=models
+                metric, hypothesis.text, texts, weights=weights, counts=counts, source=given, models=models
             )
         except (ValueError, OSError) as error:
             scores.reason = str(error)

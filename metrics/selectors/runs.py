@@ -43,6 +43,7 @@ from metrics.selectors.arrays import (
     shards_of,
 )
 from metrics.selectors.corpus import plain_kinds
+from metrics.selectors.predictions import NOT_PREDICTED
 from metrics.selectors.ranges import range_words
 from metrics.subsets import Subset
 
@@ -208,7 +209,7 @@ def plain_kinds_of(run: ScoreRun) -> list[str]:
 def unscored_reason(run: ScoreRun) -> str:
     """Return why an output of the run has no score."""
     if run.metric == External.name:
-        return NOT_IN_FILE
+        return NOT_PREDICTED if "cross_validated" in run.report else NOT_IN_FILE
     return "no usable reference" if reads_references(run) else "nothing to count"
 
 

@@ -112,8 +112,10 @@ def _keys(rows: QuerySet[Any]) -> Set[bytes]:
 
 
 def texts_label(model: TrainedModel) -> str:
-    """Describe the chosen texts of a data set or corpus; empty for files."""
+    """Describe the chosen texts or ratings of a data set or corpus; empty for files."""
     source = model.source
+    if "campaigns" in source:
+        return f"{source['statistic']} of {', '.join(source['criteria'])} in {', '.join(source['campaigns'])}"
     responses = [f"responses {SourceKind(kind).label.lower()}" for kind in source.get("source_kinds", [])]
     outputs = [f"outputs of {system}" for system in source.get("source_systems", [])]
     return ", ".join([*source.get("texts", []), *responses, *outputs])

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.models import Project
 from metrics.errors import ScoreRunRefused
-from metrics.scoring.models.kinds import KINDS, TRAINABLE
+from metrics.scoring.models.kinds import KINDS, RATED, TRAINABLE
 from metrics.scoring.registry import METRICS
 from metrics.selectors import models as selectors
 
@@ -48,7 +48,7 @@ def _reference(project: Project, kind: str, name: str, field: str) -> str:
         raise ScoreRunRefused.at(field, message)
     command = f"manage.py train_metric_model --project {project.slug} --kind {kind}"
     remedy = f"Register one with {command} --register FOLDER."
-    if kind in TRAINABLE:
+    if kind in (*TRAINABLE, *RATED):
         remedy = f"Train one under Models, or with {command}."
     given = f"found {name!r}, but" if name else "none was named, and"
     raise ScoreRunRefused.at(field, f"{field}: {given} this project has no {KINDS[kind].label} yet. {remedy}")

@@ -25,8 +25,9 @@ from metrics.scoring.resampling import (
 )
 from metrics.selectors.arrays import iter_shards, shards_of
 from metrics.selectors.comparisons import compares_shared_segments, shared_segments
-from metrics.selectors.runs import is_higher_better, ordered_systems
-from metrics.services.scoring import little_endian, system_score_fields
+from metrics.selectors.runs import is_higher_better, ordered_systems, run_metric
+from metrics.selectors.seen import seen_of_systems
+from metrics.services.scoring import little_endian, model_store, system_score_fields
 
 FloatArray = npt.NDArray[np.float64]
 Step = Callable[[int, int], None]
@@ -77,7 +78,7 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
     if replicates is not None and len(systems) > 1:
         standings = _standings(run, report, scores, replicates, max(by_system))
     return RunResult(
-        report | {"pooled": is_pool},
+        report | {"pooled": is_pool} | _seen(run, systems),
         bootstrap | _undefined(systems, intervals),
         None if replicates is None else little_endian(replicates, "<f8"),
         [
@@ -91,6 +92,13 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
             for i, system in enumerate(systems)
         ],
     )
+
+
+def _seen(run: ScoreRun, systems: list[System]) -> dict[str, Any]:
+    """Return how many of the outputs the run's model was trained on, for a report; empty for other metrics."""
+    metric = run_metric(run)
+    seen = None if metric is None else seen_of_systems(metric, systems, model_store())
+    return {} if seen is None else {"seen": seen._asdict()}
 
 
 def _standings(

@@ -36,7 +36,7 @@ ALL = Subset()
 TITLE = 255  # characters of a group's title
 HASHED = ("model", "text")  # kinds of parameters of which a signature may show only the first digits of a hash
 # In a signature. Older runs, whose hashes have fewer digits, are not checked.
-TEXTS = re.compile(rf"\|(outputs|sources|references):(?:\d+-)?([0-9a-f]{{{SHOWN}}})(?=\|)")
+TEXTS = re.compile(rf"\|(outputs|sources|prompts|references):(?:\d+-)?([0-9a-f]{{{SHOWN}}})(?=\|)")
 RESAMPLING_FROM = 90  # percent of a run when its shards are scored
 
 
@@ -94,6 +94,8 @@ def run_signature(texts: RunTexts, metric: Metric, subset: Subset, digests: Mapp
     fields.append(("outputs", f"{len(texts.systems)}-{digests['outputs'][:SHOWN]}"))
     if metric.needs_sources:
         fields.append(("sources", digests["sources"][:SHOWN]))
+    if metric.needs_prompts:
+        fields.append(("prompts", digests["prompts"][:SHOWN]))
     line = signature_line(metric.name, fields, metric.version)
     full = {
         "signature": line,
@@ -108,6 +110,8 @@ def run_signature(texts: RunTexts, metric: Metric, subset: Subset, digests: Mapp
     }
     if plain:
         full["references"] = plain
+    if metric.needs_prompts:
+        full["prompts"] = digests["prompts"]
     return line, hashlib.sha256(canonical_json(full)).hexdigest()
 
 
@@ -149,14 +153,14 @@ def score_runs_request(
     if not metrics:
         raise ScoreRunRefused.at("metrics", "Choose at least one metric.")
     texts = _checked_texts(project, release, dataset, systems)
-    digests: dict[tuple[bool, bool], dict[str, str]] = {}
+    digests: dict[tuple[bool, bool, bool], dict[str, str]] = {}
     group: RunGroup | None = None
     runs = []
     for name, parameters in metrics:
         built = metric_from(name, parameters_with_models(project, name, parameters))
         _check_computable(built)
         checked = checked_subset(texts, built, subset)
-        reads = (built.needs_sources, built.needs_references)
+        reads = (built.needs_sources, built.needs_prompts, built.needs_references)
         if reads not in digests:
             digests[reads] = run_digests(texts, built, checked)
         run, created = get_or_create_run(texts, built, checked, digests[reads], by, group or REQUESTED)
@@ -204,12 +208,12 @@ def _readings(
     texts: RunTexts, rows: Sequence[tuple[Metric, Subset]]
 ) -> Iterator[tuple[RunTexts, Metric, Subset, dict[str, str]]]:
     """Yield for each row the texts that it reads, the metric, the subset as runs name it, and the texts' hashes."""
-    digests: dict[tuple[bool, tuple[str, ...]], dict[str, str]] = {}
+    digests: dict[tuple[bool, bool, tuple[str, ...]], dict[str, str]] = {}
     for metric, subset in rows:
         read = texts if metric.needs_references else replace(texts, release=None)
         checked = checked_subset(read, metric, subset)
         plain = read.release is None and metric.needs_references
-        reads = (metric.needs_sources, tuple(plain_kinds(checked)) if plain else ())
+        reads = (metric.needs_sources, metric.needs_prompts, tuple(plain_kinds(checked)) if plain else ())
         if reads not in digests:
             digests[reads] = run_digests(read, metric, checked)
         yield read, metric, checked, digests[reads]
@@ -225,7 +229,9 @@ def stored_subset(texts: RunTexts, metric: Metric, subset: Subset) -> Subset:
 def run_digests(texts: RunTexts, metric: Metric, subset: Subset) -> dict[str, str]:
     """Return the hashes of all texts that the metric reads, but for a release's references: that has its own."""
     kinds = plain_kinds(subset) if texts.release is None and metric.needs_references else []
-    return texts_digests(texts.systems, sources=metric.needs_sources, reference_kinds=kinds)
+    return texts_digests(
+        texts.systems, sources=metric.needs_sources, prompts=metric.needs_prompts, reference_kinds=kinds
+    )
 
 
 def _checked_texts(
@@ -395,7 +401,9 @@ def _check_outputs(run: ScoreRun) -> None:
     """Fail the run if its texts are no longer those that its signature names."""
     named = dict(TEXTS.findall(run.signature))
     systems = ordered_systems(run)
-    current = texts_digests(systems, sources="sources" in named, reference_kinds=plain_kinds_of(run))
+    current = texts_digests(
+        systems, sources="sources" in named, prompts="prompts" in named, reference_kinds=plain_kinds_of(run)
+    )
     for texts, digits in named.items():
         if not current[texts].startswith(digits):
             raise MetricsError(f"The {texts} were changed while they were scored. Start the run again.")

@@ -173,7 +173,7 @@ def _preview(
             lowest=lowest,
             highest=highest,
             level=table.level,
-            content=_digest(table.systems, [items[position] for position in positions.tolist()], scores),
+            content=scores_digest(table.systems, [items[position] for position in positions.tolist()], scores),
         )
     except ValueError as error:
         parameter = str(error).split(":", 1)[0]
@@ -192,7 +192,7 @@ def _range(options: ImportOptions, table: FileScores) -> tuple[float | None, flo
     return numbers[0] if lowest is None else float(lowest), numbers[1] if highest is None else float(highest)
 
 
-def _digest(systems: Sequence[str], items: Sequence[str], scores: Floats) -> str:
+def scores_digest(systems: Sequence[str], items: Sequence[str], scores: Floats) -> str:
     """Return the hash of the scores with their systems and items, whatever the layout of the file."""
     digest = hashlib.sha256()
     for names in (systems, items):
@@ -271,26 +271,32 @@ def _store(
     claim = job_claim(ScoreRun, run.pk)
     if claim is None:  # no other process can see a row of this transaction
         raise ScoreRunRefused(f"Run {run.number} is being worked on; try again.")
-    report = _store_segments(run, preview) if preview.of_segments else _store_systems(run, preview, texts.systems)
+    if preview.of_segments:
+        report = segments_store(run, preview.positions, preview.scores)
+    else:
+        report = _store_systems(run, preview, texts.systems)
     report |= {"missing": preview.n_missing, "imported": provenance}
     claim.finish(report=report, progress_total=1)
     run.refresh_from_db()
     return run, True
 
 
-def _store_segments(run: ScoreRun, preview: ScorePreview) -> dict[str, Any]:
-    """Store one shard with all segments; the scores of systems are computed from it."""
+def segments_store(run: ScoreRun, positions: Ints, scores: Floats, *, unscored: str = NOT_IN_FILE) -> dict[str, Any]:
+    """Store one shard with the segments (S,) at these positions; the scores of systems are computed from it.
+
+    ``unscored`` is why items have none of the scores (T, S). Call it in the transaction that ends the run.
+    """
     ids = list(Item.objects.filter(dataset=run.dataset_id).order_by("position").values_list("id", "external_id"))
-    statistics = mean_statistics(preview.scores)
+    statistics = mean_statistics(scores)
     any_system = statistics.valid.any(axis=0)
-    scored = set(preview.positions.tolist())
+    scored = set(positions.tolist())
     dropped = {
-        NOT_IN_FILE: [name for position, (_, name) in enumerate(ids) if position not in scored],
-        NO_SYSTEM: [ids[position][1] for position in preview.positions[~any_system].tolist()],
+        unscored: [name for position, (_, name) in enumerate(ids) if position not in scored],
+        NO_SYSTEM: [ids[position][1] for position in positions[~any_system].tolist()],
     }
-    item_ids = np.array([ids[position][0] for position in preview.positions.tolist()], dtype=np.int64)
+    item_ids = np.array([ids[position][0] for position in positions.tolist()], dtype=np.int64)
     fields = {
-        **array_fields(item_ids, statistics, preview.scores),
+        **array_fields(item_ids, statistics, scores),
         "report": {
             "items": int(item_ids.size),
             "items_scored": int(any_system.sum()),

@@ -105,7 +105,7 @@ def text_score(*, metric: Metric, text: ScorableText) -> ScoredText:
 def _check(metric: Metric, text: ScorableText) -> None:
     if metric.needs_references and not text.references:
         raise ScoreRunRefused.at("references", f"{metric.label} compares with references: found none; accepted: one.")
-    if metric.needs_sources and not text.message.strip():
+    if (metric.needs_sources or metric.needs_prompts) and not text.message.strip():
         raise ScoreRunRefused.at("message", f"{metric.label} reads the message that is answered, and there is none.")
     pairs = len(text.hypothesis.split()) * sum(len(reference.split()) for reference in text.references)
     if isinstance(metric, Ter) and pairs > TER_AT_ALL:

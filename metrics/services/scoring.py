@@ -14,7 +14,7 @@ from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Pooled
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.resampling import Interval
 from metrics.scoring.segments import Segments
-from metrics.selectors.corpus import BoolArray, Corpus, IntArray
+from metrics.selectors.corpus import BoolArray, Corpus, IntArray, prompt_texts
 from metrics.subsets import Subset
 
 FloatArray = npt.NDArray[np.float64]
@@ -30,7 +30,9 @@ class Scorer:
 
     def __init__(self, corpus: Corpus, metrics: Iterable[Metric], models: ModelStore | None = None) -> None:
         self.corpus = corpus
-        segments = Segments(corpus.hypotheses, corpus.references, corpus.sources)
+        metrics = list(metrics)
+        prompts = prompt_texts(corpus.item_ids) if any(metric.needs_prompts for metric in metrics) else None
+        segments = Segments(corpus.hypotheses, corpus.references, corpus.sources, prompts)
         self.workspace = Workspace(segments, metrics, models or model_store())
 
     def statistics(self, metric: Metric, subset: Subset, state: CorpusState | None = None) -> MetricStatistics:

@@ -5,54 +5,44 @@ import io
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import structlog
 from django.conf import settings
 from django.db import transaction
 
 from annotation.core.canonical import canonical_json
 from annotation.core.file_limits import UNPACKED_BYTES
 from annotation.core.jobs import Claim, job_run
-from annotation.core.names import slug_of
 from annotation.core.progress import Progress, noop
 from annotation.datasets.sources import check_sources
-from annotation.models import Corpus, Dataset, JobState, Project, User
+from annotation.models import Corpus, Dataset, JobState, User
 from annotation.projects.services.audit import audit_record
 from metrics.errors import MetricsError
 from metrics.models import TrainedModel
 from metrics.scoring import VERSION
 from metrics.scoring.models.distinct_texts import Survey, kept_texts, survey
-from metrics.scoring.models.files import Model
-from metrics.scoring.models.kinds import Kind, get_kind
+from metrics.scoring.models.kinds import RATED
 from metrics.selectors import training_texts
 from metrics.selectors.models import folder_of, runs_using
 from metrics.selectors.training_texts import OUTPUTS, PARTS, REFERENCES, Texts
 from metrics.services.model_files import load_model, temporary_file
-from metrics.services.scoring import model_store
+from metrics.services.model_rows import (
+    Made,
+    ModelRequest,
+    get_kind_or_refuse,
+    model_create,
+    model_keep,
+    trained_before,
+)
+from metrics.services.quality_training import checkpoint_folder, checkpoint_remove, train_on_ratings
 
-log = structlog.get_logger("assay.model")
 LISTED = 20
 OpenFile = Callable[[], BinaryIO]
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ModelRequest:
-    """A new model. Its name gets another version if it exists; ``keep_apart`` leaves out the project's outputs and
-    references."""
-
-    project: Project
-    by: User | None
-    name: str
-    kind: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    keep_apart: bool = True
 
 
 def model_train_on_dataset(
@@ -67,6 +57,7 @@ def model_train_on_dataset(
 
     The caller enqueues ``metrics.tasks.train_model`` with the id.
     """
+    _check_reads_texts(request)
     if dataset.project_id != request.project.pk:
         raise MetricsError.at("dataset", f"Data set “{dataset}” belongs to another project.")
     _check_parts(texts, (training_texts.MESSAGES, training_texts.CONTEXTS))
@@ -79,13 +70,14 @@ def model_train_on_dataset(
         "source_kinds": sorted(source_kinds),
         "source_systems": sorted(source_systems),
     }
-    return _create(request, source, dataset=dataset)
+    return model_create(request, source, dataset=dataset)
 
 
 def model_train_on_corpus(
     *, request: ModelRequest, corpus: Corpus, texts: Sequence[str] = (training_texts.RESPONSES,)
 ) -> TrainedModel:
     """Queue a training on texts of an indexed corpus: contexts, messages, responses."""
+    _check_reads_texts(request)
     if corpus.project_id != request.project.pk:
         raise MetricsError.at("corpus", f"Corpus “{corpus}” belongs to another project.")
     if corpus.state != JobState.DONE:
@@ -94,19 +86,21 @@ def model_train_on_corpus(
     _check_parts(texts, PARTS)
     if not texts:
         raise MetricsError.at("texts", f"No texts are chosen; accepted: {', '.join(PARTS)}.")
-    return _create(request, {"corpus": corpus.slug, "texts": sorted(texts)}, corpus=corpus)
+    return model_create(request, {"corpus": corpus.slug, "texts": sorted(texts)}, corpus=corpus)
 
 
 def model_train_on_upload(*, request: ModelRequest, filename: str, content: bytes) -> TrainedModel:
     """Queue a training on an uploaded file in UTF-8 with one text per line; it may be compressed."""
+    _check_reads_texts(request)
     if not content:
         raise MetricsError.at("file", f"File: {filename!r} is empty; accepted: a text a line.")
-    return _create(request, {"file": filename[:255]}, content=content)
+    return model_create(request, {"file": filename[:255]}, content=content)
 
 
 def model_train_on_file(*, request: ModelRequest, path: Path, progress: Progress = noop) -> TrainedModel:
     """Train at once on a file of this host, of any length."""
-    model = _create(request, {"file": path.name[:255], "here": True})
+    _check_reads_texts(request)
+    model = model_create(request, {"file": path.name[:255], "here": True})
     return _run_at_once(model, lambda job, claim: _train(job, claim, lambda: path.open("rb")), progress)
 
 
@@ -118,21 +112,19 @@ def model_register_upload(*, request: ModelRequest, filename: str, content: byte
         raise MetricsError.at("file", message)
     if not content:
         raise MetricsError.at("file", f"File: {filename!r} is empty; accepted: {kind.made_elsewhere}.")
-    return _create(request, {"registered": filename[:255]}, content=content)
+    return model_create(request, {"registered": filename[:255]}, content=content)
 
 
 def model_register(*, request: ModelRequest, path: str, progress: Progress = noop) -> TrainedModel:
     """Read at once a model on this host: a file of another program, or a model's folder."""
     get_kind_or_refuse(request.kind)
-    model = _create(request, {"registered": Path(path).name[:255], "here": True})
+    model = model_create(request, {"registered": Path(path).name[:255], "here": True})
     return _run_at_once(model, lambda job, claim: _register(job, claim, path), progress)
 
 
-def get_kind_or_refuse(name: str) -> Kind:
-    try:
-        return get_kind(name)
-    except ValueError as error:
-        raise MetricsError.at("kind", f"{error}.") from error
+def _check_reads_texts(request: ModelRequest) -> None:
+    if request.kind in RATED:
+        raise MetricsError.at("kind", f"kind: found {request.kind!r}, which learns from ratings, not from texts.")
 
 
 def _check_parts(given: Sequence[str], accepted: Sequence[str]) -> None:
@@ -141,52 +133,9 @@ def _check_parts(given: Sequence[str], accepted: Sequence[str]) -> None:
         raise MetricsError.at("texts", f"Texts: found {unknown[0]!r}; accepted: {', '.join(accepted)}.")
 
 
-def _create(request: ModelRequest, source: dict[str, Any], **fields: Any) -> TrainedModel:
-    """Create the next version of the name."""
-    is_trained = "registered" not in source
-    if is_trained:
-        source["keep_apart"] = request.keep_apart
-    options = _checked_options(request) if is_trained else {}
-    project, name, kind = request.project, request.name.strip(), request.kind
-    slug = slug_of(name)
-    with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # versions are counted one request at a time
-        newest = project.trained_models.filter(slug=slug).order_by("-version").values_list("version", "kind").first()
-        if newest is not None and newest[1] != kind:
-            message = f"Name: {slug!r} is a model of kind {newest[1]} already; choose another name."
-            raise MetricsError.at("name", message)
-        model = TrainedModel.objects.create(
-            project=project,
-            requested_by=request.by,
-            name=name,
-            slug=slug,
-            version=1 if newest is None else newest[0] + 1,
-            kind=kind,
-            options=options,
-            source=source,
-            **fields,
-        )
-        audit_record(
-            verb="model.train" if is_trained else "model.register",
-            summary=f"Requested the {model.kind_label} “{model}”.",
-            project=project,
-            by=request.by,
-            data={"model": f"{slug}/v{model.version}", "kind": kind, "options": options, "source": source},
-        )
-    return model
-
-
-def _checked_options(request: ModelRequest) -> dict[str, Any]:
-    try:
-        return get_kind_or_refuse(request.kind).checked(request.options).as_dict()
-    except ValueError as error:
-        raise MetricsError.at(str(error).split(":", 1)[0], f"{error}.") from error
-
-
 # --- Work -------------------------------------------------------------------------------------------------------------
 
-Fields = dict[str, Any]  # of a finished model
-Work = Callable[[TrainedModel, Claim], Fields]
+Work = Callable[[TrainedModel, Claim], Made]
 
 
 def model_execute(*, model_id: int, progress: Progress = noop) -> None:
@@ -209,16 +158,19 @@ def _run_at_once(model: TrainedModel, work: Work, progress: Progress) -> Trained
 
 def _finish(model: TrainedModel, claim: Claim, work: Work) -> None:
     started = time.monotonic()
-    fields = work(model, claim)
-    fields["report"]["seconds"] = round(time.monotonic() - started, 3)
+    made = work(model, claim)
+    report = made.fields["report"] | {"seconds": round(time.monotonic() - started, 3)}
     with transaction.atomic():
         claim.lock()
-        claim.finish(**fields, content=None, progress_note="")
+        claim.finish(**made.fields | {"report": report | made.store()}, content=None, progress_note="")
+    checkpoint_remove(model)
 
 
-def _train_or_register(model: TrainedModel, claim: Claim) -> Fields:
+def _train_or_register(model: TrainedModel, claim: Claim) -> Made:
     if model.source.get("here"):
         raise MetricsError("A command read the file and ended early. Run the command again.")
+    if "campaigns" in model.source:
+        return train_on_ratings(model, claim)
     if "registered" in model.source:
         with temporary_file(_content(model), model.source["registered"]) as path:
             return _register(model, claim, str(path))
@@ -231,7 +183,7 @@ def _content(model: TrainedModel) -> bytes:
     return bytes(model.content)
 
 
-def _train(model: TrainedModel, claim: Claim, open_file: OpenFile) -> Fields:
+def _train(model: TrainedModel, claim: Claim, open_file: OpenFile) -> Made:
     kind = get_kind_or_refuse(model.kind)
     texts = _texts(model, open_file)
     groups = training_texts.compared_keys(model.project)
@@ -247,10 +199,11 @@ def _train(model: TrainedModel, claim: Claim, open_file: OpenFile) -> Fields:
         raise MetricsError(_nothing_left(counts))
     training_hash = _training_hash(model, counts)
     report = survey_report(counts, {name: len(keys) for name, keys in groups.items()})
-    earlier = _trained_before(model, training_hash)
+    earlier = trained_before(model, training_hash)
     if earlier is not None:
         report |= {"model": earlier.report["model"], "same_as": {"id": earlier.pk, "name": str(earlier)}}
-        return {"digest": earlier.digest, "size": earlier.size, "report": report, "training_hash": training_hash}
+        fields = {"digest": earlier.digest, "size": earlier.size, "report": report, "training_hash": training_hash}
+        return Made(fields)
     claim.progress(0, n, f"Training on {n:,} texts")
     try:
         trained = kind.train(
@@ -262,10 +215,10 @@ def _train(model: TrainedModel, claim: Claim, open_file: OpenFile) -> Fields:
         )
     except ValueError as error:
         raise MetricsError(f"{error}.") from error
-    return _store(model, kind, trained, report) | {"training_hash": training_hash}
+    return Made(model_keep(model, trained, report) | {"training_hash": training_hash})
 
 
-def _register(model: TrainedModel, claim: Claim, path: str) -> Fields:
+def _register(model: TrainedModel, claim: Claim, path: str) -> Made:
     def progress(done: int, total: int) -> None:
         claim.progress(done // 1024, total // 1024, "Reading the model")
 
@@ -276,18 +229,7 @@ def _register(model: TrainedModel, claim: Claim, path: str) -> Fields:
     except (ValueError, OSError) as error:
         message = str(error).replace(f"{Path(path).parent}/", "")  # an upload's folder means nothing to a reader
         raise MetricsError(f"{message}.") from error
-    return _store(model, kind, loaded, {})
-
-
-def _store(model: TrainedModel, kind: Kind, made: Model, report: dict[str, Any]) -> Fields:
-    try:
-        model_store().add(made)
-    except OSError as error:
-        log.error("model not written", folder=str(settings.MODELS_DIR), error=str(error))
-        raise MetricsError(f"The model cannot be written: {error.strerror or type(error).__name__}.") from error
-    model.digest = made.digest
-    size = sum(file.stat().st_size for file in folder_of(model).rglob("*") if file.is_file())
-    return {"digest": made.digest, "size": size, "report": report | {"model": made.facts}, "training_hash": ""}
+    return Made(model_keep(model, loaded, {}))
 
 
 def _texts(model: TrainedModel, open_file: OpenFile) -> Texts:
@@ -311,14 +253,6 @@ def _nothing_left(counts: Survey) -> str:
 def _training_hash(model: TrainedModel, counts: Survey) -> str:
     training = {"kind": model.kind, "options": model.options, "texts": counts.digest, "version": VERSION}
     return hashlib.sha256(canonical_json(training)).hexdigest()
-
-
-def _trained_before(model: TrainedModel, training_hash: str) -> TrainedModel | None:
-    """Return a model of the same training in this project whose files are on this host."""
-    done = TrainedModel.objects.filter(
-        project=model.project_id, kind=model.kind, training_hash=training_hash, state=JobState.DONE
-    )
-    return next((other for other in done.defer("content").order_by("pk") if folder_of(other).exists()), None)
 
 
 def survey_report(counts: Survey, sizes: Mapping[Any, int]) -> dict[str, Any]:
@@ -367,6 +301,8 @@ def model_delete(*, model: TrainedModel, by: User | None) -> None:
         data={"model": f"{model.slug}/v{model.version}", "kind": model.kind, "digest": model.digest},
     )
     folder = folder_of(model) if model.digest and not others.exists() else None
+    checkpoint = checkpoint_folder(model)
     model.delete()
-    if folder is not None:
-        transaction.on_commit(lambda: shutil.rmtree(folder, ignore_errors=True))
+    for unused in (checkpoint, folder):
+        if unused is not None:
+            transaction.on_commit(partial(shutil.rmtree, unused, ignore_errors=True))

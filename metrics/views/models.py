@@ -19,14 +19,18 @@ from annotation.core.job_views import cancel_view, job_part, retry_view
 from annotation.core.kept_files import FileKeeper, KeptFileForm
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
-from annotation.models import JobState, Project, Role
-from metrics import charts_models, tasks
+from annotation.models import Dataset, JobState, Project, Role
+from metrics import charts_models, charts_quality, tasks
 from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelForm, ModelUploadForm, UploadTrainingForm
+from metrics.forms.quality import RatingTrainingForm
 from metrics.models import TrainedModel
-from metrics.scoring.models.kinds import KINDS, Kind
+from metrics.scoring.models.kinds import KINDS, RATED, Kind
 from metrics.selectors import models as selectors
+from metrics.selectors.predictions import WHOLE
+from metrics.selectors.training_ratings import rated_datasets
 from metrics.selectors.training_texts import corpora_to_train_on, source_label, texts_label
 from metrics.services import training as services
+from metrics.services.quality_training import model_train_on_ratings
 
 MODEL_COLUMNS = ("model", "version", "kind", "state", "texts", "words", "vocabulary", "bytes", "sha256", "runs", "made")
 OVERLAP_COLUMNS = ("dataset", "outputs", "outputs_of", "references", "references_of", "kept_apart")
@@ -79,7 +83,11 @@ class Origin:
 def origins_for(project: Project, kind: Kind) -> list[Origin]:
     """Return data sets, corpora and an upload of texts; for some kinds a file of another program."""
     origins: list[Origin] = []
-    if kind.options is not None:
+    if kind.name in RATED:
+        for dataset in rated_datasets(project):
+            value, label = f"ratings:{dataset.slug}", f"Ratings: {dataset.name}"
+            origins.append(Origin(value, label, RatingTrainingForm, _train_on_ratings, {"dataset": dataset}))
+    elif kind.options is not None:
         train: Callable[..., TrainedModel] = services.model_train_on_dataset
         for dataset in project.datasets.order_by("name"):
             value, label = f"dataset:{dataset.slug}", f"Data set: {dataset.name}"
@@ -94,6 +102,11 @@ def origins_for(project: Project, kind: Kind) -> list[Origin]:
         label = "An upload: a model made elsewhere"
         origins.append(Origin("model", label, ModelUploadForm, services.model_register_upload))
     return origins
+
+
+def _train_on_ratings(*, dataset: Dataset, **arguments: Any) -> TrainedModel:
+    """Queue a training on ratings; the campaigns name the data set."""
+    return model_train_on_ratings(**arguments)
 
 
 @require_http_methods(["GET", "POST"])
@@ -167,8 +180,10 @@ def _usual_name(kind: Kind, origin: Origin) -> str:
 def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
     project = request.project
     context: dict[str, Any] = {"project": project, "model": model, "may_manage": may_manage(project)}
+    context["learning"] = learning_context(model)
     if request.htmx:
-        return job_part(request, model, "metrics/_model_status.html", context)
+        template = "metrics/parts/learning_curve.html" if "curve" in request.GET else "metrics/_model_status.html"
+        return job_part(request, model, template, context)
     kind = KINDS[model.kind]
     context |= {
         "kind": kind,
@@ -183,6 +198,7 @@ def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
         "facts": model.report.get("model", {}),
         "may_retry": may_manage(project) and model.state in (JobState.FAILED, JobState.CANCELLED),
         "here": model.source.get("here", False),
+        "learns_from_ratings": model.kind in RATED,
     }
     if model.state == JobState.DONE:
         runs = selectors.runs_using(model)
@@ -198,7 +214,16 @@ def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
     return render(request, "metrics/model_detail.html", context)
 
 
+def learning_context(model: TrainedModel) -> dict[str, Any] | None:
+    """Return what the page says of a training in passes; None for one without."""
+    curves = model.report.get("curves", {})
+    best = charts_quality.best_pass(curves)
+    return None if best is None else {"best": best, "folds": len(curves) - 1, "n": curves[WHOLE][-1]["number"]}
+
+
 def _yes_or_no(value: object) -> object:
+    if value is None:
+        return "as in the training"
     return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
@@ -245,6 +270,22 @@ def model_overlap_download(request: MemberRequest, model: TrainedModel, file_for
     ]
     filename = f"{model.slug}-v{model.version}-overlap"
     return table_response(format=file_format, filename=filename, columns=OVERLAP_COLUMNS, rows=rows)
+
+
+@require_GET
+@object_view(get_model_or_404, Role.VIEWER)
+def model_learning(request: MemberRequest, model: TrainedModel, file_format: str = "") -> HttpResponseBase:
+    """Send the learning curve for the page or as a picture, or its numbers as a table, also while the model learns."""
+    curves = model.report.get("curves", {})
+    if not curves:
+        raise Http404("This model has no learning curve.")
+    filename = f"{request.project.slug}-model-{model.pk}-learning-curve"
+    if not file_format or file_format in MEDIA_TYPES:
+        chart = charts_quality.learning_curve(curves, theme=chart_theme(request))
+        return chart_response(chart, file_format or "json", filename)
+    rows = [tuple(row.values()) for row in charts_quality.curve_points(curves)]
+    columns = ("training", "pass", "coefficient", "value")
+    return table_response(format=file_format, filename=filename, columns=columns, rows=rows)
 
 
 @require_GET

@@ -31,6 +31,7 @@ from metrics.selectors import catalogue
 from metrics.selectors import runs as selectors
 from metrics.selectors.comparisons import comparisons_of, why_no_intervals
 from metrics.selectors.models import finished_models, model_names_of, model_parameters, models_of_run
+from metrics.selectors.predictions import cross_validation_of, trained_systems
 from metrics.selectors.reference_scores import is_bleu
 from metrics.selectors.run_items import item_set_of_report, references_name
 from metrics.selectors.scripts import run_warning
@@ -314,6 +315,9 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "range": selectors.run_range(run),
             "tokenizer_warning": run_warning(run),
             "no_intervals": why_no_intervals(run),
+            "cross_validation": cross_validation_of(run),
+            "seen": run.report.get("seen"),
+            "trained_systems": trained_systems(run),
             "is_judged_elsewhere": run.metric == External.name and bool(run.report["items"]),
             "again_query": "" if run.metric == External.name else again_query(run),
             "is_bleu": is_bleu(run),

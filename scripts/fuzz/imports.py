@@ -197,7 +197,8 @@ def _corpora(project: Any, by: Any) -> Iterator[Import]:
 
 
 def _models(project: Any, by: Any) -> Iterator[Import]:
-    from metrics.services.training import ModelRequest, model_execute, model_register_upload, model_train_on_upload
+    from metrics.services.model_rows import ModelRequest
+    from metrics.services.training import model_execute, model_register_upload, model_train_on_upload
 
     def create(content: bytes, filename: str) -> Any:
         if filename.startswith("t."):

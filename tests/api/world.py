@@ -42,8 +42,9 @@ from correlations.services.parameter_studies import parameter_study_create
 from correlations.services.studies import study_create
 from correlations.services.verifications import study_verification_create, verification_execute
 from metrics.models import ScoreRun
+from metrics.services.model_rows import ModelRequest
 from metrics.services.runs import score_run_create, score_run_execute
-from metrics.services.training import ModelRequest, model_train_on_dataset
+from metrics.services.training import model_train_on_dataset
 from metrics.subsets import Subset
 from tests.annotation.worlds.campaigns import join, rate_next
 

@@ -3,7 +3,8 @@
 import pytest
 
 from metrics.models import TrainedModel
-from metrics.services.training import ModelRequest, model_execute, model_train_on_dataset
+from metrics.services.model_rows import ModelRequest
+from metrics.services.training import model_execute, model_train_on_dataset
 from tests.metrics.world import World
 
 LSA = {"components": 4}

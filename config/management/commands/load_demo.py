@@ -14,6 +14,7 @@ from django.db import transaction
 from annotation.core import jobs
 from annotation.datasets.services.report import report_rows
 from annotation.demo import load as demo_data
+from annotation.demo import restaurants
 from annotation.models import (
     CampaignState,
     Dataset,
@@ -31,7 +32,8 @@ from annotation.references.sets import services as reference_sets
 from config.checks import DEMO_PASSWORD
 from correlations.services import demo as demo_study
 from correlations.services import execution, parameter_execution, parameter_studies, studies
-from correlations.tasks import execute
+from correlations.services.restaurants import restaurants_next
+from correlations.tasks import execute, restaurants_advance
 from metrics.scoring.registry import METRICS
 from metrics.services import demo as demo_metrics
 from metrics.services import training
@@ -40,7 +42,7 @@ from metrics.services.runs import score_run_execute
 
 class Command(BaseCommand):
     help = (
-        "Create the demo project: accounts, the DSTC7 data set and its 33,000 judgements, two live campaigns, a "
+        "Create the demo's two projects: accounts, the DSTC7 data set and its 33,000 judgements, two live campaigns, a "
         "weighted reference set, trained models, score runs, a finished study and one of a metric's parameters. Each "
         "step that is already there is left alone, so an interrupted load goes on where it stopped. Refused in "
         "production, because the accounts' password is public."
@@ -62,6 +64,7 @@ class Command(BaseCommand):
         if not options["without_study"]:
             self.studies(project, manager)
             self.queued_studies(project, manager)
+        self.restaurants(manager, with_study=not options["without_study"])
 
     def import_raw(self, manager: User) -> None:
         """Import, and say what was found in the files."""
@@ -149,6 +152,21 @@ class Command(BaseCommand):
             study, _ = studies.study_create(project=project, name=name, specification=specification, by=manager)
             if study.state == JobState.QUEUED:
                 execute.delay(study.pk)
+
+    def restaurants(self, manager: User, *, with_study: bool) -> None:
+        """Load the second project; a worker trains on its ratings, so that the first page need not wait for it."""
+        if not Project.objects.filter(slug=restaurants.PROJECT_SLUG, campaigns__isnull=False).exists():
+            self.step("2,460 outputs of restaurants and hotels", lambda: self.import_restaurants(manager))
+        if with_study and restaurants_next(by=manager) is not None:
+            restaurants_advance.delay(manager.pk)
+
+    @transaction.atomic
+    def import_restaurants(self, manager: User) -> None:
+        restaurants.restaurants_import(by=manager)
+        dataset = Dataset.objects.get(project__slug=restaurants.PROJECT_SLUG)
+        Membership.objects.create(project=dataset.project, user=User.objects.get(username="viewer"), role=Role.VIEWER)
+        table = restaurants.published_table(demo_metrics.PUBLISHED)
+        demo_metrics.published_scores(dataset=dataset, table=table, by=manager)
 
     def run(self, job: Job, what: str, work: Callable[[], None]) -> None:
         """Do a job here and now, unless it is done; one that an interrupted load left behind is started over."""

@@ -15,10 +15,13 @@ from annotation.management.base import (
 )
 from annotation.models import JobState, SourceKind
 from metrics.models import TrainedModel
-from metrics.scoring.models.kinds import KINDS, TRAINABLE
+from metrics.scoring.models.kinds import KINDS, RATED, TRAINABLE
 from metrics.scoring.parameters import Parameter
+from metrics.selectors.training_ratings import STATISTICS
 from metrics.selectors.training_texts import CONTEXTS, MESSAGES, PARTS, RESPONSES, corpora_to_train_on
 from metrics.services import training as services
+from metrics.services.model_rows import ModelRequest
+from metrics.services.quality_training import ChosenRatings, model_train_on_ratings
 
 EPILOG = """\
 examples:
@@ -31,6 +34,10 @@ examples:
         --corpus pool --texts responses --order 3
     manage.py train_metric_model --project demo --user manager --kind language_model --name "News" \\
         --from-file news.txt.zst --order 3
+
+  A quality estimator of a campaign's ratings, with predictions of the rated outputs by models that have not seen them:
+    manage.py train_metric_model --project demo --user manager --kind quality_estimator --name "Relevance" \\
+        --campaign "Output ratings" --criterion relevance --cross-validate --estimator ridge --source text
 
   Word vectors or an n-gram model of another program, a sentence encoder's folder:
     manage.py train_metric_model --project demo --user manager --kind vectors --name "GloVe" \\
@@ -45,7 +52,7 @@ docs/metric-models.md describes the formats.
 def option_parameters() -> dict[str, list[tuple[str, Parameter]]]:
     """Return the kinds that take each option."""
     uses: dict[str, list[tuple[str, Parameter]]] = {}
-    for kind in TRAINABLE:
+    for kind in (*TRAINABLE, *RATED):
         for parameter in KINDS[kind].parameters:
             uses.setdefault(parameter.name, []).append((kind, parameter))
     return uses
@@ -64,12 +71,20 @@ class Command(AssayCommand):
         source.add_argument("--dataset", metavar="SLUG", help="train on texts of this data set")
         source.add_argument("--corpus", metavar="SLUG", help="train on texts of this corpus")
         source.add_argument("--from-file", type=Path, metavar="FILE", help="train on a file: one text per line")
+        source.add_argument("--campaign", nargs="+", metavar="NAME", help="learn from the ratings of these campaigns")
         source.add_argument("--register", metavar="PATH", help="register the file or folder of a model")
         help_text = "messages, contexts; of a corpus also responses, which the next options choose of a data set"
         parser.add_argument("--texts", nargs="+", choices=PARTS, metavar="PART", help=help_text)
         kinds = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
         parser.add_argument("--source-kind", nargs="+", default=[], choices=kinds, help="responses of a data set")
         parser.add_argument("--source-system", nargs="+", default=[], metavar="NAME", help="outputs of a data set")
+        parser.add_argument(
+            "--criterion", nargs="+", default=[], metavar="NAME", help="of the campaigns; by default all"
+        )
+        help_text = "what an output's rating is of those of its raters (default: %(default)s)"
+        parser.add_argument("--statistic", choices=list(STATISTICS), default="median", help=help_text)
+        help_text = "store predictions of the rated outputs, by models that have not seen them, as a score run"
+        parser.add_argument("--cross-validate", action="store_true", help=help_text)
         help_text = "also train on texts that are outputs or references here"
         parser.add_argument("--with-judged", action="store_true", help=help_text)
         for name, uses in option_parameters().items():
@@ -91,12 +106,10 @@ class Command(AssayCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user, project = member_and_project(options)
         keep_apart = not options["with_judged"]
-        request = services.ModelRequest(
-            project, user, options["name"], options["kind"], chosen_options(options), keep_apart
-        )
+        request = ModelRequest(project, user, options["name"], options["kind"], chosen_options(options), keep_apart)
         self._report(self._model(request, options), as_json=options["json"])
 
-    def _model(self, request: services.ModelRequest, options: dict[str, Any]) -> TrainedModel:
+    def _model(self, request: ModelRequest, options: dict[str, Any]) -> TrainedModel:
         if options["register"]:
             with progress_bar() as progress:
                 path = str(Path(options["register"]).expanduser())
@@ -112,7 +125,11 @@ class Command(AssayCommand):
         model.refresh_from_db()
         return model
 
-    def _queued(self, request: services.ModelRequest, options: dict[str, Any]) -> TrainedModel:
+    def _queued(self, request: ModelRequest, options: dict[str, Any]) -> TrainedModel:
+        if names := options["campaign"]:
+            campaigns = [row_by_name(request.project.campaigns, "--campaign", name, field="name") for name in names]
+            chosen = ChosenRatings(campaigns, options["criterion"], options["statistic"])
+            return model_train_on_ratings(request=request, ratings=chosen, cross_validate=options["cross_validate"])
         if options["corpus"]:
             corpus = row_by_name(corpora_to_train_on(request.project), "--corpus", options["corpus"])
             return services.model_train_on_corpus(request=request, corpus=corpus, texts=options["texts"] or [RESPONSES])
@@ -141,6 +158,8 @@ class Command(AssayCommand):
         if not as_json:
             self.stdout.write(f"{model}: {model.kind_label}, {model.size:,} bytes, {model.report['seconds']} s")
             self.print_counts(report_lines(model.report), width=13)
+            if validated := model.report.get("cross_validation"):
+                self.stdout.write(agreement_line(validated))
             self.stdout.write(f"  {model.reference}")
 
 
@@ -150,11 +169,20 @@ def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: {"yes": True, "no": False}.get(value, value) for name, value in chosen.items()}
 
 
+def agreement_line(validated: dict[str, Any]) -> str:
+    """Return how cross-validated predictions agree with the ratings."""
+    pearson = "undefined" if validated["pearson"] is None else f"{validated['pearson']:.3f}"
+    run = f", run {validated['run']}" if "run" in validated else ""
+    return f"  Cross-validated: r {pearson}, {validated['mae']:.3f} points off{run}"
+
+
 def report_lines(report: dict[str, Any]) -> list[tuple[str, int]]:
     """Return labels and counts; counts of 0 are left out."""
     facts = report.get("model", {})
     shared = sum(row["outputs"] + row["references"] for row in report.get("overlap", []))
     lines = [
+        ("Rated outputs", report.get("rated_outputs", 0)),
+        ("Ratings of them", report.get("ratings", 0)),
         ("Texts trained on", report.get("texts", 0)),
         ("Words in them", report.get("words", 0)),
         ("Texts left out: empty", report.get("empty", 0)),
@@ -165,5 +193,8 @@ def report_lines(report: dict[str, Any]) -> list[tuple[str, int]]:
         *((f"{n}-grams", count) for n, count in enumerate(facts.get("ngrams", []), start=1)),
     ]
     if shared and not report.get("kept_apart"):
-        lines.append(("WARNING: trained on outputs and references here", shared))
+        seen = (
+            "Outputs here that it has seen" if "rated_outputs" in report else "trained on outputs and references here"
+        )
+        lines.append((f"WARNING: {seen}", shared))
     return [(label, count) for label, count in lines if count]

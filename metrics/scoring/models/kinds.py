@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from metrics.scoring.adequacy_fluency_text import TOKENIZERS as CLEANED_TOKENIZERS
 from metrics.scoring.models.files import Model
 from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
 from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
+from metrics.scoring.models.options import Options
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
 from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.models.word_vectors.training import MAX_DIMENSION, MAX_WINDOW
 from metrics.scoring.parameters import Parameter, choice, flag, parameters_of, real, whole
+from metrics.scoring.qe.model import QualityEstimator
+from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.texts import TOKENIZERS, Text, check_choice
 
 Progress = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of a training; each field has its range."""
-
-    def __post_init__(self) -> None:
-        for parameter in parameters_of(self):
-            parameter.check(getattr(self, parameter.name))
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -88,6 +79,8 @@ class Kind:
         None if it cannot be trained here.
     field : str
         Its field in addresses of the playground; empty if the playground takes the newest model of this kind.
+    learns_from : {"texts", "ratings"}
+        What a training reads: `train` here, or `metrics.scoring.qe.training.train`.
     """
 
     model: Any
@@ -96,6 +89,7 @@ class Kind:
     made_elsewhere: str = ""
     options: type[Options] | None = None
     field: str = ""
+    learns_from: Literal["texts", "ratings"] = "texts"
 
     @property
     def name(self) -> str:
@@ -122,7 +116,15 @@ class Kind:
         return self.options(**options)
 
     def train(self, texts: Iterable[Text], options: Options, progress: Progress | None = None) -> Model:
-        """Train a model on texts that are read once; ``progress`` is called with the number of texts read."""
+        """Train a model on texts that are read once; ``progress`` is called with the number of texts read.
+
+        Raises
+        ------
+        ValueError
+            The kind learns from ratings.
+        """
+        if self.name not in TRAINABLE:
+            raise ValueError(f"kind: found {self.name!r}; accepted: {', '.join(TRAINABLE)}")
         trained: Model = self.model.train(texts, progress=progress, **options.as_dict())
         return trained
 
@@ -154,10 +156,19 @@ KINDS: Mapping[str, Kind] = {
             "wv",
         ),
         Kind(SentenceEncoder, "sentence encoder", "Whole sentences as points, by a neural network made elsewhere."),
+        Kind(
+            QualityEstimator,
+            "quality estimator",
+            "Predicts how people would rate an output, from its source alone.",
+            options=QualityOptions,
+            learns_from="ratings",
+        ),
     )
 }
 
-TRAINABLE = tuple(name for name, kind in KINDS.items() if kind.options is not None)
+# By what they learn from.
+TRAINABLE = tuple(name for name, kind in KINDS.items() if kind.options is not None and kind.learns_from == "texts")
+RATED = tuple(name for name, kind in KINDS.items() if kind.options is not None and kind.learns_from == "ratings")
 
 
 def get_kind(name: str) -> Kind:

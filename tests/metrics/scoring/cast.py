@@ -14,6 +14,10 @@ from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import Model, ModelStore
 from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.qe.instances import Instance
+from metrics.scoring.qe.model import QualityEstimator
+from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.training import train as train_estimator
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.segments import Segments
 from tests.metrics.scoring.corpora import WORDS
@@ -29,11 +33,15 @@ TRAINING = [" ".join(WORDS[start:] + WORDS[:start]) for start in range(len(WORDS
     "can the dog talk in the rain",
 ]
 
+# Rated by the number of their words.
+RATED = [Instance("the cat", text, float(1 + len(text.split()) % 5)) for text in TRAINING]
+
 # By kind of model: how a small one is trained.
 TRAINED: dict[str, Callable[[], Model]] = {
     LanguageModel.kind: lambda: LanguageModel.train(TRAINING),
     LsaModel.kind: lambda: LsaModel.train(TRAINING + " ".join(TRAINING).split(), components=16),
     WordVectors.kind: lambda: WordVectors.train(TRAINING, min_count=1, dimension=12),
+    QualityEstimator.kind: lambda: train_estimator(RATED, QualityOptions(estimator="ridge", source="text")),
 }
 
 

@@ -348,12 +348,10 @@ def test_a_hypothesis_that_is_its_reference_scores_the_published_best(models: Mo
 @pytest.mark.parametrize("name", WITHOUT_REFERENCES)
 @given(world=worlds())
 @few
-def test_metrics_of_outputs_alone_read_no_references(
-    models: Models, name: str, world: tuple[Segments, list[float]]
-) -> None:
+def test_metrics_without_references_read_none(models: Models, name: str, world: tuple[Segments, list[float]]) -> None:
     segments, _ = world
     metric = models.metric(name)
-    bare = Segments(segments.systems, [[]] * segments.n_segments)
+    bare = Segments(segments.systems, [[]] * segments.n_segments, segments.sources)
     assert_equal_scores(models.score(metric, segments), models.score(metric, bare))
 
 
@@ -420,7 +418,7 @@ def test_chinese_and_all_odd_texts_go_through_every_tokeniser(models: Models, na
         assert 0 < chinese < metric.high
 
 
-@pytest.mark.parametrize("name", [name for name in CAST if METRICS[name].needs_sources])
+@pytest.mark.parametrize("name", [name for name in CAST if METRICS[name].needs_sources or METRICS[name].needs_prompts])
 def test_a_metric_that_needs_sources_is_refused_without_them(models: Models, name: str) -> None:
     with pytest.raises(ValueError, match="sources: found None"):
         models.score(models.metric(name), Segments([["a"]], [["a"]]))

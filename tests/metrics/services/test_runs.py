@@ -7,6 +7,7 @@ import pytest
 import sacrebleu
 from django.db import connection
 from django.db.models import Count, Max
+from django.test.utils import CaptureQueriesContext
 
 from annotation.core.jobs import job_claim, job_request_cancel, job_requeue
 from annotation.models import Item, JobState, Project
@@ -14,6 +15,7 @@ from metrics.errors import ScoreRunRefused
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.delta_bleu import corpus_delta_bleu
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation, mean_statistics
+from metrics.scoring.models.store import ModelStore
 from metrics.scoring.registry import get_metric
 from metrics.scoring.segments import Segments
 from metrics.selectors.arrays import run_arrays
@@ -342,6 +344,49 @@ class Characters(Metric):
 class CharacterCounts(Preparation):
     def __call__(self, segments: Segments, models: object) -> np.ndarray:
         return np.array([len(str(text)) for text in segments.row_texts], dtype=np.float64)[segments.rows]
+
+
+class _Given(Preparation):
+    """What a metric that reads prompts was given."""
+
+    def __call__(self, segments: Segments, models: ModelStore) -> Any:
+        return segments.prompts
+
+
+@dataclass(frozen=True)
+class _ReadsPrompts(Characters):
+    name: ClassVar[str] = "reads_prompts"
+    needs_prompts: ClassVar[bool] = True
+
+    def preparation(self) -> _Given:
+        return _Given()
+
+
+def test_a_metric_that_reads_prompts_gets_all_that_systems_were_given_and_no_other_does(world: World) -> None:
+    first, second = world.items[:2]
+    Item.objects.filter(pk=first.pk).update(context=["Hi!", "Hello."], message="And you?")
+    Item.objects.filter(pk=second.pk).update(context=["Hi!"], meaning_representation="inform(name=Aromi)")
+    corpus = load_corpus(world.release, world.hypotheses)
+
+    prompts = Scorer(corpus, [_ReadsPrompts()]).workspace.prepared(_ReadsPrompts())
+
+    assert prompts[:2] == ["Hi!\nHello.\nAnd you?", "inform(name=Aromi)"]
+    with CaptureQueriesContext(connection) as queries:
+        assert Scorer(corpus, [get_metric("ibleu")]).workspace.segments.prompts is None
+    assert not queries.captured_queries
+
+
+def test_a_signature_names_the_prompts_of_a_metric_that_reads_them(world: World) -> None:
+    texts = RunTexts(world.dataset, None, world.hypotheses)
+    signatures = []
+    for context in (["Hi!"], ["Hello."]):
+        Item.objects.filter(pk=world.items[0].pk).update(context=context)
+        digests = texts_digests(world.hypotheses, sources=False, prompts=True)
+        signatures.append(run_signature(texts, _ReadsPrompts(), ALL, digests))
+    (line, key), (other_line, other_key) = signatures
+    assert "|prompts:" in line
+    assert line != other_line
+    assert key != other_key
 
 
 @pytest.fixture

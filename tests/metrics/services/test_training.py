@@ -15,6 +15,7 @@ from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.vectors import WordVectors
 from metrics.selectors.models import folder_of
 from metrics.services import training as services
+from metrics.services.model_rows import ModelRequest
 from metrics.services.scoring import model_store
 from tests.annotation.worlds.mined import TRIPLES, indexed_corpus
 from tests.metrics.trained import LSA, models_dir, queued_model, trained_model  # noqa: F401
@@ -43,8 +44,8 @@ ngram 2=3
 """
 
 
-def request_for(project: Project, name: str, kind: str, **options) -> services.ModelRequest:
-    return services.ModelRequest(project, None, name, kind, **options)
+def request_for(project: Project, name: str, kind: str, **options) -> ModelRequest:
+    return ModelRequest(project, None, name, kind, **options)
 
 
 def human_texts(world: World) -> set[str]:

@@ -1,0 +1,279 @@
+"""The network in PyTorch, for training; `metrics.scoring.qe.forward` has the equations and predicts.
+
+Imported by `metrics.scoring.qe.training` when it trains a network: PyTorch is optional, and takes seconds to import.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from metrics.scoring.arrays import Floats, Ints
+from metrics.scoring.qe.forward import GATES, SIDES, encoder_name, heads
+from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.packed import Packed
+from metrics.scoring.qe.vocabulary import Vocabulary
+
+_ROWS = 128
+
+ENCODER_PARTS = ("input_weights", "state_weights", "input_bias", "state_bias")
+
+
+class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read PyTorch
+    """One layer of gated recurrent units over packed sequences: all states from all inputs.
+
+    The products that no state is waiting for are made once for all tokens: those with the inputs, and the gradients of
+    the weights. PyTorch's own layer makes the latter token by token, with a sum over all weights each time.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, values: Tensor, weights: Tensor, state_weights: Tensor, bias: Tensor, state_bias: Tensor, packed: Any
+    ) -> Tensor:
+        counts, size = packed.counts, state_weights.shape[1]
+        gates = torch.add(_times(values, weights.t()), bias)
+        state_gates = torch.empty_like(gates)
+        both = values.new_empty(len(values), 2 * size)  # reset and update gate
+        candidate, states = values.new_empty(len(values), size), values.new_empty(len(values), size)
+        hidden, start = values.new_zeros(counts[0], size), 0
+        low = _is_low(values)
+        transposed = state_weights.bfloat16().t() if low else state_weights.t()
+        for count in counts:
+            rows = slice(start, start + count)
+            before, row_gates, row_both = hidden[:count], state_gates[rows], both[rows]
+            if low:
+                torch.add(state_bias, before.bfloat16() @ transposed, out=row_gates)
+            else:
+                torch.addmm(state_bias, before, transposed, out=row_gates)
+            torch.add(gates[rows, : 2 * size], row_gates[:, : 2 * size], out=row_both).sigmoid_()
+            torch.addcmul(
+                gates[rows, 2 * size :], row_both[:, :size], row_gates[:, 2 * size :], out=candidate[rows]
+            ).tanh_()
+            hidden = torch.lerp(candidate[rows], before, row_both[:, size:], out=states[rows])
+            start += count
+        ctx.save_for_backward(values, weights, state_weights, state_gates[:, 2 * size :], both, candidate, states)
+        ctx.packed = packed
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        values, weights, state_weights, candidate_gates, both, candidate, states = ctx.saved_tensors
+        counts, size = ctx.packed.counts, state_weights.shape[1]
+        n = counts[0]
+        previous = ctx.packed.previous
+        before = torch.cat([states.new_zeros(n, size), states[previous]])
+        reset, update = both[:, :size], both[:, size:]
+        # What the gradient of a state is multiplied by on its way into each gate; of the candidate's the state's part.
+        factors = values.new_empty(len(values), 3, size)
+        to_candidate = (1 - update) * (1 - candidate * candidate)
+        torch.mul(to_candidate * candidate_gates, reset * (1 - reset), out=factors[:, 0])
+        torch.mul(before - candidate, update * (1 - update), out=factors[:, 1])
+        torch.mul(to_candidate, reset, out=factors[:, 2])
+        gradients = torch.empty_like(factors)
+        flat = gradients.view(len(values), 3 * size)
+        of_states, carried = torch.empty_like(states), states.new_zeros(n, size)
+        low, end = _is_low(values), len(values)
+        back = state_weights.bfloat16() if low else state_weights
+        for count in reversed(counts):
+            rows = slice(end - count, end)
+            of_state = torch.add(upstream[rows], carried[:count], out=of_states[rows])
+            torch.mul(factors[rows], of_state[:, None], out=gradients[rows])
+            kept = of_state * update[rows]
+            if low:
+                torch.add(kept, flat[rows].bfloat16() @ back, out=carried[:count])
+            else:
+                torch.addmm(kept, flat[rows], back, out=carried[:count])
+            end -= count
+        of_state_weights, of_state_bias = _summed(flat, before), flat.sum(0)
+        # For the inputs only the candidate's part differs.
+        torch.mul(to_candidate, of_states, out=gradients[:, 2])
+        return _times(flat, weights), _summed(flat, values), of_state_weights, flat.sum(0), of_state_bias, None
+
+
+class Places:
+    """`Packed` sequences as the network reads them."""
+
+    def __init__(self, sequences: Sequence[Ints]) -> None:
+        packed = Packed.of(sequences)
+        counts = packed.counts
+        starts = np.cumsum([0, *counts])
+        self.ids = torch.from_numpy(packed.ids)
+        self.counts = counts
+        # For every token but the first of each sequence, the row of the token before.
+        rows = [np.arange(start, start + count) for start, count in zip(starts[:-1], counts[1:], strict=False)]
+        self.previous = torch.from_numpy(np.concatenate(rows)) if rows else torch.empty(0, dtype=torch.int64)
+        lengths = np.array([len(each) for each in sequences])
+        self.last = torch.from_numpy(starts[lengths - 1] + packed.slots)
+
+
+class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
+    """Encoders, tanh layers and a linear prediction; parameters have the names of `QualityEstimator.arrays`."""
+
+    def __init__(self, options: QualityOptions, vocabulary: Vocabulary, mean: float, seed: int) -> None:
+        super().__init__()
+        self.options = options
+        generator = torch.Generator().manual_seed(seed)
+        size = options.embedding
+        words = dict(zip(SIDES, (vocabulary.sources, vocabulary.outputs), strict=True))
+        for side in SIDES:
+            name = encoder_name(options, side)
+            if f"{name}_embedding" in self._parameters:
+                continue
+            embedding = torch.empty(len(words[side]) + 1, size).normal_(generator=generator)
+            embedding[0] = 0.0
+            self._add(f"{name}_embedding", embedding)
+            for layer in range(options.layers):
+                rows = GATES[options.cell] * size
+                for part, shape in zip(ENCODER_PARTS, ((rows, size), (rows, size), (rows,), (rows,)), strict=True):
+                    self._add(f"{name}_{part}_{layer}", _uniform(shape, size, generator))
+        width = 2 * size if options.combination == "joined" else size
+        for name in heads(options):
+            for layer in range(options.tanh_layers):
+                self._add(f"{name}_tanh_weights_{layer}", _uniform((width, width), width, generator))
+                self._add(f"{name}_tanh_bias_{layer}", _uniform((width,), width, generator))
+            self._add(f"{name}_last_weights", _uniform((width,), width, generator))
+            self._add(f"{name}_last_bias", torch.tensor(mean))
+
+    def _add(self, name: str, values: Tensor) -> None:
+        self.register_parameter(name, nn.Parameter(values))
+
+    def forward(self, sources: Places, outputs: Places, rng: np.random.Generator | None = None) -> Tensor:
+        """Return predictions (heads, n); with a generator, encoder inputs are dropped at random."""
+        both = zip(SIDES, (sources, outputs), strict=True)
+        return self.from_states([self.final_states(side, places, rng) for side, places in both])
+
+    def from_states(self, states: Sequence[Tensor]) -> Tensor:
+        """Return predictions (heads, n) from the final states (n, h) of sources and outputs."""
+        inputs = states if self.options.combination == "apart" else [torch.cat(list(states), dim=1)]
+        return torch.stack([self._head(name, each) for name, each in zip(heads(self.options), inputs, strict=True)])
+
+    def final_states(self, side: str, places: Places, rng: np.random.Generator | None = None) -> Tensor:
+        """Return an encoder's final states (n, h), in the order of the sequences."""
+        name = encoder_name(self.options, side)
+        # Row 0 is for unknown words: all zeros, and never learnt.
+        values = functional.embedding(places.ids, self.get_parameter(f"{name}_embedding"), padding_idx=0)
+        if rng is not None and self.options.dropout:
+            # NumPy draws a tenth as long as PyTorch.
+            drawn = torch.from_numpy(rng.random(tuple(values.shape), dtype=np.float32))
+            values = values * (drawn >= self.options.dropout).to(values.dtype).div_(1 - self.options.dropout)
+        layer_of = Gru.apply if self.options.cell == "gru" else self._lstm
+        for layer in range(self.options.layers):
+            parts = [self.get_parameter(f"{name}_{part}_{layer}") for part in ENCODER_PARTS]
+            values = layer_of(values, *parts, places)
+        return values[places.last]
+
+    @staticmethod
+    def _lstm(values: Tensor, *arguments: Any) -> Tensor:
+        *parts, places = arguments
+        counts = torch.tensor(places.counts)
+        zeros = values.new_zeros(1, places.counts[0], parts[1].shape[1])
+        states: Tensor = torch._VF.lstm(values, counts, (zeros, zeros), parts, True, 1, 0.0, False, False)[0]  # noqa: SLF001 # what nn.LSTM calls, without a module of its own
+        return states
+
+    def _head(self, name: str, states: Tensor) -> Tensor:
+        for layer in range(self.options.tanh_layers):
+            weights = self.get_parameter(f"{name}_tanh_weights_{layer}")
+            states = torch.tanh(functional.linear(states, weights, self.get_parameter(f"{name}_tanh_bias_{layer}")))
+        return states @ self.get_parameter(f"{name}_last_weights") + self.get_parameter(f"{name}_last_bias")
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return a copy of all parameters."""
+        return {name: each.detach().numpy().copy() for name, each in self.named_parameters()}
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        with torch.no_grad():
+            for name, each in self.named_parameters():
+                each.copy_(torch.from_numpy(np.array(arrays[name])))
+
+
+class Optimizer:
+    """Adam over a network's parameters, with a state that can be written down."""
+
+    def __init__(self, network: Network) -> None:
+        self._names = [name for name, _ in network.named_parameters()]
+        self._parameters = [each for _, each in network.named_parameters()]
+        self._adam = torch.optim.Adam(self._parameters, lr=network.options.learning_rate, fused=True)
+
+    def step(self, loss: Tensor) -> None:
+        self._adam.zero_grad(set_to_none=True)
+        loss.backward()
+        self._adam.step()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return a copy of the state, empty before the first step."""
+        return {
+            f"{name}.{key}": value.numpy().copy()
+            for name, parameter in zip(self._names, self._parameters, strict=True)
+            for key, value in self._adam.state[parameter].items()
+        }
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        for name, parameter in zip(self._names, self._parameters, strict=True):
+            self._adam.state[parameter] = {
+                key.removeprefix(f"{name}."): torch.from_numpy(np.array(value))
+                for key, value in arrays.items()
+                if key.startswith(f"{name}.")
+            }
+
+
+def _times(rows: Tensor, matrix: Tensor) -> Tensor:
+    """Return the product of many rows (N, k) with a matrix (k, m), of bfloat16 if `precision` says so."""
+    return (_low_rows(rows) @ matrix.bfloat16())[: len(rows)].float() if _is_low(rows) else rows @ matrix
+
+
+def _summed(first: Tensor, second: Tensor) -> Tensor:
+    """Return the sum of the outer products (k, m) of rows (N, k) and (N, m), of bfloat16 if `precision` says so."""
+    return (_low_rows(first).t() @ _low_rows(second)).float() if _is_low(first) else first.t() @ second
+
+
+def _low_rows(rows: Tensor) -> Tensor:
+    """Return rows in bfloat16, with zeros below: for each number of rows code is compiled, so there are to be few."""
+    padded = rows.new_zeros(-(-len(rows) // _ROWS) * _ROWS, rows.shape[1], dtype=torch.bfloat16)
+    padded[: len(rows)] = rows
+    return padded
+
+
+def _is_low(values: Tensor) -> bool:
+    return bool(torch.get_float32_matmul_precision() == "medium" and values.dtype == torch.float32)
+
+
+def squared_error(predictions: Tensor, ratings: Floats) -> Tensor:
+    """Return the mean squared error of predictions (heads, n), summed over heads."""
+    targets = torch.from_numpy(ratings.astype(np.float32))
+    return ((predictions - targets) ** 2).mean(dim=1).sum()
+
+
+def rank_loss(better: Tensor, worse: Tensor) -> Tensor:
+    """Return the mean hinge loss of pairs (heads, n): 0 where the better output scores a point above the worse.
+
+    References
+    ----------
+    Dušek, Sevegnani, Konstas and Rieser: Automatic quality estimation for natural language generation: ranting (jointly
+    rating and ranking). INLG 2019, section 3.
+    """
+    return functional.relu(1 - (better - worse)).mean(dim=1).sum()
+
+
+@contextmanager
+def precision(name: str) -> Iterator[None]:
+    """Set how exact matrix products are, and whether PyTorch may choose algorithms that differ from run to run."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium" if name == "bfloat16" else "highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> Tensor:
+    """Draw weights as PyTorch does for layers of this many inputs."""
+    bound = 1 / math.sqrt(inputs)
+    return torch.empty(shape).uniform_(-bound, bound, generator=generator)

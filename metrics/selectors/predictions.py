@@ -1,0 +1,40 @@
+"""Score runs that hold cross-validated predictions of a quality estimator."""
+
+from dataclasses import dataclass
+
+from metrics.models import ScoreRun, TrainedModel
+from metrics.selectors.models import models_of_run
+
+WHOLE = "whole"  # the learning curve of a model itself; the others are of a cross-validation's folds
+NOT_PREDICTED = "not rated, so not predicted"
+
+
+@dataclass(frozen=True)
+class CrossValidated:
+    """How a run's predictions were made. ``model`` is the one that was trained on all ratings; None if it is gone."""
+
+    name: str
+    model: TrainedModel | None
+    folds: int
+    seed: int
+
+
+def cross_validation_of(run: ScoreRun) -> CrossValidated | None:
+    """Return how a run's predictions were made; None for scores of any other origin."""
+    facts = run.report.get("cross_validated")
+    if facts is None:
+        return None
+    slug, _, version = facts["model"].rpartition("/v")
+    models = TrainedModel.objects.filter(project=run.project_id, slug=slug, version=version).defer("content")
+    return CrossValidated(facts["model"], models.first(), facts["folds"], facts["seed"])
+
+
+def trained_systems(run: ScoreRun) -> list[str]:
+    """Return the systems of a run that its quality estimator learnt from, by name."""
+    learnt = {
+        (model.dataset_id, name)
+        for _, model in models_of_run(run)
+        if model is not None
+        for name in model.report.get("systems", ())
+    }
+    return sorted(system.name for system in run.systems.all() if (run.dataset_id, system.name) in learnt)

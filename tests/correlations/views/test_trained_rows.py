@@ -1,0 +1,36 @@
+"""A study marks rows whose models were trained on its outputs; cross-validated predictions are not marked."""
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import JobState
+from correlations.selectors.headlines import study_headline
+from correlations.selectors.trained import MARK, trained_on
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from tests.metrics.quality import trained_estimator
+from tests.metrics.trained import models_dir  # noqa: F401
+from tests.metrics.world import HYPOTHESES, World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
+
+
+def test_rows_whose_models_have_seen_the_outputs_are_marked(world: World, viewer, as_user) -> None:
+    model = trained_estimator(world, cross_validate=True)
+    run = model.report["cross_validation"]["run"]
+    metrics = ["quality_estimate", {"run": run}, "bleu"]
+    specification = world.specification(metrics=metrics, subsets=["all"], unit_size=1, bootstrap=0)
+    study, _ = study_create(project=world.project, name="Cats", specification=specification, by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert study.state == JobState.DONE, study.error
+
+    result = study.read_result()
+    outputs = {world.responses[name, index].pk for name in HYPOTHESES for index in range(len(world.items))}
+    assert [trained_on(study, row) for row in result.rows] == [(len(outputs), len(outputs)), None, None]
+    headline = study_headline(study, result)
+    assert headline is not None
+    assert headline.best.row.metric == "quality_estimate"  # it remembers
+    assert f"Its model was trained on {len(outputs)} of these {len(outputs)} outputs" in headline.tuned
+    page = as_user(viewer).get(reverse("correlations:study-detail", args=[world.project.slug, study.pk]))
+    assert page.content.decode().count(f">{MARK}</button>") == 1

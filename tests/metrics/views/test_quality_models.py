@@ -1,0 +1,92 @@
+"""Pages of quality estimators: the form, what a model predicts and has seen, the runs that come of it."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from metrics.models import ScoreRun, TrainedModel
+from metrics.scoring.qe.model import QualityEstimator
+from metrics.services.runs import score_run_create, score_run_execute
+from metrics.services.training import model_execute
+from tests.metrics.quality import trained_estimator
+from tests.metrics.trained import models_dir  # noqa: F401
+from tests.metrics.world import World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
+
+
+def page_of(client, name: str, world: World, *parts: object) -> str:
+    response = client.get(reverse(f"metrics:{name}", args=[world.project.slug, *parts]))
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def test_a_manager_trains_one_on_a_campaigns_ratings(world: World, manager, as_user) -> None:
+    client = as_user(manager)
+    address = (
+        reverse("metrics:model-create", args=[world.project.slug]) + f"?kind={QualityEstimator.kind}&from=ratings:cats"
+    )
+    form = client.get(address).context["form"]
+    assert form["option_estimator"].initial == "ridge"
+    assert form["option_source"].initial == "text"
+    values = {
+        bound.html_name: bound.initial for bound in form if bound.initial is not None and bound.initial is not False
+    }
+    values |= {"name": "Relevance", "campaigns": [world.output_campaign.pk], "criteria": ["relevance"]}
+
+    refused = client.post(address, values | {"criteria": ["colour"]})
+    response = client.post(address, values)
+
+    assert "criteria" in refused.context["form"].errors
+    assert response.status_code == 302, response.context["form"].errors
+    model = TrainedModel.objects.get()
+    model = TrainedModel.objects.get()
+    assert response.url == reverse("metrics:model-detail", args=[world.project.slug, model.pk])
+    assert model.source == {
+        "dataset": "cats",
+        "campaigns": ["Output ratings"],
+        "criteria": ["relevance"],
+        "statistic": "median",
+        "cross_validate": True,
+    }
+    model_execute(model_id=model.pk)
+    page = page_of(client, "model-detail", world, model.pk)
+    assert "On outputs that it has not seen, its ratings" in page
+    assert "Trained on outputs that it can be asked to score." in page
+    assert "median of relevance in Output ratings" in page
+    validated = page_of(client, "run-detail", world, ScoreRun.objects.get().number)
+    assert "5 models, each trained without a part of the rated outputs" in validated
+    assert "Made elsewhere" not in validated
+
+
+def test_a_run_over_outputs_that_its_model_has_seen_warns(world: World, viewer, as_user) -> None:
+    trained_estimator(world)
+    run, _ = score_run_create(
+        project=world.project,
+        dataset=world.dataset,
+        systems=world.hypotheses,
+        metric="quality_estimate",
+        parameters={},
+        by=None,
+    )
+    score_run_execute(run_id=run.pk)
+
+    assert "Trained on these outputs." in page_of(as_user(viewer), "run-detail", world, run.number)
+
+
+def test_the_learning_curve_is_there_while_a_network_learns(world: World, viewer, as_user) -> None:
+    model = trained_estimator(world)
+    client, parts = as_user(viewer), [world.project.slug, model.pk]
+    assert client.get(reverse("metrics:model-learning", args=parts)).status_code == 404
+    point = {"stage": "rated", "loss": 0.5, "spearman": None}
+    curve = [{"number": n, "pearson": n / 10, **point} for n in (1, 2, 3)]
+    TrainedModel.objects.filter(pk=model.pk).update(report=model.report | {"curves": {"whole": curve, "fold 1": curve}})
+
+    response = client.get(reverse("metrics:model-learning-download", args=[*parts, "json"]))
+    rows = json.loads(b"".join(response.streaming_content))
+
+    assert rows[0] == {"training": "whole", "pass": 1, "coefficient": "Pearson’s r", "value": 0.1}
+    assert len(rows) == 6
+    assert "<svg" in client.get(reverse("metrics:model-learning-download", args=[*parts, "svg"])).content.decode()
+    assert "Of 3 passes over the data, number 3 is kept" in page_of(client, "model-detail", world, model.pk)
