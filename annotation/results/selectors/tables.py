@@ -7,6 +7,7 @@ from typing import Any
 from annotation.core.latex import escape
 from annotation.core.numbers import counted
 from annotation.models import Campaign
+from annotation.results.selectors.agreement import rater_agreement
 from annotation.results.selectors.sentences import listed, named_sentence, number
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results, SystemVerdict
 
@@ -120,6 +121,8 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
     many = len(results.criteria) > 1
     for verdict in results.criteria:
         texts += [_asked(verdict), named_sentence(verdict, many=many), _estimates(verdict)]
+    if len(campaigns) == 1 and results.raters_known and not results.left_out.filtered:
+        texts.append(rater_agreement(campaigns[0]))  # of all the campaign's ratings, so not with a filter
     return " ".join(filter(None, texts))
 
 

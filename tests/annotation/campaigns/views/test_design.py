@@ -476,6 +476,10 @@ def test_one_tick_registers_the_usual_rules_before_launch(draft: Campaign, manag
         ("median_seconds_below", "flag"),
         ("agreement_below", "flag"),
     ]
+    assert version.rules[0]["seconds"] == 2
+    assert client.get(address).context["form"]["usual_rules"].value() is True
+    Response.objects.filter(item__dataset=draft.dataset).update(text="word " * 300)  # at 20 characters a second: 75 s
+    assert "less than 16 s for an item" in page(client.get(address))
     assert client.get(address).context["form"]["usual_rules"].value() is True
     client.post(address, quality_data())
     assert draft.rule_versions.get(version=2).rules == []
