@@ -497,8 +497,8 @@ def test_each_presentation_says_how_many_answers_it_takes(draft: Campaign, manag
     text = page(as_user(manager).get(url("step", draft, "screen")))
     for size in (
         "12 responses × 3 raters = 36 answers",
-        "12 pairs of responses × 3 raters = 36",
-        "4 lists of responses × 3 raters = 12",
+        "12 pairs of responses × 3 raters = 36 answers, in which 72 texts are judged.",
+        "4 lists of responses × 3 raters = 12 answers, in which 36 texts are judged.",
     ):
         assert size in text
     first, second = Response.objects.filter(item__position=0, sources__system__isnull=False)[:2]
