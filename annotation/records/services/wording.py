@@ -139,7 +139,7 @@ def _rules(facts: Facts) -> str:
     if not facts.rules_versions:
         return "No rules about raters were registered."
     when = "before launch" if facts.rules_before_launch else "after launch only"
-    more = f", in {facts.rules_versions} versions" if facts.rules_versions > 1 else ""
+    more = f", in {facts.rules_versions} versions, of which the newest says" if facts.rules_versions > 1 else ""
     newest = facts.campaign.rule_versions.order_by("-version").first()
     sentences = [rule.sentence.rstrip(".") for rule in rules_from_data(newest.rules)] if newest else []
     return f"Rules about raters were registered {when}{more}{': ' if sentences else ''}{'; '.join(sentences)}."
