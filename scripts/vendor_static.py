@@ -18,6 +18,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import vl_convert
+from fontTools.merge import Merger
 from fontTools.ttLib import TTFont
 
 VENDOR = Path(__file__).resolve().parent.parent / "static" / "vendor"
@@ -45,7 +46,12 @@ PRINT_FONTS = {
     "noto-sans-tamil": ("tamil", "Noto Sans Tamil"),
     "noto-sans-thai": ("thai", "Noto Sans Thai"),
 }
-FAMILY, FULL, POSTSCRIPT = 1, 4, 6  # names within a font
+# The pages' own, so that a chart in a file looks as on its page; by weight, its name.
+CHART_FONT, CHART_FAMILY = "source-sans-3", "Source Sans 3 Variable"
+CHART_WEIGHTS = {400: "Regular", 600: "SemiBold"}
+CHART_SUBSETS = ("latin", "latin-ext", "greek", "cyrillic")
+FAMILY, STYLE, UNIQUE, FULL, POSTSCRIPT = 1, 2, 3, 4, 6  # names within a font
+TYPOGRAPHIC_FAMILY, TYPOGRAPHIC_STYLE = 16, 17
 SVG = "http://www.w3.org/2000/svg"
 
 VEGA_EXPORTS = "window.vega = vega; window.vegaLite = vegaLite; window.vegaEmbed = vegaEmbed;"
@@ -147,6 +153,33 @@ def vendor_print_fonts(work: Path) -> None:
         shutil.copy(licences_in(package)[0], PRINT / f"LICENSE-{name}")
 
 
+def vendor_chart_fonts(work: Path) -> None:
+    """Write a TrueType file for each weight of the pages' font, its subsets merged, under the name that pages use."""
+    package = npm_unpack(f"@fontsource/{CHART_FONT}@{PRINT_VERSION}", work)
+    for weight, style in CHART_WEIGHTS.items():
+        parts = []
+        for subset in CHART_SUBSETS:
+            part = TTFont(package / "files" / f"{CHART_FONT}-{subset}-{weight}-normal.woff")
+            part.flavor = None
+            parts.append(str(work / f"{subset}-{weight}.ttf"))
+            part.save(parts[-1])
+        font = Merger().merge(parts)
+        names = {
+            FAMILY: CHART_FAMILY if weight == min(CHART_WEIGHTS) else f"{CHART_FAMILY} {style}",
+            STYLE: "Regular",
+            UNIQUE: f"{CHART_FAMILY} {style}",
+            FULL: f"{CHART_FAMILY} {style}",
+            POSTSCRIPT: f"{CHART_FAMILY.replace(' ', '')}-{style}",
+            TYPOGRAPHIC_FAMILY: CHART_FAMILY,
+            TYPOGRAPHIC_STYLE: style,
+        }
+        for number, text in names.items():
+            font["name"].setName(text, number, 3, 1, 0x409)
+        font["OS/2"].usWeightClass = weight
+        font.save(PRINT / f"{CHART_FONT}-{style.lower()}.ttf")
+    shutil.copy(licences_in(package)[0], PRINT / f"LICENSE-{CHART_FONT}")
+
+
 def styles_of(package: Path) -> list[str]:
     return [style for style in ("", "-italic") if (package / f"wght{style}.css").exists()]
 
@@ -210,6 +243,7 @@ def main() -> None:
         vendor_icons(Path(work))
         vendor_fonts(Path(work))
         vendor_print_fonts(Path(work))
+        vendor_chart_fonts(Path(work))
         write_versions(vendor_vega(Path(work)))
 
 

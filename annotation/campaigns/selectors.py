@@ -226,7 +226,7 @@ def standards_of(campaign: Campaign) -> dict[int, int]:
 
 def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[list[Rating], int | None]:
     """Return the latest ratings, or those before a rating id, and the id to continue from if there are more."""
-    ratings = _with_system(Rating.objects.filter(campaign=campaign)).order_by("-id")
+    ratings = with_system(Rating.objects.filter(campaign=campaign)).order_by("-id")
     related = ("response__item", "rater", "criterion", "rated_as", "presentation")
     return newest_page(ratings.select_related(*related), before=before, size=size)
 
@@ -235,7 +235,7 @@ def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
     """Yield every revision of every rating, oldest first, from a server-side cursor; columns as in RATING_COLUMNS."""
     presentation = ("shown_at", "ended_at", "seconds_given", "source_row")
     columns = [*LOGGED.values(), "sent_at", *(f"presentation__{name}" for name in presentation)]
-    rows = _with_system(Rating.objects.filter(campaign=campaign))
+    rows = with_system(Rating.objects.filter(campaign=campaign))
     ratings = rows.order_by("pk").values_list(*columns, "rater_id")
     excluded = set(campaign.participations.filter(excluded_at__isnull=False).values_list("rater_id", flat=True))
     for *logged, sent, shown, ended, given, row, rater in ratings.iterator(chunk_size=2000):
@@ -243,7 +243,7 @@ def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
         yield (*logged, seconds, sent, row, rater in excluded)
 
 
-def _with_system(ratings: QuerySet[Rating]) -> QuerySet[Any]:
+def with_system(ratings: QuerySet[Rating]) -> QuerySet[Any]:
     """Add ``system``: under whose name the response was rated, or everything that gave it."""
     names = StringAgg(Coalesce("system__name", "kind"), ", ", distinct=True)
     sources = ResponseSource.objects.filter(response=OuterRef("response")).order_by().values("response")

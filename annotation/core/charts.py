@@ -20,7 +20,7 @@ Spec = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
 STYLESHEET = Path(__file__).resolve().parents[2] / "static" / "css" / "assay.css"
-# Letters of scripts that the fonts within vl-convert do not have, in files.
+# For files: the pages' font, and letters of scripts that the fonts within vl-convert do not have.
 FONTS = Path(__file__).with_name("fonts")
 vl_convert.register_font_directory(str(FONTS))
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -221,6 +221,7 @@ def _with_whole_names(part: Spec) -> Spec:
     for channel in ("x", "y"):
         axis = part.get("encoding", {}).get(channel, {}).get("axis")
         if axis and "labelLimit" in axis:
-            encoding = {**changed["encoding"][channel], "axis": {**axis, "labelLimit": FILE_LABELS}}
+            room = {"labelLimit": FILE_LABELS, "maxExtent": 2 * FILE_LABELS}  # else a title stands upon long names
+            encoding = {**changed["encoding"][channel], "axis": {**axis, **room}}
             changed["encoding"] = {**changed["encoding"], channel: encoding}
     return changed

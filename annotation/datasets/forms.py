@@ -21,6 +21,7 @@ from annotation.datasets.services.records import DATASET_ENDINGS
 from annotation.models import Dataset
 from annotation.models.datasets import DATASET_FORMATS
 
+LONGEST_NAME = 120
 FORMAT_CHOICES = [("", "As its name says"), *FORMATS.items()]
 
 
@@ -56,7 +57,9 @@ class DatasetUploadForm(UploadForm):
     file_format = forms.ChoiceField(
         label="Format", choices=[("", "As its name says"), *DATASET_FORMATS], required=False
     )
-    name = forms.CharField(label="Name of the data set", max_length=120)
+    name = forms.CharField(
+        label="Name of the data set", max_length=LONGEST_NAME, required=False, help_text="If empty, that of the file."
+    )
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     language = forms.CharField(max_length=20, initial="en", help_text="BCP 47 tag, for example en or pt-BR.")
     licence = forms.CharField(max_length=200, required=False)
@@ -75,6 +78,13 @@ class DatasetUploadForm(UploadForm):
         help_text="CSV and TSV only; in JSON Lines the context is a list.",
     )
     field_order = ("name", "file", "file_format", "normalisation", "turn_separator")
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean()
+        file: Any = data.get("file")
+        if file and not data.get("name"):
+            data["name"] = file.name.rpartition(".")[0][:LONGEST_NAME].strip() or file.name[:LONGEST_NAME]
+        return data
 
     def clean_turn_separator(self) -> str:
         return self.cleaned_data["turn_separator"] or TURN_SEPARATOR

@@ -11,6 +11,7 @@ from rest_framework.response import Response as ApiResponse
 
 from annotation.campaigns.api.campaigns import CampaignSerializer, OfCampaign
 from annotation.campaigns.api.lists import DraftingViewSet
+from annotation.campaigns.selectors import with_system
 from annotation.core.api import AnswerSerializer
 from annotation.models import Criterion, Rater, Rating, System, WrittenText
 from annotation.rating.selectors.written import texts_page
@@ -39,6 +40,9 @@ class RatingSerializer(AnswerSerializer):
     item = serializers.CharField(source="response.item.external_id", read_only=True)
     rater: serializers.SlugRelatedField[Rater] = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
     criterion: serializers.SlugRelatedField[Criterion] = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    system = serializers.CharField(
+        read_only=True, allow_null=True, help_text="What gave the response: systems, or kinds of other sources."
+    )
     rated_as: serializers.SlugRelatedField[System] = serializers.SlugRelatedField(slug_field="name", read_only=True)
     source_row = serializers.IntegerField(source="presentation.source_row", read_only=True, allow_null=True)
 
@@ -57,6 +61,7 @@ class RatingSerializer(AnswerSerializer):
             "position",
             "revision",
             "extra",
+            "system",
             "rated_as",
             "source_row",
             "sent_at",
@@ -80,7 +85,7 @@ class RatingsViewSet(mixins.ListModelMixin, OfCampaign):
 
     def get_queryset(self) -> QuerySet[Rating]:
         shown = self.campaign.ratings.select_related("response__item", "presentation", "rater", "criterion", "rated_as")
-        ratings = shown.only(*LOG_COLUMNS)
+        ratings = with_system(shown.only(*LOG_COLUMNS))
         if rater := self.parameter("rater"):
             ratings = ratings.filter(rater__pseudonym=rater)
         if item := self.parameter("item"):

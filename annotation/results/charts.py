@@ -112,7 +112,7 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
             "pair:N",
             title=None,
             sort=[_named(pair) for pair in verdict.pairs],
-            axis=alt.Axis(labelLimit=190, ticks=False, domain=False),
+            axis=alt.Axis(labelLimit=190, labelPadding=6, ticks=False, domain=False),
         ),
         color=alt.Color(
             "sure:N",
@@ -189,7 +189,9 @@ def _shares(verdict: CriterionVerdict) -> tuple[list[str], list[dict[str, Any]]]
 
 def _systems(verdict: CriterionVerdict) -> alt.Y:
     names = [each.name for each in verdict.systems]
-    return alt.Y("system:N", title=None, sort=names, axis=alt.Axis(labelLimit=150, ticks=False, domain=False))
+    return alt.Y(
+        "system:N", title=None, sort=names, axis=alt.Axis(labelLimit=150, labelPadding=6, ticks=False, domain=False)
+    )
 
 
 def _height(verdict: CriterionVerdict) -> int:

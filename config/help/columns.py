@@ -254,6 +254,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Krippendorff's α": f"Agreement beyond chance, {INTERVAL}: 1 is perfect, 0 is chance.",
         "ICC(1)": f"The share of variance between responses for one rating, {INTERVAL}.",
         "Margin of error of weights": "Half the width of the weights' 95% intervals, on average.",
+        "Systems": "The mean rating of each system's outputs, the highest first; the first six.",
     },
     "ratings": {
         "System": "What gave the response. Systems that gave the same text share the rating; a reference has its kind.",

@@ -31,7 +31,9 @@ def presentation_sizes(campaign: Campaign) -> list[str]:
 
 def _sentence(kind: PresentationKind, plan: Plan, raters: int) -> str:
     n = len(plan.units)
-    size = f"{kind.choice}: {counted(n, *kind.nouns)} × {counted(raters, 'rater')} = {counted(n * raters, 'answer')}."
+    size = f"{kind.choice}: {counted(n, *kind.nouns)} × {counted(raters, 'rater')} = {counted(n * raters, 'answer')}"
+    texts = sum(len(unit.responses) for unit in plan.units)
+    size += f", in which {texts * raters:,} texts are judged." if kind.shows_several else "."
     if saved := plan.n_identical_pairs + plan.n_repeated_pairs:
         size += f" Of {n + saved:,} pairs {saved:,} need none: their texts are identical, or another pair shows them."
     return size

@@ -2,16 +2,24 @@
 
 from typing import Any, Literal
 
+from annotation.campaigns.selectors import seconds_per_screen
 from annotation.campaigns.services.rules import rules_register
 from annotation.models import Campaign, QualityRules, User
 from annotation.weighting.exclusion.measured import AgreementBelow, MeasuredRule, MedianSecondsBelow
 
+OF_ESTIMATE = 5  # times as fast as estimated is too fast; a rule asks for no less than its usual seconds
 USUAL: tuple[type[MeasuredRule], ...] = (MedianSecondsBelow, AgreementBelow)
 
 
-def usual_records() -> list[dict[str, Any]]:
+def usual_records(campaign: Campaign) -> list[dict[str, Any]]:
     """Return the rules that flag raters who are too fast, or agree too little with the others."""
-    return [kind(**{**kind.suggested, "action": "flag"}).to_dict() for kind in USUAL]
+    records = [kind(**{**kind.suggested, "action": "flag"}).to_dict() for kind in USUAL]
+    return [{**record, "seconds": too_fast(campaign)} if "seconds" in record else record for record in records]
+
+
+def too_fast(campaign: Campaign) -> int:
+    """Return the seconds below which an answer is too fast: an item with several texts takes longer to read."""
+    return max(int(MedianSecondsBelow.suggested["seconds"]), int(seconds_per_screen(campaign) // OF_ESTIMATE))
 
 
 def registered_rules(campaign: Campaign) -> Literal["none", "usual", "own"]:
@@ -19,13 +27,18 @@ def registered_rules(campaign: Campaign) -> Literal["none", "usual", "own"]:
     newest = QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
     if newest is None or not newest.rules:
         return "none"
-    return "usual" if newest.rules == usual_records() else "own"
+    return "usual" if _without_seconds(newest.rules) == _without_seconds(usual_records(campaign)) else "own"
+
+
+def _without_seconds(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out what depends on the texts, which may have changed since."""
+    return [{name: value for name, value in record.items() if name != "seconds"} for record in records]
 
 
 def usual_rules_set(*, campaign: Campaign, is_on: bool, by: User | None = None) -> None:
     """Register the usual rules, or a version without rules in their place; rules of one's own stay."""
     registered = registered_rules(campaign)
     if is_on and registered == "none":
-        rules_register(campaign=campaign, records=usual_records(), by=by)
+        rules_register(campaign=campaign, records=usual_records(campaign), by=by)
     if not is_on and registered == "usual":
         rules_register(campaign=campaign, records=[], by=by)

@@ -32,6 +32,40 @@ SYSTEM_WORDS = ("system", "sys", "model")
 SEPARATOR = re.compile(r"[\W_]")
 LIKE_ID = re.compile(r"[\W_](?:[Ii][Dd]|[Kk]ey|nr|no)\Z|[a-z](?:Id|ID)\Z")  # conv_id, convId, conv.key
 WORDS = re.compile(r"[^\W_]+")
+# Words of names of fields that hold texts, but no system's output; only of fields that have no meaning otherwise.
+BESIDE_WORDS = frozenset(
+    (
+        "annotator",
+        "author",
+        "caption",
+        "category",
+        "comment",
+        "comments",
+        "date",
+        "description",
+        "evidence",
+        "explanation",
+        "fact",
+        "facts",
+        "feedback",
+        "instruction",
+        "instructions",
+        "knowledge",
+        "keywords",
+        "label",
+        "name",
+        "note",
+        "notes",
+        "persona",
+        "rationale",
+        "reason",
+        "reasons",
+        "title",
+        "topic",
+        "url",
+    )
+)
+FEWEST_WORDS, FEWEST_LETTERS = 3, 10  # of a text that could be an output; letters where no words are written apart
 NO_TEXT = (IGNORE, ID, CONTEXT, DIALOGUE, REPRESENTATION)  # names that a field of labels can have
 SHORTEST_NAME = 2  # a shorter rest, as the b of "system_b", names no system by itself
 
@@ -47,6 +81,7 @@ class Field:
 
     ``repeats``: a value occurs twice in its first records. ``names_items``: so it does, and short labels repeat exactly
     as a text does. ``measures``: its first values are numbers with decimals or below 0, which name nothing.
+    ``is_prose``: most of its first values are texts of several words.
     """
 
     name: str
@@ -54,6 +89,7 @@ class Field:
     repeats: bool = False
     names_items: bool = False
     measures: bool = False
+    is_prose: bool = False
 
 
 def propose(fields: Sequence[Field]) -> dict[str, str]:
@@ -72,7 +108,9 @@ def propose(fields: Sequence[Field]) -> dict[str, str]:
     chosen = {field.name: chosen.get(field.name, IGNORE) for field in fields}
     _settle_id(fields, chosen)
     _settle_rows(fields, chosen)
+    _settle_message(fields, chosen)
     _settle_conversation(fields, chosen)
+    _settle_outputs(fields, chosen)
     return {name: _with_system(name) if key == OUTPUT else key for name, key in chosen.items()}
 
 
@@ -98,6 +136,19 @@ def measures(values: Sequence[str]) -> bool:
     (True, False, False, False)
     """
     return all(map(MEASURED.fullmatch, values)) and not all(map(WHOLE.fullmatch, values))
+
+
+def is_prose(values: Sequence[str]) -> bool:
+    """Return whether most of these are texts of several words, and not all the same.
+
+    >>> is_prose(["I do not know.", "It is late, so no."]), is_prose(["en", "de"]), is_prose(["我不知道这个问题的答案"])
+    (True, False, True)
+    """
+    texts = [value for value in values if value.strip()]
+    several = sum(
+        len(text.split()) >= FEWEST_WORDS or (not text.isascii() and len(text) >= FEWEST_LETTERS) for text in texts
+    )
+    return 2 * several > len(texts) and (len(set(texts)) > 1 or len(texts) == 1)
 
 
 def _pattern(values: Sequence[Any]) -> tuple[int, ...]:
@@ -230,6 +281,49 @@ def _settle_rows(fields: Sequence[Field], chosen: dict[str, str]) -> None:
         for field in fields:
             if chosen[field.name] == SYSTEM:
                 chosen[field.name] = IGNORE
+
+
+def _words(name: str) -> set[str]:
+    return {word.casefold() for word in re.split(r"[\W_]+", name) if word}
+
+
+def _settle_message(fields: Sequence[Field], chosen: dict[str, str]) -> None:
+    """Take a text without a meaning whose name has a word for messages, such as ``reddit_prompt``, if none is known."""
+    if {MESSAGE, REPRESENTATION, DIALOGUE} & set(chosen.values()):
+        return
+    words = {word for word in SYNONYMS[MESSAGE] if "_" not in word} | {MESSAGE}
+    for field in fields:
+        if (
+            chosen[field.name] == IGNORE
+            and field.kind == meanings.TEXT
+            and field.is_prose
+            and words & _words(field.name)
+        ):
+            chosen[field.name] = MESSAGE
+            return
+
+
+def _settle_outputs(fields: Sequence[Field], chosen: dict[str, str]) -> None:
+    """Take several columns of texts without a meaning for systems' outputs, if each row is an item with a message."""
+    known = set(chosen.values())
+    is_long = {SYSTEM, RESPONSE} & known or any(field.repeats for field in fields if chosen[field.name] == ID)
+    if is_long or not known & {MESSAGE, DIALOGUE, CONTEXT, REPRESENTATION}:
+        return
+    left = [
+        field.name
+        for field in fields
+        if chosen[field.name] == IGNORE
+        and field.kind == meanings.TEXT
+        and field.is_prose
+        and not _words(field.name) & BESIDE_WORDS
+    ]
+    if len(left) + sum(key == OUTPUT for key in chosen.values()) < 2:
+        return
+    taken = {system_of(name) for name, key in chosen.items() if key == OUTPUT}
+    for name in left:
+        if system_of(name) not in taken:
+            chosen[name] = OUTPUT
+            taken.add(system_of(name))
 
 
 def _settle_conversation(fields: Sequence[Field], chosen: dict[str, str]) -> None:

@@ -61,7 +61,7 @@ class DatasetFacts:
 
     @property
     def outputs_hint(self) -> str:
-        return f"{self.distinct_outputs:,} distinct texts"
+        return f"{self.distinct_outputs:,} distinct texts, over all items"
 
 
 def dataset_facts(dataset: Dataset) -> DatasetFacts:

@@ -15,7 +15,7 @@ from annotation.core.progress import Beat, noop
 from annotation.core.rows import UTF8_MARK, Oddities
 from annotation.datasets.mapping.by_values import filled
 from annotation.datasets.mapping.meanings import NOTHING
-from annotation.datasets.mapping.proposing import Field, label_fields, likely_id, measures, propose
+from annotation.datasets.mapping.proposing import Field, is_prose, label_fields, likely_id, measures, propose
 from annotation.datasets.mapping.rules import MOST_FIELDS
 from annotation.datasets.mapping.values import common_kind, fields_of, kind_of
 from annotation.datasets.services.content import ItemDraft
@@ -128,7 +128,10 @@ def look_at(content: bytes, *, filename: str, file_format: str, beat: Beat = noo
     ]
     repeats = {name: len(set(field.first)) < len(field.first) for name, field in seen.items()}
     labels = label_fields([row for _, row in rows])
-    candidates = [Field(name, kinds[name], repeats[name], name in labels, measures(seen[name].first)) for name in seen]
+    candidates = [
+        Field(name, kinds[name], repeats[name], name in labels, measures(seen[name].first), is_prose(seen[name].first))
+        for name in seen
+    ]
     mapping = filled(propose(candidates), [row for _, row in rows])
     return Look(fields, rows, n_rows, mapping, likely_id(candidates, mapping))
 

@@ -1,6 +1,6 @@
 """Preview what rules would change: nothing is written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,8 @@ import numpy as np
 from annotation.models import Campaign, Criterion
 from annotation.quality.selectors.decisions import filled
 from annotation.quality.selectors.raters import Moment, Verdict, campaign_log, excluded_as_of, moment, verdicts
+from annotation.rating.selectors.outputs import Outputs, outputs_of_datasets
+from annotation.rating.selectors.ratings import FloatArray, IntArray
 from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.enough import Sufficiency, sufficiency
 from annotation.weighting.exclusion.applying import apply_rules
@@ -30,6 +32,7 @@ class Certainty:
     alpha: AlphaResult
     icc: IccResult
     width: Sufficiency
+    systems: list[tuple[str, float]]  # each system's mean over items, best first; empty if its means are not ranked
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +95,17 @@ def rules_preview(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment
     unflagged = ~np.isin(log.raters.astype(np.str_), flagged)[log.code]
     value, response = log.need("value", "preview"), codes_of(log.need("response", "preview"))
     about = log.need("criterion", "preview").astype(np.str_)
+    outputs, names = outputs_of_datasets([campaign.dataset_id])
+    texts = np.asarray(log.need("response", "preview")).astype(np.int64)
 
     def certainty(criterion: Criterion, keep: np.ndarray) -> Certainty:
         mine = keep & (about == criterion.name)
         table = RatingTable(codes_of(response[mine]), log.code[mine], value[mine], n_raters=len(log.raters))
         low, high = criterion.scale.ends
         width = sufficiency(table, low, high, target=TARGET, scheme=scheme_for_scale(low, high))
-        return Certainty(len(table), krippendorff_alpha(table), icc(table), width)
+        means = _system_means(texts[mine], criterion.scale.weighed(value[mine]), outputs, names)
+        is_ranked = criterion.scale.ranked == "means"
+        return Certainty(len(table), krippendorff_alpha(table), icc(table), width, means if is_ranked else [])
 
     return RulePreview(
         at=at,
@@ -118,3 +125,16 @@ def rules_preview(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment
         ],
         n_raters=len(np.unique(log.code[counted])),
     )
+
+
+def _system_means(
+    responses: IntArray, values: FloatArray, outputs: Outputs, names: Mapping[int, str]
+) -> list[tuple[str, float]]:
+    """Return each system's mean over items of the mean rating of its output, best first."""
+    row, output = outputs.credited(responses)
+    if not row.size:
+        return []
+    cells, cell = np.unique(np.stack([outputs.system[output], outputs.item[output]]), axis=1, return_inverse=True)
+    of_cells = np.bincount(cell.ravel(), values[row]) / np.bincount(cell.ravel())
+    means = [(names[int(system)], float(of_cells[cells[0] == system].mean())) for system in np.unique(cells[0])]
+    return sorted(means, key=lambda mean: -mean[1])

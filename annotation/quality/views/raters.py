@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.selectors import slots_unfilled
 from annotation.campaigns.services.rules import rules_read, rules_register
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme, chart_urls
@@ -59,6 +60,7 @@ STATES = {
     "excluded": "excluded",
     "imported": "imported",
 }
+DONE = "has rated"  # once nothing is left to rate
 LINKED_STATES = ("work", "flagged", "excluded")
 
 
@@ -98,18 +100,19 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
     sort, rows = _sorted(request.GET.get("sort", ""), rows)
     page = max(whole_number(request, "page") or 1, 1)
     # A measure without any answer takes no column.
+    words = _state_words(campaign)
     listed = [name for name, kind in MEASURES.items() if kind.is_listed]
     names = [name for name in listed if any(row.measures[name].n for row in rows)] or ["n"]
     context = {
         "rows": [
-            (row, STATES[row.state], [row.measures[name] for name in names], suspected.reasons.get(row.rater.pk, []))
+            (row, words[row.state], [row.measures[name] for name in names], suspected.reasons.get(row.rater.pk, []))
             for row in rows[(page - 1) * PAGE : page * PAGE]
         ],
         "columns": [_column(name, sort) for name in names],
         "n_rows": len(rows),
         "sort": sort,
         "state": state,
-        "state_links": [(name, STATES[name]) for name in STATES if name in (*LINKED_STATES, state)],
+        "state_links": [(name, words[name]) for name in STATES if name in (*LINKED_STATES, state)],
         "counts": stage_counts(campaign),
         "page": page,
         "previous_page": page - 1,
@@ -120,6 +123,12 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
         "about_raters": answer_counts(campaign),
     }
     return _render(request, campaign, "campaign_raters", context)
+
+
+def _state_words(campaign: Campaign) -> dict[str, str]:
+    """Return the words for states: in a closed or completely rated campaign no one is rating."""
+    is_over = campaign.state == CampaignState.CLOSED or not slots_unfilled(campaign)
+    return STATES | {"work": DONE} if is_over else STATES
 
 
 def _column(name: str, sort: str) -> dict[str, str]:
@@ -191,7 +200,7 @@ def _render_rater(
     context = {
         "rater": rater,
         "row": row,
-        "state": STATES[row.state],
+        "state": _state_words(campaign)[row.state],
         "measures": measures,
         "unknown": [measure for measure in measures if isnan(measure.estimate)],
         "decisions": decisions(campaign, rater),

@@ -13,6 +13,7 @@ from annotation.rating.selectors.questions import AnswerCounts
 from annotation.records.selectors.facts import CriterionFacts, Facts, Share
 from annotation.records.selectors.payment import Payment
 from annotation.recruitment.providers import PROVIDERS
+from annotation.weighting.exclusion.registry import rules_from_data
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -138,8 +139,10 @@ def _rules(facts: Facts) -> str:
     if not facts.rules_versions:
         return "No rules about raters were registered."
     when = "before launch" if facts.rules_before_launch else "after launch only"
-    more = f", in {facts.rules_versions} versions" if facts.rules_versions > 1 else ""
-    return f"Rules about raters were registered {when}{more}."
+    more = f", in {facts.rules_versions} versions, of which the newest says" if facts.rules_versions > 1 else ""
+    newest = facts.campaign.rule_versions.order_by("-version").first()
+    sentences = [rule.sentence.rstrip(".") for rule in rules_from_data(newest.rules)] if newest else []
+    return f"Rules about raters were registered {when}{more}{': ' if sentences else ''}{'; '.join(sentences)}."
 
 
 def _excluded(facts: Facts) -> str:

@@ -87,7 +87,7 @@ def _nothing_certain(verdict: CriterionVerdict) -> str:
     highest = (
         f"{best.name} has the {what}{_interval(best.low, best.high)}, which may be chance"
         if len(shared) == 1
-        else f"{listed(shared)} share the {what}"
+        else f"{listed(shared) if len(shared) <= MOST_PAIRS else f'{len(shared):,} systems'} share the {what}"
     )
     return f"{_verb(verdict, 'find')} no certain difference between any two systems; {highest}."
 

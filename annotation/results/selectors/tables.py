@@ -7,6 +7,7 @@ from typing import Any
 from annotation.core.latex import escape
 from annotation.core.numbers import counted
 from annotation.models import Campaign
+from annotation.results.selectors.agreement import rater_agreement
 from annotation.results.selectors.sentences import listed, named_sentence, number
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results, SystemVerdict
 
@@ -54,12 +55,12 @@ def latex_table(results: Results) -> str:
 
 def _latex(verdict: CriterionVerdict) -> str:
     means = verdict.by_means
-    columns = ["Rank", "System", *(["Mean", "$z$"] if means else ["Strength"])]
+    columns = ["Rank", "System", *(["Mean", "Standardised"] if means else ["Strength"])]
     columns += ["Won", "Tied", "Lost", "Share won"] if verdict.by_pairs else []
     columns.append("Ratings" if means else "Comparisons")
     lines = [
         rf"\begin{{tabular}}{{rl{'r' * (len(columns) - 2)}}}",
-        rf"% {verdict.criterion}: estimates with 95% intervals over raters and items",
+        rf"% {verdict.criterion}: estimates with 95% intervals over raters and items. {_basis(verdict)}",
         r"\toprule",
         " & ".join(columns) + r" \\",
         r"\midrule",
@@ -78,6 +79,12 @@ def _latex(verdict: CriterionVerdict) -> str:
         cells.append(f"{each.ratings:,}")
         lines.append(" & ".join("--" if cell == "nan" else escape(cell) for cell in cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _basis(verdict: CriterionVerdict) -> str:
+    by = f"By {counted(verdict.raters, 'rater')}." if verdict.raters else "Raters are not known one by one."
+    standardised = " Standardised: in standard deviations of each rater's ratings." if verdict.by_means else ""
+    return f"{by}{standardised} A line separates systems of which all above are significantly better than all below."
 
 
 def _with_interval(estimate: float, low: float, high: float) -> str:
@@ -112,8 +119,27 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
         "less the significantly worse; a cluster ends where all systems above are significantly better than all below."
     )
     many = len(results.criteria) > 1
-    texts += [named_sentence(verdict, many=many) for verdict in results.criteria]
-    return " ".join(texts)
+    for verdict in results.criteria:
+        texts += [_asked(verdict), named_sentence(verdict, many=many), _estimates(verdict)]
+    if len(campaigns) == 1 and results.raters_known and not results.left_out.filtered:
+        texts.append(rater_agreement(campaigns[0]))  # of all the campaign's ratings, so not with a filter
+    return " ".join(filter(None, texts))
+
+
+def _asked(verdict: CriterionVerdict) -> str:
+    """Return the question and the scale."""
+    on = f", {verdict.of_means}" if verdict.by_means and verdict.of_means else ""
+    return f"Raters were asked for {verdict.criterion}: “{verdict.question.strip()}”{on}." if verdict.question else ""
+
+
+def _estimates(verdict: CriterionVerdict) -> str:
+    """Return every system's mean or strength, best first; none if they are undefined."""
+    known = [each for each in verdict.systems if not isnan(each.estimate)]
+    if len(known) < 2:
+        return ""
+    what = "Means" if verdict.by_means else "Strengths"
+    of_each = [f"{each.name} {_with_interval(each.estimate, each.low, each.high)}" for each in known]
+    return f"{what} with 95% intervals: {'; '.join(of_each)}."
 
 
 def plain_results(results: Results, campaigns: Sequence[Campaign], content: dict[str, Any]) -> dict[str, Any]:

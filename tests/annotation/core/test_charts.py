@@ -29,3 +29,15 @@ def test_an_axis_of_counts_in_a_layer_has_whole_numbers_and_one_of_shares_has_it
     assert drawn["y"]["axis"] == {"format": ",d", "tickMinStep": 1, "tickCount": 2}
     assert drawn["x"]["axis"] == {"format": "%"}
     assert axis["axis"] == {"format": ",d"}
+
+
+def test_a_file_names_systems_in_full_in_the_font_of_pages() -> None:
+    name = "a-system-with-a-name − another-system-with-a-longer-name"
+    encoding = {
+        "y": {"field": "pair", "type": "nominal", "axis": {"labelLimit": 150}},
+        "x": {"field": "n", "type": "quantitative"},
+    }
+    layer = {"mark": "point", "encoding": encoding}
+    spec = themed({"width": "container", "data": {"values": [{"pair": name, "n": 1}]}, "layer": [layer]}, "light")
+    assert name in labels(spec)
+    assert b"SourceSans3Variable" in render(spec, "pdf")

@@ -131,8 +131,13 @@ def test_systems_without_a_common_item_are_not_compared():
     ]
     assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], two_sets)) == (
         "12 raters find no certain difference between any two systems; "
-        "Dusek has the highest mean, 3.00 (95% interval 2.50 to 3.50), which may be chance. "
+        "Dusek, WEN and LOLS share the highest mean, 3.00. "
         "Dusek and WEN have no item in common and are not compared."
+    )
+    ahead = verdict(["Dusek", "WEN", "LOLS"], two_sets)
+    ahead.systems[0].estimate = 3.1
+    assert "Dusek has the highest mean, 3.10 (95% interval 2.50 to 3.50), which may be chance." in verdict_sentence(
+        ahead
     )
     certain = [("WEN", "LOLS", 0.6, 0.3, 0.9, 0.001), ("Dusek", "WEN", *nothing)]
     assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], certain)) == (

@@ -247,7 +247,7 @@ def test_pairs_rated_by_points_show_who_won_how_often(project: Project) -> None:
     assert of(results, "Bo").share == pytest.approx(1 - ada.share)
     assert 0 < ada.share_low < ada.share < ada.share_high < 1
     table = latex_table(results)
-    assert r"Mean & $z$ & Won & Tied & Lost & Share won & Ratings \\" in table
+    assert r"Mean & Standardised & Won & Tied & Lost & Share won & Ratings \\" in table
     assert f"{ada.standardised:.2f} [" in table
     drawn = differences(results.criteria[0])
     assert [row["pair"] for rows in drawn["datasets"].values() for row in rows if "pair" in row] == ["Ada − Bo"]
@@ -395,3 +395,6 @@ def test_files_hold_the_numbers_of_the_page(project: Project) -> None:
     text = paragraph(results, [campaign])
     assert "96 ratings by 4 raters of 12 items in “Quality”" in text
     assert results.criteria[0].sentence in text
+    assert f"Raters were asked for quality: “{results.criteria[0].question}”, on a scale of 1 to 5." in text
+    assert "Raters agree with Krippendorff's α = " in text.replace("\u00a0", " ")
+    assert f"Means with 95% intervals: Ada {of(results, 'Ada').estimate:.2f} [" in text

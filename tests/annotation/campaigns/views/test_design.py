@@ -476,6 +476,10 @@ def test_one_tick_registers_the_usual_rules_before_launch(draft: Campaign, manag
         ("median_seconds_below", "flag"),
         ("agreement_below", "flag"),
     ]
+    assert version.rules[0]["seconds"] == 2
+    assert client.get(address).context["form"]["usual_rules"].value() is True
+    Response.objects.filter(item__dataset=draft.dataset).update(text="word " * 300)  # at 20 characters a second: 75 s
+    assert "less than 16 s for an item" in page(client.get(address))
     assert client.get(address).context["form"]["usual_rules"].value() is True
     client.post(address, quality_data())
     assert draft.rule_versions.get(version=2).rules == []
@@ -493,8 +497,8 @@ def test_each_presentation_says_how_many_answers_it_takes(draft: Campaign, manag
     text = page(as_user(manager).get(url("step", draft, "screen")))
     for size in (
         "12 responses × 3 raters = 36 answers",
-        "12 pairs of responses × 3 raters = 36",
-        "4 lists of responses × 3 raters = 12",
+        "12 pairs of responses × 3 raters = 36 answers, in which 72 texts are judged.",
+        "4 lists of responses × 3 raters = 12 answers, in which 36 texts are judged.",
     ):
         assert size in text
     first, second = Response.objects.filter(item__position=0, sources__system__isnull=False)[:2]

@@ -82,6 +82,22 @@ def test_shapes_of_files_as_they_are_found(kinds: dict[str, str], expected: str)
     assert checked_mapping(mapping) == mapping
 
 
+def test_columns_of_texts_beside_a_message_are_outputs_of_systems_unless_their_names_say_otherwise() -> None:
+    def wide(*names: str) -> dict[str, str]:
+        return propose([Field(name, TEXT, is_prose=True) for name in names])
+
+    assert list(wide("reddit_prompt", "seq2seq", "copy-net", "retrieve+edit", "notes").values()) == [
+        "message",
+        "output:seq2seq",
+        "output:copy-net",
+        "output:retrieve+edit",
+        "ignore",
+    ]
+    assert wide("message", "remarkable")["remarkable"] == "ignore"  # one column alone may be anything
+    assert wide("item_id", "seq2seq", "copy-net")["seq2seq"] == "ignore"  # nothing says what they answer
+    assert propose([Field("message", TEXT), Field("en", TEXT), Field("de", TEXT)])["en"] == "ignore"  # no prose
+
+
 @pytest.mark.parametrize(
     ("field", "system"),
     [

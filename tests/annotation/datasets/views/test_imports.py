@@ -60,8 +60,9 @@ def test_an_upload_is_queued_and_redirects_to_the_data_set_when_done(as_user, pr
 
 def test_a_refused_file_shows_line_field_found_and_accepted(as_user, project: Project, manager: User, queued) -> None:
     client = as_user(manager)
-    upload(client, project, b'{"id": "1"}\n{"id": "2", "split": 7}\n')
+    upload(client, project, b'{"id": "1"}\n{"id": "2", "split": 7}\n', name="")
     job = DatasetImport.objects.get()
+    assert job.name == "items"  # as the file
     dataset_import_execute(import_id=job.pk)
     address = url("dataset-import-detail", project.slug, job.pk)
     page = client.get(address, headers=HTMX).content.decode()
@@ -75,7 +76,6 @@ def test_a_refused_file_shows_line_field_found_and_accepted(as_user, project: Pr
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"name": ""}, "Give the data set a name."),
         ({"filename": "items.xlsx"}, "does not say the format: choose one"),
         ({"name": "Small"}, "has a data set &#x27;small&#x27; already"),
         ({"name": "日本"}, "at least one letter or digit"),

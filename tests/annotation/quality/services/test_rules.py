@@ -88,6 +88,10 @@ def test_a_preview_shows_the_effects_and_changes_nothing(campaign, raters):
     assert relevance.before.n - relevance.after.n == preview.n_leaving
     # 4 and 1 on every response: no agreement; with one rater left, agreement is undefined.
     assert relevance.before.icc.icc_1 < 0
+    assert {mean for _, mean in relevance.before.systems} == {2.5}
+    assert {mean for _, mean in relevance.after.systems} == {4.0}
+    assert relevance.without_flagged is not None
+    assert relevance.without_flagged.systems == []  # no rater is left
     assert relevance.after.alpha.reason == "no response has ratings of two raters"
     assert not RaterDecision.objects.exists()
     assert not Participation.objects.filter(excluded_at__isnull=False).exists()

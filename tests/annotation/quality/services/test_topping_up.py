@@ -79,8 +79,8 @@ def test_the_monitor_finds_the_same_differences_as_the_results_and_says_how_roug
     (shown,) = [each for each in verdict.pairs if {each.first, each.second} == {"Bo", "Cy"}]
     assert pair.difference == pytest.approx(shown.difference)
     assert known.sentence.endswith(
-        f" This is rough: it allows for the difference, {pair.difference:.2f} ± {pair.half_width:.2f} now, corrected for "
-        "the number of differences, to turn out smaller or larger."
+        f" This is rough: it allows for the difference, {pair.difference:.2f} ± {pair.half_width:.2f} now, corrected "
+        "for the number of differences, to turn out smaller or larger."
     )
     page = as_user(manager).get(reverse("annotation:campaign-monitor-fragment", args=[rated.project.slug, rated.pk]))
     text = page.content.decode()
