@@ -50,7 +50,7 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
             "Can a metric stand in for raters?", (Paragraph(stand_in_paragraph(result)), tables.stand_in_grid(result))
         ),
         Section("By system and by output", _levels(result)),
-        Section("Other thresholds, orders and unit sizes", tuple(_sweeps(result))),
+        Section(reports.sweeps_title(result), tuple(_sweeps(result))),
         Section("Circularity", (Paragraph(circularity_sentence(result.circularity)),)),
         Section("Items left out", (Bullets(tuple(_left_out(result))),)),
         Section("Methods", (Paragraph(study_methods(study, result)),)),

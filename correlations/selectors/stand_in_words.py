@@ -123,9 +123,10 @@ def _lead(chosen: Candidate, epsilon: float) -> str:
     if chosen.lead is None:
         return "How much closer to the raters it is than that rating is not known."
     return (
-        f"It is at least as close as a rater on {percent(chosen.stand_in.advantage)} of the outputs, that rating on "
-        f"{percent(chosen.worth.same_rating.advantage)}: a lead of {decimals(chosen.lead)} over outputs, not shown to "
-        f"be more than the margin of {decimals(epsilon)} ({p_text(chosen.lead_p)})."
+        f"Against the tested raters it is at least as close on {percent(chosen.stand_in.advantage)} of the outputs, "
+        f"that rating on {percent(chosen.worth.same_rating.advantage)}. Against all raters, output by output, its "
+        f"lead over that rating is {decimals(chosen.lead)}, not shown to be more than the margin of "
+        f"{decimals(epsilon)} ({p_text(chosen.lead_p)})."
     )
 
 

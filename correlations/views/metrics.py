@@ -93,6 +93,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
         "forest_caption": reports.forest_caption(result),
+        "sweeps_title": reports.sweeps_title(result),
         "sweeps": reports.sweeps_to_draw(result),
         "questions": _questions(study, result),
     }

@@ -124,7 +124,7 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
         "Yes, Oracle can, in place of a rater of a crowd.",
         f"Not shown for {below.candidates[1].label}.",
     ]
-    assert "a lead of 0.06 over outputs, not shown to be more than the margin of 0.10 (p = 1.000)" in answers[0].why
+    assert "its lead over that rating is 0.06, not shown to be more than the margin of 0.10" in answers[0].why
     assert [each.next_step for each in answers] == [IMPORT, RATE, SCORES, IMPORT]  # more ratings help a lead above ε
     assert "More outputs would not change that" in answers[0].advice
     assert "could be shown" in answers[1].advice
