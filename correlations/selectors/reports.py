@@ -147,9 +147,10 @@ def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
     """Return the numbers at the head of the report."""
     counts, unit_size = result.counts, study.specification["unit_size"]
     excluded = f", {counts.raters_excluded:,} excluded" if counts.raters_excluded else ""
-    raters = counted(counts.raters, "rater") if raters_are_known(result) else "medians or means, raters not known"
+    known = raters_are_known(result)
+    raters = counted(counts.raters, "rater") if known else "medians or means, raters not known"
     return [
-        card("Human judgements", counts.judgements, f"{raters}{excluded}"),
+        card("Human judgements" if known else "Ratings of groups", counts.judgements, f"{raters}{excluded}"),
         card("Items", result.items.used, f"{result.items.left_out:,} left out", "#left-out"),
         card(
             "References", counts.references, references_of(study) if counts.references else "no metric reads any here"

@@ -61,7 +61,7 @@ class DatasetFacts:
 
     @property
     def outputs_hint(self) -> str:
-        return f"{self.distinct_outputs:,} distinct texts"
+        return f"{self.distinct_outputs:,} different texts, of whatever item"
 
 
 def dataset_facts(dataset: Dataset) -> DatasetFacts:

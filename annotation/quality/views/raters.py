@@ -24,6 +24,7 @@ from annotation.models import (
     Participation,
     QualityRules,
     Rater,
+    RaterIdentity,
     Role,
 )
 from annotation.quality import charts
@@ -50,8 +51,9 @@ from annotation.weighting.exclusion.registry import rules_from_data
 PAGE = 100
 LONGEST_ID = 19  # digits
 ITEMS = 50
+WORKING = "rating"
 STATES = {
-    "work": "rating",
+    "work": WORKING,
     "training": "in training",
     "test": "in the test",
     "failed": "did not qualify",
@@ -102,7 +104,12 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
     names = [name for name in listed if any(row.measures[name].n for row in rows)] or ["n"]
     context = {
         "rows": [
-            (row, STATES[row.state], [row.measures[name] for name in names], suspected.reasons.get(row.rater.pk, []))
+            (
+                row,
+                _state(campaign, row.state),
+                [row.measures[name] for name in names],
+                suspected.reasons.get(row.rater.pk, []),
+            )
             for row in rows[(page - 1) * PAGE : page * PAGE]
         ],
         "columns": [_column(name, sort) for name in names],
@@ -191,7 +198,8 @@ def _render_rater(
     context = {
         "rater": rater,
         "row": row,
-        "state": STATES[row.state],
+        "state": _state(campaign, row.state),
+        "imported_as": _imported_as(rater) if may_manage(request.project) else "",
         "measures": measures,
         "unknown": [measure for measure in measures if isnan(measure.estimate)],
         "decisions": decisions(campaign, rater),
@@ -205,6 +213,17 @@ def _render_rater(
         "about": answers_of(campaign, rater) if may_manage(request.project) else [],
     }
     return _render(request, campaign, "campaign_rater", context, status)
+
+
+def _state(campaign: Campaign, state: str) -> str:
+    """Return a rater's state in words; once a campaign is closed no one rates."""
+    return "took part" if STATES[state] == WORKING and campaign.state == CampaignState.CLOSED else STATES[state]
+
+
+def _imported_as(rater: Rater) -> str:
+    """Return what a file of ratings calls the rater; empty for others."""
+    names = RaterIdentity.objects.filter(rater=rater, provider="import").values_list("external_id", flat=True)
+    return names.first() or ""
 
 
 def _acts(participation: Participation) -> list[tuple[str, Act]]:
