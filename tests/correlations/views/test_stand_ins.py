@@ -14,6 +14,8 @@ from correlations.overview import stand_in_findings
 from correlations.results.study import StudyResult
 from correlations.results.worth import LeftOutRater, RowWorth
 from correlations.selectors.changes import changes_since, question_of
+from correlations.selectors.printed import imported_notes
+from correlations.selectors.printed_tables import stand_in_grid
 from correlations.selectors.stand_in_words import (
     IMPORT,
     RATE,
@@ -22,6 +24,7 @@ from correlations.selectors.stand_in_words import (
     stand_in_answer,
     stand_in_finding,
     stand_in_methods,
+    stand_in_paragraph,
     stand_in_sentence,
 )
 from correlations.selectors.worth import StandInReport, stand_in_report
@@ -243,6 +246,21 @@ def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question
     assert created
     assert [finding.url for finding in stand_in_findings(study.project, 2)] == [address(again)]
     assert question_of(again) == question_of(study)
+
+
+def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(study: Study) -> None:
+    run = ScoreRun.objects.get(metric="external")
+    run.report["imported"] = {"note": "Prompt v1"}
+    run.save(update_fields=["report"])
+    result = study.read_result()
+
+    assert imported_notes(study, result) == [("Oracle", "Prompt v1")]
+    paragraph = stand_in_paragraph(result)
+    assert paragraph.startswith("Yes, Oracle can, in place of a rater of a crowd. It beats 3 of 3 raters")
+    assert "by ε = 0.10, because it costs less" in paragraph
+    assert "Its ratings less the raters': " in paragraph
+    cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
+    assert cells["Oracle"] == "yes"
 
 
 def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:
