@@ -85,7 +85,7 @@ def system_scores(rows: Sequence[dict[str, Any]], *, title: str, colour: str, th
         {"field": "low", "title": "From", "format": ".4f"},
         {"field": "high", "title": "To", "format": ".4f"},
     ]
-    scale = {"zero": False, "nice": True}
+    scale = {"zero": False, "nice": True, "padding": 8}  # so that no interval ends at the frame
     has_intervals = any(row["low"] is not None for row in rows)
     if not has_intervals:
         tooltip = tooltip[:2]

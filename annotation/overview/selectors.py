@@ -133,7 +133,7 @@ def _answers(project: Project) -> dict[str, int]:
 
 def _answers_hint(counts: Counts) -> str:
     if not counts.left_out:
-        return "sent by raters"
+        return "of raters, sent here or imported"
     return f"that count; {counts.left_out:,} more of excluded raters"
 
 

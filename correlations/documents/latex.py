@@ -27,6 +27,7 @@ SIGNS = {
     "‘": "`",
     "\u202f": r"\,",
     "\u00a0": "~",
+    "\u200b": r"\allowbreak{}",  # see _breaking
 }
 OTHER = re.compile("|".join(map(re.escape, SIGNS)))
 #: Beyond these letters pdfLaTeX needs packages that no TeX has at first; XeLaTeX and LuaLaTeX need a font.
@@ -43,6 +44,8 @@ PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 """
 WIDE = {"Metric": 34, "Compared": 40, "References": 21}  # millimetres of columns of text
 CODE_WIDTH = 92
+PART = 12  # characters of a long word that stay together
+LONG = re.compile(r"[\w:+=.-]{25,}")
 KEPT: dict[str, Any] = {"drop_whitespace": False, "replace_whitespace": False, "break_on_hyphens": False}
 NEEDS = r"\ifPDFTeX\errmessage{Names in other scripts: compile with XeLaTeX or LuaLaTeX}\fi" + "\n"
 
@@ -89,6 +92,15 @@ def latex_table(grid: Grid) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _breaking(plain: str) -> str:
+    """Let long words, such as hashes, be broken.
+
+    >>> text(_breaking("a" * 30))
+    'aaaaaaaaaaaa\\\\allowbreak{}aaaaaaaaaaaa\\\\allowbreak{}aaaaaa'
+    """
+    return LONG.sub(lambda match: "\u200b".join(wrap(match.group(), PART)), plain)
+
+
 def text(plain: str) -> str:
     """Return plain text as LaTeX.
 
@@ -113,9 +125,11 @@ def _block(block: Block) -> str:
         case Paragraph():
             return text(block.text)
         case Bullets():
-            return "\n".join([r"\begin{itemize}", *(rf"\item {text(each)}" for each in block.texts), r"\end{itemize}"])
+            return "\n".join(
+                [r"\begin{itemize}", *(rf"\item {text(_breaking(each))}" for each in block.texts), r"\end{itemize}"]
+            )
         case Facts():
-            entries = (rf"\item[{text(name)}] {text(value)}" for name, value in block.entries)
+            entries = (rf"\item[{text(name)}] {text(_breaking(value))}" for name, value in block.entries)
             return "\n".join([r"\begin{description}\small", *entries, r"\end{description}"])
         case Code():
             lines = [part for line in block.text.split("\n") for part in wrap(line, CODE_WIDTH, **KEPT) or [""]]

@@ -29,9 +29,10 @@ SAME_SETTINGS = (  # that a study like another one begins with
     *("coefficients", "compare", "seed", "sweeps"),
 )
 PLAIN_SUBSETS = (
-    "Which references of the data set the metrics read, one row of the table each: <code>all</code>, or the "
-    "<code>original</code> one. All count alike; weights come from a release."
+    "Which references of the data set the metrics read, one row of the table each. All count alike; weights come from "
+    "a release."
 )
+PLAIN_CHOICES = [("all", "All"), ("original", "The original one"), ("original, all", "Both, each in rows of its own")]
 
 
 class StudyForm(StudyBaseForm):
@@ -131,8 +132,6 @@ class StudyForm(StudyBaseForm):
             self.initial["subsets"] = "all"
         elif not self.is_bound and release is not None and not release.weights.filter(is_original=True).exists():
             self.initial["subsets"] = self.base_fields["subsets"].initial.removeprefix("original, ")
-        if release is None:
-            self.fields["subsets"].help_text = PLAIN_SUBSETS
         self.offered = offered_metrics(self.project, dataset, weighted=release is not None)
         metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
         offer_choices(self, "metrics", metrics)
@@ -145,6 +144,14 @@ class StudyForm(StudyBaseForm):
             self._begin_like(like)
             if like.dataset_id == dataset.pk:
                 self._begin_with_texts_of(like, without)
+        if release is None:
+            self._offer_plain_subsets()
+
+    def _offer_plain_subsets(self) -> None:
+        """Offer the few choices of references that there are without weights, unless the field begins with another."""
+        if self.is_bound or self.initial["subsets"] in dict(PLAIN_CHOICES):
+            self.fields["subsets"] = forms.ChoiceField(label="References", choices=PLAIN_CHOICES)
+        self.fields["subsets"].help_text = PLAIN_SUBSETS
 
     def _begin_with_texts_of(self, study: Study, without: Sequence[str]) -> None:
         """Tick the ratings and systems of a study of the same data set, but for systems to do without."""

@@ -2,6 +2,7 @@
 
 from django.db.models import Max
 
+from annotation.core.canonical import canonical_json
 from annotation.core.numbers import counted
 from annotation.models import Rating
 from annotation.quality.selectors.decisions import excluded_rater_ids
@@ -33,4 +34,4 @@ def changes_since(study: Study | ParameterStudy) -> str:
 def question_of(study: Study) -> str:
     """Return what two studies share that ask the same of the same data, whichever ratings there were."""
     asked = {name: value for name, value in study.specification.items() if name not in NOT_THE_QUESTION}
-    return repr(sorted(asked.items()))
+    return canonical_json(asked).decode()

@@ -145,8 +145,12 @@ def _levels(result: StudyResult, best: BestRow) -> str:
     others = []
     for over, values in highest.items():
         known = [(value, index) for index, value in enumerate(values) if value is not None]
-        if known and max(known)[1] != best.index and values[best.index] != max(known)[0]:
-            others.append(f"for {result.rows[max(known)[1]].label} over {over}")
+        if not known:
+            continue
+        value, index = max(known)
+        label = result.rows[index].label
+        if label != best.row.label and values[best.index] != value:
+            others.append(f"for {label} over {over}")
     if not others:
         return ""
     return (

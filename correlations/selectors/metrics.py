@@ -62,7 +62,7 @@ def _missing(metric: type[Metric], kinds: set[str], *, pools: bool) -> str:
     if kind := lacking_kind(metric.name, kinds):
         return f"This project has no {KINDS[kind].label} yet."
     if metric.pools and not pools:
-        return "Its score is over all outputs as one pool, which no unit's sums can give."
+        return "It scores all outputs of a system together, so the few outputs of a unit have no score of their own."
     return ""
 
 

@@ -27,6 +27,8 @@ from correlations.selectors.levels import levels_report, levels_sentence, system
 from correlations.selectors.methods import study_methods
 from correlations.selectors.stand_in_words import stand_in_paragraph
 from correlations.selectors.worth import ranking_sentence
+from metrics.models import ScoreRun
+from metrics.scoring.external import External
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "prompts": "Prompts", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
@@ -50,11 +52,11 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
             "Can a metric stand in for raters?", (Paragraph(stand_in_paragraph(result)), tables.stand_in_grid(result))
         ),
         Section("By system and by output", _levels(result)),
-        Section("Other thresholds, orders and unit sizes", tuple(_sweeps(result))),
+        Section(reports.sweeps_title(result), tuple(_sweeps(result))),
         Section("Circularity", (Paragraph(circularity_sentence(result.circularity)),)),
         Section("Items left out", (Bullets(tuple(_left_out(result))),)),
         Section("Methods", (Paragraph(study_methods(study, result)),)),
-        Section("How to compute it again", _reproduction(study, document)),
+        Section("How to compute it again", _reproduction(study, result, document)),
     )
     when = f", computed {study.finished_at:%-d %B %Y}" if study.finished_at else ""
     return Document(
@@ -175,7 +177,7 @@ def _left_out(result: StudyResult) -> Iterator[str]:
             yield f"{row.dropped.count:,} of {', '.join(tables.names(row))}: {row.dropped.reason}."
 
 
-def _reproduction(study: Study, document: StudyDocument) -> tuple[Block, ...]:
+def _reproduction(study: Study, result: StudyResult, document: StudyDocument) -> tuple[Block, ...]:
     entries: list[tuple[str, str]] = [
         ("Signature", study.signature),
         ("Specification, SHA-256", document.hashes["specification"]),
@@ -190,6 +192,7 @@ def _reproduction(study: Study, document: StudyDocument) -> tuple[Block, ...]:
     ]
     entries.append(("Random number", str(document.seed)))
     entries.append(("Versions", f"Assay {document.versions['assay']}, NumPy {document.versions['numpy']}"))
+    entries += [(f"Where {label} comes from", note) for label, note in imported_notes(study, result)]
     metrics = dict.fromkeys(f"{row['metric']}: {row['signature']}" for row in document.runs)
     how = (
         "The JSON report holds this specification, all hashes and the whole result. Where the project is, or was "
@@ -206,6 +209,14 @@ def _reproduction(study: Study, document: StudyDocument) -> tuple[Block, ...]:
         Paragraph("The specification:"),
         Code(_by_field(document.specification)),
     )
+
+
+def imported_notes(study: Study, result: StudyResult) -> list[tuple[str, str]]:
+    """Return the names of imported scores with the notes of their imports, such as a judge's version and prompt."""
+    numbers = [row.run for row in result.rows if row.run]
+    runs = ScoreRun.objects.filter(project=study.project, number__in=numbers, metric=External.name).order_by("number")
+    notes = [(run.parameters["scorer"], run.report.get("imported", {}).get("note", "")) for run in runs]
+    return [(label, note) for label, note in notes if note]
 
 
 def _by_field(specification: Mapping[str, Any]) -> str:

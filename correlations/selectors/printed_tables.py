@@ -112,7 +112,11 @@ def comparison_grid(result: StudyResult) -> Grid | None:
         if entry.reason:
             reasons.append(f"{entry.first} – {entry.second}, {references}: {entry.reason}.")
     whole = f"all {len(result.comparisons):,} comparisons"
-    part = "" if len(shown) == len(result.comparisons) else f"; shown are {len(shown):,} of them"
+    part = (
+        ""
+        if len(shown) == len(result.comparisons)
+        else (f"; shown are {len(shown):,}: the significant ones, and those with the metric closest to the raters")
+    )
     caption = (
         f"Differences of mean {symbol} between two metrics, over the items that both can use. Interval and two-sided p "
         f"from the standard error over resampled items, the same for both; p corrected after Holm for {whole}{part}."

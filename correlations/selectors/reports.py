@@ -33,6 +33,7 @@ MOST_COMPARISONS = 200  # that it shows; the download has all
 MOST_RIVALS = 4  # before the lead sentence counts them
 UNITS_COMPARE = "over larger ones coefficients are usually higher"  # why studies with other units do not compare
 IN_COLOUR = 6  # lines that differ enough to be read in one chart
+SWEPT: Mapping[str, str] = {"threshold": "thresholds", "unit_size": "unit sizes", "order": "orders of n-grams"}
 CLAMPED_WORTH_SHOWING = 0.02  # share of (unit, system) cells
 
 
@@ -146,9 +147,10 @@ def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
     """Return the numbers at the head of the report."""
     counts, unit_size = result.counts, study.specification["unit_size"]
     excluded = f", {counts.raters_excluded:,} excluded" if counts.raters_excluded else ""
-    raters = counted(counts.raters, "rater") if raters_are_known(result) else "medians or means, raters not known"
+    known = raters_are_known(result)
+    raters = counted(counts.raters, "rater") if known else "medians or means, raters not known"
     return [
-        card("Human judgements", counts.judgements, f"{raters}{excluded}"),
+        card("Human judgements" if known else "Ratings of groups", counts.judgements, f"{raters}{excluded}"),
         card("Items", result.items.used, f"{result.items.left_out:,} left out", "#left-out"),
         card(
             "References", counts.references, references_of(study) if counts.references else "no metric reads any here"
@@ -168,11 +170,16 @@ def estimates(result: StudyResult, row: StudyRow) -> list[tuple[Coefficient, Row
 
 def n_significant(result: StudyResult) -> int:
     """Count the comparisons of two metrics that differ significantly, after the correction."""
-    return sum(entry.p_holm is not None and entry.p_holm < SIGNIFICANT for entry in result.comparisons)
+    return sum(map(_is_significant, result.comparisons))
+
+
+def _is_significant(entry: Comparison) -> bool:
+    return entry.p_holm is not None and entry.p_holm < SIGNIFICANT
 
 
 def comparisons_worth_showing(result: StudyResult) -> list[tuple[Comparison, float | None, float | None]]:
-    """Return comparisons with both coefficients: all if few, else those with the best metric of each references."""
+    """Return comparisons with both coefficients: all if few, else the significant ones and those with the best metric
+    of each choice of references."""
     lead = result.lead.key
     return [(entry, entry.first_value[lead], entry.second_value[lead]) for entry in _worth_showing(result)]
 
@@ -192,7 +199,9 @@ def _worth_showing(result: StudyResult) -> Sequence[Comparison]:
     return [
         entry
         for entry in result.comparisons
-        if not entry.subset_label or leaders.get(entry.subset_label) in (entry.first, entry.second)
+        if _is_significant(entry)
+        or not entry.subset_label
+        or leaders.get(entry.subset_label) in (entry.first, entry.second)
     ][:MOST_COMPARISONS]
 
 
@@ -235,6 +244,12 @@ def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
         for name, axis in AXES.items()
         if name in result.sweeps and _has_point(result, result.sweeps[name])
     ]
+
+
+def sweeps_title(result: StudyResult) -> str:
+    """Return the heading over the sweeps that are drawn."""
+    names = [SWEPT[name] for name, *_ in sweeps_to_draw(result)]
+    return f"Other {' and '.join(filter(None, [', '.join(names[:-1]), *names[-1:]]))}"
 
 
 def _has_point(result: StudyResult, sweep: Sweep) -> bool:

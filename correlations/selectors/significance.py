@@ -329,7 +329,9 @@ def significance_sentence(result: StudyResult) -> str:
 
 def cluster_text(shown: Contest) -> str:
     n = len(shown.clusters)
-    return "one cluster, within which no line can be drawn" if n == 1 else counted(n, "cluster")
+    if n > 1:
+        return counted(n, "cluster")
+    return "no cut leaves every row above it better than every row below it, so that they are one cluster"
 
 
 def matrix_figure(result: StudyResult, name: str, theme: Theme) -> Spec | None:

@@ -27,6 +27,7 @@ class Answer:
 
     verdict: str
     why: str
+    tested: str  # which of the raters it was tested against
     others: str
     one_rater: str
     saved: str
@@ -47,6 +48,7 @@ def stand_in_answer(report: StandInReport) -> Answer:
     return Answer(
         verdict=verdict,
         why=why,
+        tested=_tested(chosen),
         others=_others(report),
         one_rater=_one_rater(report),
         saved=saved,
@@ -54,6 +56,11 @@ def stand_in_answer(report: StandInReport) -> Answer:
         advice=_advice(report),
         next_step=_next_step(report),
     )
+
+
+def _tested(chosen: Candidate) -> str:
+    """Return who was tested, unless the verdict says it."""
+    return "" if chosen.panel is None or (chosen.too_few and not chosen.panel.n_strangers) else chosen.panel.in_words
 
 
 def _verdict(report: StandInReport) -> str:
@@ -73,9 +80,9 @@ def _why(chosen: Candidate, epsilon: float) -> str:
         return ""
     beats = f"It beats {chosen.beaten} (winning rate {decimals(chosen.margin.winning_rate)}"
     if panel.too_few:
-        return f"{beats}), but these raters do not speak for all. {_strangers(panel)}".rstrip()
+        return f"{beats}), but these raters do not speak for all."
     if not chosen.passed:
-        return f"{_not_passed(beats, panel)} {panel.in_words}"
+        return _not_passed(beats, panel)
     if chosen.can:
         text = (
             f"{beats}, it passes from {decimals(PASS_FROM)} on), and is at least as close to the others as a rater on "
@@ -86,15 +93,15 @@ def _why(chosen: Candidate, epsilon: float) -> str:
                 " Passing alone would show little here, since one and the same rating for every output passes, too; "
                 f"but it is closer to the raters than that by more than the margin ({p_text(chosen.lead_p)})."
             )
-        return f"{text} {panel.in_words}"
+        return text
     if not panel.passes:
         return (
             f"{beats}), but of the {counted(len(panel.bars), 'rater')} who agree with the others only "
-            f"{panel.beaten_bars:,}. {panel.in_words}"
+            f"{panel.beaten_bars:,}."
         )
     return (
         f"{beats}), but so does one and the same rating for every output (winning rate "
-        f"{decimals(chosen.same_winning_rate)}). {_lead(chosen, epsilon)} {panel.in_words}"
+        f"{decimals(chosen.same_winning_rate)}). {_lead(chosen, epsilon)}"
     )
 
 
@@ -104,18 +111,9 @@ def _not_passed(beats: str, panel: TestedPanel) -> str:
     short = f"It is shown to fall short of {panel.short_of:,} of them by more than the margin"
     if panel.fails:
         return f"{text} {short}."
-    return (
-        f"{text} {short}, so that the opposite is not shown either."
-        if panel.short_of
-        else (f"{text} Nor is it shown to fall short of any of them by more than the margin.")
-    )
-
-
-def _strangers(panel: TestedPanel) -> str:
-    if not panel.n_strangers:
-        return ""
-    n = f"{panel.n_strangers:,} of the tested raters" if panel.n_tested > 1 else "The tested rater"
-    return f"{n} {'are' if panel.n_strangers > 1 else 'is'} not shown to agree with the other raters at all."
+    if panel.short_of:
+        return f"{text} {short}, too few to say that it cannot stand in."
+    return f"{text} Nor is it shown to fall short of any of them by more than the margin."
 
 
 def _lead(chosen: Candidate, epsilon: float) -> str:
@@ -123,9 +121,10 @@ def _lead(chosen: Candidate, epsilon: float) -> str:
     if chosen.lead is None:
         return "How much closer to the raters it is than that rating is not known."
     return (
-        f"It is at least as close as a rater on {percent(chosen.stand_in.advantage)} of the outputs, that rating on "
-        f"{percent(chosen.worth.same_rating.advantage)}: a lead of {decimals(chosen.lead)} over outputs, not shown to "
-        f"be more than the margin of {decimals(epsilon)} ({p_text(chosen.lead_p)})."
+        f"Against the tested raters it is at least as close on {percent(chosen.stand_in.advantage)} of the outputs, "
+        f"that rating on {percent(chosen.worth.same_rating.advantage)}. Against all raters, output by output, its "
+        f"lead over that rating is {decimals(chosen.lead)}, not shown to be more than the margin of "
+        f"{decimals(epsilon)} ({p_text(chosen.lead_p)})."
     )
 
 
@@ -272,7 +271,9 @@ def stand_in_paragraph(result: StudyResult) -> str:
     answer = stand_in_answer(report)
     margin = f"It may fall short of a rater by ε = {decimals(report.epsilon)}, because it costs less."
     generosity = "" if report.chosen.margin is None else report.chosen.generosity
-    return " ".join(filter(None, [answer.verdict, answer.why, margin, answer.certainty, generosity, answer.others]))
+    return " ".join(
+        filter(None, [answer.verdict, answer.why, answer.tested, margin, answer.certainty, generosity, answer.others])
+    )
 
 
 def stand_in_judge(result: StudyResult) -> str:

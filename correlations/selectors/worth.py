@@ -187,6 +187,11 @@ class Candidate:
         return SCALES[self.stand_in.scale][1]
 
     @property
+    def nothing_to_save(self) -> bool:
+        """Return whether every scored output is rated, so that the scores have nothing to add."""
+        return bool(self.worth.means) and all(each.rated == each.scored for each in self.worth.means)
+
+    @property
     def beaten(self) -> str:
         """Return how many raters it beats, as part of a sentence."""
         n = len(self.stand_in.raters)
@@ -265,7 +270,7 @@ class StandInReport:
     @property
     def all_rated(self) -> bool:
         """Return whether every scored output of the chosen candidate is rated, so that there is nothing to save."""
-        return all(each.rated == each.scored for each in self.means)
+        return self.chosen.nothing_to_save
 
 
 def stand_in_report(project: Project, result: StudyResult, whom: str, row: int | None) -> StandInReport | None:

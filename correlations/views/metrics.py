@@ -81,6 +81,9 @@ def _report(study: Study, result: StudyResult) -> Context:
         "without_copies_url": _without_copies_url(study, result),
         "ceilings": ceiling_lines(result),
         "rankings": [(row, worth.ranking) for row, worth in zip(result.rows, result.worth, strict=True)],
+        "ties_matter": any(
+            worth.ranking.epsilon or worth.ranking.calibrated != worth.ranking.pairwise for worth in result.worth
+        ),
         "ranking_sentence": ranking_sentence(result),
         "no_pair": NO_PAIR,
         "too_good": too_good_sentence(result),
@@ -93,6 +96,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
         "forest_caption": reports.forest_caption(result),
+        "sweeps_title": reports.sweeps_title(result),
         "sweeps": reports.sweeps_to_draw(result),
         "questions": _questions(study, result),
     }

@@ -181,8 +181,8 @@ def _compare(run: ScoreRun, rated: _RatedOutputs, result: Disagreements, n: int)
     result.n_rated, result.n_agreed = int(is_scored.sum()), int(agreed.size)
     if agreed.size < 2:
         result.reason = (
-            f"On {agreed.size} of {result.n_rated:,} rated outputs the raters agree within {result.spread:g}. "
-            "Allow a wider spread."
+            f"On {agreed.size} of {result.n_rated:,} rated outputs the ratings lie within a spread of "
+            f"{result.spread:g}. Allow a wider spread."
         )
         return
     metric = run_metric(run)

@@ -15,6 +15,7 @@ from annotation.models import Dataset, JobState, Project, System
 from metrics.models import RunOrigin, ScoreRun, SystemScore
 from metrics.scoring.colours import metric_colour
 from metrics.scoring.comparisons import LEVEL
+from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import departures
@@ -63,6 +64,13 @@ class Column:
     @property
     def is_human(self) -> bool:
         return self.ratings is not None
+
+    @property
+    def references_shown(self) -> str:
+        """Return the references as a table names them; what imported scores read is not known here."""
+        if self.run is not None and self.run.metric == External.name:
+            return "imported"
+        return self.references or "none"
 
     @property
     def summary(self) -> str:
@@ -382,11 +390,11 @@ def _digits(largest: float, span: float) -> int:
 
     Examples
     --------
-    >>> _digits(0.41, 0.12), _digits(0.03, 0.004), _digits(14.2, 3.0)
-    (3, 4, 1)
+    >>> _digits(0.41, 0.12), _digits(0.03, 0.004), _digits(14.2, 3.0), _digits(3.1, 0.6)
+    (3, 4, 1, 2)
     """
     if largest >= 2:
-        return 1 if span >= 0.5 else 2
+        return 1 if span >= 0.5 and largest >= 10 else 2
     return 4 if span < 0.02 else 3
 
 

@@ -67,7 +67,7 @@ def settings_of(columns: Sequence[Column]) -> list[Setting]:
     runs = [column.run for column in columns if column.run]
     rows: dict[str, list[str]] = {
         "Metric": [column.label for column in columns],
-        "References": [column.references or "none" for column in columns],
+        "References": [column.references_shown for column in columns],
         "Weights of references": [_weights(run) for run in runs],
         "Items": [_items(column) for column in columns],
         "Systems": [f"{run.n_systems:,}" for run in runs],  # type: ignore[attr-defined] # annotated

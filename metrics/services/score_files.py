@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,6 +25,7 @@ from annotation.core.problems import Problems, listed
 from annotation.core.rows import ENDINGS, Oddities, decode, format_of, json_object, lines_of
 from metrics.scoring.external import SEGMENT, SYSTEM
 from metrics.services.score_archives import DAMAGED, DESCRIPTION, is_table, members
+from metrics.services.score_columns import MISSING, NUMBER, OTHER_NAMES, AnyRows, holds_numbers, name_of, with_own_names
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,18 +36,11 @@ ACCEPTED = "a .csv, .tsv or .jsonl table, a NAME.seg.score or NAME.sys.score fil
 MOST_COLUMNS = 64  # of scores in a table
 MOST_CELLS = 4_000_000  # of a table with several columns of scores
 MOST_SCORES = 10_000_000  # of all columns, if each system had one for each item
-MISSING = ("", "none", "null", "nan", "na")  # whatever their case
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 JSON_NAN = re.compile(r'(":\s*)NaN(?=\s*[,}])')
 A_SCORE = "a finite number such as 0.8125, or None where there is no score"
 EXAMPLE = '{"system": "A", "item": "1", "score": 0.8125}'
 SPARE_ROWS = 1000  # that are read although they are more than the data set has scores
 WIDEST = ("system", "item", "score")  # columns of the format with the most cells for each score
-OTHER_NAMES = {
-    "system": ("systemname", "systemid", "model", "modelname", "sys"),
-    "item": ("itemid", "id", "segment", "segmentid", "example", "exampleid", "instance"),
-    "score": ("value", "metricscore", "segscore"),
-}
 NAMED = 20
 NAMED_ITEMS = 3  # ids are often long hashes, and there are thousands
 
@@ -85,6 +79,8 @@ class FileScores:
         What an archive's description says about the metric.
     left_out : sequence of str
         Columns of the table that hold no scores.
+    read_as : mapping
+        Columns that were taken as system or item by what stands in them, with that.
     """
 
     filename: str
@@ -95,6 +91,7 @@ class FileScores:
     lines: npt.NDArray[np.int64]
     description: dict[str, Any] = field(default_factory=dict)
     left_out: Sequence[str] = ()
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_scores(
@@ -205,8 +202,6 @@ def _listed(names: Sequence[str], most: int = NAMED) -> str:
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
 
-AnyRows = Iterator[tuple[int, Mapping[str, object]]]
-
 
 def _read_rows(content: bytes, filename: str, known: Known, problems: Problems) -> list[FileScores]:
     """Read columns system, item, score; or system, score; or item and a column for each system.
@@ -214,6 +209,13 @@ def _read_rows(content: bytes, filename: str, known: Known, problems: Problems) 
     Instead of the column score there may be one for each metric.
     """
     header, header_line, rows = _rows(content, filename, known, problems)
+    header, rows, read_as = with_own_names(header, rows, known.systems, known.items)
+    return [replace(each, read_as=read_as) for each in _read_table(header, header_line, rows, known, problems)]
+
+
+def _read_table(
+    header: list[str], header_line: int, rows: AnyRows, known: Known, problems: Problems
+) -> list[FileScores]:
     if "score" in header and "system" in header:
         names = [name for name in ("system", "item", "score") if name in header]
         for name in header:
@@ -297,8 +299,8 @@ def _read_long(
 ) -> FileScores:
     grid = _Grid(known, SEGMENT if of_segments else SYSTEM, problems)
     for line, cells in rows:
-        row = grid.system(line, _name(cells.get("system")))
-        place = grid.item(line, _name(cells.get("item"))) if of_segments else 0
+        row = grid.system(line, name_of(cells.get("system")))
+        place = grid.item(line, name_of(cells.get("item"))) if of_segments else 0
         grid.put(line, row, place, cells.get(column), column)
     return grid.finish(problems.filename)
 
@@ -316,7 +318,7 @@ def _read_columns(
     """Read a metric from each column of numbers, named as the column is; other columns are left out and named."""
     table = list(rows)
     others = [name for name in header if name not in ("system", "item")]
-    names = [name for name in others if _holds_numbers([cells.get(name) for _, cells in table])]
+    names = [name for name in others if holds_numbers([cells.get(name) for _, cells in table])]
     if not names:
         found = ", ".join(others) or ", ".join(header)
         _refuse(problems, header_line, "columns", found, "at least one column of numbers, such as score")
@@ -342,34 +344,16 @@ def _most_columns(known: Known, level: str) -> int:
     return max(1, min(MOST_COLUMNS, MOST_SCORES // max(outputs, 1)))
 
 
-def _holds_numbers(cells: Sequence[object]) -> bool:
-    """Return whether most of the cells that are not missing are numbers."""
-    given = [cell for cell in cells if cell is not None and str(cell).strip().lower() not in MISSING]
-    numbers = sum(
-        isinstance(cell, int | float) or (isinstance(cell, str) and NUMBER.fullmatch(cell.strip()) is not None)
-        for cell in given
-        if not isinstance(cell, bool)
-    )
-    return numbers > len(given) / 2
-
-
 def _read_wide(header: Sequence[str], header_line: int, rows: AnyRows, known: Known, problems: Problems) -> FileScores:
     grid = _Grid(known, SEGMENT, problems)
     grid.other_columns = ("score",)
     systems = {name: grid.system(header_line, name, "columns") for name in header if name != "item"}
     problems.refuse()
     for line, cells in rows:
-        column = grid.item(line, _name(cells.get("item")))
+        column = grid.item(line, name_of(cells.get("item")))
         for name, row in systems.items():
             grid.put(line, row, column, cells.get(name), name)
     return grid.finish(problems.filename)
-
-
-def _name(value: object) -> str:
-    """Return a name as it stands in a cell; a whole number of JSON as its digits."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return value.strip() if isinstance(value, str) else repr(value)
 
 
 # --- Files of mt-metrics-eval -----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Preview files of scores made elsewhere, and import them as score runs."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,8 @@ class ScorePreview:
         Systems of the data set that have no score in the file.
     left_out : sequence of str
         Columns of the file that hold no scores.
+    read_as : mapping
+        Columns of other names that were taken as system or item, with that.
     """
 
     metric: External
@@ -77,7 +79,8 @@ class ScorePreview:
     scores: Floats
     n_items: int
     not_named: Sequence[str]
-    left_out: Sequence[str] = ()
+    left_out: Sequence[str]
+    read_as: Mapping[str, str]
 
     @property
     def of_segments(self) -> bool:
@@ -179,7 +182,17 @@ def _preview(
         parameter = str(error).split(":", 1)[0]
         raise ScoreRunRefused.at("name" if parameter == "scorer" else parameter, f"{error}.") from error
     missing = [system for system in systems if system not in table.systems]
-    return ScorePreview(metric, table.filename, table.systems, positions, scores, len(items), missing, table.left_out)
+    return ScorePreview(
+        metric=metric,
+        filename=table.filename,
+        systems=table.systems,
+        positions=positions,
+        scores=scores,
+        n_items=len(items),
+        not_named=missing,
+        left_out=table.left_out,
+        read_as=table.read_as,
+    )
 
 
 def _range(options: ImportOptions, table: FileScores) -> tuple[float | None, float | None]:

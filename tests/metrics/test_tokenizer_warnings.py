@@ -6,7 +6,9 @@ from django.urls import reverse
 
 from annotation.models import Project, System
 from metrics.models import ScoreRun
+from metrics.selectors.scripts import tokenizer_warning
 from metrics.services.runs import score_run_create, score_run_execute
+from tests.annotation.worlds.rated import make_dataset, make_item, make_response
 from tests.metrics.conversations import CHINESE, make_conversations
 
 pytestmark = pytest.mark.django_db
@@ -40,3 +42,14 @@ def test_runs_and_studies_propose_the_tokeniser_and_warn_of_another(
     assert ScoreRun.objects.latest("pk").parameters["tokenize"] == "zh"
     call_command("score", "--project", project.slug, "--metric", "bleu", "--tokenize", "whitespace")
     assert WARNING in capsys.readouterr().out
+
+
+def test_references_that_are_tokenised_beside_outputs_that_are_not_are_warned_of(project: Project) -> None:
+    dataset = make_dataset(project)
+    for place in range(12):
+        item = make_item(dataset, f"i{place}")
+        make_response(item, f"Then go to {place}.", "A")
+        make_response(item, f"Then walk to {place} .", "human")
+
+    assert tokenizer_warning(dataset, "whitespace").startswith("References have spaces before their punctuation")
+    assert tokenizer_warning(dataset, "13a") == ""

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -14,11 +14,19 @@ from annotation.core.problems import Problems, shortened, shown, storable_json
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import UTF8_MARK, Oddities
 from annotation.datasets.mapping.by_values import filled
-from annotation.datasets.mapping.meanings import NOTHING
-from annotation.datasets.mapping.proposing import Field, is_prose, label_fields, likely_id, measures, propose
+from annotation.datasets.mapping.meanings import IGNORE, NOTHING
+from annotation.datasets.mapping.proposing import (
+    MEASURED,
+    Field,
+    is_prose,
+    label_fields,
+    likely_id,
+    measures,
+    propose,
+)
 from annotation.datasets.mapping.rules import MOST_FIELDS
 from annotation.datasets.mapping.values import common_kind, fields_of, kind_of
-from annotation.datasets.services.content import ItemDraft
+from annotation.datasets.services.content import ItemDraft, SourceDraft
 from annotation.datasets.services.files import COLUMNS, ITEM_NAMES, TURN_SEPARATOR
 from annotation.datasets.services.mapped import MappedReader
 from annotation.datasets.services.records import PARQUET, records_of
@@ -149,6 +157,15 @@ def _bounded(value: Any, levels: int = LEVELS) -> Any:
     return shown(value)
 
 
+def numbers_left_out(fields: Iterable[Mapping[str, Any]], mapping: Mapping[str, str]) -> list[str]:
+    """Return the fields that are left out and hold numbers alone, as the scores of a judge or of a metric do."""
+    return [
+        field["name"]
+        for field in fields
+        if mapping.get(field["name"]) == IGNORE and field["samples"] and all(map(MEASURED.fullmatch, field["samples"]))
+    ]
+
+
 @dataclass
 class Preview:
     """The first items as they would be imported, and what is wrong with the first records."""
@@ -167,4 +184,17 @@ def preview_items(
 ) -> Preview:
     problems = Problems(filename)
     content = MappedReader(problems, mapping, turn_separator).read((line, row) for line, row in rows)
-    return Preview(list(content.items.values())[:ITEMS], problems.rows, problems.total)
+    items = [replace(item, sources=_once(item.sources)) for item in list(content.items.values())[:ITEMS]]
+    return Preview(items, problems.rows, problems.total)
+
+
+def _once(sources: list[SourceDraft]) -> list[SourceDraft]:
+    """Return each reference once, which rows of several systems repeat; outputs as they are."""
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for source in sources:
+        key = source.kind, source.text
+        if source.system or key not in seen:
+            kept.append(source)
+        seen.add(key)
+    return kept

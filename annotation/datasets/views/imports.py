@@ -32,7 +32,7 @@ from annotation.datasets.services.drafts import (
 )
 from annotation.datasets.services.files import TURN_SEPARATOR
 from annotation.datasets.services.imports import dataset_import_create
-from annotation.datasets.services.looking import preview_items
+from annotation.datasets.services.looking import numbers_left_out, preview_items
 from annotation.datasets.services.report import meanings_of, report_rows
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import DatasetImport, JobState, Project, RatingImport, Role, WeightsImport
@@ -148,6 +148,7 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
         "meanings": MEANINGS.values(),
         "numbers_by_texts": numbers_by_texts(mapping),
         "left_out": [name for name, meaning in mapping.items() if meaning == IGNORE],
+        "numbers_left_out": numbers_left_out(look["fields"], mapping),
         "more": unlisted(preview.errors, preview.total) if preview else 0,
         "has_more_rows": is_by_rows(mapping) and look["n_rows"] > len(look["rows"]),
         "may_manage": may_manage(request.project),

@@ -23,6 +23,15 @@ from annotation.judgements.services.wide import BETWEEN, aggregate_columns, aggr
 from annotation.models import Dataset
 
 IN_TEXTS = {"item": ID, "system": SYSTEM}  # Assay's names here, and the meanings of fields in files of texts
+# What criteria are usually called, and raters are not; as ``near_names.plain`` writes them.
+CRITERIA = frozenset(
+    [
+        *("informativeness", "naturalness", "quality", "fluency", "adequacy", "relevance", "coherence", "consistency"),
+        *("appropriateness", "grammar", "grammaticality", "accuracy", "faithfulness", "correctness", "readability"),
+        *("clarity", "engagingness", "interestingness", "humanness", "specificity", "helpfulness", "harmlessness"),
+        *("overall", "rating", "similarity", "completeness", "factuality", "understandability"),
+    ]
+)
 SAMPLE_BYTES = 256 * 1024
 SAMPLE_ROWS = 200
 
@@ -91,6 +100,8 @@ def _recognised_table(header: list[str], rows: list[list[str]], options: RatingO
     some = [name for name in others if name in numeric]
     if shape == shapes.AGGREGATE:
         return replace(chosen, aggregate=options.aggregate or aggregate_kind(aggregate_columns(named, options)))
+    if shape == shapes.RATERS and not options.raters and some and all(plain(name) in CRITERIA for name in some):
+        return replace(chosen, shape=shapes.ROWS, criteria=options.criteria or some)  # whose reader asks for the rater
     if not some or len(some) == len(others) or {"criterion", "value"} <= set(named):
         return chosen
     if shape == shapes.RATERS:

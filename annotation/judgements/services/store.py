@@ -412,6 +412,7 @@ def rating_counts(content: RatingContent, judged: list[Judged]) -> dict[str, int
         repeats[judgement.rater, response].append(judgement.values)
         names[response.response_id].add(response.system_id)
         meetings[judgement.rater, response.response_id].add(response.system_id)
+    n_met = sum(len(systems) > 1 for systems in meetings.values())
     return {
         "rows": content.rows,
         "rows_of_other_systems": content.rows_of_other_systems,
@@ -425,7 +426,7 @@ def rating_counts(content: RatingContent, judged: list[Judged]) -> dict[str, int
         "repeated_differing": sum(sum(value != values[0] for value in values[1:]) for values in repeats.values()),
         "alias_judgements": sum(judgement.system in content.options.aliases for judgement in content.judgements),
         "responses_under_several_names": sum(len(systems) > 1 for systems in names.values()),
-        "raters_met_text_under_several_names": sum(len(systems) > 1 for systems in meetings.values()),
+        **({} if content.aggregate else {"raters_met_text_under_several_names": n_met}),
         "behind_aggregates": sum(content.stated_n),
         "scales_inferred": len(content.inferred),
         **content.left_out,

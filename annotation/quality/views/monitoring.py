@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.rated import rated_by
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
@@ -182,6 +183,8 @@ def _answers(monitor: Monitor) -> list[dict[str, Any]]:
         return []
     alpha = {criterion.name: criterion.alpha.alpha for criterion in monitor.figures.criteria}
     answers = [_about_systems(campaign, known, alpha.get(known.criterion)) for known in monitor.figures.forecasts]
+    if not answers and rated_by(campaign).mostly_outputs:
+        answers = [_about_studies()]
     answers = answers or [_about_weights(campaign, certainty) for certainty in monitor.figures.enough]
     can_change = not campaign.imported and campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
     return [answer | {"url": answer["url"] if can_change else ""} for answer in answers if answer["sentence"]]
@@ -224,6 +227,15 @@ def _about_weights(campaign: Campaign, certainty: Enough) -> dict[str, Any]:
         url = _change_url(campaign, "extend", {"ratings_per_unit": goal.ratings_per_unit})
         button = f"Add {counted(goal.more, 'rating')}"
     return {"about": certainty.what, "sentence": certainty.signs.sentence, "pairs": [], "url": url, "button": button}
+
+
+def _about_studies() -> dict[str, Any]:
+    """Return where ratings of outputs alone are judged: weights, which are of references, say nothing about them."""
+    sentence = (
+        "These are ratings of outputs. Whether they are enough to tell metrics apart, a study says, under “How many "
+        "raters did we need?”."
+    )
+    return {"about": "", "sentence": sentence, "pairs": [], "url": "", "button": ""}
 
 
 def _change_url(campaign: Campaign, operation: str, choices: dict[str, Any]) -> str:

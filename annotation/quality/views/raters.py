@@ -25,6 +25,7 @@ from annotation.models import (
     Participation,
     QualityRules,
     Rater,
+    RaterIdentity,
     Role,
 )
 from annotation.quality import charts
@@ -201,6 +202,7 @@ def _render_rater(
         "rater": rater,
         "row": row,
         "state": _state_words(campaign)[row.state],
+        "imported_as": _imported_as(rater) if may_manage(request.project) else "",
         "measures": measures,
         "unknown": [measure for measure in measures if isnan(measure.estimate)],
         "decisions": decisions(campaign, rater),
@@ -215,6 +217,12 @@ def _render_rater(
         "about": answers_of(campaign, rater) if may_manage(request.project) else [],
     }
     return _render(request, campaign, "campaign_rater", context, status)
+
+
+def _imported_as(rater: Rater) -> str:
+    """Return what a file of ratings calls the rater; empty for others."""
+    names = RaterIdentity.objects.filter(rater=rater, provider="import").values_list("external_id", flat=True)
+    return names.first() or ""
 
 
 def _acts(participation: Participation) -> list[tuple[str, Act]]:

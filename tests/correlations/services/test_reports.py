@@ -106,7 +106,7 @@ def test_the_document_holds_every_part_and_every_number_of_the_table(study: Stud
         "Does the metric rank systems as raters do?",
         "Can a metric stand in for raters?",
         "By system and by output",
-        "Other thresholds, orders and unit sizes",
+        "Other thresholds, unit sizes and orders of n-grams",
         "Circularity",
         "Items left out",
         "Methods",

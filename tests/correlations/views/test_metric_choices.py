@@ -1,5 +1,7 @@
 """Choosing metrics for a study: offered and missing ones, parameters; reports of many metrics."""
 
+from dataclasses import replace
+
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
@@ -33,7 +35,7 @@ def test_unavailable_metrics_have_a_reason(world: World, manager, as_user) -> No
     missing = {choice.value: choice.missing for group in form.offered.values() for choice in group}
     assert missing["am"] == ""
     assert missing["fm"] == "This project has no n-gram model yet."
-    assert "over all outputs as one pool" in missing["distinct"]
+    assert "scores all outputs of a system together" in missing["distinct"]
     assert missing[f"run:{run.number}"] == ""
     assert next(iter(form.offered)) == "Scored elsewhere"
     offered = [value for value, _ in form.fields["metrics"].choices]
@@ -113,11 +115,14 @@ def test_a_report_of_many_metrics_shows_comparisons_with_the_best_and_six_colour
         rows = [row for row in result.rows if row.subset_label in (label, "none") and result.lead_value(row)]
         best = max(rows, key=result.lead_value).label
         assert all(best in (entry.first, entry.second) for entry in shown if entry.subset_label == label)
+    left_out = next(entry for entry in result.comparisons if entry not in shown)
+    found = tuple(replace(entry, p_holm=0.01) if entry is left_out else entry for entry in result.comparisons)
+    assert any(entry.p_holm == 0.01 for entry, *_ in comparisons_worth_showing(replace(result, comparisons=found)))
     assert len(metrics_in_colour(result)) == 6
     for name in ("threshold", "unit_size", "order"):
         assert figure(result, name, theme="dark") is not None
     page = as_user(viewer).get(reverse("correlations:study-detail", args=[many.project.slug, many.pk]))
-    assert "of which this table shows those with the best metric" in page.content.decode()
+    assert "of which this table shows the significant ones, those with the best metric" in page.content.decode()
     assert "its coefficients are of the score with its sign turned" in page.content.decode()
     for row in (number for number, row in enumerate(result.rows) if row.subset_label != "single"):
         url = reverse("correlations:study-row", args=[many.project.slug, many.pk, row])
@@ -128,7 +133,7 @@ def test_a_pair_agrees_on_a_negated_metric_if_the_lower_score_is_rated_higher(wo
     study = studied(world, metrics=["ter"], subsets=["all"])
     url = reverse("correlations:study-row", args=[study.project.slug, study.pk, 0])
     for _, each, agree in as_user(viewer).get(url).context["pairs"]:
-        assert agree == (each.score * each.rating < 0)
+        assert (agree == "agree") == (each.score * each.rating < 0)
 
 
 def test_lines_without_colour_have_no_label() -> None:

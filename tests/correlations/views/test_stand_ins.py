@@ -14,6 +14,8 @@ from correlations.overview import stand_in_findings
 from correlations.results.study import StudyResult
 from correlations.results.worth import LeftOutRater, RowWorth
 from correlations.selectors.changes import changes_since, question_of
+from correlations.selectors.printed import imported_notes
+from correlations.selectors.printed_tables import stand_in_grid
 from correlations.selectors.stand_in_words import (
     IMPORT,
     RATE,
@@ -22,6 +24,7 @@ from correlations.selectors.stand_in_words import (
     stand_in_answer,
     stand_in_finding,
     stand_in_methods,
+    stand_in_paragraph,
     stand_in_sentence,
 )
 from correlations.selectors.worth import StandInReport, stand_in_report
@@ -124,7 +127,7 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
         "Yes, Oracle can, in place of a rater of a crowd.",
         f"Not shown for {below.candidates[1].label}.",
     ]
-    assert "a lead of 0.06 over outputs, not shown to be more than the margin of 0.10 (p = 1.000)" in answers[0].why
+    assert "its lead over that rating is 0.06, not shown to be more than the margin of 0.10" in answers[0].why
     assert [each.next_step for each in answers] == [IMPORT, RATE, SCORES, IMPORT]  # more ratings help a lead above ε
     assert "More outputs would not change that" in answers[0].advice
     assert "could be shown" in answers[1].advice
@@ -189,7 +192,7 @@ def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(study:
         assert report is not None
         assert finding is not None
         answer = stand_in_answer(report)
-        return answer.verdict, answer.why, finding[0], stand_in_methods(report, "Seed 1.")
+        return answer.verdict, f"{answer.why} {answer.tested}", finding[0], stand_in_methods(report, "Seed 1.")
 
     many = tuple(LeftOutRater(10 + place, 20) for place in range(20))
     verdict, why, finding, methods = answers(left_out=many)
@@ -201,7 +204,7 @@ def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(study:
     stranger = replace(raters[0], agreement=-0.08, agreement_p=0.9)
     verdict, why, _, methods = answers(raters=(stranger, *raters[1:]))
     assert verdict.endswith("only 2 of 3 tested raters are shown to agree with the other raters at all.")
-    assert "1 of the tested raters is not shown to agree" in why
+    assert "1 of them is not shown to agree with the other raters" in why
     assert "2 of them agree with the others" in methods
     earlier = tuple(replace(rater, agreement=None, agreement_p=None) for rater in raters)
     assert answers(raters=earlier)[0].startswith("Yes, Oracle can")
@@ -243,6 +246,21 @@ def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question
     assert created
     assert [finding.url for finding in stand_in_findings(study.project, 2)] == [address(again)]
     assert question_of(again) == question_of(study)
+
+
+def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(study: Study) -> None:
+    run = ScoreRun.objects.get(metric="external")
+    run.report["imported"] = {"note": "Prompt v1"}
+    run.save(update_fields=["report"])
+    result = study.read_result()
+
+    assert imported_notes(study, result) == [("Oracle", "Prompt v1")]
+    paragraph = stand_in_paragraph(result)
+    assert paragraph.startswith("Yes, Oracle can, in place of a rater of a crowd. It beats 3 of 3 raters")
+    assert "by ε = 0.10, because it costs less" in paragraph
+    assert "Its ratings less the raters': " in paragraph
+    cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
+    assert cells["Oracle"] == "yes"
 
 
 def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:

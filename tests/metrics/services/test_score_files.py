@@ -153,6 +153,21 @@ def test_an_archive_gives_each_metric_at_each_level(pack) -> None:
     assert file_scores[1].scores.tolist() == [[0.1], [0.2]]
 
 
+def test_columns_of_systems_and_items_are_known_by_what_stands_in_them() -> None:
+    known = Known(["Echo", "Parrot"], ["d1", "d2"])
+    (judge,) = read("dialog,model,gpt_judge\nd1,Echo,4\nd2,Parrot,3\n", "a.csv", known)
+    assert (judge.name, judge.level, judge.read_as) == ("gpt_judge", "segment", {"dialog": "item", "model": "system"})
+    assert np.array_equal(judge.scores, [[4, NAN], [NAN, 3]], equal_nan=True)
+    # Numbers may be names of items and scores alike: the name of their column decides.
+    (numbered,) = read("id,which,score\n1,Echo,2\n2,Parrot,3\n", "a.csv")
+    assert numbered.read_as == {"id": "item", "which": "system"}
+    (of_systems,) = read("which,score\nEcho,2\nParrot,3\n", "a.csv")
+    assert (of_systems.level, of_systems.read_as) == ("system", {"which": "system"})
+    (wide,) = read("dialog,Echo,Parrot\nd1,1,2\n", "a.csv", known)
+    assert wide.read_as == {"dialog": "item"}
+    assert "did you mean" not in str(refusal("who,Echo1,what\nx,y,z\n", "a.csv"))
+
+
 @pytest.mark.parametrize(
     ("filename", "text", "line", "field", "found", "accepted"),
     [
@@ -182,7 +197,7 @@ def test_an_archive_gives_each_metric_at_each_level(pack) -> None:
         ("x.tgz", "no tar", None, "archive", "", "a whole .zip or .tar.gz"),
         ("x.zip", zipped({"readme.md": "x"}), None, "archive", "no file of scores", "NAME.seg.score files, or .csv"),
         ("a.csv", "system,item,note\nEcho,1,good\n", 1, "columns", "note", "at least one column of numbers"),
-        ("a.csv", "system,id,bleu\nEcho,1,0.5\n", 1, "columns", "system, id, bleu", "did you mean item by id"),
+        ("a.csv", "system,id,bleu\nEcho,9,0.5\n", 1, "columns", "system, id, bleu", "did you mean item by id"),
         ("a.csv", "system,item,bleu\nEcho,1,1\nEcho,2,1\nEcho,3,x\n", 4, "bleu", "x", "a finite number"),
         (
             "a.csv",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.datasets.services.looking import LEVELS, Look, look_at
+from annotation.datasets.services.looking import LEVELS, Look, look_at, numbers_left_out, preview_items
 
 
 @pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
@@ -54,6 +54,20 @@ def test_fields_of_responses_are_known_by_their_values_where_names_say_nothing()
     assert look.mapping == {"qid": "id", "ask": "message", "who": "system", "says": "text"}
     once = "\n".join(json.dumps(row) for row in rows[:3]).encode()
     assert look_at(once, filename="d", file_format="jsonl").mapping["says"] == "ignore"  # no item has two responses
+
+
+def test_numbers_left_out_are_named_and_a_reference_of_several_rows_is_previewed_once() -> None:
+    rows = [
+        {"id": f"d{item}", "message": "Why?", "reference": f"So {item}.", "system": name, "text": name, "judge": "4.5"}
+        for item in (1, 2)
+        for name in ("A", "B")
+    ]
+    table = "\n".join(json.dumps(row) for row in rows).encode()
+    look = look_at(table, filename="d", file_format="jsonl")
+    assert numbers_left_out(look.fields, look.mapping) == ["judge"]
+    first, _ = preview_items(look.rows, look.mapping, filename="d").items
+    assert [(source.kind, source.text) for source in first.sources if not source.system] == [("human", "So 1.")]
+    assert [source.text for source in first.sources if source.system] == ["A", "B"]
 
 
 def test_no_score_names_an_item_though_it_repeats_as_the_text_does() -> None:

@@ -8,6 +8,7 @@ import pytest
 from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.judgements.forms import RatingOptionsForm
 from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.recognition import recognised
 from annotation.models import Dataset, Presentation, Project, RaterIdentity, Rating
 from annotation.rating.selectors.ratings import rating_columns
 from tests.annotation.judgements.services.shapes import (
@@ -109,6 +110,19 @@ def test_each_filled_cell_in_a_rater_column_is_a_judgement(dataset: Dataset) -> 
         ("cleo", "1", "SystemA", "rating", 5),
         ("cleo", "3", "SystemA", "rating", 4.5),
     ]
+
+
+def test_columns_named_like_criteria_are_not_taken_for_raters() -> None:
+    def shape(header: str) -> tuple[str, list[str], list[str]]:
+        options = recognised(f"{header}\n1,SystemA,3,4,5\n".encode(), file_format="csv", options=RatingOptions())
+        return options.shape, options.raters, options.criteria
+
+    assert shape("item,system,informativeness,Naturalness,quality") == (
+        "rows",
+        [],
+        ["informativeness", "Naturalness", "quality"],
+    )
+    assert shape("item,system,ann,bob,quality")[0] == "raters"
 
 
 def test_an_option_names_the_criterion_of_rater_columns(dataset: Dataset) -> None:
