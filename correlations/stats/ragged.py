@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from correlations.stats.ranks import Bools, Floats, Ints
@@ -51,12 +54,15 @@ class RaggedUnits:
         """Return how many segments each unit has, (A, U)."""
         return np.diff(np.hstack([self.bounds, self.lengths[:, None]]), axis=1)
 
-    def sums(self, values: Floats, rows: Ints | None = None) -> Floats:
-        """Sum over each unit, (A, U, D): the values (kept segments, D), or those at ``rows`` of a longer table."""
-        places = np.arange(len(values)) if rows is None else rows
-        ends = np.append(self.starts, places.size)
-        indicator = sparse.csr_array((np.ones(places.size), places, ends), shape=(ends.size - 1, len(values)))
-        return np.asarray(indicator @ values).reshape(*self.shape, values.shape[1])
+    def sums(self, values: Floats) -> Floats:
+        """Sum the values (kept segments, D) over each unit, (A, U, D)."""
+        return self.summing(np.arange(len(values)), len(values))(values)
+
+    def summing(self, places: NDArray[np.integer[Any]], size: int) -> Callable[[Floats], Floats]:
+        """Return what sums tables (size, D) over each unit, (A, U, D): ``places`` holds each kept segment's row."""
+        ends = np.append(self.starts, places.size).astype(places.dtype)
+        indicator = sparse.csr_array((np.ones(places.size), places, ends), shape=(ends.size - 1, size))
+        return lambda values: np.asarray(indicator @ values).reshape(*self.shape, values.shape[1])
 
     def means(self, totals: Floats, scale: int) -> Floats:
         """Return totals (A, U) over size and scale, in one rounding; NaN for an empty unit."""

@@ -14,7 +14,7 @@ from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.coefficients.samples import PairedSamples, Sample
 from correlations.stats.intervals import NOWHERE, Interval
 from correlations.stats.ranks import Floats, Ints
-from correlations.stats.units import Chunk, RowGroup, StudyMetric, UnitDesign, UnitSampling
+from correlations.stats.units import Chunk, Places, RowGroup, StudyMetric, UnitDesign, UnitSampling
 
 Progress = Callable[[int, int], None]
 MIN_OBSERVATIONS = 3
@@ -154,7 +154,7 @@ def sampled_unit_correlation(
     )
 
 
-def _shuffled(design: UnitDesign, rng: np.random.Generator, n_assignments: int) -> list[Ints]:
+def _shuffled(design: UnitDesign, rng: np.random.Generator, n_assignments: int) -> list[Places]:
     return design.shuffled(rng.integers(0, 2**64, size=(n_assignments, design.pool_total), dtype=np.uint64))
 
 
@@ -233,7 +233,8 @@ class _Tally:
             human = human * signs
         side = Sample(human, self.mirrored)
         for row, metric in enumerate(self.group.metrics):
-            difference = chunk.differences(row)
+            sums = chunk.sums(row)
+            difference = chunk.differences(row, sums)
             if signs is not None:
                 difference = difference * signs
             undefined = np.isnan(difference)
@@ -247,8 +248,7 @@ class _Tally:
             if np.isnan(results[0]).any():
                 self.constant_human[row] += (~few & _constant(human, self.mirrored)).sum()
             if metric.clamped is not None:
-                flags = metric.clamped(chunk.metric[..., self.group.row_columns[row]])
-                self.clamped[row] += flags.sum(axis=0)
+                self.clamped[row] += metric.clamped(sums).sum(axis=0)
 
     def _n_units(self, row: int) -> float:
         """Return how many units of an assignment are defined for a row, on average."""

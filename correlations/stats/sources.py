@@ -136,15 +136,16 @@ class _Draws:
         design, keys = self.design, self.sampling.coefficients
         values = np.full((design.n_rows, len(keys), size, self.assignments), np.nan)
         shuffled = shuffled_places(design, self.key_rng, size * self.assignments)
-        means = None
+        means, drawn = None, None
         if self.sources.raters is not None:
             drawn = self.sources.raters.replicates(self.rater_rng, size, design.human.shape)
             means = np.repeat(drawn, self.assignments, axis=0)
         rows = {} if self.sources.redraw is None else self.sources.redraw(self.weight_rng, size)
         redrawn = {index: _Drawn(under) for index, under in rows.items()}
+        ratings = self._ratings(drawn, size) if redrawn else []
         for group, rng in self.item_rngs:
             orders = replicate_orders(design, group, self._items(group, rng, size), shuffled, means)
-            results = self._alike(group, [index for index in group.members if index in redrawn], redrawn, orders, means)
+            results = self._alike([index for index in group.members if index in redrawn], redrawn, orders, ratings)
             if len(results) < len(group.members):
                 chunk = design.ragged_sums(group, orders, means)
                 side = Sample(chunk.human, self.sampling.mirrored)
@@ -162,11 +163,10 @@ class _Draws:
 
     def _alike(
         self,
-        group: RowGroup,
         indices: Sequence[int],
         redrawn: Mapping[int, _Drawn],
         orders: Sequence[Ints],
-        means: Floats | None,
+        ratings: Sequence[Floats],
     ) -> dict[int, list[Floats]]:
         """Return the coefficients of rows with redrawn weights; rows that lose the same outputs share their sums."""
         results: dict[int, list[Floats]] = {}
@@ -175,7 +175,7 @@ class _Draws:
             by_valid.setdefault(np.packbits(redrawn[index].valid).tobytes(), []).append(index)
         for alike in by_valid.values():
             rows = [redrawn[index] for index in alike]
-            metric, human = self._sums(group, rows, orders, means)
+            metric, human = self._sums(rows, orders, ratings)
             side = Sample(human, self.sampling.mirrored)
             for index, row, sums in zip(alike, rows, metric, strict=True):
                 difference = row.differences(sums, self.assignments)
@@ -184,32 +184,47 @@ class _Draws:
         return results
 
     def _sums(
-        self, group: RowGroup, rows: Sequence[_Drawn], orders: Sequence[Ints], means: Floats | None
+        self, rows: Sequence[_Drawn], orders: Sequence[Ints], ratings: Sequence[Floats]
     ) -> tuple[list[Floats], Floats]:
         """Return each row's sums (size * J, U, 2, D) and the rating differences (size * J, U) of all units."""
         design, size = self.design, len(rows[0].metrics)
-        widths = np.cumsum([row.statistics.shape[-1] for row in rows])[:-1]
-        # (systems, size * S, columns of all rows)
-        columns = np.concatenate([row.statistics for row in rows], axis=-1).swapaxes(0, 1)
-        columns = np.ascontiguousarray(columns).reshape(columns.shape[0], size * design.n_segments, -1)
+        columns, begins = self._columns(rows)
         valid, every = rows[0].valid, bool(rows[0].valid.all())
-        replicate = np.repeat(np.arange(size) * design.n_segments, self.assignments)[:, None]
-        metric, human = [], []
-        for (a, b), order in zip(design.pairs, orders, strict=True):
-            place, usable = replicate + order, order >= 0
+        replicate = np.repeat(np.arange(size, dtype=np.int32) * np.int32(design.n_segments), self.assignments)[:, None]
+        human, at = [], 0
+        n_units = design.units_of(orders[0] >= 0).shape[1]
+        totals = np.empty((2, columns.shape[-1], len(orders[0]), n_units * len(orders)))
+        for p, ((a, b), order) in enumerate(zip(design.pairs, orders, strict=True)):
+            place, usable = replicate + order.astype(np.int32), order >= 0
             if not every:
                 usable &= (valid[:, a] & valid[:, b]).ravel().take(place, mode="clip")
             units = design.units_of(usable)
-            whole = bool(units.kept.all())
-            place, segments = (each.ravel() if whole else each[units.kept] for each in (place, order))
-            metric.append(np.stack([units.sums(columns[system], place) for system in (a, b)], axis=2))
-            if means is None:
-                ratings = (design.human[a] - design.human[b]).take(segments)
-            else:
-                at = np.nonzero(units.kept)[0] * design.n_segments + segments
-                ratings = ((means[:, a] - means[:, b]) * design.scale).ravel().take(at)
-            human.append(units.means(units.sums(ratings[:, None])[..., 0], design.scale))
-        return np.split(np.concatenate(metric, axis=1), widths, axis=-1), np.concatenate(human, axis=1)
+            place = place.ravel() if units.kept.all() else place[units.kept]
+            sum_up = units.summing(place, columns.shape[1])
+            for side, system in enumerate((a, b)):
+                totals[side, ..., at : at + n_units] = np.moveaxis(sum_up(columns[system]), -1, 0)
+            human.append(units.means(sum_up(ratings[p])[..., 0], design.scale))
+            at += n_units
+        return np.split(totals.transpose(2, 3, 0, 1), begins, axis=-1), np.concatenate(human, axis=1)
+
+    def _columns(self, rows: Sequence[_Drawn]) -> tuple[Floats, Ints]:
+        """Return the columns (systems, size * S, C) of all rows side by side, and where each but the first begins."""
+        n_systems, n_segments = self.design.human.shape
+        first = [each.metrics[0].statistics for each in rows]
+        ends = np.cumsum([np.shape(each)[-1] for each in first])
+        columns = np.empty((n_systems, len(rows[0].metrics), n_segments, ends[-1]))
+        for row, end, each in zip(rows, ends, first, strict=True):
+            for draw, metric in enumerate(row.metrics):
+                columns[:, draw, :, end - np.shape(each)[-1] : end] = metric.statistics
+        return columns.reshape(n_systems, -1, columns.shape[-1]), ends[:-1]
+
+    def _ratings(self, drawn: Floats | None, size: int) -> list[Floats]:
+        """Return the rating differences (size * S, 1) of each pair, as whole numbers if they can be."""
+        design = self.design
+        if drawn is None:
+            differences = (design.human[a] - design.human[b] for a, b in design.pairs)
+            return [np.tile(each, size)[:, None] for each in differences]
+        return [((drawn[:, a] - drawn[:, b]) * design.scale).reshape(-1, 1) for a, b in design.pairs]
 
 
 @dataclass(frozen=True)
@@ -219,20 +234,19 @@ class _Drawn:
     metrics: Sequence[StudyMetric]
 
     @cached_property
-    def statistics(self) -> Floats:
-        """Return the statistics (size, systems, S, D)."""
-        return np.stack([np.asarray(each.statistics, dtype=np.float64) for each in self.metrics])
-
-    @cached_property
     def valid(self) -> Bools:
         """Return which outputs have a score, (size, systems, S)."""
-        shape = self.statistics.shape[1:3]
+        shape = np.shape(self.metrics[0].statistics)[:2]
         every = [np.broadcast_to(np.True_ if each.valid is None else each.valid, shape) for each in self.metrics]
         return np.stack(every)
 
     def differences(self, sums: Floats, assignments: int) -> Floats:
         """Return the metric differences (size * J, U) of sums (size * J, U, 2, D), each by its replicate's metric."""
-        parts = sums.reshape(len(self.metrics), assignments, *sums.shape[1:])
+        first = self.metrics[0].aggregate
         with np.errstate(divide="ignore", invalid="ignore"):  # undefined is the metric's to say, as NaN
-            scores = np.concatenate([each.aggregate(part) for each, part in zip(self.metrics, parts, strict=True)])
+            if all(each.aggregate == first for each in self.metrics):
+                scores = np.asarray(first(sums))
+            else:
+                parts = sums.reshape(len(self.metrics), assignments, *sums.shape[1:])
+                scores = np.concatenate([each.aggregate(part) for each, part in zip(self.metrics, parts, strict=True)])
         return np.asarray(scores[..., 0] - scores[..., 1], dtype=np.float64)

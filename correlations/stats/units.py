@@ -30,6 +30,7 @@ FITTING_UNITS_OF_PAIR = 10
 _CHUNK_BYTES = 16 << 20  # of unit sums held at once
 # Where ratings are means of a few integers, a common denominator makes their sums exact, so that ties are real ties.
 _DENOMINATORS: tuple[int, ...] = (*range(1, 61), 100, 420, 840, 1000, 2520, 10_000, 27_720, 360_360)
+Places = NDArray[np.integer[Any]]  # numbers of segments, of 32 or 64 bits
 
 
 def fitting_unit_size(n_items: int, n_pairs: int) -> int:
@@ -170,10 +171,6 @@ class RowGroup:
     def segments_per_pair(self) -> tuple[int, ...]:
         return tuple(int(pool.size) for pool in self.pools)
 
-    def scores(self, sums: Floats, row: int) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):  # undefined is the metric's to say, as NaN
-            return np.asarray(self.metrics[row].aggregate(sums[..., self.row_columns[row]]), dtype=np.float64)
-
 
 def counted_by_pair(valid: ArrayLike, ratings: ArrayLike, pairs: ArrayLike) -> Bools:
     """Return the segments (P, S) that count for each pair: where both systems have a score and a rating.
@@ -310,12 +307,18 @@ class Chunk:
     """Summed statistics of a chunk of assignments; units of all pairs lie side by side along U."""
 
     group: RowGroup
-    metric: Floats  # (assignments, U, 2, C): the pair's first and second system
+    columns: Floats  # (2, C, assignments, U): of the pair's first and second system
     human: Floats  # (assignments, U): mean rating difference; NaN for a unit without a segment
 
-    def differences(self, row: int) -> Floats:
+    def sums(self, row: int) -> Floats:
+        """Return the sums (assignments, U, 2, D) of one row of the group; each column is contiguous."""
+        return self.columns.take(self.group.row_columns[row], axis=1).transpose(2, 3, 0, 1)
+
+    def differences(self, row: int, sums: Floats | None = None) -> Floats:
         """Return the metric differences of one row of the group, shape (assignments, U); NaN where undefined."""
-        scores = self.group.scores(self.metric, row)
+        with np.errstate(divide="ignore", invalid="ignore"):  # undefined is the metric's to say, as NaN
+            scores = self.group.metrics[row].aggregate(self.sums(row) if sums is None else sums)
+        scores = np.asarray(scores, dtype=np.float64)
         result = scores[..., 0] - scores[..., 1]
         result[np.isnan(self.human)] = np.nan
         return result
@@ -395,26 +398,28 @@ class UnitDesign:
         difference = np.nan_to_num(self.human[a] - self.human[b])[:, None]
         return np.ascontiguousarray(np.hstack([columns[a], columns[b], difference]))
 
-    def sums(self, group: RowGroup, orders: Sequence[Ints]) -> Chunk:
+    def sums(self, group: RowGroup, orders: Sequence[Places]) -> Chunk:
         """Sum a chunk of assignments; ``orders[p]``, shape (assignments, n_p), orders the rated segments of pair p."""
-        blocks, lengths = [], []
+        lengths, at = [], 0
+        totals = np.empty((2 * group.n_columns + 1, len(orders[0]), group.n_units))
         for p, (table, n_units) in enumerate(zip(group.tables, group.units_per_pair, strict=True)):
             order = self._counted_order(group, p, orders[p])
             assignments, n = order.shape
             length = n if self.remainder == "keep" else n_units * self.unit_size
             bounds = np.minimum(np.arange(n_units) * self.unit_size, length)
             starts = (np.arange(assignments)[:, None] * length + bounds).ravel()
-            blocks.append(_unit_sums(table, order[:, :length].ravel(), starts, (assignments, n_units)))
+            _write_unit_sums(table, order[:, :length].ravel(), starts, totals[..., at : at + n_units])
             lengths.append(np.diff(bounds, append=length))
-        return self._chunk(group, np.concatenate(blocks, axis=1), np.concatenate(lengths))
+            at += n_units
+        return self._chunk(group, totals, np.concatenate(lengths))
 
-    def _counted_order(self, group: RowGroup, p: int, order: Ints) -> Ints:
+    def _counted_order(self, group: RowGroup, p: int, order: Places) -> Places:
         """Return an order of a pair's rated segments without those that do not count for the group."""
         if group.is_whole[p]:
             return order
         counts = np.zeros(self.n_segments, dtype=bool)
         counts[group.pools[p]] = True
-        return order[counts[order]].reshape(len(order), group.pools[p].size)
+        return order[counts.take(order)].reshape(len(order), group.pools[p].size)
 
     def ragged_sums(self, group: RowGroup, orders: Sequence[Ints], human: Floats | None = None) -> Chunk:
         """Sum assignments that each use other segments; ``orders[p]`` has shape (assignments, n), -1 for left out.
@@ -422,36 +427,39 @@ class UnitDesign:
         ``human``, shape (assignments, n_systems, S), replaces the ratings; the segments it lacks must be left out.
         An assignment with fewer units than others ends in empty ones, whose differences are NaN.
         """
-        blocks, sizes = [], []
-        for p, (a, b) in enumerate(self.pairs):
-            units = self.units_of(orders[p] >= 0)
+        cuts, at = [self.units_of(order >= 0) for order in orders], 0
+        n_units = sum(units.shape[1] for units in cuts)
+        totals = np.empty((2 * group.n_columns + 1, len(orders[0]), n_units))
+        for p, ((a, b), units) in enumerate(zip(self.pairs, cuts, strict=True)):
             segments = orders[p].ravel() if units.kept.all() else orders[p][units.kept]
-            block = _unit_sums(group.tables[p], segments, units.starts, units.shape)
+            of_pair = totals[..., at : at + units.shape[1]]
+            _write_unit_sums(group.tables[p], segments, units.starts, of_pair)
             if human is not None:
                 replicate = np.nonzero(units.kept)[0]
                 difference = (human[replicate, a, segments] - human[replicate, b, segments]) * self.scale
-                block[..., -1:] = units.sums(difference[:, None])
-            blocks.append(block)
-            sizes.append(units.sizes)
-        return self._chunk(group, np.concatenate(blocks, axis=1), np.concatenate(sizes, axis=1))
+                of_pair[-1] = units.sums(difference[:, None])[..., 0]
+            at += units.shape[1]
+        return self._chunk(group, totals, np.concatenate([units.sizes for units in cuts], axis=1))
 
     def units_of(self, present: Bools) -> RaggedUnits:
         """Cut the segments that are present, (assignments, n), into as many units as all n would make."""
         n_units, keeps = self._n_units(present.shape[1]), self.remainder == "keep"
         return RaggedUnits.cut(present, self.unit_size, n_units, keep_remainder=keeps)
 
-    def _chunk(self, group: RowGroup, sums: Floats, sizes: Ints) -> Chunk:
-        """Return the sums (assignments, U, 2 C + 1) of units with ``sizes`` segments, as metric and rating sums."""
-        metric = sums[..., :-1].reshape(*sums.shape[:2], 2, group.n_columns)
-        human = np.full(sums.shape[:2], np.nan)
+    def _chunk(self, group: RowGroup, totals: Floats, sizes: Ints) -> Chunk:
+        """Return the sums (2 C + 1, assignments, U) of units with ``sizes`` segments, as metric and rating sums."""
+        columns = totals[:-1].reshape(2, group.n_columns, *totals.shape[1:])
+        human = np.full(totals.shape[1:], np.nan)
         # One rounding for the whole quotient: units of equal mean difference tie, whatever their size.
-        np.divide(sums[..., -1], sizes * self.scale, out=human, where=np.broadcast_to(sizes > 0, human.shape))
-        return Chunk(group, metric, human)
+        np.divide(totals[-1], sizes * self.scale, out=human, where=np.broadcast_to(sizes > 0, human.shape))
+        return Chunk(group, columns, human)
 
-    def shuffled(self, keys: NDArray[np.uint64]) -> list[Ints]:
+    def shuffled(self, keys: NDArray[np.uint64]) -> list[Places]:
         """Return orders of each pair's pool from random keys of shape (assignments, ``pool_total``)."""
         ends = np.cumsum([pool.size for pool in self.pools])
-        return [pool[shuffle(part)] for pool, part in zip(self.pools, np.split(keys, ends[:-1], axis=1), strict=True)]
+        parts = zip(self.pools, np.split(keys, ends[:-1], axis=1), strict=True)
+        # Half the bytes: orders are read once for each group of rows, and a sparse array takes them as they are.
+        return [pool.astype(np.int32).take(shuffle(part)) for pool, part in parts]
 
 
 def shuffle(keys: NDArray[np.uint64]) -> Ints:
@@ -459,7 +467,7 @@ def shuffle(keys: NDArray[np.uint64]) -> Ints:
     n = keys.shape[1]
     bits = np.uint64(max(1, (n - 1).bit_length()))
     mask = (np.uint64(1) << bits) - np.uint64(1)
-    return (np.sort((keys & ~mask) | np.arange(n, dtype=np.uint64), axis=1) & mask).astype(np.int64)
+    return (np.sort((keys & ~mask) | np.arange(n, dtype=np.uint64), axis=1) & mask).view(np.int64)
 
 
 def _split(table: Floats, unit_size: int) -> _SplitTable:
@@ -470,15 +478,15 @@ def _split(table: Floats, unit_size: int) -> _SplitTable:
     return _SplitTable(single, np.ascontiguousarray(table[:, double_at]), single_at, double_at)
 
 
-def _unit_sums(table: _SplitTable, segments: Ints, starts: Ints, shape: tuple[int, int]) -> Floats:
-    """Sum the table's rows over each unit u, segments[starts[u]:starts[u + 1]]: (assignments, units, width)."""
-    sums = np.empty((starts.size, table.single_at.size + table.double_at.size))
+def _write_unit_sums(table: _SplitTable, segments: Places, starts: Ints, totals: Floats) -> None:
+    """Write the table's sums over each unit u, segments[starts[u]:starts[u + 1]], to (width, assignments, units)."""
     for part, where in ((table.single, table.single_at), (table.double, table.double_at)):
         if where.size:
-            sums[:, where] = _indicator(np.ones(segments.size, part.dtype), segments, starts, len(part)) @ part
-    return sums.reshape(*shape, sums.shape[1])
+            sums = _indicator(np.ones(segments.size, part.dtype), segments, starts, len(part)) @ part
+            totals[where] = sums.T.reshape(where.size, *totals.shape[1:])
 
 
-def _indicator(data: NDArray[Any], segments: Ints, starts: Ints, n_segments: int) -> sparse.csr_array:
+def _indicator(data: NDArray[Any], segments: Places, starts: Ints, n_segments: int) -> sparse.csr_array:
     """Return units x segments, with ``data`` where a unit holds a segment."""
-    return sparse.csr_array((data, segments, np.append(starts, segments.size)), shape=(starts.size, n_segments))
+    ends = np.append(starts, segments.size).astype(segments.dtype)
+    return sparse.csr_array((data, segments, ends), shape=(starts.size, n_segments))

@@ -27,7 +27,7 @@ from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.metric import MetricStatistics
 from metrics.scoring.ngrams import NgramMetric, build_match_table, reference_counts
 from metrics.scoring.parameters import choice
-from metrics.scoring.redrawn import redrawn_statistics
+from metrics.scoring.redrawn import redrawn_bleu
 from metrics.scoring.statistics import SegmentStatistics, SummedStatistics, bleu_statistics
 from metrics.scoring.texts import Text, check_flag
 from metrics.scoring.thresholds import threshold_sweep
@@ -133,7 +133,7 @@ class Bleu(NgramMetric):
 
     def redrawn(self, prepared: Any, *, weights: Floats, reference_masks: Bools) -> Sequence[MetricStatistics]:
         table = self.preparation().checked(prepared)
-        segments = redrawn_statistics(table, weights, reference_masks, max_order=self.max_order, weighted=False)
+        segments = redrawn_bleu(table, reference_masks, max_order=self.max_order)
         return [SummedStatistics(each, self.smoothing) for each in segments]
 
     def threshold_sweep(

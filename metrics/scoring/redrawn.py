@@ -5,6 +5,7 @@ The sets lie side by side in memory, so that one pass over the matches serves al
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,9 @@ from scipy import sparse
 
 from metrics.scoring.arrays import Bools, Floats, Ints
 from metrics.scoring.ngrams import MatchTable, OrderMatches
-from metrics.scoring.statistics import SegmentStatistics, closest_lengths, exact_weights, fill_packed
+from metrics.scoring.statistics import SegmentStatistics, closest_lengths, exact_weights
+
+LATEST = "the latest statistics of BLEU under many masks"
 
 
 def redrawn_statistics(
@@ -66,16 +69,32 @@ def redrawn_statistics(
     valid = top > 0
     closest = _closest(table, masks)
     n_grams = np.maximum(table.hyp_len[:, None] - np.arange(max_order), 0)
+    tops, valids = np.ascontiguousarray(top.T), np.ascontiguousarray(valid.T)
+    above = [np.ascontiguousarray(each.T) for each in numerators]
+    packed = np.empty((table.hyp_len.size, 2 + 2 * max_order))
+    packed[:, 0] = table.hyp_len
     results = []
     for b, (_, scale) in enumerate(scaled):
-        packed = np.empty((table.hyp_len.size, 2 + 2 * max_order))
-        above = np.stack([each[:, b] for each in numerators], axis=1)
-        fill_packed(packed, table.hyp_len, closest[b], above, top[table.row_segment, b, None] * n_grams)
-        if not valid[:, b].all():
-            packed[~valid[table.row_segment, b]] = 0.0
+        packed[:, 1], highest = closest[b], tops[b].take(table.row_segment)
+        for order in range(max_order):
+            packed[:, 2 + order] = above[order][b]
+            np.multiply(highest, n_grams[:, order], out=packed[:, 2 + max_order + order])
         rows = packed.take(table.rows, axis=0)
-        results.append(SegmentStatistics.of_segments(rows, top[:, b].copy(), valid[:, b].copy(), scale))
+        if not valids[b].all():
+            rows[:, ~valids[b]] = 0.0
+        results.append(SegmentStatistics.of_segments(rows, tops[b], valids[b], scale))
     return results
+
+
+def redrawn_bleu(table: MatchTable, masks: Bools, *, max_order: int) -> list[SegmentStatistics]:
+    """Return BLEU's statistics under each mask (B, R); metrics of one study ask for the same ones in turn."""
+    key = max_order, masks.shape, hashlib.blake2b(np.packbits(masks).tobytes(), digest_size=16).digest()
+    latest = table.results.get(LATEST)
+    if latest is None or latest[0] != key:
+        latest = key, redrawn_statistics(table, np.zeros(masks.shape), masks, max_order=max_order, weighted=False)
+        table.results[LATEST] = latest  # in place of the one before: it can be large
+    found: list[SegmentStatistics] = latest[1]
+    return found
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.metric import MeanMetric, MetricStatistics, mean_statistics
 from metrics.scoring.ngrams import NgramMetric
 from metrics.scoring.parameters import flag
-from metrics.scoring.redrawn import redrawn_statistics
+from metrics.scoring.redrawn import redrawn_bleu
 from metrics.scoring.statistics import bleu_statistics
 from metrics.scoring.thresholds import means_at_each, threshold_sweep
 
@@ -47,7 +47,7 @@ class SentenceBleu(NgramMetric, MeanMetric):
 
     def redrawn(self, prepared: Any, *, weights: Floats, reference_masks: Bools) -> Sequence[MetricStatistics]:
         table = self.preparation().checked(prepared)
-        segments = redrawn_statistics(table, weights, reference_masks, max_order=self.max_order, weighted=False)
+        segments = redrawn_bleu(table, reference_masks, max_order=self.max_order)
         return [mean_statistics(each.sentence_scores(smooth_brevity=self.smooth_brevity)) for each in segments]
 
     def threshold_sweep(
