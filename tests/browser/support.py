@@ -33,12 +33,15 @@ DRAWN = "() => !document.querySelector('[data-chart][aria-busy]')"
 # A changed size or theme is drawn with the next frame, and charts begin to draw themselves anew.
 STATE = f"""async () => {{
     await new Promise(requestAnimationFrame);
-    return {{ axe: Boolean(window.axe), theme: {THEME}, drawn: ({DRAWN})(), fits: ({FITS})() }};
+    return {{ axe: Boolean(window.loadAxe), theme: {THEME}, drawn: ({DRAWN})(), fits: ({FITS})() }};
 }}"""
+# Axe-core is sent once for all later pages of a context; each compiles it only if it is looked at.
+OFFER_AXE = f"window.loadAxe = () => {{\n{AXE_SCRIPT}\n}};"
 # Rules of other impacts are disabled: they take half of the time. Contrast takes most of the rest: a text passes
 # without being measured if another passed that has the same colours, size, elements and classes up to the root. To
 # decide whether a text is to be measured takes as long as to measure it, so that is asked of no such text either.
 RUN_AXE = """([root, impacts, known]) => {
+    if (!window.axe) loadAxe();
     const styles = new Map(), passed = new Set(known.split(" ")), fresh = [];
     const digest = (text) => {
         let hash = 7;
@@ -90,6 +93,8 @@ CHROMIUM_ARGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # No page lives long enough to be worth the machine code of V8's two optimising compilers.
+    "--js-flags=--no-opt --no-maglev",
 ]
 
 
@@ -212,7 +217,8 @@ def assert_no_barrier(
     """
     state = state or page.evaluate(STATE)
     if not state["axe"]:
-        page.evaluate(AXE_SCRIPT)
+        page.context.add_init_script(OFFER_AXE)
+        page.evaluate(OFFER_AXE)
     passed = _passed_styles[f"{page.viewport_size} {state['theme']}"]
     # Playwright takes long over lists, and thousands of styles pass in a run: they travel as one text.
     results = page.evaluate(RUN_AXE, [include, list(impacts), " ".join(passed)])

@@ -16,7 +16,7 @@ from tests.worker import Worker, wait_until
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
 
-LONG = {"assignments": 10_000, "unit_size": 5, "bootstrap": 20}  # several seconds, most of them in the table
+LONG = {"assignments": 4_000, "unit_size": 5, "bootstrap": 20}  # seconds, most of them in the table
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -15,8 +16,20 @@ SAMPLE = Path(__file__).resolve().parents[2] / "data" / "dstc7_sample" / "items.
 WORDS = ["a", "b", "c", "é", "猫", "🙂"]
 
 
+# A strategy is looked through anew whenever it is made: each is made once.
+@cache
 def token_lists(min_size: int = 0, max_size: int = 7) -> st.SearchStrategy[list[str]]:
     return st.lists(st.sampled_from(WORDS), min_size=min_size, max_size=max_size)
+
+
+@cache
+def reference_lists(min_tokens: int) -> st.SearchStrategy[list[list[str]]]:
+    return st.lists(token_lists(min_tokens), min_size=1, max_size=5)
+
+
+@cache
+def weight_lists(size: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(-10, 10), min_size=size, max_size=size)
 
 
 @dataclass(frozen=True)
@@ -39,10 +52,10 @@ def corpora(draw: st.DrawFn, min_tokens: int = 0) -> Corpus:
     """Up to 5 segments with up to 5 references each; at least one weight above 0 per segment."""
     size = draw(st.integers(1, 5))
     hypotheses = [draw(token_lists(min_tokens)) for _ in range(size)]
-    references = [draw(st.lists(token_lists(min_tokens), min_size=1, max_size=5)) for _ in range(size)]
+    references = [draw(reference_lists(min_tokens)) for _ in range(size)]
     tenths = []
     for texts in references:
-        weights = draw(st.lists(st.integers(-10, 10), min_size=len(texts), max_size=len(texts)))
+        weights = draw(weight_lists(len(texts)))
         weights[draw(st.integers(0, len(texts) - 1))] = draw(st.integers(1, 10))
         tenths.append(weights)
     return Corpus(hypotheses, references, tenths)

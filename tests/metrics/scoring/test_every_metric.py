@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 from itertools import chain
 from typing import Any
 
@@ -40,10 +40,15 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
     return train(ModelStore([tmp_path_factory.mktemp("models")]))
 
 
+@cache
+def corpora_of(min_tokens: int, min_segments: int) -> st.SearchStrategy[Corpus]:
+    return corpora(min_tokens).filter(lambda drawn: len(drawn.hypotheses) >= min_segments)
+
+
 @st.composite
 def worlds(draw: st.DrawFn, min_tokens: int = 0, min_segments: int = 1) -> tuple[Segments, list[float]]:
     """Segments with sources and one or two systems, and a weight for each reference."""
-    corpus: Corpus = draw(corpora(min_tokens).filter(lambda drawn: len(drawn.hypotheses) >= min_segments))
+    corpus: Corpus = draw(corpora_of(min_tokens, min_segments))
     systems: list[list[Text]] = [[" ".join(text) for text in corpus.hypotheses]]
     if draw(st.booleans()):
         systems.append([" ".join(draw(token_lists(min_tokens))) for _ in corpus.hypotheses])

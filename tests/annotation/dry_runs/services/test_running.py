@@ -122,7 +122,7 @@ def test_registered_rules_replace_the_default_ones_and_use_the_raters_seconds(dr
 
 
 def test_the_slot_of_a_rater_who_leaves_is_given_to_another(draft: Draft) -> None:
-    run = play(draft(items=3), raters=40, dropout=0.3)
+    run = play(draft(items=2), raters=24, dropout=0.3)
     part = run.result["simulated"]
     assert part["left"] > 0
     assert part["filled"] == part["places"]
