@@ -58,6 +58,8 @@ def test_from_a_campaigns_ratings_to_a_study_of_predictions(live_server, new_pag
     page.get_by_label("Name", exact=True).fill("Can ratings be predicted?")
     for metric in ("Cats rated v1, cross-validated", "Quality estimate"):
         page.get_by_role("checkbox", name=metric).check()
+    for unrated in ("Reference ratings", "Human", "Random"):
+        page.get_by_role("checkbox", name=unrated).uncheck()
     page.get_by_text("Design: units, assignments").click()
     for label, value in (("Unit size M", "1"), ("Assignments K", "20"), ("Bootstrap replicates", "20")):
         page.get_by_label(label).fill(value)
