@@ -6,7 +6,6 @@ best pass of both stages is kept: by Pearson's plus Spearman's coefficient on th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.core.numbers import finite_or_none
 from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.coefficients import pearson, spearman
@@ -91,11 +91,11 @@ def learnt(
     best = progression.best_point
     return progression.best or learner.network.arrays(), {
         "best_pass": best.number if best else 0,
-        "pearson": _plain(best.pearson) if best else None,
-        "spearman": _plain(best.spearman) if best else None,
+        "pearson": finite_or_none(best.pearson) if best else None,
+        "spearman": finite_or_none(best.spearman) if best else None,
         "passes": len(progression.curve),
         "curve": [
-            [each.number, each.stage, each.loss, _plain(each.pearson), _plain(each.spearman)]
+            [each.number, each.stage, each.loss, finite_or_none(each.pearson), finite_or_none(each.spearman)]
             for each in progression.curve
         ],
     }
@@ -112,10 +112,6 @@ def _report(
         if checkpoint is not None:
             write_checkpoint(checkpoint, *learner.stored(progression, identity))
         raise
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 class _Learner:
@@ -214,8 +210,7 @@ class _Learner:
     def restored(self, header: dict[str, Any], arrays: Arrays) -> Progression:
         """Take up the state of a checkpoint."""
         self.network.set_arrays(_part(arrays, _NOW))
-        if adam := _part(arrays, _ADAM):
-            self.optimizer.set_arrays(adam)
+        self.optimizer.set_arrays(_part(arrays, _ADAM))
         curve = [CurvePoint(**each) for each in header["curve"]]
         return Progression(curve, _part(arrays, _BEST), header["best_at"])
 

@@ -37,7 +37,9 @@ def run_ahead(
     """
     runs = [(seed, fold, split) for seed in seeds for fold, split in enumerate(splits)]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_use_one_thread) as pool:
+    with ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=_use_one_thread, initargs=(options.estimator,)
+    ) as pool:
         futures = [
             pool.submit(
                 run_split,
@@ -59,7 +61,7 @@ def run_ahead(
             raise
 
 
-def _use_one_thread() -> None:
+def _use_one_thread(estimator: str) -> None:
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    if not unavailable():
+    if estimator == "network" and not unavailable():
         importlib.import_module("torch").set_num_threads(1)
