@@ -481,6 +481,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "With the scores": "The regression estimate over all scored outputs, with its 95% interval.",
         "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
     },
+    "model-seen": {
+        "Outputs seen": "Different outputs whose text and source it learnt from, or was chosen by; case and spaces do not count.",
+    },
     "models": {
         "Texts": "Different texts, or rated outputs, that the model was trained on.",
         "Vocabulary": "Words, or pieces of words, that the model knows.",
