@@ -482,7 +482,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
     },
     "model-seen": {
-        "Outputs seen": "Different outputs whose text and source it learnt from, or was chosen by; case and spaces do not count.",
+        "Outputs seen": "Different outputs with a text and source that it learnt from or was chosen by.",
     },
     "models": {
         "Texts": "Different texts, or rated outputs, that the model was trained on.",
