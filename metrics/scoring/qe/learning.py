@@ -155,7 +155,7 @@ class _Learner:
         count = len(self.ratings) if stage == "synthetic" else self.n_rated
         rng = np.random.default_rng([self.options.seed, 4, number])
         losses = []
-        with self.torch.precision(self.options.precision):
+        with self.torch.in_one_thread(self.options.precision):
             for batch in self._batches(count, rng):
                 loss = self._loss(batch, rng)
                 self.optimizer.step(loss)
