@@ -69,7 +69,7 @@ def learnt(
     Everything random in a pass is drawn from the seed and the number of the pass, so that a training that goes on from
     a checkpoint is the one that was never stopped.
     """
-    learner = _Learner(data, development, vocabulary, options)
+    learner = Learner(data, development, vocabulary, options)
     progression = Progression()
     stored = read_checkpoint(checkpoint, identity) if checkpoint else None
     if stored is not None:
@@ -102,7 +102,7 @@ def learnt(
 
 
 def _report(
-    progress: Progress, progression: Progression, learner: _Learner, checkpoint: Path | None, identity: str
+    progress: Progress, progression: Progression, learner: Learner, checkpoint: Path | None, identity: str
 ) -> None:
     done, point, best = len(progression.curve), progression.curve[-1], progression.best_point
     try:
@@ -114,7 +114,7 @@ def _report(
         raise
 
 
-class _Learner:
+class Learner:
     """A network, its optimiser, and the data of its passes."""
 
     def __init__(
@@ -155,7 +155,7 @@ class _Learner:
         count = len(self.ratings) if stage == "synthetic" else self.n_rated
         rng = np.random.default_rng([self.options.seed, 4, number])
         losses = []
-        with self.torch.precision(self.options.precision):
+        with self.torch.in_one_thread(self.options.precision):
             for batch in self._batches(count, rng):
                 loss = self._loss(batch, rng)
                 self.optimizer.step(loss)

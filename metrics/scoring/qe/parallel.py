@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 from collections.abc import Callable, Sequence
@@ -12,7 +11,6 @@ from pathlib import Path
 
 from metrics.scoring.qe.cross_validation import checkpoint_file, run_split
 from metrics.scoring.qe.instances import Instance
-from metrics.scoring.qe.network import unavailable
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.plans import WrittenText
 from metrics.scoring.qe.splits import Split
@@ -37,9 +35,7 @@ def run_ahead(
     """
     runs = [(seed, fold, split) for seed in seeds for fold, split in enumerate(splits)]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_use_one_thread, initargs=(options.estimator,)
-    ) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_use_one_thread) as pool:
         futures = [
             pool.submit(
                 run_split,
@@ -61,7 +57,6 @@ def run_ahead(
             raise
 
 
-def _use_one_thread(estimator: str) -> None:
+def _use_one_thread() -> None:
+    # Before PyTorch is imported; NumPy is there already, in one thread (metrics.single_thread).
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    if estimator == "network" and not unavailable():
-        importlib.import_module("torch").set_num_threads(1)

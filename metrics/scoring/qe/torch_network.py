@@ -257,12 +257,12 @@ class Optimizer:
 
 
 def _times(rows: Tensor, matrix: Tensor) -> Tensor:
-    """Return the product of many rows (N, k) with a matrix (k, m), of bfloat16 if `precision` says so."""
+    """Return the product of many rows (N, k) with a matrix (k, m), of bfloat16 within `in_one_thread("bfloat16")`."""
     return (_low_rows(rows) @ matrix.bfloat16())[: len(rows)].float() if _is_low(rows) else rows @ matrix
 
 
 def _summed(first: Tensor, second: Tensor) -> Tensor:
-    """Return the sum of the outer products (k, m) of rows (N, k) and (N, m), of bfloat16 if `precision` says so."""
+    """Return the product (k, m) of rows (N, k), transposed, and (N, m); of bfloat16 as `_times`."""
     return (_low_rows(first).t() @ _low_rows(second)).float() if _is_low(first) else first.t() @ second
 
 
@@ -295,13 +295,18 @@ def rank_loss(better: Tensor, worse: Tensor) -> Tensor:
 
 
 @contextmanager
-def precision(name: str) -> Iterator[None]:
-    """Set how exact matrix products are, and whether PyTorch may choose algorithms that differ from run to run."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("medium" if name == "bfloat16" else "highest")
+def in_one_thread(precision: str) -> Iterator[None]:
+    """Compute in one thread, for the same results with any number of cores, with matrix products of this precision.
+
+    Small products take longer in several threads than in one; several trainings at once use several cores.
+    """
+    threads, before = torch.get_num_threads(), torch.get_float32_matmul_precision()
+    torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("medium" if precision == "bfloat16" else "highest")
     try:
         yield
     finally:
+        torch.set_num_threads(threads)
         torch.set_float32_matmul_precision(before)
 
 

@@ -67,7 +67,7 @@ def test_predictions_are_those_of_a_loop_over_the_equations() -> None:
         z = np.concatenate(states)  # equation 3 of Dušek et al. (2017)
         for layer in range(2):  # equation 4
             z = np.tanh(arrays[f"joined_tanh_weights_{layer}"] @ z + arrays[f"joined_tanh_bias_{layer}"])
-        expected.append(arrays["joined_last_weights"] @ z + arrays["joined_last_bias"])  # equation 5
+        expected.append(arrays["joined_last_weights"] @ z + arrays["joined_last_bias"][0])  # equation 5
     np.testing.assert_allclose(predictions(arrays, options, SOURCES, OUTPUTS), expected, rtol=1e-5)
 
 
