@@ -36,13 +36,21 @@ $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	@$(BIN)/python scripts/ensure_chromium.py
 	@touch $@
 
+# The constraint keeps what is installed; pip fails in seconds if there is neither the index nor a copy.
+$(VENV)/installed-torch: requirements-torch.txt $(VENV)/installed-dev
+	@echo "Installing PyTorch's CPU build into $(VENV) (200 MB) ..."
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --timeout 15 --retries 1 --constraint requirements-dev.txt --requirement requirements-torch.txt \
+		|| { echo "Found no CPU build of PyTorch; accepted: access to https://download.pytorch.org/whl/cpu, or its wheel in a folder named by PIP_FIND_LINKS."; exit 1; }
+	@$(BIN)/python -c 'import sys; from importlib.metadata import version; found = version("torch"); sys.exit(sys.platform == "linux" and not found.endswith("+cpu") and f"Found torch {found}; accepted: a version that ends in +cpu")'
+	@touch $@
+
 run: $(VENV)/installed  ## start everything, the demo included; Ctrl-C stops it
 	@DEBUG=1 ASSAY_DEMO=1 exec $(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
-test: $(VENV)/installed-dev  ## run every test
+test: $(VENV)/installed-torch  ## run every test
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
-test-fast: $(VENV)/installed-dev  ## without browser, worker, and what took long the last time
+test-fast: $(VENV)/installed-torch  ## without browser, worker, and what took long the last time
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --fast -m "not browser and not worker" $(TESTS)
 
 fuzz: $(VENV)/installed-dev  ## damaged files for every reader and import, damaged requests to every route
@@ -72,7 +80,7 @@ format: $(VENV)/installed-dev  ## ruff and djade, in place
 messages: $(VENV)/installed-dev  ## gather what is to be translated, and compile what has been
 	@$(BIN)/python -m scripts.messages
 
-bench: $(VENV)/installed-dev  ## measure, and write docs/benchmarks.md
+bench: $(VENV)/installed-torch  ## measure, and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
 
 lock: $(VENV)/installed-dev  ## requirements*.txt from pyproject.toml

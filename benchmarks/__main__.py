@@ -17,6 +17,7 @@ SECTIONS = {
     "overlap": ("ROUGE-L, CIDEr and METEOR", "benchmarks.bench_overlap"),
     "am-fm": ("Adequacy and fluency", "benchmarks.bench_am_fm"),
     "embeddings": ("Word embeddings", "benchmarks.bench_embeddings"),
+    "quality": ("Quality estimation without references", "benchmarks.bench_qe"),
     "score-run": ("Scoring a large data set", "benchmarks.bench_score_run"),
     "study": ("Studies", "benchmarks.bench_study"),
     "ranking": ("Ranking systems", "benchmarks.bench_ranking"),

@@ -50,6 +50,8 @@ CASES: tuple[Case, ...] = tuple(
 NO_INTERVALS = {
     "Ladder.low",
     "Parameter.low",
+    "QualityOptions.low",
+    "RatingScale.low",
     "Reweighing.low",
     "WeighedResponse.low",
     "Intervals.low",

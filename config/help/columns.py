@@ -484,6 +484,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "With the scores": "The regression estimate over all scored outputs, with its 95% interval.",
         "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
     },
+    "model-seen": {
+        "Outputs seen": "Different outputs with a text and source that it learnt from or was chosen by.",
+    },
     "models": {
         "Texts": "Different texts, or rated outputs, that the model was trained on.",
         "Vocabulary": "Words, or pieces of words, that the model knows.",

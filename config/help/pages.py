@@ -338,7 +338,8 @@ PAGES = (
     ),
     Page(
         ["metrics:model-"],
-        "Models that metrics read: trained here on your texts, or imported. A model is identified by its hash.",
+        "Models that metrics read: trained here on your texts or ratings, or imported. A model is identified by its "
+        "hash.",
         "metric-models#training-texts",
         words=("metric",),
     ),

@@ -93,7 +93,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
         if not math.isnan(value)
     ]
     scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
-    x_axis = alt.Axis(tickCount=8, format=".1f", labelOverlap="greedy", labelSeparation=8)
+    x_axis = alt.Axis(tickCount=8, format=".2~f", labelOverlap="greedy", labelSeparation=8)
     tooltip = tooltips(
         {
             "metric": "Metric",

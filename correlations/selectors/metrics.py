@@ -46,7 +46,11 @@ def offered_metrics(
     offered: dict[str, list[Offered]] = {}
     for run in imported_runs(project, dataset):
         built = get_metric(run.metric, **run.parameters)
-        summary = f"Imported scores of segments, {run.created_at:%Y-%m-%d}."
+        predicted = "cross_validated" in run.report
+        what = (
+            "Predicted ratings of outputs that the model had not seen" if predicted else "Imported scores of segments"
+        )
+        summary = f"{what}, {run.created_at:%Y-%m-%d}."
         offered.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.number}", built.label, summary, ""))
     for name, metric in METRICS.items():
         if name != External.name:

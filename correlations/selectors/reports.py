@@ -25,6 +25,7 @@ from correlations.selectors.ceilings import raters_are_known
 from correlations.stats.coefficients.coefficient import Coefficient
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
+from metrics.selectors.predictions import CROSS_VALIDATED
 
 NAN = float("nan")
 SIGNIFICANT = 0.05
@@ -98,6 +99,8 @@ def best_row(result: StudyResult) -> BestRow | None:
 
 def references_in_words(row: StudyRow) -> str:
     """Return a row's references as part of a sentence; those behind imported scores are not known."""
+    if is_predicted(row):
+        return "no references"
     if is_imported(row):
         return "imported scores"
     named = {NO_REFERENCES: "no references", "all": "all references", "original": "the single original reference"}
@@ -108,9 +111,14 @@ def is_imported(row: StudyRow) -> bool:
     return row.metric == External.name
 
 
+def is_predicted(row: StudyRow) -> bool:
+    """Return whether a row's scores are cross-validated predictions, by their name."""
+    return is_imported(row) and row.label.endswith(CROSS_VALIDATED)
+
+
 def row_references(row: StudyRow) -> str:
     """Return a row's references as a table's cell."""
-    return "imported" if is_imported(row) else row.subset_label
+    return "imported" if is_imported(row) and not is_predicted(row) else row.subset_label
 
 
 def _short(references: str) -> str:

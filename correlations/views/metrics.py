@@ -92,7 +92,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "n_different": reports.n_significant(result),
         "any_negated": any(row.negated for row in result.rows),
         "any_without_references": any(reports.row_references(row) == NO_REFERENCES for row in result.rows),
-        "any_imported": any(map(reports.is_imported, result.rows)),
+        "any_imported": any(reports.is_imported(row) and not reports.is_predicted(row) for row in result.rows),
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
         "forest_caption": reports.forest_caption(result),

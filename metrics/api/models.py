@@ -55,7 +55,7 @@ class ModelOfTextsSerializer(ModelRequestSerializer):
     campaigns = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Names of campaigns whose ratings a `quality_estimator` learns from.",
+        help_text="Names of campaigns whose ratings a `quality` learns from.",
     )
     criteria = serializers.ListField(
         child=serializers.CharField(),

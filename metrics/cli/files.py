@@ -146,6 +146,15 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
         raise CommandError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
+def read_bytes(path: str) -> bytes:
+    """Return the content of a file, unpacked if it is gzip or zstd."""
+    try:
+        with _opened(path) as stream:
+            return stream.read()
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+        raise CommandError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
 @contextmanager
 def _opened(path: str) -> Iterator[IO[bytes]]:
     """Open a file, decompressed if its first bytes say that it is compressed."""

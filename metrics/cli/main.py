@@ -1,4 +1,4 @@
-"""The commands: list metrics, score files, train a model."""
+"""The commands: list metrics, score files, train a model, estimate quality without references."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from metrics.cli import report, significance
+from metrics.cli import quality, report, significance
 from metrics.cli.cache import ScoreCache, usual_directory
 from metrics.cli.errors import CommandError
 from metrics.cli.files import read_inputs
@@ -31,6 +31,7 @@ Metrics of generated text from files, without a database.
   python -m metrics score --systems mine.txt --weighted my-set-v1-weighted.tsv --metric delta_bleu:order=2,tok=13a
   python -m metrics score --systems base.txt mine.txt --references ref0.txt --metric chrf --metric ter --paired-bs
   python -m metrics train lsa --texts conversations.txt --models models
+  python -m metrics qe rated.csv --source mr --output output --rating quality --quick
 """
 
 
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     listed.set_defaults(run=_list)
     _score_options(commands.add_parser("score", help="score systems' outputs", formatter_class=plain))
     _train_options(commands.add_parser("train", help="train a model that metrics read"))
+    quality.add_options(commands.add_parser("qe", help="predict ratings without references", formatter_class=plain))
     return parser
 
 

@@ -67,10 +67,10 @@ class RatingTrainingForm(OptionsForm):
         initial = {"estimator": "ridge", "source": ACTS if has_acts else TEXT, "delexicalise": has_acts}
         for name, value in initial.items():
             self.fields[f"{OPTION}{name}"].initial = value
-        for name in SHOWN_OPTIONS:
-            field = self.fields[f"{OPTION}{name}"]
-            if isinstance(field, forms.TypedChoiceField):
-                field.choices = [(value, CHOICES.get(value, value)) for value, _ in field.choices]
+        for parameter in kind.parameters:
+            if parameter.name in SHOWN_OPTIONS and parameter.kind == "choice":
+                labels = [(value, CHOICES.get(value, value)) for value in parameter.choices]
+                offer_choices(self, f"{OPTION}{parameter.name}", labels)
         if reason := unavailable():
             estimator = self.fields[f"{OPTION}estimator"]
             estimator.help_text = f"{estimator.help_text} No network can be trained here: {reason}"

@@ -6,6 +6,7 @@ from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.models import models_of_run
 
 WHOLE = "whole"  # the learning curve of a model itself; the others are of a cross-validation's folds
+CROSS_VALIDATED = ", cross-validated"  # ends the names of predictions
 NOT_PREDICTED = "not rated, so not predicted"
 
 

@@ -57,7 +57,7 @@ PUBLISHED_NOTE = (
     "As published with the outputs (jeknov/EMNLP_17_submission, MIT licence), computed by their authors against "
     "references that the file does not hold."
 )
-RIDGE, NETWORK = "Quality by ridge regression", "Quality by a network"
+RIDGE, NETWORK = "Ridge regression", "Network"
 ESTIMATORS: dict[str, dict[str, Any]] = {
     RIDGE: {"estimator": "ridge"},
     # A quick one: the paper's has 300 dimensions, 500 passes and a tenth of the learning rate.

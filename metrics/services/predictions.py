@@ -12,7 +12,7 @@ from metrics.errors import MetricsError
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.external import External
 from metrics.selectors.corpus import texts_digests
-from metrics.selectors.predictions import NOT_PREDICTED
+from metrics.selectors.predictions import CROSS_VALIDATED, NOT_PREDICTED
 from metrics.services.runs import ALL, GroupOf, RunTexts, get_or_create_run
 from metrics.services.score_imports import scores_digest, segments_store
 
@@ -65,4 +65,4 @@ def predictions_store(
 
 def _name(model: TrainedModel) -> str:
     name = model.name.replace("|", "/")[:NAME].strip()
-    return f"{name} v{model.version}, cross-validated"
+    return f"{name} v{model.version}{CROSS_VALIDATED}"

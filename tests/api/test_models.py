@@ -8,8 +8,10 @@ from rest_framework.test import APIClient
 
 from annotation.models import User
 from metrics.models import TrainedModel
+from metrics.scoring.qe.model import QualityEstimator
 from metrics.services.training import model_execute
 from tests.annotation.worlds.mined import indexed_corpus
+from tests.metrics.quality import RIDGE
 from tests.metrics.trained import models_dir  # noqa: F401
 from tests.metrics.world import World, make_world
 
@@ -56,6 +58,31 @@ def test_a_model_is_requested_polled_named_by_its_hash_and_deleted(
     assert [row["id"] for row in client.get(where, {"kind": "lsa"}).json()["results"]] == [shown["id"]]
     assert client.get(where, {"kind": "vectors"}).json()["results"] == []
     assert client.delete(created["Location"]).status_code == 204
+
+
+def test_a_quality_estimator_learns_from_a_campaigns_ratings(where: str, cats: World, manager: User, api: Api) -> None:
+    client = api(manager)
+    body = {"name": "Rated", "kind": QualityEstimator.kind, "options": RIDGE, "campaigns": ["Output ratings"]}
+    wanted = body | {"criteria": ["relevance"], "statistic": "mean", "cross_validate": True}
+    for wrong, field in (
+        ({"dataset": "cats"}, "dataset"),
+        ({"texts": ["messages"]}, "texts"),
+        ({"campaigns": ["Nothing"]}, "campaigns"),
+        ({"criteria": ["colour"]}, ""),
+        ({"kind": "lsa", "options": {}}, "kind"),
+        ({"options": {"estimator": "magic"}}, "estimator"),
+    ):
+        refused = client.post(where, wanted | wrong, format="json")
+        assert refused.status_code == 400, wrong
+        assert field in refused.json()["fields"] or not field, refused.json()
+
+    created = client.post(where, wanted, format="json").json()
+    model_execute(model_id=created["id"])
+    shown = client.get(created["url"]).json()
+
+    assert shown["state"] == "done"
+    assert shown["source"]["criteria"] == ["relevance"]
+    assert shown["report"]["cross_validation"]["outputs"] == shown["report"]["rated_outputs"]
 
 
 def test_a_score_run_takes_a_models_name(where: str, cats: World, manager: User, api: Api) -> None:

@@ -157,6 +157,10 @@ class Command(BaseCommand):
         """Load the second project; a worker trains on its ratings, so that the first page need not wait for it."""
         if not Project.objects.filter(slug=restaurants.PROJECT_SLUG, campaigns__isnull=False).exists():
             self.step("2,460 outputs of restaurants and hotels", lambda: self.import_restaurants(manager))
+        project = Project.objects.get(slug=restaurants.PROJECT_SLUG)
+        for job in (*project.trained_models.defer("content"), *project.studies.defer("result")):
+            if job.state == JobState.RUNNING:  # by a worker that was stopped
+                jobs.job_abandon(job)
         if with_study and restaurants_next(by=manager) is not None:
             restaurants_advance.delay(manager.pk)
 

@@ -36,7 +36,7 @@ examples:
         --from-file news.txt.zst --order 3
 
   A quality estimator of a campaign's ratings, with predictions of the rated outputs by models that have not seen them:
-    manage.py train_metric_model --project demo --user manager --kind quality_estimator --name "Relevance" \\
+    manage.py train_metric_model --project demo --user manager --kind quality --name "Relevance" \\
         --campaign "Output ratings" --criterion relevance --cross-validate --estimator ridge --source text
 
   Word vectors or an n-gram model of another program, a sentence encoder's folder:

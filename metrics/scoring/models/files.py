@@ -67,7 +67,7 @@ class Content:
         (path / _HEADER).write_bytes(self._header_bytes())
         (path / _WORDS).write_bytes(self._word_bytes())
         for name, array in self.arrays.items():
-            np.save(path / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
+            np.save(path / f"{name}.npy", np.asarray(array, order="C"), allow_pickle=False)
 
     @classmethod
     def load(cls, path: Path, kind: str, layout: int) -> Content:

@@ -35,7 +35,8 @@ def write_checkpoint(path: Path, header: Mapping[str, Any], arrays: Mapping[str,
 def read_checkpoint(path: Path, identity: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
     """Return header and arrays of a checkpoint of this ``identity``; None if there is none to go on from."""
     # A file that cannot be read counts as missing.
-    with suppress(OSError, ValueError, KeyError, EOFError, BadZipFile), np.load(path, allow_pickle=False) as file:
+    with suppress(OSError, ValueError, KeyError, EOFError, BadZipFile), path.open("rb") as stream:
+        file = np.load(stream, allow_pickle=False)
         header = json.loads(file[_HEADER].item())
         if header["identity"] == identity:
             return header, {name: file[name] for name in file.files if name != _HEADER}

@@ -16,7 +16,7 @@ from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.instances import Instance, instances_digest, ratings_of
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.plans import WrittenText
-from metrics.scoring.qe.splits import Split, fold_numbers, fold_split
+from metrics.scoring.qe.splits import Split, cross_split, fold_numbers, fold_split
 from metrics.scoring.qe.steps import Progress, Step
 from metrics.scoring.qe.training import options_text, train
 
@@ -80,24 +80,67 @@ def cross_validated(
     checkpoint : Path, optional
         A folder to go on from: finished runs, and the state of the last.
     """
-    ratings = ratings_of(instances)
-    numbers = fold_numbers(instances, folds, fold_seed)
-    values, raw = np.full((2, len(seeds), len(instances)), np.nan)
-    constant = np.full(len(instances), np.nan)
+    splits = fold_splits(instances, folds, fold_seed)
+    return _predicted(instances, options, splits, seeds, written, progress, checkpoint)
+
+
+def cross_tested(
+    instances: Sequence[Instance],
+    options: QualityOptions,
+    *,
+    plan: str,
+    field: str,
+    value: str,
+    seeds: Sequence[int] = SEEDS,
+    written: Sequence[WrittenText] = (),
+    progress: Progress | None = None,
+    checkpoint: Path | None = None,
+) -> CrossValidated:
+    """Train a model for each seed by a plan C1 to C3 (see `cross_split`), and predict the instances it tests on.
+
+    What is not tested is NaN, in fold -1.
+    """
+    splits = [cross_split(instances, plan, field, value)]
+    return _predicted(instances, options, splits, seeds, written, progress, checkpoint)
+
+
+def _predicted(
+    instances: Sequence[Instance],
+    options: QualityOptions,
+    splits: Sequence[Split],
+    seeds: Sequence[int],
+    written: Sequence[WrittenText],
+    progress: Progress | None,
+    checkpoint: Path | None,
+) -> CrossValidated:
+    ratings, n = ratings_of(instances), len(instances)
+    values, raw = np.full((2, len(seeds), n), np.nan)
+    constant, numbers = np.full(n, np.nan), np.full(n, -1)
     about: list[list[dict[str, Any]]] = []
+    for fold, split in enumerate(splits):
+        constant[split.tested], numbers[split.tested] = ratings[split.training].mean(), fold
     for seed_index, seed in enumerate(seeds):
         of_seed = []
-        for fold in range(folds):
-            split = fold_split(numbers, fold)
-            number = seed_index * folds + fold + 1
-            report = None if progress is None else _within(progress, number, folds * len(seeds), fold, seed)
-            file = None if checkpoint is None else Path(checkpoint) / f"seed-{seed}-fold-{fold}.npz"
+        for fold, split in enumerate(splits):
+            run_number = seed_index * len(splits) + fold + 1
+            report = progress and _within(progress, run_number, len(splits) * len(seeds), fold, seed)
+            file = checkpoint and checkpoint_file(checkpoint, seed, fold)
             run = run_split(instances, replace(options, seed=seed), split, written, report, file)
             values[seed_index, split.tested], raw[seed_index, split.tested] = run.values, run.raw
-            constant[split.tested] = ratings[split.training].mean()
-            of_seed.append(run.about)
+            of_seed.append({"seed": seed, "fold": fold, **run.about})
         about.append(of_seed)
     return CrossValidated(values, raw, constant, numbers, tuple(seeds), about)
+
+
+def fold_splits(instances: Sequence[Instance], folds: int, fold_seed: int = 0) -> list[Split]:
+    """Return the split of each fold."""
+    numbers = fold_numbers(instances, folds, fold_seed)
+    return [fold_split(numbers, fold) for fold in range(folds)]
+
+
+def checkpoint_file(folder: Path, seed: int, fold: int) -> Path:
+    """Return the file of a run in a folder of checkpoints."""
+    return Path(folder) / f"seed-{seed}-fold-{fold}.npz"
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ best pass of both stages is kept: by Pearson's plus Spearman's coefficient on th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.core.numbers import finite_or_none
 from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.coefficients import pearson, spearman
@@ -69,7 +69,7 @@ def learnt(
     Everything random in a pass is drawn from the seed and the number of the pass, so that a training that goes on from
     a checkpoint is the one that was never stopped.
     """
-    learner = _Learner(data, development, vocabulary, options)
+    learner = Learner(data, development, vocabulary, options)
     progression = Progression()
     stored = read_checkpoint(checkpoint, identity) if checkpoint else None
     if stored is not None:
@@ -91,18 +91,18 @@ def learnt(
     best = progression.best_point
     return progression.best or learner.network.arrays(), {
         "best_pass": best.number if best else 0,
-        "pearson": _plain(best.pearson) if best else None,
-        "spearman": _plain(best.spearman) if best else None,
+        "pearson": finite_or_none(best.pearson) if best else None,
+        "spearman": finite_or_none(best.spearman) if best else None,
         "passes": len(progression.curve),
         "curve": [
-            [each.number, each.stage, each.loss, _plain(each.pearson), _plain(each.spearman)]
+            [each.number, each.stage, each.loss, finite_or_none(each.pearson), finite_or_none(each.spearman)]
             for each in progression.curve
         ],
     }
 
 
 def _report(
-    progress: Progress, progression: Progression, learner: _Learner, checkpoint: Path | None, identity: str
+    progress: Progress, progression: Progression, learner: Learner, checkpoint: Path | None, identity: str
 ) -> None:
     done, point, best = len(progression.curve), progression.curve[-1], progression.best_point
     try:
@@ -114,11 +114,7 @@ def _report(
         raise
 
 
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-class _Learner:
+class Learner:
     """A network, its optimiser, and the data of its passes."""
 
     def __init__(
@@ -159,7 +155,7 @@ class _Learner:
         count = len(self.ratings) if stage == "synthetic" else self.n_rated
         rng = np.random.default_rng([self.options.seed, 4, number])
         losses = []
-        with self.torch.precision(self.options.precision):
+        with self.torch.in_one_thread(self.options.precision):
             for batch in self._batches(count, rng):
                 loss = self._loss(batch, rng)
                 self.optimizer.step(loss)
@@ -214,8 +210,7 @@ class _Learner:
     def restored(self, header: dict[str, Any], arrays: Arrays) -> Progression:
         """Take up the state of a checkpoint."""
         self.network.set_arrays(_part(arrays, _NOW))
-        if adam := _part(arrays, _ADAM):
-            self.optimizer.set_arrays(adam)
+        self.optimizer.set_arrays(_part(arrays, _ADAM))
         curve = [CurvePoint(**each) for each in header["curve"]]
         return Progression(curve, _part(arrays, _BEST), header["best_at"])
 

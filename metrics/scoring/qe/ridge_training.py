@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.core.numbers import finite_or_none
 from metrics.scoring.qe.coefficients import pearson, spearman
 from metrics.scoring.qe.features import features
 from metrics.scoring.qe.inputs import Example
@@ -25,5 +26,6 @@ def best_ridge(data: TrainingData, development: Sequence[Example]) -> tuple[dict
     coefficients = [(pearson(each, rated), spearman(each, rated)) for each in predicted.T]
     # Of equally good ones the strongest, which is the last.
     best = max(range(len(STRENGTHS)), key=lambda at: (float(np.nansum(coefficients[at])), at))
-    arrays = {"weights": weights[best], "intercept": intercepts[best]}
-    return arrays, {"strength": STRENGTHS[best], "pearson": coefficients[best][0], "spearman": coefficients[best][1]}
+    arrays = {"weights": weights[best], "intercept": intercepts[best : best + 1]}
+    r, rho = map(finite_or_none, coefficients[best])
+    return arrays, {"strength": STRENGTHS[best], "pearson": r, "spearman": rho}

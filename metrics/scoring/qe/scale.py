@@ -77,7 +77,7 @@ class RatingScale:
         Examples
         --------
         >>> [RatingScale(1, 6, 0.5).lowered(rating, 1) for rating in (6, 5.5, 5, 4.5, 1)]
-        [4, 4, 4, 3.5, 1]
+        [4.0, 4.0, 4.0, 3.5, 1]
         """
         if not errors:
             return rating

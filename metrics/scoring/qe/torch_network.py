@@ -22,6 +22,8 @@ from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.packed import Packed
 from metrics.scoring.qe.vocabulary import Vocabulary
 
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # as the article recommends
+
 _ROWS = 128
 
 ENCODER_PARTS = ("input_weights", "state_weights", "input_bias", "state_bias")
@@ -140,7 +142,7 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
                 self._add(f"{name}_tanh_weights_{layer}", _uniform((width, width), width, generator))
                 self._add(f"{name}_tanh_bias_{layer}", _uniform((width,), width, generator))
             self._add(f"{name}_last_weights", _uniform((width,), width, generator))
-            self._add(f"{name}_last_bias", torch.tensor(mean))
+            self._add(f"{name}_last_bias", torch.tensor([mean]))
 
     def _add(self, name: str, values: Tensor) -> None:
         self.register_parameter(name, nn.Parameter(values))
@@ -191,46 +193,76 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         with torch.no_grad():
             for name, each in self.named_parameters():
-                each.copy_(torch.from_numpy(np.array(arrays[name])))
+                each.copy_(torch.from_numpy(np.array(arrays[name]).reshape(each.shape)))
 
 
 class Optimizer:
-    """Adam over a network's parameters, with a state that can be written down."""
+    """Adam over a network's parameters, with a state that can be written down.
+
+    The step is PyTorch's own, fused: `torch.optim` calls it after it has imported a compiler, which takes seconds.
+
+    References
+    ----------
+    Kingma and Ba: Adam: a method for stochastic optimization. ICLR 2015, algorithm 1.
+    """
 
     def __init__(self, network: Network) -> None:
-        self._names = [name for name, _ in network.named_parameters()]
-        self._parameters = [each for _, each in network.named_parameters()]
-        self._adam = torch.optim.Adam(self._parameters, lr=network.options.learning_rate, fused=True)
+        self._rate = network.options.learning_rate
+        self._parameters = dict(network.named_parameters())
+        self._state = {
+            name: {
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+                "step": torch.zeros(()),
+            }
+            for name, parameter in self._parameters.items()
+        }
 
     def step(self, loss: Tensor) -> None:
-        self._adam.zero_grad(set_to_none=True)
+        for parameter in self._parameters.values():
+            parameter.grad = None
         loss.backward()
-        self._adam.step()
+        names = [name for name, parameter in self._parameters.items() if parameter.grad is not None]
+        lists = {key: [self._state[name][key] for name in names] for key in ("exp_avg", "exp_avg_sq", "step")}
+        with torch.no_grad():
+            torch._foreach_add_(lists["step"], 1)
+            torch._fused_adam_(
+                [self._parameters[name] for name in names],
+                [self._parameters[name].grad for name in names],
+                lists["exp_avg"],
+                lists["exp_avg_sq"],
+                [],
+                lists["step"],
+                lr=self._rate,
+                beta1=BETAS[0],
+                beta2=BETAS[1],
+                weight_decay=0.0,
+                eps=EPSILON,
+                amsgrad=False,
+                maximize=False,
+            )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return a copy of the state, empty before the first step."""
+        """Return a copy of the state."""
         return {
-            f"{name}.{key}": value.numpy().copy()
-            for name, parameter in zip(self._names, self._parameters, strict=True)
-            for key, value in self._adam.state[parameter].items()
+            f"{name}.{key}": value.detach().numpy().copy()
+            for name, state in self._state.items()
+            for key, value in state.items()
         }
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        for name, parameter in zip(self._names, self._parameters, strict=True):
-            self._adam.state[parameter] = {
-                key.removeprefix(f"{name}."): torch.from_numpy(np.array(value))
-                for key, value in arrays.items()
-                if key.startswith(f"{name}.")
-            }
+        for name, state in self._state.items():
+            for key in state:
+                state[key] = torch.from_numpy(np.array(arrays[f"{name}.{key}"]).reshape(state[key].shape))
 
 
 def _times(rows: Tensor, matrix: Tensor) -> Tensor:
-    """Return the product of many rows (N, k) with a matrix (k, m), of bfloat16 if `precision` says so."""
+    """Return the product of many rows (N, k) with a matrix (k, m), of bfloat16 within `in_one_thread("bfloat16")`."""
     return (_low_rows(rows) @ matrix.bfloat16())[: len(rows)].float() if _is_low(rows) else rows @ matrix
 
 
 def _summed(first: Tensor, second: Tensor) -> Tensor:
-    """Return the sum of the outer products (k, m) of rows (N, k) and (N, m), of bfloat16 if `precision` says so."""
+    """Return the product (k, m) of rows (N, k), transposed, and (N, m); of bfloat16 as `_times`."""
     return (_low_rows(first).t() @ _low_rows(second)).float() if _is_low(first) else first.t() @ second
 
 
@@ -263,13 +295,18 @@ def rank_loss(better: Tensor, worse: Tensor) -> Tensor:
 
 
 @contextmanager
-def precision(name: str) -> Iterator[None]:
-    """Set how exact matrix products are, and whether PyTorch may choose algorithms that differ from run to run."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("medium" if name == "bfloat16" else "highest")
+def in_one_thread(precision: str) -> Iterator[None]:
+    """Compute in one thread, for the same results with any number of cores, with matrix products of this precision.
+
+    Small products take longer in several threads than in one; several trainings at once use several cores.
+    """
+    threads, before = torch.get_num_threads(), torch.get_float32_matmul_precision()
+    torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("medium" if precision == "bfloat16" else "highest")
     try:
         yield
     finally:
+        torch.set_num_threads(threads)
         torch.set_float32_matmul_precision(before)
 
 

@@ -53,7 +53,7 @@ def test_jobs_follow_each_other_until_nothing_can_be_done(user: User) -> None:
     result = study.read_result()
     predictions = ScoreRun.objects.get(number=TrainedModel.objects.get().report["cross_validation"]["run"])
     assert [row.label for row in result.rows] == [
-        "Quality by ridge regression v1, cross-validated",
+        "Ridge regression v1, cross-validated",
         "BLEU",
         "ROUGE-L",
         "METEOR",

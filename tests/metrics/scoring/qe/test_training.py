@@ -1,0 +1,147 @@
+"""Training: the same seed gives the same model, a stopped one goes on as if it had not been, the best pass is kept."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.qe import network
+from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
+from metrics.scoring.qe.coefficients import pearson, spearman
+from metrics.scoring.qe.instances import Instance
+from metrics.scoring.qe.model import QualityEstimator
+from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.splits import development_split
+from metrics.scoring.qe.steps import Step
+from metrics.scoring.qe.training import train
+from tests.metrics.scoring.qe.made import made_instances
+
+INSTANCES = made_instances(80)
+SOURCES, OUTPUTS = [each.source for each in INSTANCES], [each.output for each in INSTANCES]
+RATINGS = np.array([each.rating for each in INSTANCES])
+SMALL = QualityOptions(embedding=8, batch=20, passes=6, synthetic_passes=2, learning_rate=0.01, dropout=0.2, plan="S2")
+RIDGE = QualityOptions(estimator="ridge")
+
+
+def test_ridge_predicts_ratings_on_their_scale_and_knows_what_it_has_seen(tmp_path: Path) -> None:
+    steps: list[Step] = []
+    model = train(INSTANCES, RIDGE, progress=steps.append)
+
+    values = model.predict(SOURCES, OUTPUTS)
+    assert pearson(model.predict(SOURCES, OUTPUTS, rounded=False), RATINGS) > 0.9
+    assert set(values * 2) <= set(range(4, 13))  # 2 to 6 by halves, as the ratings
+    assert [step.share for step in steps] == [1]
+    other = "inform(name='new',food=thai,area=soma)"
+    assert model.has_seen([SOURCES[0], other], [f" {OUTPUTS[0].upper()}", OUTPUTS[0]]).tolist() == [True, False]
+    reference = ModelStore([tmp_path]).add(model)
+    loaded: QualityEstimator = ModelStore([tmp_path]).load("quality", reference)
+    assert loaded.predict(SOURCES, OUTPUTS).tolist() == values.tolist()
+    assert loaded.digest == model.digest
+    assert loaded.facts == model.facts
+    assert loaded.facts["training"] + loaded.facts["development"] == 80
+    assert model.predict([], []).size == 0
+
+
+@pytest.mark.parametrize(
+    ("instances", "message"),
+    [
+        ([Instance("hello()", "hi")], r"instances\[0\]: found rating nan; accepted: a finite number"),
+        ([Instance("hello()", "hi", 3.0)] * 4, "fewer than 2 distinct"),
+        ([Instance("hello()", "hi", 3.0), Instance("hello()", "ho", 3.0)], "ratings: found 3 alone"),
+        ([Instance("well", "hi", 3.0), Instance("hello()", "ho", 4.0)], "found 'well'; accepted: a dialogue act"),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_refused_in_words(instances: list[Instance], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        train(instances, RIDGE)
+
+
+def test_without_pytorch_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"PyTorch is not installed.*download.pytorch.org/whl/cpu; or the estimator"):
+        train(INSTANCES, SMALL)
+
+
+def test_options_out_of_range_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"dropout: found 1\.5; accepted: a number from 0 to 0\.95"):
+        QualityOptions(dropout=1.5)
+    with pytest.raises(ValueError, match="high: found 1; accepted: a number above low, 2"):
+        QualityOptions(low=2.0, high=1.0)
+
+
+def test_an_unreadable_or_foreign_checkpoint_counts_as_none(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    assert read_checkpoint(path, "a") is None
+    write_checkpoint(path, {"identity": "a"}, {"x": np.arange(3)})
+    assert read_checkpoint(path, "b") is None
+    header, arrays = read_checkpoint(path, "a") or ({}, {})
+    assert (header, arrays["x"].tolist()) == ({"identity": "a"}, [0, 1, 2])
+    path.write_bytes(path.read_bytes()[:40])
+    assert read_checkpoint(path, "a") is None
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+
+
+def trained(options: QualityOptions, **arguments: object) -> QualityEstimator:
+    pytest.importorskip("torch")
+    return train(INSTANCES, options, **arguments)
+
+
+def test_a_training_that_was_stopped_ends_with_the_same_model(tmp_path: Path) -> None:
+    checkpoint, steps = tmp_path / "run.npz", []
+
+    def stop_at(number: int) -> None:
+        def report(step: Step) -> None:
+            steps.append(step.done)
+            if step.done == number:
+                raise InterruptedError
+
+        with pytest.raises(InterruptedError):
+            trained(SMALL, progress=report, checkpoint=checkpoint)
+
+    # In the first stage, at its end, in the second, and at the last pass.
+    for number in (1, 2, 5, 8):
+        stop_at(number)
+    resumed = trained(SMALL, checkpoint=checkpoint)
+
+    assert steps == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert resumed.digest == trained(SMALL).digest
+    assert resumed.digest != trained(replace(SMALL, seed=2), checkpoint=checkpoint).digest
+
+
+def test_the_best_pass_is_kept_by_both_coefficients_on_the_development_part() -> None:
+    model = trained(SMALL)
+    curve = [dict(zip(("number", "stage", "loss", "r", "rho"), point, strict=True)) for point in model.about["curve"]]
+    assert [point["stage"] for point in curve] == ["synthetic"] * 2 + ["rated"] * 6
+    best = max(curve, key=lambda point: point["r"] + point["rho"])
+    assert model.about["best_pass"] == best["number"]
+    # The stored parameters are those of that pass.
+    chosen = development_split(INSTANCES, 0.25, 1).development
+    raw = model.predict([SOURCES[at] for at in chosen], [OUTPUTS[at] for at in chosen], rounded=False)
+    assert pearson(raw, RATINGS[chosen]) == pytest.approx(best["r"], abs=1e-6)
+    assert spearman(raw, RATINGS[chosen]) == pytest.approx(best["rho"], abs=1e-6)
+    assert best["r"] > 0.5
+
+
+def test_training_ends_after_so_many_passes_without_improvement() -> None:
+    model = trained(replace(SMALL, passes=200, patience=3))
+    assert model.about["passes"] == max(model.about["best_pass"], 2) + 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cell": "lstm", "layers": 2},
+        {"encoders": "shared"},
+        {"combination": "apart", "tanh_layers": 0},
+        {"rank_weight": 1.0, "plan": "S1"},
+        {"source": "text", "plan": "S1", "precision": "bfloat16"},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_every_variant_learns(changes: dict[str, object], tmp_path: Path) -> None:
+    model = trained(replace(SMALL, passes=3, **changes))
+    assert pearson(model.predict(SOURCES, OUTPUTS, rounded=False), RATINGS) > 0.4
+    model.save(tmp_path / "model")
+    assert QualityEstimator.load(tmp_path / "model").digest == model.digest
