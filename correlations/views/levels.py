@@ -23,6 +23,7 @@ def study_levels(request: MemberRequest, page: StudyPage[Study, StudyResult]) ->
     context = {
         "project": project,
         "study": study,
+        "question": "Which metric agrees with the raters, by system and by output?",
         "report": report,
         "figure_name": f"systems-{report.chosen.index}",
         "here": "By system and by output",

@@ -13,6 +13,7 @@ from correlations.results.study import StudyResult
 from correlations.selectors.sensitivity import sensitivity_report
 from correlations.services.studies import study_create
 from correlations.views.kinds import StudyPage, finished_study_or_404
+from correlations.views.metrics import QUESTIONS
 
 SUFFIX = ": how many raters"  # of the name of a study that was computed again for this page
 
@@ -28,6 +29,7 @@ def study_sensitivity(request: MemberRequest, page: StudyPage[Study, StudyResult
     context = {
         "project": project,
         "study": study,
+        "question": QUESTIONS["sensitivity"][0],
         "result": page.result,
         "report": report,
         "may_manage": may_manage(project),

@@ -10,6 +10,7 @@ from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.significance import LEVELS, METHODS, contest
 from correlations.views.kinds import StudyPage, finished_study_or_404
+from correlations.views.metrics import QUESTIONS
 
 
 @require_GET
@@ -23,6 +24,7 @@ def study_significance(request: MemberRequest, page: StudyPage[Study, StudyResul
     context = {
         "project": project,
         "study": study,
+        "question": QUESTIONS["significance"][0],
         "shown": shown,
         "levels": list(LEVELS.items()),
         "methods": list(METHODS[shown.level].items()),

@@ -15,6 +15,7 @@ from correlations.selectors.stand_in_words import ranking_note, stand_in_answer,
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_report
 from correlations.stats.worth import MARGINS
 from correlations.views.kinds import StudyPage, finished_study_or_404
+from correlations.views.metrics import QUESTIONS
 
 
 @require_GET
@@ -29,6 +30,7 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
     context = {
         "project": project,
         "study": study,
+        "question": QUESTIONS["stand-in"][0],
         "report": report,
         "answer": stand_in_answer(report),
         "ranking_note": ranking_note(report),
