@@ -107,6 +107,7 @@ def counts_of(project: Project) -> Counts:
         campaigns=states["n"],
         open=states["open"],
         complete=sum(row.is_complete for row in at_work(project)),
+        to_reopen=sum(row.is_filled and row.left_out > 0 for row in at_work(project)),
         closed=states["over"],
         of_references=_of_references(project),
         **_answers(project),

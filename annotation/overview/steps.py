@@ -19,6 +19,7 @@ class Counts(NamedTuple):
     campaigns: int
     open: int
     complete: int  # open ones with all planned ratings
+    to_reopen: int  # open ones whose slots are filled, some by excluded raters
     closed: int  # imported ones are closed, too
     of_references: int  # campaigns whose ratings can become weights
     answers: int  # that count
@@ -69,6 +70,13 @@ STEPS = (
         "Review and launch",
         "annotation:campaign-step",
         CampaignState.DRAFT,
+    ),
+    Step(
+        lambda n: not n.closed and not n.complete and not n.releases and 0 < n.to_reopen == n.open,
+        "Every slot is filled, but answers of excluded raters do not count: let other raters answer these items.",
+        "See what is missing",
+        "annotation:campaign-detail",
+        CampaignState.RUNNING,
     ),
     Step(
         lambda n: not n.answers and bool(n.open),

@@ -292,6 +292,7 @@ def test_without_references_the_step_after_closing_is_the_result_and_not_metrics
     rater_exclude(campaign=campaign, rater=campaign.participations.get().rater, reason="Spam")
     page = page_of(client, project)
     assert "Everything is rated" not in page
+    assert heading(page, "Next step").startswith("Every slot is filled, but answers of excluded raters do not count")
     assert "items need another rater: the answers of excluded raters do not count" in page
     page = client.get(reverse("annotation:campaign-detail", args=[project.slug, campaign.pk])).content.decode()
     assert "Every slot is filled, but not every rating counts. What next?" in page

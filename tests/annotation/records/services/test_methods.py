@@ -14,6 +14,7 @@ from django.conf import settings
 from markdown_it import MarkdownIt
 from scipy.stats import binomtest
 
+from annotation.campaigns.services.rules import rules_register
 from annotation.core.errors import AnnotationError
 from annotation.core.latex import escape
 from annotation.models import (
@@ -116,6 +117,9 @@ def test_the_paragraph_names_what_was_not_done(campaign: Campaign) -> None:
         "It was not amended afterwards.",
     ):
         assert sentence in text
+    rule = {"rule": "median_seconds_below", "version": 1, "action": "flag", "seconds": 2, "after": 10}
+    rules_register(campaign=campaign, records=[rule])
+    assert "registered after launch only: Flag raters whose median time is below 2 s, after 10" in sentences(campaign)
 
 
 def test_excluded_raters_are_left_out_of_statistics_and_counted(campaign: Campaign) -> None:
