@@ -1,7 +1,6 @@
 """Train quality estimators on ratings; predict the rated outputs by models that did not learn from them."""
 
 import hashlib
-import importlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,11 +92,8 @@ def _dataset(project: Project, campaigns: Sequence[Campaign]) -> Dataset:
 def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
     """Train, and cross-validate if it was requested; go on from the checkpoint of a worker that died."""
     options = QualityOptions(**model.options)
-    if options.estimator == NETWORK:
-        if reason := unavailable():
-            raise MetricsError(f"A network cannot be trained on this worker. {reason}")
-        # Workers share the cores: threads that wait for each other take many times as long.
-        importlib.import_module("torch").set_num_threads(1)
+    if options.estimator == NETWORK and (reason := unavailable()):
+        raise MetricsError(f"A network cannot be trained on this worker. {reason}")
     claim.progress(0, 0, "Reading ratings")
     rated = _rated(model, options)
     training_hash = _training_hash(model, rated)
