@@ -14,7 +14,6 @@ from annotation.core.canonical import canonical_json
 from annotation.core.jobs import Claim
 from annotation.core.numbers import finite_or_none
 from annotation.models import Campaign, Dataset, Project
-from annotation.rating.selectors.ratings import campaign_criteria
 from metrics.errors import MetricsError
 from metrics.models import TrainedModel
 from metrics.scoring import VERSION
@@ -27,7 +26,7 @@ from metrics.scoring.qe.network import unavailable
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.training import train
 from metrics.selectors.seen import seen_by_dataset
-from metrics.selectors.training_ratings import STATISTICS, RatedOutputs, rated_outputs
+from metrics.selectors.training_ratings import STATISTICS, RatedOutputs, learnable_criteria, rated_outputs
 from metrics.services.learning_curves import LearningCurves
 from metrics.services.model_rows import Fields, Made, ModelRequest, model_create, model_keep, trained_before
 from metrics.services.predictions import predictions_store
@@ -60,7 +59,7 @@ def model_train_on_ratings(
     if ratings.statistic not in STATISTICS:
         message = f"statistic: found {ratings.statistic!r}; accepted: {', '.join(STATISTICS)}."
         raise MetricsError.at("statistic", message)
-    criteria = campaign_criteria(ratings.campaigns, list(ratings.criteria) or None)
+    criteria = learnable_criteria(ratings.campaigns, ratings.criteria)
     if request.options.get("estimator", NETWORK) == NETWORK and (reason := unavailable()):
         raise MetricsError.at("estimator", f"A network cannot be trained here. {reason}")
     source = {

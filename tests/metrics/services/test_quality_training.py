@@ -8,9 +8,10 @@ import pytest
 from django.utils import timezone
 from scipy.stats import pearsonr
 
+from annotation.campaigns.scales import SCALES
 from annotation.core.errors import AnnotationError, JobLost
 from annotation.core.jobs import job_claim
-from annotation.models import Item, JobState, Participation, Rater, Response, ResponseSource, SourceKind
+from annotation.models import Criterion, Item, JobState, Participation, Rater, Response, ResponseSource, SourceKind
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.qe.cross_validation import cross_validated
 from metrics.scoring.qe.model import QualityEstimator
@@ -172,6 +173,16 @@ def test_wrong_requests_are_refused_at_their_field(world: World, changes: dict, 
 
     assert message in refused.value.fields[field][0]
     assert not TrainedModel.objects.exists()
+
+
+def test_a_preference_is_no_rating_to_learn_from(world: World) -> None:
+    relative = next(key for key, scale in SCALES.items() if scale.is_relative)
+    Criterion.objects.filter(campaign=world.output_campaign, name="relevance").update(kind=relative)
+
+    with pytest.raises(AnnotationError) as refused:
+        queued_estimator(world, ratings={"criteria": ["relevance"]})
+
+    assert "accepted: criteria that rate one output" in refused.value.fields["criteria"][0]
 
 
 def test_without_the_library_a_network_is_refused_with_the_remedy(world: World, monkeypatch: Any) -> None:
