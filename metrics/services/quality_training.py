@@ -115,6 +115,7 @@ def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
             curves.keep_whole(fields["report"]["model"].pop("curve", []))
         else:
             fields = _copied(earlier, report)
+            curves.copy_whole(earlier)
         if model.source["cross_validate"]:
             folder = checkpoint / "folds"
             validated = cross_validated(

@@ -140,10 +140,13 @@ def test_scores_of_outputs_that_it_was_trained_on_say_so(world: World) -> None:
 
 def test_the_same_training_is_copied_and_still_cross_validated(world: World) -> None:
     first = trained_estimator(world)
+    curve = [{"number": 1, "stage": "rated", "loss": 0.5, "pearson": 0.1, "spearman": 0.1}]
+    TrainedModel.objects.filter(pk=first.pk).update(report=first.report | {"curves": {"whole": curve}})
     second = trained_estimator(world, request={"name": "Again"}, cross_validate=True)
 
     assert second.digest == first.digest
     assert second.report["same_as"] == {"id": first.pk, "name": str(first)}
+    assert second.report["curves"] == {"whole": curve}
     assert "run" in second.report["cross_validation"]
 
 
