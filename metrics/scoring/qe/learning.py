@@ -111,19 +111,23 @@ def _beat(progress: Progress | None, progression: Progression, learner: Learner)
     def beat() -> None:
         nonlocal last
         if monotonic() - last > BEAT:
-            done, best = len(progression.curve), progression.best_point
-            progress(Step(done, learner.n_passes, None, best, seed=learner.options.seed))
+            progress(_step(progression, learner))
             last = monotonic()
 
     return beat
 
 
+def _step(progression: Progression, learner: Learner) -> Step:
+    done, best = len(progression.curve), progression.best_point
+    last = progression.curve[-1] if progression.curve else None
+    return Step(done, learner.n_passes, last, best, seed=learner.options.seed)
+
+
 def _report(
     progress: Progress, progression: Progression, learner: Learner, checkpoint: Path | None, identity: str
 ) -> None:
-    done, point, best = len(progression.curve), progression.curve[-1], progression.best_point
     try:
-        progress(Step(done, learner.n_passes, point, best, seed=learner.options.seed))
+        progress(_step(progression, learner))
     except BaseException:
         # Stopped from outside: what was reached is kept.
         if checkpoint is not None:

@@ -50,7 +50,8 @@ class Step:
     best : CurvePoint or None
         The best pass so far.
     point : CurvePoint or None
-        The pass that was just made; None within a pass, for ridge regression, and for a run that was finished before.
+        The last pass that was made. None within the first (``done`` is 0), for ridge regression, and for a run that was
+        finished before.
     run, runs : int
         Which training of a cross-validation this is, from 1, and how many there are.
     fold, seed : int
