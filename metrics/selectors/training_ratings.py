@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.models import Campaign, Dataset, Item, Project, Rating, Response, ResponseSource, SourceKind
+from annotation.models import Campaign, Criterion, Dataset, Item, Project, Rating, Response, ResponseSource, SourceKind
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
 from metrics.errors import MetricsError
@@ -51,17 +51,25 @@ def rated_datasets(project: Project) -> list[Dataset]:
     return list(project.datasets.filter(campaigns__in=rated_campaigns(project)).distinct().order_by("name"))
 
 
+def learnable_criteria(campaigns: Sequence[Campaign], names: Sequence[str]) -> list[Criterion]:
+    """Return the criteria, by default all; refuse those that compare outputs, or whose scale has no ends."""
+    criteria = campaign_criteria(campaigns, list(names) or None)
+    for criterion in criteria:
+        if criterion.scale.is_relative or not np.isfinite(criterion.scale.ends).all():
+            accepted = "criteria that rate one output, between two ends"
+            raise MetricsError.at("criteria", f"Criteria: found {criterion.name!r}; accepted: {accepted}.")
+    return criteria
+
+
 def rated_outputs(
     campaigns: Sequence[Campaign], criteria: Sequence[str], statistic: str, *, with_references: bool = False
 ) -> RatedOutputs:
     """Return what campaigns of one data set rated, as studies read it: current ratings, without those of excluded
     raters; a judgement is the mean of its criteria. Outputs have the median or the mean of their judgements."""
-    chosen = campaign_criteria(campaigns, criteria)
+    chosen = learnable_criteria(campaigns, criteria)
     columns = rating_columns(campaigns, timed=False)
     columns = columns.select(~np.isin(columns.rater_id, excluded_rater_ids(campaigns)))
     table = judgements(columns, chosen)
-    if not np.isfinite([table.low, table.high]).all():
-        raise MetricsError.at("criteria", "Criteria: found a scale without ends; accepted: scales with a lowest point.")
     by_response = _by_response(table, STATISTICS[statistic])
     items = Response.objects.filter(pk__in=by_response).select_related("item").order_by("item__position", "text_key")
     responses = list(items.iterator(chunk_size=CHUNK_ROWS))

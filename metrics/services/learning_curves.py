@@ -40,6 +40,11 @@ class LearningCurves:
         if points:
             self.curves[WHOLE] = [_rounded(*point) for point in points]
 
+    def copy_whole(self, earlier: TrainedModel) -> None:
+        """Keep the curve of a model of the same training."""
+        if WHOLE in earlier.report.get("curves", {}):
+            self.curves[WHOLE] = earlier.report["curves"][WHOLE]
+
     def _report(self, step: Step, name: str, stage: int, note: str) -> None:
         if step.point is not None:
             points = self.curves.setdefault(name, [])

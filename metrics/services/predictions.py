@@ -64,5 +64,6 @@ def predictions_store(
 
 
 def _name(model: TrainedModel) -> str:
-    name = model.name.replace("|", "/")[:NAME].strip()
+    printable = "".join(sign for sign in " ".join(model.name.split()) if sign.isprintable())
+    name = printable.replace("|", "/")[:NAME].strip()
     return f"{name} v{model.version}{CROSS_VALIDATED}"

@@ -1,7 +1,6 @@
 """Train quality estimators on ratings; predict the rated outputs by models that did not learn from them."""
 
 import hashlib
-import importlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from annotation.core.canonical import canonical_json
 from annotation.core.jobs import Claim
 from annotation.core.numbers import finite_or_none
 from annotation.models import Campaign, Dataset, Project
-from annotation.rating.selectors.ratings import campaign_criteria
 from metrics.errors import MetricsError
 from metrics.models import TrainedModel
 from metrics.scoring import VERSION
@@ -28,7 +26,7 @@ from metrics.scoring.qe.network import unavailable
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.training import train
 from metrics.selectors.seen import seen_by_dataset
-from metrics.selectors.training_ratings import STATISTICS, RatedOutputs, rated_outputs
+from metrics.selectors.training_ratings import STATISTICS, RatedOutputs, learnable_criteria, rated_outputs
 from metrics.services.learning_curves import LearningCurves
 from metrics.services.model_rows import Fields, Made, ModelRequest, model_create, model_keep, trained_before
 from metrics.services.predictions import predictions_store
@@ -61,7 +59,7 @@ def model_train_on_ratings(
     if ratings.statistic not in STATISTICS:
         message = f"statistic: found {ratings.statistic!r}; accepted: {', '.join(STATISTICS)}."
         raise MetricsError.at("statistic", message)
-    criteria = campaign_criteria(ratings.campaigns, list(ratings.criteria) or None)
+    criteria = learnable_criteria(ratings.campaigns, ratings.criteria)
     if request.options.get("estimator", NETWORK) == NETWORK and (reason := unavailable()):
         raise MetricsError.at("estimator", f"A network cannot be trained here. {reason}")
     source = {
@@ -93,11 +91,8 @@ def _dataset(project: Project, campaigns: Sequence[Campaign]) -> Dataset:
 def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
     """Train, and cross-validate if it was requested; go on from the checkpoint of a worker that died."""
     options = QualityOptions(**model.options)
-    if options.estimator == NETWORK:
-        if reason := unavailable():
-            raise MetricsError(f"A network cannot be trained on this worker. {reason}")
-        # Workers share the cores: threads that wait for each other take many times as long.
-        importlib.import_module("torch").set_num_threads(1)
+    if options.estimator == NETWORK and (reason := unavailable()):
+        raise MetricsError(f"A network cannot be trained on this worker. {reason}")
     claim.progress(0, 0, "Reading ratings")
     rated = _rated(model, options)
     training_hash = _training_hash(model, rated)
@@ -120,6 +115,7 @@ def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
             curves.keep_whole(fields["report"]["model"].pop("curve", []))
         else:
             fields = _copied(earlier, report)
+            curves.copy_whole(earlier)
         if model.source["cross_validate"]:
             folder = checkpoint / "folds"
             validated = cross_validated(

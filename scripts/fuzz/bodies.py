@@ -77,14 +77,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "invitations": {"role": "viewer", "most_uses": 2, "days": 3},
     "mining-runs": {"dataset": "chats", "corpus": "pool", "specification": {"n": 3}, "seeds": {"kind": "human"}},
     "store": {"near_duplicates": False},
-    "models": {
-        "name": "Of ratings",
-        "kind": "quality",
-        "options": {"estimator": "ridge", "source": "text"},
-        "campaigns": ["References"],
-        "statistic": "mean",
-        "cross_validate": True,
-    },
+    "models": {"name": "Of texts", "kind": "vectors", "dataset": "chats", "texts": ["messages"]},
     "parameter-studies": {
         "name": "Orders",
         "specification": STUDIED | {"metric": "bleu", "sweeps": [{"parameter": "max_order"}], "halves": 0, "seed": 7},

@@ -9,12 +9,13 @@ from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
 from tests.metrics.world import World
 
-TEXT_METRICS = [name for name, metric in METRICS.items() if not metric.needs_references and name != "external"]
+TEXT_METRICS = [name for name, metric in METRICS.items() if metric.group == "text"]
 # Those that need neither a trained model nor a program of their own.
 PLAIN_METRICS = [
     name
     for name, metric in METRICS.items()
-    if name not in (*TEXT_METRICS, "meteor", "external")
+    if metric.needs_references
+    and name != "meteor"
     and not any(parameter.kind == "model" for parameter in metric.parameter_list())
 ]
 

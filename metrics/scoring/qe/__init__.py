@@ -10,7 +10,8 @@ instance by models that were trained without it:
     result.values, result.raw                                # (seeds, n); pooled over folds
     result.fold                                              # (n,) in which fold each instance was tested
 
-- ``progress`` is called with a `Step` after each pass over the data. It may raise to stop a training.
+- ``progress`` is called with a `Step` after each pass over the data, and every few seconds within one. It
+  may raise to stop a training.
 - ``checkpoint`` is a file for `train`, a folder for `cross_validated`: the same call again goes on from there, with the
   same result. A checkpoint of other instances or options is not used.
 - The model is a `QualityEstimator` (metrics.scoring.qe.model), of kind ``quality`` in `metrics.scoring.models.kinds`:

@@ -76,7 +76,7 @@ def cross_validated(
     fold_seed : int
         How instances are dealt to folds.
     progress : callable, optional
-        Called with a `Step` after each pass; what it raises ends the work.
+        Called with a `Step` after each pass and every few seconds within one; what it raises ends the work.
     checkpoint : Path, optional
         A folder to go on from: finished runs, and the state of the last.
     """

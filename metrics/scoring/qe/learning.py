@@ -6,7 +6,7 @@ best pass of both stages is kept: by Pearson's plus Spearman's coefficient on th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -30,6 +30,7 @@ from metrics.scoring.qe.vocabulary import Vocabulary
 Arrays = dict[str, NDArray[Any]]
 
 WRITE_EVERY = 30.0  # seconds between two checkpoints
+BEAT = 5.0  # seconds between two reports within a pass
 POOL = 8  # batches: instances of about the same length in a batch, drawn from so many at a time
 
 _BEST, _NOW, _ADAM = "best", "now", "adam"
@@ -78,7 +79,7 @@ def learnt(
     while (stage := learner.next_stage(progression)) is not None:
         if len(progression.curve) == learner.n_first and progression.best:
             learner.start_from(progression.best)
-        point = learner.made_pass(len(progression.curve) + 1, stage)
+        point = learner.made_pass(len(progression.curve) + 1, stage, _beat(progress, progression, learner))
         progression.add(point, learner.network.arrays())
         is_written = checkpoint is not None and monotonic() - written_at > WRITE_EVERY
         if checkpoint is not None and is_written:
@@ -101,12 +102,32 @@ def learnt(
     }
 
 
+def _beat(progress: Progress | None, progression: Progression, learner: Learner) -> Callable[[], None]:
+    """Return a function that reports within a pass, but not too often; what it raises loses this pass alone."""
+    if progress is None:
+        return lambda: None
+    last = monotonic()
+
+    def beat() -> None:
+        nonlocal last
+        if monotonic() - last > BEAT:
+            progress(_step(progression, learner))
+            last = monotonic()
+
+    return beat
+
+
+def _step(progression: Progression, learner: Learner) -> Step:
+    done, best = len(progression.curve), progression.best_point
+    last = progression.curve[-1] if progression.curve else None
+    return Step(done, learner.n_passes, last, best, seed=learner.options.seed)
+
+
 def _report(
     progress: Progress, progression: Progression, learner: Learner, checkpoint: Path | None, identity: str
 ) -> None:
-    done, point, best = len(progression.curve), progression.curve[-1], progression.best_point
     try:
-        progress(Step(done, learner.n_passes, point, best, seed=learner.options.seed))
+        progress(_step(progression, learner))
     except BaseException:
         # Stopped from outside: what was reached is kept.
         if checkpoint is not None:
@@ -150,8 +171,8 @@ class Learner:
         self.network.set_arrays(arrays)
         self.optimizer = self.torch.Optimizer(self.network)
 
-    def made_pass(self, number: int, stage: str) -> CurvePoint:
-        """Make one pass over the data of a stage, and test it on the development part."""
+    def made_pass(self, number: int, stage: str, beat: Callable[[], None] = lambda: None) -> CurvePoint:
+        """Make one pass over the data of a stage, calling ``beat`` in between; test it on the development part."""
         count = len(self.ratings) if stage == "synthetic" else self.n_rated
         rng = np.random.default_rng([self.options.seed, 4, number])
         losses = []
@@ -160,6 +181,7 @@ class Learner:
                 loss = self._loss(batch, rng)
                 self.optimizer.step(loss)
                 losses.append(float(loss.detach()))
+                beat()
             predicted, rated = self._predicted(), self.development_ratings
         return CurvePoint(number, stage, float(np.mean(losses)), pearson(predicted, rated), spearman(predicted, rated))
 

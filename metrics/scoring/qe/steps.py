@@ -50,7 +50,8 @@ class Step:
     best : CurvePoint or None
         The best pass so far.
     point : CurvePoint or None
-        The last pass; None when a training ends, and for ridge regression.
+        The last pass that was made. None within the first (``done`` is 0), for ridge regression, and for a run that was
+        finished before.
     run, runs : int
         Which training of a cross-validation this is, from 1, and how many there are.
     fold, seed : int

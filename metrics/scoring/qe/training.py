@@ -48,7 +48,7 @@ def train(
     written : sequence of WrittenText, optional
         Read by plans S4 and S6.
     progress : callable, optional
-        Called with a `Step` after each pass; what it raises ends the training.
+        Called with a `Step` after each pass and every few seconds within one; what it raises ends the training.
     checkpoint : Path, optional
         A file to go on from; written every half minute. It is left when the training has ended.
 

@@ -1,6 +1,5 @@
 """The demo's second project: a worker trains on its ratings and studies the predictions, one job after the other."""
 
-from itertools import islice
 from typing import Any
 
 import pytest
@@ -18,12 +17,12 @@ from tests.metrics.trained import models_dir  # noqa: F401
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 
-OUTPUTS = 404  # those of BAGEL, of two systems
+ITEMS = [f"bagel-{number}" for number in range(1, 61)]  # of two systems
 
 
 @pytest.fixture
 def user(monkeypatch: Any) -> User:
-    published = list(islice(restaurants.published_outputs(), OUTPUTS))
+    published = [output for output in restaurants.published_outputs() if output.item in ITEMS]
     monkeypatch.setattr(restaurants, "published_outputs", lambda: iter(published))
     monkeypatch.setattr(restaurants, "SYSTEMS", {"Dusek": "TGen", "LOLS": "LOLS"})
     monkeypatch.setattr(demo_metrics, "unavailable", lambda: "PyTorch is not installed.")
@@ -61,7 +60,7 @@ def test_jobs_follow_each_other_until_nothing_can_be_done(user: User) -> None:
         "Length",
     ]
     assert result.rows[0].run == predictions.number
-    assert result.counts.judgements == OUTPUTS
+    assert result.counts.judgements == 2 * len(ITEMS)
     assert not any(trained_sentence(study, row) for row in result.rows)
     assert restaurants_next(by=user) is None
 

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from metrics.models import TrainedModel
+from metrics.scoring.qe.model import QualityEstimator
 from metrics.selectors.models import folder_of
 from tests.annotation.worlds.mined import indexed_corpus
 from tests.metrics.trained import models_dir  # noqa: F401
@@ -121,3 +122,16 @@ def test_errors_are_reported(world: World, arguments: list[str], message: str) -
 def test_it_is_for_managers(world: World, viewer) -> None:
     with pytest.raises(CommandError, match="a manager or owner"):
         run("--kind", "lsa", "--dataset", "cats", "--user", "vera-viewer")
+
+
+def test_it_learns_from_a_campaigns_ratings_and_says_how_well_it_predicts(world: World) -> None:
+    kind = ["--kind", QualityEstimator.kind, "--estimator", "ridge", "--source", "text"]
+    text = run(*kind, "--campaign", "Output ratings", "--criterion", "relevance", "--cross-validate")
+
+    model = TrainedModel.objects.get()
+    assert model.source["criteria"] == ["relevance"]
+    assert f"{model.report['rated_outputs']}  Rated outputs" in text
+    assert "WARNING: Outputs here that it has seen" in text
+    assert f"Cross-validated: r {model.report['cross_validation']['pearson']:.3f}" in text
+    with pytest.raises(CommandError, match="--campaign: found 'Nothing'; accepted: "):
+        run(*kind, "--campaign", "Nothing")

@@ -8,9 +8,10 @@ import pytest
 from django.utils import timezone
 from scipy.stats import pearsonr
 
+from annotation.campaigns.scales import SCALES
 from annotation.core.errors import AnnotationError, JobLost
 from annotation.core.jobs import job_claim
-from annotation.models import Item, JobState, Participation, Rater, Response, ResponseSource, SourceKind
+from annotation.models import Criterion, Item, JobState, Participation, Rater, Response, ResponseSource, SourceKind
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.qe.cross_validation import cross_validated
 from metrics.scoring.qe.model import QualityEstimator
@@ -139,10 +140,13 @@ def test_scores_of_outputs_that_it_was_trained_on_say_so(world: World) -> None:
 
 def test_the_same_training_is_copied_and_still_cross_validated(world: World) -> None:
     first = trained_estimator(world)
+    curve = [{"number": 1, "stage": "rated", "loss": 0.5, "pearson": 0.1, "spearman": 0.1}]
+    TrainedModel.objects.filter(pk=first.pk).update(report=first.report | {"curves": {"whole": curve}})
     second = trained_estimator(world, request={"name": "Again"}, cross_validate=True)
 
     assert second.digest == first.digest
     assert second.report["same_as"] == {"id": first.pk, "name": str(first)}
+    assert second.report["curves"] == {"whole": curve}
     assert "run" in second.report["cross_validation"]
 
 
@@ -172,6 +176,16 @@ def test_wrong_requests_are_refused_at_their_field(world: World, changes: dict, 
 
     assert message in refused.value.fields[field][0]
     assert not TrainedModel.objects.exists()
+
+
+def test_a_preference_is_no_rating_to_learn_from(world: World) -> None:
+    relative = next(key for key, scale in SCALES.items() if scale.is_relative)
+    Criterion.objects.filter(campaign=world.output_campaign, name="relevance").update(kind=relative)
+
+    with pytest.raises(AnnotationError) as refused:
+        queued_estimator(world, ratings={"criteria": ["relevance"]})
+
+    assert "accepted: criteria that rate one output" in refused.value.fields["criteria"][0]
 
 
 def test_without_the_library_a_network_is_refused_with_the_remedy(world: World, monkeypatch: Any) -> None:

@@ -9,6 +9,7 @@ from annotation.models import JobState, Project, ResponseSource, SourceKind, Sys
 from metrics.errors import ScoreRunRefused
 from metrics.forms.runs import ScoreRunForm
 from metrics.models import ScoreRun
+from metrics.scoring.qe.model import QualityEstimator
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.catalogue import Entry, catalogue, default_parameters
 from metrics.services.runs import score_run_execute
@@ -258,6 +259,7 @@ def test_a_project_without_models_lacks_those_of_each_kind(world: World) -> None
         "am": "lsa",
         "fm": "language_model",
         "am_fm": "lsa",
+        "quality_estimate": QualityEstimator.kind,
         "embedding_average": "vectors",
         "vector_extrema": "vectors",
         "greedy_matching": "vectors",

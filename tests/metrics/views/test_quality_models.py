@@ -72,7 +72,10 @@ def test_a_run_over_outputs_that_its_model_has_seen_warns(world: World, viewer, 
     )
     score_run_execute(run_id=run.pk)
 
-    assert "Trained on these outputs." in page_of(as_user(viewer), "run-detail", world, run.number)
+    client = as_user(viewer)
+    assert "Trained on these outputs." in page_of(client, "run-detail", world, run.number)
+    page_of(client, "run-system-detail", world, run.number, world.systems["Echo"].pk)
+    page_of(client, "run-segment", world, run.number, world.systems["Echo"].pk, world.items[3].pk)
 
 
 def test_the_learning_curve_is_there_while_a_network_learns(world: World, viewer, as_user) -> None:

@@ -35,6 +35,13 @@ def test_what_cannot_be_trained_is_refused_in_words(name: str, options: dict, me
     assert str(refused.value).startswith(message)
 
 
+def test_a_kind_that_learns_from_ratings_is_not_trained_on_texts() -> None:
+    kind = get_kind("quality")
+    assert kind.checked({}).as_dict()["plan"] == "S1"
+    with pytest.raises(ValueError, match="kind: found 'quality'; accepted: lsa, language_model, vectors"):
+        kind.train(TEXTS, kind.checked({}))
+
+
 def test_every_kind_is_found_by_the_name_that_its_models_have() -> None:
     assert {name: kind.model.kind for name, kind in KINDS.items()} == {name: name for name in KINDS}
 

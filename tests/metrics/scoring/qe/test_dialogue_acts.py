@@ -1,6 +1,8 @@
 """Delexicalisation as in section 3.2 of Dušek, Novikova and Rieser (2017): their Figure 2, and what they leave open."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from metrics.scoring.qe.dialogue_acts import delexicalised, parsed, triplets
 from metrics.scoring.qe.inputs import encoded_pairs
@@ -99,3 +101,29 @@ def test_texts_are_words_and_the_end_of_a_long_source_is_read() -> None:
 def test_what_is_no_dialogue_act_is_named(source: str) -> None:
     with pytest.raises(ValueError, match=r"sources\[1\]: source: found .*accepted: .*option source='text'"):
         encoded_pairs(["hello()", source], ["hi", "hi"], QualityOptions())
+
+
+@given(st.text("ab =,;&()[]'\"\\", max_size=60))
+def test_any_text_is_read_or_refused(source: str) -> None:
+    try:
+        slots = parsed(source)
+    except ValueError:
+        return
+    assert len(triplets(slots)) == 3 * len(slots) > 0
+
+
+VALUES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["x", "x y", "y", "no", "z or x"])), max_size=4)
+
+
+@given(VALUES, st.lists(st.sampled_from(["x", "y", "z", "no", "or"]), max_size=8))
+def test_only_values_of_the_act_are_replaced(values: list[tuple[str, str]], words: list[str]) -> None:
+    inside = ",".join(f"{name}='{value}'" for name, value in values)
+    slots = parsed(f"act({inside})")
+    replaced = delexicalised(words, slots)
+    kept = [word for word in replaced if not word.startswith("X-")]
+    # What stays is a subsequence, without a word that alone is a value.
+    remaining = iter(words)
+    assert all(word in remaining for word in kept)
+    whole = {part for _, value in values if value != "no" for part in (value, *value.split(" or ")) if " " not in part}
+    assert not whole & set(kept)
+    assert {word for word in replaced if word.startswith("X-")} <= {f"X-{name}" for name, _ in values}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.qe import network
+from metrics.scoring.qe import learning, network
 from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.coefficients import pearson, spearman
 from metrics.scoring.qe.instances import Instance
@@ -108,6 +108,24 @@ def test_a_training_that_was_stopped_ends_with_the_same_model(tmp_path: Path) ->
     assert steps == [1, 2, 3, 4, 5, 6, 7, 8]
     assert resumed.digest == trained(SMALL).digest
     assert resumed.digest != trained(replace(SMALL, seed=2), checkpoint=checkpoint).digest
+
+
+def test_a_training_that_was_stopped_within_a_pass_loses_that_pass_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "BEAT", 0.0)
+    monkeypatch.setattr(learning, "WRITE_EVERY", 0.0)
+    steps: list[Step] = []
+
+    def report(step: Step) -> None:
+        steps.append(step)
+        if [each.done for each in steps[-3:]] == [3, 3, 3]:  # the end of the third pass, and twice within the fourth
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        trained(SMALL, progress=report, checkpoint=tmp_path / "run.npz")
+    assert [step.point and step.point.number for step in steps if step.done in (0, 3)][-4:] == [None, 3, 3, 3]
+    assert trained(SMALL, checkpoint=tmp_path / "run.npz").digest == trained(SMALL).digest
 
 
 def test_the_best_pass_is_kept_by_both_coefficients_on_the_development_part() -> None:
