@@ -18,7 +18,7 @@ from correlations.services.joint_studies import joint_study_create
 from correlations.tasks import execute
 
 
-class MemberSerializer(serializers.Serializer[Any]):
+class StudyOfDatasetSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     data_set = serializers.CharField()
     state = serializers.CharField()
@@ -37,7 +37,7 @@ class JointStudySerializer(AnswerSerializer):
     def get_state(self, joint: JointStudy) -> str:
         return joint_state(list(joint.studies.all()))
 
-    @extend_schema_field(MemberSerializer(many=True))
+    @extend_schema_field(StudyOfDatasetSerializer(many=True))
     def get_studies(self, joint: JointStudy) -> list[dict[str, Any]]:
         studies = sorted(joint.studies.all(), key=lambda study: (study.dataset.name, study.pk))
         return [
