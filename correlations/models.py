@@ -2,9 +2,12 @@
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
 
 from annotation.models import Campaign, Dataset, Job, Project, Release
+from annotation.models.accounts import SURVIVES_USER
 from correlations.results.codec import Result
 from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
@@ -59,6 +62,28 @@ class Study(StudyJob):
     def read_result(self) -> StudyResult:
         """Return the stored result of a study that is done."""
         return StudyResult.from_json(self.result)
+
+
+class JointStudy(models.Model):
+    """One study over several data sets: a study of each, and what they say together, which follows from these."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="joint_studies")
+    name = models.CharField(max_length=120)
+    signature = models.CharField(max_length=64, help_text="SHA-256 of the signatures of its studies, sorted.")
+    specification = models.JSONField(help_text="What the studies share, and under datasets what each has by itself.")
+    studies = models.ManyToManyField(Study, related_name="joint_studies")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, **SURVIVES_USER)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        verbose_name_plural = "joint studies"
+        ordering = ("-id",)
+        constraints = [
+            models.UniqueConstraint(fields=["project", "signature"], name="joint_study_once_per_signature"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class StudyDraws(models.Model):

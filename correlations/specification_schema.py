@@ -15,6 +15,10 @@ DESCRIPTION = (
     "What the page for a new study, POST …/studies/ (as `specification`) and `manage.py study` take. What is left out "
     "takes its default; the same specification of the same data has the same signature everywhere."
 )
+DATASETS = (
+    "One study over several data sets: for each what it has by itself, such as campaigns, systems and release, which "
+    "wins over what stands beside this list and is shared."
+)
 NAMES: Schema = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -22,13 +26,20 @@ def specification_schema() -> Schema:
     """Return the schema; metrics that an installation adds are in it."""
     hints = get_type_hints(Specification)
     properties = {each.name: _property(each, hints[each.name]) for each in fields(Specification)}
+    one_by_one = {name: {"$ref": f"#/properties/{name}"} for name in properties}
+    of_one = {"type": "object", "properties": one_by_one, "additionalProperties": False}
+    datasets = {"type": "array", "items": of_one, "minItems": 2, "description": DATASETS}
     return {
         "$schema": DIALECT,
         "title": TITLE,
         "description": DESCRIPTION,
         "type": "object",
-        "properties": properties | {name: {"description": meaning} for name, meaning in NOT_REQUESTED.items()},
-        "required": list(Specification.NEEDED),
+        "properties": {
+            **properties,
+            "datasets": datasets,
+            **{name: {"description": meaning} for name, meaning in NOT_REQUESTED.items()},
+        },
+        "anyOf": [{"required": list(Specification.NEEDED)}, {"required": ["datasets"]}],
         "additionalProperties": False,
     }
 

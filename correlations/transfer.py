@@ -46,6 +46,8 @@ TABLES = [
 
 STAYS = {
     **dict.fromkeys(("correlations.studydraws", "correlations.studyshard"), "of a study that is not done"),
+    "correlations.jointstudy": "follows from its studies",
+    "correlations.jointstudy_studies": "follows from its studies",
     "correlations.studyverification": "says what was computed on one installation",
 }
 

@@ -3,7 +3,7 @@ from django.urls import URLPattern, path
 from annotation.core.job_views import cancel_view, retry_view
 from correlations.selectors.lists import AnyStudy
 from correlations.specification_schema import FILENAME
-from correlations.views import comparisons, downloads, helped, studies, uses, verifications
+from correlations.views import comparisons, downloads, helped, joint, studies, uses, verifications
 from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
@@ -59,6 +59,9 @@ urlpatterns: list[URLPattern] = [
             ("retry", "<int:pk>/retry/", verifications.verification_retry),
         )
     ),
+    path(f"{PROJECT}/studies/over/new/", joint.joint_create, name="study-joint-create"),
+    path(f"{PROJECT}/studies/over/<int:pk>/", joint.joint_detail, name="study-joint-detail"),
+    path(f"{PROJECT}/studies/over/<int:pk>/report.<str:file_format>", joint.joint_report, name="study-joint-report"),
     path(f"schemas/{FILENAME}", study_schema, name="study-schema"),
     # Before the downloads of tables, which could have these names.
     *(

@@ -36,7 +36,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:response-list-delete annotation:seed-rate annotation:seed-selecting-cancel "
         "annotation:seed-unselect annotation:weights-import-cancel correlations:parameter-study-cancel "
         "correlations:parameter-study-retry correlations:study-cancel correlations:study-retry "
-        "correlations:study-sensitivity-create correlations:study-verify correlations:study-verification-cancel "
+        "correlations:study-sensitivity-create correlations:study-verify correlations:study-joint-create "
+        "correlations:study-verification-cancel "
         "correlations:study-verification-retry metrics:model-cancel "
         "metrics:model-delete metrics:model-retry metrics:run-cancel metrics:run-retry "
     ),
@@ -104,6 +105,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:campaign-helped correlations:campaign-helped-download "
         "correlations:study-compare correlations:study-compare-download correlations:study-compare-chart "
         "correlations:study-report correlations:study-specification correlations:study-verification-detail "
+        "correlations:study-joint-detail correlations:study-joint-report "
         "metrics:model-detail metrics:model-download metrics:model-overlap-download "
         "metrics:model-learning metrics:model-learning-download "
         "metrics:model-spectrum metrics:model-spectrum-download metrics:run-comparisons metrics:run-detail "

@@ -75,6 +75,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "p": f"{P} With under ten raters the test is cautious: it finds drift by chance in 3 % of campaigns, not 5.",
         "Points over a sequence": "By how much ratings change from the first to the last items that a rater sees.",
     },
+    "verification": {
+        "Before": "In the stored result, or in the report that was sent.",
+        "Now": "Computed again from the texts, weights and ratings that are here.",
+    },
     "written": {
         "Item": "The item that the text was written for.",
         "Text": "As the rater wrote it. A text that is in the data set leads to its response there.",

@@ -45,7 +45,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "Metrics, scores, studies",
         (
             *("methods", "metrics", "metrics/", "metric-models", "playground", "runs", "explaining", "scoring"),
-            *("scores-elsewhere", "parameter-studies"),
+            *("scores-elsewhere", "parameter-studies", "reports", "notebook"),
         ),
     ),
     ("Run Assay", ("deployment", "api", "notifications")),

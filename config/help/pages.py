@@ -367,6 +367,13 @@ PAGES = (
         words=("study",),
     ),
     Page(
+        ["correlations:study-joint-"],
+        "One study over several data sets: each metric on each of them, pooled values and average ranks.",
+        "methods#several-studies",
+        "methods#what-intervals-and-p-values-hold",
+        ("study", "correlation"),
+    ),
+    Page(
         ["correlations:study-verification-", "correlations:study-verify"],
         "A study computed again from the texts, weights and ratings that are here, and what differs from its report.",
         "reports#verifying-a-report",

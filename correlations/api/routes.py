@@ -2,7 +2,7 @@
 
 from rest_framework.routers import BaseRouter
 
-from correlations.api import parameter_studies, studies, verifications
+from correlations.api import helped, joint, parameter_studies, studies, verifications
 
 
 def register(router: BaseRouter) -> None:
@@ -12,4 +12,7 @@ def register(router: BaseRouter) -> None:
         parameter_studies.ParameterStudiesViewSet,
         "parameter-study",
     )
+    campaign = "projects/<slug:project_slug>/campaigns/<int:campaign_pk>"
+    router.register(campaign, helped.HelpedViewSet, "helped-campaign")
+    router.register("projects/<slug:project_slug>/joint-studies", joint.JointStudiesViewSet, "joint-study")
     router.register("projects/<slug:project_slug>/verifications", verifications.VerificationsViewSet, "verification")

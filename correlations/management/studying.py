@@ -12,6 +12,7 @@ from django.core.management import CommandError
 
 from annotation.core.jobs import job_requeue
 from annotation.management.base import AssayCommand, check_done, progress_bar, project_by_slug
+from annotation.models import Project
 from correlations.selectors.metrics import study_warning
 
 Flags = dict[str, dict[str, Any]]  # of the fields of a specification; "flag" names it if the field does not
@@ -53,7 +54,10 @@ class StudyCommand(AssayCommand, ABC):
         given = read_object(file, option="--spec") if file else {}
         given |= self.flags({name: options[name] for name in self.fields if options[name] is not None})
         name = options["name"] or (Path(file).stem if file not in (None, "-") else self.name)
-        study, _ = self.create(project=project, name=name, specification=self.specification(given), by=None)
+        specification = self.specification(given)
+        if self.run_jointly(project, name, specification, options):
+            return
+        study, _ = self.create(project=project, name=name, specification=specification, by=None)
         job_requeue(study)
         with progress_bar(quiet=options["json"]) as progress:
             self.execute_study(study_id=study.pk, progress=progress)
@@ -76,6 +80,10 @@ class StudyCommand(AssayCommand, ABC):
     def specification(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the specification, with what it may write as text in its JSON form."""
         return given
+
+    def run_jointly(self, project: Project, name: str, specification: dict[str, Any], options: dict[str, Any]) -> bool:
+        """Run a specification over several data sets, if the kind has such; return whether it was one."""
+        return False
 
     def write_files(self, study: Any, options: dict[str, Any]) -> None:
         """Write the files that options name; by default none."""

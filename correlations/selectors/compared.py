@@ -28,7 +28,8 @@ from metrics.scoring.settings import with_settings
 
 MOST_STUDIES = 20  # whose results one page reads
 ONE_DATASET = "two of the studies are of one data set, whose items would count twice"
-OF_DATA = ("version", "weights", "content")  # fields of signatures that name data and not settings
+# Fields of signatures that name data and not settings.
+OF_DATA = ("version", "weights", "content", "release", "data", "items", "references", "outputs", "sources")
 Key = tuple[str, str]  # a row's settings and references
 
 
@@ -113,10 +114,13 @@ class Compared:
     results: Sequence[StudyResult]
     coefficient: Coefficient
     lines: Sequence[Line]
+    by_dataset: bool = False  # whether a study is called by its data set
 
     @property
     def names(self) -> list[str]:
         """Return the studies' names; those that are alike with their number."""
+        if self.by_dataset and self.is_independent:
+            return [study.dataset.name for study in self.studies]
         names = [study.name for study in self.studies]
         return [
             name if names.count(name) == 1 else f"{name} ({study.pk})"

@@ -115,6 +115,15 @@ def helping_runs(campaign: Campaign) -> QuerySet[ScoreRun]:
     return runs.filter(of_outputs).order_by("-number")
 
 
+def helping_run(campaign: Campaign, number: int | None) -> ScoreRun | None:
+    """Return the run of this number, by default the newest that judges quality; None if there is none."""
+    runs = helping_runs(campaign)
+    if number is not None:
+        return runs.filter(number=number).first()
+    newest = list(runs[:MOST_RUNS])
+    return next(filter(judges_quality, newest), newest[0] if newest else None)
+
+
 def judges_quality(run: ScoreRun) -> bool:
     """Return whether the run's metric says how good outputs are, and not only how long, say."""
     metric = run_metric(run)
@@ -129,8 +138,9 @@ def run_name(run: ScoreRun) -> str:
     return f"{name}, {Subset.from_mapping(run.subset).label}"
 
 
-def helped_results(campaign: Campaign, run: ScoreRun, label: str) -> HelpedResults:
+def helped_results(campaign: Campaign, run: ScoreRun) -> HelpedResults:
     """Return systems' means on each criterion that is rated in points, with and without the run's scores."""
+    label = f"{metric_label(run)} (run {run.number})"
     rated = counted_ratings([campaign])
     systems, items = run_systems(run), segment_items(run)
     scores = np.stack([segment_scores(run, position) for position in range(len(systems))])

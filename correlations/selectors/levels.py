@@ -160,9 +160,11 @@ class LevelsReport:
             f"Over {best.all_outputs.outputs:,} single outputs, r is highest for {best.name}: {_shown(estimate.value)}"
             f"{interval}."
         )
-        near = [row.row.label for row in others if ends and row.of_outputs.value and row.of_outputs.value >= ends[0]]
-        if not near:
+        rows = [row for row in others if ends and row.of_outputs.value and row.of_outputs.value >= ends[0]]
+        if not rows:
             return sentence
+        labels = [row.row.label for row in (best, *rows)]
+        near = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in rows]
         named = ", ".join(near[:MOST_NAMED]) + (f" and {len(near) - MOST_NAMED} more" if len(near) > MOST_NAMED else "")
         lie = "lies" if len(near) == 1 else "lie"
         return f"{sentence} {named} {lie} within that range, too: which is best is not shown."

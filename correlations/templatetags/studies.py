@@ -24,7 +24,6 @@ from metrics.templatetags.report import references
 NAMED = 3  # studies that read a run
 
 register = template.Library()
-MEGABYTE = 1_000_000
 
 
 @register.inclusion_tag("components/chart.html", takes_context=True)
@@ -132,24 +131,19 @@ def beside(left: Iterable[Any], right: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 @register.inclusion_tag("correlations/parts/report_menu.html", takes_context=True)
 def report_menu(context: Context) -> dict[str, Any]:
-    """Show the menu of the report's files, each with its size, and of the specification."""
-    sizes = report_sizes(context["study"], context["result"])
+    """Show the menu of the report's files, with the sizes of those made lately, and of the specification."""
+    sizes = report_sizes(context["study"])
     files = [
         {
             "label": each.label,
             "purpose": each.purpose,
             "icon": each.icon,
-            "size": _about(sizes[each.ending]),
+            "size": sizes.get(each.ending),
             "url": _address(context, "report", each.ending),
         }
         for each in FILES.values()
     ]
     return {"files": files, "specification_url": _address(context, "specification")}
-
-
-def _about(size: int) -> str:
-    """Return bytes in words that promise no more than an estimate can."""
-    return f"{max(1, round(size / 10_000))}0 kB" if size < MEGABYTE else f"{size / MEGABYTE:.1f} MB"
 
 
 @register.simple_tag

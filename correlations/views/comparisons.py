@@ -1,6 +1,7 @@
 """Studies side by side."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,6 +24,7 @@ from correlations.selectors.compared import shared_coefficients as shared_by
 from correlations.selectors.lists import other_datasets
 from correlations.views.metrics import STUDY
 
+BY_DATASET = "data-sets"  # of the query: a study is called by its data set
 MOST_LISTED = 200  # studies to choose from
 NONE_SHARED = "These studies have no coefficient in common, or not this one."
 
@@ -42,13 +44,15 @@ def study_compare(request: MemberRequest) -> HttpResponse:
         "most": MOST_STUDIES,
         "compared": compared,
         "others": _others(project, studies) if may_manage(project) else [],
+        "may_join": may_manage(project) and compared is not None and compared.is_independent,
     }
     if compared is not None:
-        context |= _report(request, compared)
+        context |= comparison_context(request, compared)
     return render(request, "correlations/study_compare.html", context)
 
 
-def _report(request: MemberRequest, compared: Compared) -> dict[str, Any]:
+def comparison_context(request: MemberRequest, compared: Compared) -> dict[str, Any]:
+    """Return what the page of a comparison shows."""
     query = _query(compared)
     slug = request.project.slug
     has_chart = words.figure(compared, theme="light") is not None
@@ -114,7 +118,7 @@ def _compared(request: HttpRequest, studies: Sequence[Study]) -> Compared:
     compared = compared_studies(studies, request.GET.get("coefficient") or None)
     if compared is None:
         raise Http404(NONE_SHARED)
-    return compared
+    return replace(compared, by_dataset=request.GET.get("names") == BY_DATASET)
 
 
 def _compared_or_404(request: MemberRequest) -> Compared:
@@ -125,7 +129,8 @@ def _compared_or_404(request: MemberRequest) -> Compared:
 
 
 def _query(compared: Compared) -> str:
-    named = [("study", study.pk) for study in compared.studies]
+    named: list[tuple[str, object]] = [("study", study.pk) for study in compared.studies]
+    named += [("names", BY_DATASET)] if compared.by_dataset else []
     return "?" + urlencode([*named, ("coefficient", compared.coefficient.key)])
 
 

@@ -15,15 +15,13 @@ from annotation.models import Campaign, Role
 from correlations.selectors.helped import (
     COLUMNS,
     MOST_RUNS,
-    HelpedResults,
     helped_results,
+    helping_run,
     helping_runs,
-    judges_quality,
     run_name,
     table_rows,
 )
 from metrics.models import ScoreRun
-from metrics.selectors.runs import metric_label
 
 
 @require_GET
@@ -34,7 +32,7 @@ def campaign_helped(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     context: dict[str, Any] = {"project": request.project, "campaign": campaign, "run": run}
     if run is not None:
         context |= {
-            "helped": _helped(campaign, run),
+            "helped": helped_results(campaign, run),
             "runs": [(each, run_name(each)) for each in helping_runs(campaign)[:MOST_RUNS]],
             **{f"{kind}_url": _download_url(campaign, run, kind) for kind in ("csv", "json")},
         }
@@ -51,18 +49,15 @@ def campaign_helped_download(request: MemberRequest, campaign: Campaign, file_fo
         format=file_format,
         filename=f"results-campaign-{campaign.pk}-with-run-{run.number}",
         columns=COLUMNS,
-        rows=table_rows(_helped(campaign, run)),
+        rows=table_rows(helped_results(campaign, run)),
     )
 
 
 def _chosen_run(request: MemberRequest, campaign: Campaign) -> ScoreRun | None:
     """Return the run that the address names, by default the newest that judges quality; None if there is none."""
-    number, runs = whole_number(request, "run"), helping_runs(campaign)
-    if number is None:
-        newest = list(runs[:MOST_RUNS])
-        return next(filter(judges_quality, newest), newest[0] if newest else None)
-    run = runs.filter(number=number).first()
-    if run is None:
+    number = whole_number(request, "run")
+    run = helping_run(campaign, number)
+    if run is None and number is not None:
         raise Http404(f"No finished run {number} with scores of this campaign's outputs.")
     return run
 
@@ -70,7 +65,3 @@ def _chosen_run(request: MemberRequest, campaign: Campaign) -> ScoreRun | None:
 def _download_url(campaign: Campaign, run: ScoreRun, file_format: str) -> str:
     where = reverse("correlations:campaign-helped-download", args=[campaign.project.slug, campaign.pk, file_format])
     return f"{where}?run={run.number}"
-
-
-def _helped(campaign: Campaign, run: ScoreRun) -> HelpedResults:
-    return helped_results(campaign, run, f"{metric_label(run)} (run {run.number})")

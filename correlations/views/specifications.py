@@ -15,6 +15,7 @@ from annotation.models import Role
 from correlations.forms.specifications import SpecificationForm
 from correlations.models import Study
 from correlations.results.study import StudyResult
+from correlations.services.joint_studies import DATASETS, joint_study_create
 from correlations.specification import SCHEMA, Specification
 from correlations.specification_schema import specification_schema
 from correlations.views.kinds import Kind, StudyPage, study_page_or_404
@@ -27,7 +28,13 @@ def study_from_specification(request: MemberRequest, kind: Kind[Study, StudyResu
     project = request.project
     sent = request.method == "POST"
     form = SpecificationForm(request.POST if sent else None, request.FILES if sent else None)
-    if result := form.submit(kind.create, project=project, by=request.user):
+    if sent and form.is_valid() and DATASETS in form.cleaned_data["specification"]:
+        if made := form.submit(joint_study_create, project=project, by=request.user):
+            joint, new = made
+            for study in new:
+                kind.task.delay_on_commit(study.pk)
+            return redirect(reverse("correlations:study-joint-detail", args=[project.slug, joint.pk]))
+    elif result := form.submit(kind.create, project=project, by=request.user):
         study, created = result
         if created:
             kind.task.delay_on_commit(study.pk)

@@ -19,10 +19,13 @@ from correlations.forms.specifications import SpecificationForm
 from correlations.models import ParameterStudy, Study
 from correlations.selectors.changes import changes_since
 from correlations.selectors.compared import finished_studies
+from correlations.selectors.joint import joint_studies
 from correlations.selectors.lists import AnyStudy, study_page
 from correlations.selectors.metrics import study_warning
 from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
 from metrics.views.runs import chosen_texts
+
+MOST_JOINT = 50  # studies over several data sets that the list shows
 
 
 @require_GET
@@ -50,6 +53,7 @@ def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpR
         "csv_url": kind.url("list-download", project, "csv"),
         "json_url": kind.url("list-download", project, "json"),
         "compare_url": _compare_url(kind, project),
+        "joint_studies": joint_studies(project)[:MOST_JOINT] if kind.model is Study else [],
         "verify_url": _verify_url(kind, project),
     }
     return render(request, "correlations/study_list.html", context)

@@ -55,6 +55,8 @@ AGE = {"name": "age", "question": "How old are you?", "kind": "number", "require
 ASKED = {"when": "before", "questions": [AGE]}
 RULES = [{"rule": "median_seconds_below", "version": 1, "action": "flag", "after": 1, "seconds": 4}]
 STUDIED = {"release": "gold/v1", "campaigns": ["Outputs"], "systems": ["Alpha", "Beta", "Gamma"], "bootstrap": 0}
+OTHERS = {"campaigns": ["More outputs"], "systems": STUDIED["systems"], "bootstrap": 0}
+JOINED = {"metrics": ["bleu"], "subsets": ["all"], "unit_size": 1, "assignments": 5, "sweeps": False}
 SELECTED = {"dataset": "seeds", "campaigns": ["Seeds, rated"], "threshold": 4, "shares": {"dev": 1}, "min_ratings": 1}
 # By the last words of an operation's address; of two that fit, the longer one.
 BODIES: dict[str, dict[str, Any]] = {
@@ -83,6 +85,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "specification": STUDIED | {"metric": "bleu", "sweeps": [{"parameter": "max_order"}], "halves": 0, "seed": 7},
     },
     "verifications": {"study": 1},
+    "joint-studies": {"name": "Both", "specification": {"datasets": [STUDIED, OTHERS]} | JOINED},
     "studies": {"name": "Again", "specification": STUDIED | {"unit_size": 1, "assignments": 5, "sweeps": False}},
     "corpora": {"name": "Third pool", "dataset": "chats", "source_kinds": ["human"]},
     "datasets/chats/outputs": {"outputs": [{"item_id": "i0", "system": "Latest", "text": "A cat, I think."}]},

@@ -35,8 +35,9 @@ from annotation.references.sets.services import reference_set_create
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.seeds.services.selections import SelectionRules, seeds_select
 from annotation.transfer.services.imports import project_import_create
-from correlations.models import ParameterStudy, Study, StudyVerification
+from correlations.models import JointStudy, ParameterStudy, Study, StudyVerification
 from correlations.services.execution import study_execute
+from correlations.services.joint_studies import joint_study_create
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from correlations.services.studies import study_create
@@ -62,6 +63,18 @@ STUDY = {
     "release": "gold/v1",
     "campaigns": ["Outputs"],
     "systems": list(SYSTEMS),
+    "unit_size": 1,
+    "assignments": 5,
+    "bootstrap": 0,
+    "sweeps": False,
+}
+JOINT = {
+    "datasets": [
+        {"release": "gold/v1", "campaigns": ["Outputs"], "systems": list(SYSTEMS)},
+        {"campaigns": ["More outputs"], "systems": list(SYSTEMS)},
+    ],
+    "metrics": ["bleu"],
+    "subsets": ["all"],
     "unit_size": 1,
     "assignments": 5,
     "bootstrap": 0,
@@ -94,9 +107,9 @@ def _dataset(project: Project, by: User, name: str) -> None:
     imports.dataset_import_execute(import_id=job.pk)
 
 
-def _ratings(project: Project, by: User, name: str, rate_references: bool) -> Campaign:
+def _ratings(project: Project, by: User, name: str, rate_references: bool, *, dataset: str = "chats") -> Campaign:
     job = rating_imports.rating_import_create(
-        dataset=project.datasets.get(slug="chats"),
+        dataset=project.datasets.get(slug=dataset),
         by=by,
         name=name,
         filename="ratings.jsonl",
@@ -256,6 +269,16 @@ def _studied(project: Project, by: User) -> Study:
     return study
 
 
+def _joined(project: Project, by: User) -> JointStudy:
+    """Compute two studies over two data sets; return one."""
+    for seed in (3, 4):
+        specification = JOINT | {"seed": seed}
+        joint, new = joint_study_create(project=project, name=f"Both {seed}", specification=specification, by=by)
+        for study in new:
+            study_execute(study_id=study.pk)
+    return joint
+
+
 def _verified(study: Study, by: User) -> StudyVerification:
     verification, _ = study_verification_create(study=study, by=by)
     verification_execute(verification_id=verification.pk)
@@ -271,6 +294,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     _dataset(project, owner, "More chats")
     references = _ratings(project, owner, "References", True)
     _ratings(project, owner, "Outputs", False)
+    _ratings(project, owner, "More outputs", False, dataset="more-chats")
     dataset = project.datasets.get(slug="chats")
     draft = CampaignDraft(dataset=dataset, name="Live", seed=1, criteria=[CriterionDraft("quality", "How good?")])
     live = campaign_launch(campaign=campaign_create(project=project, draft=draft))
@@ -317,6 +341,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "model_pk": _models(project, owner),
         "study_pk": study.pk,
         "parameter_study_pk": parameter_studies[0].pk,
+        "joint_study_pk": _joined(project, owner).pk,
         "verification_pk": verifications[0].pk,
         "weights_import_pk": _waiting(project, owner, selections[0]),
         "seed_selecting_pk": project.seed_selectings.first().pk,

@@ -116,7 +116,7 @@ def report_of(page, name):
     """Download a file of the report's menu."""
     page.get_by_label("Download the report").click()
     with page.expect_download() as file:
-        page.get_by_role("link", name=re.compile(f"^{name},")).click()
+        page.get_by_role("link", name=re.compile(f"^{name}")).click()
     page.keyboard.press("Escape")
     return file.value.path()
 

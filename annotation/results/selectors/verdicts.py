@@ -22,6 +22,7 @@ from annotation.results.selectors.sentences import verdict_sentence
 
 FORMAT = 2  # of what is stored
 ENOUGH_RATERS = 5  # with fewer, how much raters differ is known roughly
+MOST_OPEN = 3  # differences that a note names
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -159,6 +160,20 @@ class CriterionVerdict:
     @property
     def n_compared(self) -> int:
         return sum(pair.is_compared for pair in self.pairs)
+
+    @property
+    def ranks_note(self) -> str:
+        """Return what of the ranks other raters could turn: they follow tests over items. Empty if nothing."""
+        open_ = [pair for pair in self.pairs if pair.is_of_these_raters] if self.raters else []
+        if not open_:
+            return ""
+        n, behind = len(open_), sum(pair.differs for pair in self.pairs)
+        named = ", ".join(f"{pair.first} – {pair.second}" for pair in open_[:MOST_OPEN])
+        more = f" and {n - MOST_OPEN:,} more" if n > MOST_OPEN else ""
+        return (
+            f"Ranks and groups hold for other items with these raters. Other raters could turn {n:,} of the {behind:,} "
+            f"differences behind them: {named}{more}."
+        )
 
     def pair(self, first: str, second: str) -> PairVerdict | None:
         return next((pair for pair in self.pairs if {pair.first, pair.second} == {first, second}), None)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management import CommandError
 
 from annotation.management.base import AssayCommand, project_by_slug
-from correlations.management.studying import three_decimals
+from correlations.management.comparing import comparison_lines
 from correlations.selectors import compared_words as words
 from correlations.selectors.compared import compared_studies, finished_studies
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -38,23 +38,5 @@ class Command(AssayCommand):
         if options["json"]:
             self.stdout.write(json.dumps(words.plain(compared), ensure_ascii=False))
             return
-        self.stdout.write(words.headline(compared))
-        width = max((len(line.name) for line in compared.lines), default=0) + 2
-        headings = [name[:16] for name in compared.names]
-        headings += ["difference"] if compared.is_pair else []
-        headings += ["pooled"] if compared.pools else []
-        headings += ["rank"] if compared.ranked else []
-        self.stdout.write(" " * width + "".join(f"{heading:>18}" for heading in headings))
-        for line in compared.lines:
-            numbers = [three_decimals(cell.value if cell else None) for cell in line.cells]
-            if compared.is_pair:
-                numbers.append("–" if line.difference is None else f"{line.difference.value:+z.3f}")
-            if compared.pools:
-                numbers.append(three_decimals(line.pooled.value if line.pooled and not line.pooled.reason else None))
-            if compared.ranked:
-                rank = compared.ranked.of(line)
-                numbers.append("–" if rank is None else f"{rank[0]:.1f}")
-            self.stdout.write(f"{line.name:<{width}}" + "".join(f"{number:>18}" for number in numbers))
-        for sentence in (words.rank_note(compared), words.assumption(compared)):
-            if sentence:
-                self.stdout.write(sentence)
+        for line in comparison_lines(compared):
+            self.stdout.write(line)

@@ -6,18 +6,23 @@ from typing import Any, ClassVar
 
 from django.core.management import CommandError
 
-from annotation.management.base import progress_bar, write_file
+from annotation.core.jobs import job_requeue
+from annotation.management.base import check_done, progress_bar, write_file
+from annotation.models import Project
+from correlations.management.comparing import comparison_lines
 from correlations.management.studying import Flags, StudyCommand, read_object, three_decimals
 from correlations.models import Study
 from correlations.results.report import ReportError, StudyDocument
 from correlations.results.study import RowEstimate, StudyResult
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
+from correlations.selectors.joint import joint_comparison, joint_document, members
 from correlations.selectors.metrics import RUN
 from correlations.selectors.reports import few_units
 from correlations.selectors.stand_in_words import stand_in_sentence
 from correlations.selectors.worth import IN_PLACE_OF
 from correlations.services.execution import study_execute
-from correlations.services.reports import FILES, report_file
+from correlations.services.joint_studies import DATASETS, joint_study_create
+from correlations.services.reports import FILES, joint_report_file, report_file
 from correlations.services.studies import study_create
 from correlations.services.verification import report_project, study_verify, verification_lines
 from correlations.specification_schema import specification_schema
@@ -50,6 +55,11 @@ A specification:
   {"release": "dstc7-references/v1", "campaigns": ["Output ratings"], "systems": ["Baseline", "TeamA", "TeamCE"],
    "metrics": ["bleu", {"name": "am_fm", "parameters": {"k": 20}}, {"run": 7}], "subsets": ["original", "w>=0.6"],
    "unit_size": 100, "assignments": 1000, "seed": 1}
+
+Over several data sets, which share all but what each has by itself; prints values per data set and pooled, and ranks:
+  {"datasets": [{"campaigns": ["Output ratings"], "systems": ["Baseline", "TeamA"], "release": "dstc7-references/v1"},
+                {"campaigns": ["Other ratings"], "systems": ["A", "B", "C"], "release": "other/v2"}],
+   "metrics": ["bleu", "chrf"], "subsets": ["all"], "unit_size": 50}
 """
 VERIFY, SCHEMA = "verify", "schema"
 LISTED = 50  # differences that are printed; --json prints up to a thousand
@@ -115,12 +125,32 @@ class Command(StudyCommand):
         if not found.equal:
             raise SystemExit(1)
 
+    def run_jointly(self, project: Project, name: str, specification: dict[str, Any], options: dict[str, Any]) -> bool:
+        """Make or find the study of each data set, and print what they say together."""
+        if DATASETS not in specification:
+            return False
+        joint, _ = joint_study_create(project=project, name=name, specification=specification, by=None)
+        for study in members(joint):
+            job_requeue(study)
+            with progress_bar(quiet=options["json"]) as progress:
+                study_execute(study_id=study.pk, progress=progress)
+            check_done(study)
+        compared = joint_comparison(joint)
+        if compared is None:
+            raise CommandError("The studies have no coefficient in common.")
+        for path, ending in report_paths(options["report"]):
+            write_file(path, [joint_report_file(joint, compared, ending)], quiet=True)
+        if options["json"]:
+            self.print_json(joint_document(joint, compared))
+            return True
+        self.stdout.write(f"{joint.name}: {len(compared.studies)} data sets, signature {joint.signature[:16]}")
+        for line in comparison_lines(compared):
+            self.stdout.write(line)
+        return True
+
     def write_files(self, study: Study, options: dict[str, Any]) -> None:
-        for written in options["report"]:
-            path = Path(written)
-            if path.suffix.removeprefix(".") not in FILES:
-                raise CommandError(f"--report: found {written}; accepted: a name that ends with {', '.join(FILES)}.")
-            write_file(path, [report_file(study, study.read_result(), path.suffix.removeprefix("."))], quiet=True)
+        for path, ending in report_paths(options["report"]):
+            write_file(path, [report_file(study, study.read_result(), ending)], quiet=True)
 
     def flags(self, given: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(given.get("metrics"), list):
@@ -166,6 +196,15 @@ class Command(StudyCommand):
             shown = (None if margin is None else margin.winning_rate, worth.stand_in.advantage, worth.saved)
             numbers = "".join(f"{three_decimals(value):>14}" for value in shown)
             self.stdout.write(f"{row.label:<{width}}{row.subset_label:<12}{numbers}")
+
+
+def report_paths(named: list[str]) -> list[tuple[Path, str]]:
+    """Return the files of reports that an option names, with their endings."""
+    found = [(Path(written), Path(written).suffix.removeprefix(".")) for written in named]
+    for path, ending in found:
+        if ending not in FILES:
+            raise CommandError(f"--report: found {path}; accepted: a name that ends with {', '.join(FILES)}.")
+    return found
 
 
 def _metric(written: Any) -> Any:

@@ -89,6 +89,10 @@ def test_no_interval_leaves_what_the_scale_allows(project: Project) -> None:
     assert (pair.low, pair.high) == (-4, 4)
     assert pair.is_of_these_raters
     assert not pair.is_certain
+    assert results.criteria[0].ranks_note == (
+        "Ranks and groups hold for other items with these raters. Other raters could turn 1 of the 1 differences "
+        "behind them: Ada – Bo."
+    )
     assert results.criteria[0].sentence.startswith(
         "No difference is certain for other raters: there are only 2, who disagree."
     )

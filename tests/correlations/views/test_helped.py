@@ -46,10 +46,17 @@ def test_the_results_lead_to_the_means_with_a_metric_and_their_download(run, wor
     rows = list(csv.DictReader(io.StringIO(b"".join(table.streaming_content).decode("utf-8-sig"))))
     assert [row["name"] for row in rows[:3]] == ["Echo", "Parrot", "Quill"]
     assert {row["of"] for row in rows} == {"system", "difference"}
+    api = f"/api/v1/projects/{world.project.slug}/campaigns/{world.output_campaign.pk}/with-metric/"
+    answer = client.get(api).json()
+    assert answer["run"] == run.number
+    assert answer["sentence"] in page.replace("&#x27;", "'")
+    assert [row["name"] for row in answer["rows"]] == [row["name"] for row in rows]
+    assert [row["with_scores"] for row in answer["rows"][:3]] == [float(row["with_scores"]) for row in rows[:3]]
+    assert client.get(api + "?run=7").status_code == 404
 
 
 def test_means_are_of_the_criterion_and_scores_of_all_outputs(run, world: World) -> None:
-    results = helped_results(world.output_campaign, run, "Oracle")
+    results = helped_results(world.output_campaign, run)
 
     assert [each.criterion for each in results.criteria] == ["informativeness", "relevance"]
     judged = {
@@ -73,7 +80,7 @@ def test_it_says_when_a_metric_cannot_help(world: World, viewer, as_user) -> Non
     assert "No finished score run" in client.get(url(world)).content.decode()
     assert client.get(url(world, "correlations:campaign-helped-download", "csv")).status_code == 404
     run = make_imported_run(world)
-    assert "every output that it scored is rated" in helped_results(world.output_campaign, run, "Oracle").sentence
+    assert "every output that it scored is rated" in helped_results(world.output_campaign, run).sentence
     keep_ratings_of(world, 5)
-    sentence = helped_results(world.output_campaign, run, "Oracle").sentence
-    assert sentence == "Whether Oracle helps is not known: fewer than 10 outputs with a score and a rating."
+    sentence = helped_results(world.output_campaign, run).sentence
+    assert sentence == "Whether Oracle (run 1) helps is not known: fewer than 10 outputs with a score and a rating."

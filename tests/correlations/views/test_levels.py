@@ -150,6 +150,16 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
     assert "from −0.39 to 0.99" in wide
     near = words("outputs", {"value": 0.14}, {"value": 0.15, "over_items": (0.11, 0.19)})
     assert "r is highest for Oracle with imported scores: 0.15 [0.11, 0.19]. TER lies within that range, too" in near
+    alike = replace(result, rows=tuple(replace(row, label="ΔBLEU", subset="all") for row in result.rows))
+    named = levels_sentence(
+        replace(
+            alike,
+            levels=tuple(
+                with_pearson(levels, "outputs", value=0.15, over_items=(0.11, 0.19)) for levels in result.levels
+            ),
+        )
+    )
+    assert "with all references lies within that range, too" in named  # a row by its references, not by its label alone
     assert "lies within" not in words("outputs", {"value": 0.1}, {"value": 0.15, "over_items": (0.11, 0.19)})
 
 

@@ -1,0 +1,107 @@
+"""One request over several data sets: a study of each, pooled values and ranks, on the page, as files, by the API."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db.models import F, Value
+from django.db.models.functions import Concat
+from django.urls import reverse
+
+from annotation.models import Campaign, Dataset, JobState, Project, Rater, ReferenceSet
+from correlations.models import JointStudy, Study
+from correlations.selectors.compared import compared_studies
+from correlations.selectors.compared_words import plain
+from correlations.selectors.joint import joint_comparison
+from correlations.services.execution import study_execute
+from tests.metrics.world import HYPOTHESES, make_world
+
+pytestmark = pytest.mark.django_db
+SHARED = {"metrics": ["bleu", "sbleu"], "subsets": ["all"], "assignments": 3, "bootstrap": 20, "sweeps": False}
+
+
+@pytest.fixture
+def specification(project: Project) -> dict:
+    """A specification over two data sets, which are alike but for their size."""
+    make_world(project, n_items=20)
+    old = Concat(Value("old "), F("name"))
+    Campaign.objects.update(name=old)
+    Dataset.objects.update(name="Old cats", slug="old-cats")
+    ReferenceSet.objects.update(slug="old-references")
+    Rater.objects.update(pseudonym=Concat(Value("old-"), F("pseudonym")))
+    make_world(project)
+    datasets = [
+        {"release": "cat-references", "campaigns": ["Output ratings"], "systems": list(HYPOTHESES)},
+        {"release": "old-references", "campaigns": ["old Output ratings"], "systems": list(HYPOTHESES), "unit_size": 1},
+    ]
+    return {"datasets": datasets, **SHARED, "unit_size": 2}
+
+
+def test_one_specification_gives_a_study_of_each_data_set_and_what_they_say_together(
+    specification: dict, manager, as_user, project: Project
+) -> None:
+    client = as_user(manager)
+    form = reverse("correlations:study-from-specification", args=[project.slug])
+    wrong = specification | {"datasets": [*specification["datasets"], specification["datasets"][0]]}
+    answer = client.post(form, {"text": json.dumps(wrong), "name": "Both"}).content.decode()
+    assert "found Cats twice" in answer
+    unknown = specification | {"datasets": [{"campaigns": ["Odd"], "systems": ["A", "B"]}] * 2}
+    assert "datasets.0.campaigns: found" in client.post(form, {"text": json.dumps(unknown)}).content.decode()
+    assert not Study.objects.exists()  # whole, or not at all
+
+    page = client.post(form, {"text": json.dumps(specification), "name": "Both"})["Location"]
+    joint = JointStudy.objects.get()
+    assert sorted(study.specification["unit_size"] for study in joint.studies.all()) == [1, 2]
+    assert "Once all are done" in client.get(page, headers={"HX-Request": "true"}).content.decode()
+    for study in joint.studies.all():
+        study_execute(study_id=study.pk)
+    assert client.get(page, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+
+    shown = client.get(page).content.decode()
+    studies = list(joint.studies.order_by("dataset__name"))
+    assert {study.state for study in studies} == {JobState.DONE}
+    together = plain(joint_comparison(joint))
+    rows = [(row["pooled"], row["average_rank"]) for row in together["rows"]]
+    assert rows == [(row["pooled"], row["average_rank"]) for row in plain(compared_studies(studies))["rows"]]
+    assert together["sentence"] in shown
+    assert "Pooled" in shown
+    assert "Both" in client.get(reverse("correlations:study-list", args=[project.slug])).content.decode()
+    report = reverse("correlations:study-joint-report", args=[project.slug, joint.pk, "json"])
+    document = json.loads(client.get(report).content)
+    assert document["result"] == json.loads(json.dumps(together))
+    # What it names gives the same study again; so do the data sets in another order.
+    assert client.post(form, {"text": json.dumps(document["specification"])})["Location"] == page
+    swapped = specification | {"datasets": specification["datasets"][::-1]}
+    assert client.post(form, {"text": json.dumps(swapped)})["Location"] == page
+    assert client.get(report.replace(".json", ".pdf")).content.startswith(b"%PDF-")
+    assert together["sentence"] in client.get(report.replace(".json", ".html")).content.decode()
+    latex = zipfile.ZipFile(io.BytesIO(client.get(report.replace(".json", ".zip")).content))
+    assert "tables/by-data-set.tex" in latex.namelist()
+
+    api = f"/api/v1/projects/{project.slug}/joint-studies/"
+    sent = {"name": "Both again", "specification": specification}
+    assert client.post(api, json.dumps(sent), content_type="application/json").json()["id"] == joint.pk
+    assert client.get(f"{api}{joint.pk}/comparison/").json() == json.loads(json.dumps(together))
+
+
+def test_a_comparison_is_kept_and_the_command_runs_all(
+    specification: dict, manager, as_user, project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, report = tmp_path / "both.json", tmp_path / "both-report.json"
+    path.write_text(json.dumps(specification))
+    call_command("study", str(path), project=project.slug, report=[str(report)])
+    printed = capsys.readouterr().out
+    joint = JointStudy.objects.get()
+    assert "pooled" in printed
+    assert json.loads(report.read_text())["signature"] == joint.signature
+
+    client, keep = as_user(manager), reverse("correlations:study-joint-create", args=[project.slug])
+    pks = list(joint.studies.values_list("pk", flat=True))
+    compare = client.get(reverse("correlations:study-compare", args=[project.slug]), {"study": pks}).content.decode()
+    assert keep in compare
+    assert client.post(keep, {"study": pks, "name": "Mine"})["Location"].endswith(f"/over/{joint.pk}/")
+    client.post(keep, {"study": pks[:1], "name": "One"})
+    assert JointStudy.objects.count() == 1
