@@ -1,6 +1,7 @@
 """The progress of a quality estimator's training: passes, and how well each predicts the development part."""
 
 import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from metrics.scoring.qe.steps import CurvePoint, Step
 from metrics.selectors.predictions import WHOLE
 
 MOST_POINTS = 200  # of a stored curve
+CURVE_SECONDS = 5  # between two times that curves are stored: they are larger than a line of progress
 PARTS = 1000  # of the progress of a training or a cross-validation
 
 
@@ -24,6 +26,7 @@ class LearningCurves:
     def __init__(self, model: TrainedModel, claim: Claim, *, stages: int) -> None:
         self.model, self.claim, self.stages = model, claim, stages
         self.throttle = Throttle()
+        self.stored = float("-inf")  # when the curves were, last
         # What a worker that died had stored.
         self.curves: dict[str, list[dict[str, Any]]] = dict(model.report.get("curves", {}))
 
@@ -51,7 +54,9 @@ class LearningCurves:
             if not points or points[-1]["number"] < step.point.number:
                 points.append(_plain(step.point))
         if self.throttle.due():
-            self.claim.record(report=self.model.report | {"curves": self.as_json()})
+            if time.monotonic() - self.stored >= CURVE_SECONDS:
+                self.stored = time.monotonic()
+                self.claim.record(report=self.model.report | {"curves": self.as_json()})
             self.claim.progress(int(PARTS * (stage + step.share)), PARTS * self.stages, note)
 
     def as_json(self) -> dict[str, list[dict[str, Any]]]:

@@ -208,6 +208,7 @@ def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
             "n_runs": runs.count(),
             "overlap": overlap,
             "kept_apart": model.source.get("keep_apart", False),
+            "has_unseen": any(row["outputs"] < row["outputs_of"] for row in overlap),
             "shares": any(row["shared"] for row in overlap) and not model.source.get("keep_apart", False),
             "spectrum": charts_models.spectrum_summary(model.report.get("model", {})),
         }

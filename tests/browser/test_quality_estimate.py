@@ -44,7 +44,7 @@ def test_from_a_campaigns_ratings_to_a_study_of_predictions(live_server, new_pag
     assert_everyone_can_read(page, tallest=TALLEST)
     model = page.url
 
-    page.get_by_role("link", name="Score outputs").click()
+    page.get_by_role("link", name="Score other outputs").click()
     assert_everyone_can_read(page)
     page.get_by_role("button", name="Compute scores").click()
     expect(page.get_by_text("Trained on these outputs.")).to_be_visible(timeout=NEEDED)
