@@ -44,6 +44,11 @@ Without PyTorch: --option estimator=ridge.
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
+    known = (
+        f"  {each.name}: {each.label}; {each.accepted}; by default {'none' if each.default is None else each.default}"
+        for each in parameters_of(QualityOptions)
+    )
+    parser.epilog = "\n".join(["options of the training (--option):", *known])
     parser.add_argument("table", metavar="FILE", help="a rated output a row: CSV, TSV or JSON Lines; .gz, .zst")
     columns = parser.add_argument_group("columns")
     columns.add_argument("--source", required=True, metavar="COLUMN", help="acts, or texts: --option source=text")
