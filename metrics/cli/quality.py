@@ -188,7 +188,7 @@ def _report(arguments: argparse.Namespace, work: Work) -> QualityReport:
     baseline = None
     if options.estimator != "ridge" and not arguments.no_baseline:
         ridge = replace(options, estimator="ridge", plan="S1", rank_weight=0.0)
-        baseline = work.predicted(ridge, work.seeds[:1], None, None)
+        baseline = work.predicted(ridge, work.seeds[:1], None, checkpoint and checkpoint / "ridge")
     if arguments.predictions:
         _write_predictions(arguments.predictions, work, result)
     ratings, label = ratings_of(work.instances), _label(options)
