@@ -44,6 +44,11 @@ Without PyTorch: --option estimator=ridge.
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
+    known = (
+        f"  {each.name}: {each.label}; {each.accepted}; by default {'none' if each.default is None else each.default}"
+        for each in parameters_of(QualityOptions)
+    )
+    parser.epilog = "\n".join(["options of the training (--option):", *known])
     parser.add_argument("table", metavar="FILE", help="a rated output a row: CSV, TSV or JSON Lines; .gz, .zst")
     columns = parser.add_argument_group("columns")
     columns.add_argument("--source", required=True, metavar="COLUMN", help="acts, or texts: --option source=text")
@@ -183,7 +188,7 @@ def _report(arguments: argparse.Namespace, work: Work) -> QualityReport:
     baseline = None
     if options.estimator != "ridge" and not arguments.no_baseline:
         ridge = replace(options, estimator="ridge", plan="S1", rank_weight=0.0)
-        baseline = work.predicted(ridge, work.seeds[:1], None, None)
+        baseline = work.predicted(ridge, work.seeds[:1], None, checkpoint and checkpoint / "ridge")
     if arguments.predictions:
         _write_predictions(arguments.predictions, work, result)
     ratings, label = ratings_of(work.instances), _label(options)

@@ -81,8 +81,7 @@ def learnt(
             learner.start_from(progression.best)
         point = learner.made_pass(len(progression.curve) + 1, stage, _beat(progress, progression, learner))
         progression.add(point, learner.network.arrays())
-        is_written = checkpoint is not None and monotonic() - written_at > WRITE_EVERY
-        if checkpoint is not None and is_written:
+        if checkpoint is not None and monotonic() - written_at > WRITE_EVERY:
             write_checkpoint(checkpoint, *learner.stored(progression, identity))
             written_at = monotonic()
         if progress is not None:

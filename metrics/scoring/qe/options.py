@@ -122,7 +122,7 @@ class QualityOptions(Options):
     high: float | None = real(
         None, low=-1e9, high=1e9, label="Highest rating", key="high", optional=True, hint="Empty: the highest."
     )
-    seed: int = whole(1, low=0, high=2**31 - 1, label="Seed", key="seed")
+    seed: int = whole(1, low=0, high=999_999, label="Seed", key="seed")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -64,7 +64,8 @@ def training_data(
     encoded = encoded_pairs([each.source for each in training], [each.output for each in training], options)
     rated = [Example(*pair, each.rating) for pair, each in zip(encoded, training, strict=True)]
     number = int(options.plan[1])
-    if number == 1 and not options.rank_weight:
+    is_ranked = options.rank_weight > 0 and options.estimator == "network"
+    if number == 1 and not is_ranked:
         return TrainingData(rated, [], [])
     rng = np.random.default_rng([options.seed, 3])
     dictionary = Dictionary.of(example.output for example in rated)
@@ -79,7 +80,7 @@ def training_data(
         families.append([index, *range(len(rated) + len(synthetic), len(rated) + len(synthetic) + len(copies))])
         synthetic += copies
     pairs = [(better, worse) for family in families for at, better in enumerate(family) for worse in family[at + 1 :]]
-    return TrainingData(rated, synthetic, pairs if options.rank_weight else [])
+    return TrainingData(rated, synthetic, pairs if is_ranked else [])
 
 
 def _chosen_texts(

@@ -69,6 +69,7 @@ def test_pairs_for_the_rank_loss_put_fewer_errors_first() -> None:
     assert [(better.errors, worse.errors) for better, worse in families] == [(0, 1), (0, 2), (1, 2)] * 2
     assert all(better.source == worse.source for better, worse in families)
     assert data_of("S2").pairs == []
+    assert data_of("S1", rank_weight=1.0, estimator="ridge").synthetic == []
 
 
 def test_an_output_without_words_has_no_copies() -> None:
