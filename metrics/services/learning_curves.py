@@ -65,7 +65,7 @@ class LearningCurves:
 
 def _pass_words(step: Step) -> str:
     if step.point is None:
-        return "trained"
+        return "trained" if step.done else f"pass 1 of {step.of:,}"
     words = f"pass {step.done:,} of {step.of:,}"
     if step.best is not None and not math.isnan(step.best.pearson):
         words += f", the best so far {step.best.number:,} (Pearson’s r {step.best.pearson:.2f})"
