@@ -414,6 +414,14 @@ COLUMNS: dict[str, dict[str, str]] = {
         "τ": "Kendall's tau-b over systems.",
         "Without one system": "r without the system that moves it most.",
     },
+    "system-ranges": {
+        "r": "Pearson's r of the systems' scores and mean ratings, over the same outputs.",
+        "Items": "Other items, for these systems and these raters.",
+        "Systems": "Other systems like these, on the same items, by the same raters.",
+        "Items and systems": "Other items and other systems, by these raters.",
+        "Raters": "Other raters like these, for the same items and systems. Fewer raters are noisier: it leans to 0.",
+        "All three": "Other items, systems and raters at once: what the study, made anew, may give. It leans to 0.",
+    },
     "output-level": {
         "r, all outputs": "Pearson's r over all rated outputs of all systems together.",
         "Range over items": "The middle 95% of that r over resampled items.",

@@ -249,6 +249,14 @@ class LevelEstimateSerializer(serializers.Serializer[Any]):
     p = serializers.FloatField(allow_null=True, help_text="Two-sided, of no relation; null where there is no test.")
 
 
+class SystemEstimateSerializer(LevelEstimateSerializer):
+    over_systems = IntervalField(allow_null=True, help_text="The middle 95% if systems alone are drawn anew.")
+    over_raters = IntervalField(
+        allow_null=True, help_text="The same of raters alone; null where they are not known one by one."
+    )
+    over_items_systems_and_raters = IntervalField(allow_null=True, help_text="The same of all three together.")
+
+
 class SystemPointSerializer(serializers.Serializer[Any]):
     system = serializers.CharField()
     outputs = serializers.IntegerField()
@@ -264,9 +272,11 @@ class WithoutSystemSerializer(serializers.Serializer[Any]):
 
 class SystemLevelSerializer(serializers.Serializer[Any]):
     systems = SystemPointSerializer(many=True)
-    coefficients = serializers.DictField(child=LevelEstimateSerializer())
+    coefficients = serializers.DictField(child=SystemEstimateSerializer())
     without = WithoutSystemSerializer(allow_null=True)
     reason = serializers.CharField(help_text="Why coefficients are undefined, or empty.")
+    raters = serializers.IntegerField(help_text="Whose ratings count.")
+    raters_reason = serializers.CharField(help_text="Why no raters are drawn anew, or empty.")
 
 
 class OutputLevelSerializer(serializers.Serializer[Any]):

@@ -39,13 +39,27 @@ class LevelEstimate:
 
 
 @dataclass(frozen=True)
+class SystemEstimate(LevelEstimate):
+    """A coefficient over systems, also with the middle 95% of draws of systems, of raters, and of all three."""
+
+    over_systems: Ends | None = None
+    over_raters: Ends | None = None
+    over_items_systems_and_raters: Ends | None = None
+
+
+@dataclass(frozen=True)
 class SystemLevel:
-    """Coefficients over systems, by key; ``reason`` says why they are undefined, or is empty."""
+    """Coefficients over systems, by key; ``reason`` says why they are undefined, or is empty.
+
+    ``raters`` counts those whose ratings count, and ``raters_reason`` says why none are drawn anew, or is empty.
+    """
 
     systems: tuple[SystemPoint, ...]
-    coefficients: dict[str, LevelEstimate]
+    coefficients: dict[str, SystemEstimate]
     without: WithoutSystem | None
     reason: str
+    raters: int = 0
+    raters_reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,18 @@ COEFFICIENT: Columns = {
     "high_over_items_and_systems": lambda row, level, key, estimate: high(estimate.over_items_and_systems),
     "p": lambda row, level, key, estimate: estimate.p,
 }
+RANGES: Columns = {
+    "low_over_systems": lambda row, level, key, estimate: low(estimate.over_systems),
+    "high_over_systems": lambda row, level, key, estimate: high(estimate.over_systems),
+    "low_over_raters": lambda row, level, key, estimate: low(estimate.over_raters),
+    "high_over_raters": lambda row, level, key, estimate: high(estimate.over_raters),
+    "low_over_items_systems_and_raters": lambda row, level, key, estimate: low(estimate.over_items_systems_and_raters),
+    "high_over_items_systems_and_raters": lambda row, level, key, estimate: high(
+        estimate.over_items_systems_and_raters
+    ),
+    "raters": lambda row, level, *_: level.raters,
+    "raters_undefined_reason": lambda row, level, *_: level.raters_reason,
+}
 REASON: Columns = {"undefined_reason": lambda row, level, *_: level.reason}
 Coefficients = Iterator[tuple[StudyRow, SystemLevel | OutputLevel, str, LevelEstimate]]
 
@@ -38,6 +50,7 @@ def _system_level(result: StudyResult) -> Table:
     columns: Columns = {
         **NAMES,
         **COEFFICIENT,
+        **RANGES,
         "systems": lambda row, level, *_: len(level.systems),
         "without": lambda row, level, *_: level.without and level.without.system,
         "value_without": lambda row, level, key, _: level.without and level.without.values[key],

@@ -15,6 +15,7 @@ from correlations.results.levels import (
     OutputLevel,
     RowLevels,
     ScaledErrors,
+    SystemEstimate,
     SystemLevel,
 )
 from correlations.results.study import StudyResult, StudyRow
@@ -53,7 +54,7 @@ class RowOfLevels:
         return self.levels.system
 
     @property
-    def lead(self) -> LevelEstimate:
+    def lead(self) -> SystemEstimate:
         return self.system.coefficients[LEAD]
 
     @property

@@ -26,6 +26,7 @@ from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.stand_in_words import stand_in_paragraph
+from correlations.selectors.system_ranges import ranges_grid
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -159,7 +160,9 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
             drawn.append(_drawn("systems", caption, *sides))
     equal = "" if report is None else report.equal_rows
     sentences = " ".join(filter(None, [levels_sentence(result), equal]))
-    return Paragraph(sentences), *tables.level_grids(result)[:1], *drawn, *tables.level_grids(result)[1:]
+    over_systems, over_outputs = (tables.level_grids(result)[place] for place in (slice(1), slice(1, None)))
+    ranges = filter(None, [ranges_grid(result)])
+    return Paragraph(sentences), *over_systems, *ranges, *drawn, *over_outputs
 
 
 def _sweeps(result: StudyResult) -> Iterator[Block]:

@@ -118,8 +118,7 @@ def study_result(
     compared = rows_compared(table)
     rows = RowOutputs.of(inputs, compared.pairs)
     draws = draw(rows, report=progress.stage("Resamples of items and systems"))
-    progress.stage("By system and by output")
-    levels = study_levels(rows, draws)
+    levels = study_levels(rows, draws, progress.stage("By system and by output"))
     significance = study_significance(rows, draws, compared, progress.stage("Metric against metric"))
     tabled = time.monotonic()
     sweeps = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}

@@ -14,13 +14,15 @@ from correlations.results.levels import (
     OutputLevel,
     RowLevels,
     ScaledErrors,
+    SystemEstimate,
     SystemLevel,
     SystemPoint,
     WithoutSystem,
 )
 from correlations.selectors.inputs import BoolArray, FloatArray
-from correlations.services.draws import RowOutputs, row_outputs
+from correlations.services.draws import Report, RowOutputs, row_outputs
 from correlations.services.inputs import StudyInputs
+from correlations.services.system_draws import RowDraws, study_system_draws
 from correlations.stats.draws import Draws
 from correlations.stats.parameters import ParameterValue, system_level
 from correlations.stats.resampling import replicates_interval
@@ -55,40 +57,51 @@ class Replicates:
         return np.asarray(self.draws.outputs[self.place])
 
 
-def study_levels(rows: RowOutputs, draws: Draws | None) -> tuple[RowLevels, ...]:
+def study_levels(rows: RowOutputs, draws: Draws | None, report: Report) -> tuple[RowLevels, ...]:
     """Return the levels of each row, over its outputs that are scored and rated."""
-    return tuple(_row_levels(rows, index, draws) for index in range(len(rows.values)))
+    drawn = study_system_draws(rows, report)
+    return tuple(_row_levels(rows, index, draws, drawn[index]) for index in range(len(rows.values)))
 
 
-def _row_levels(rows: RowOutputs, index: int, draws: Draws | None) -> RowLevels:
+def _row_levels(rows: RowOutputs, index: int, draws: Draws | None, drawn: RowDraws) -> RowLevels:
     inputs, value, row = rows.inputs, rows.values[index], rows.inputs.rows[index]
     outputs = row_outputs(inputs, row)
     replicates = None if draws is None else Replicates(draws, rows.place(index, outputs))
     return RowLevels(
-        system=_system_level(inputs, value, outputs, replicates, 1.0 if row.metric.higher_is_better else -1.0),
+        system=_system_level(inputs, value, outputs, (replicates, drawn), 1.0 if row.metric.higher_is_better else -1.0),
         outputs=tuple(_output_level(inputs, value, outputs, replicates, grouping) for grouping in GROUPINGS),
         errors=_errors(inputs, value, outputs),
     )
 
 
 def _system_level(
-    inputs: StudyInputs, value: ParameterValue, outputs: BoolArray, replicates: Replicates | None, sign: float
+    inputs: StudyInputs,
+    value: ParameterValue,
+    outputs: BoolArray,
+    resampled: tuple[Replicates | None, RowDraws],
+    sign: float,
 ) -> SystemLevel:
+    replicates, drawn = resampled
     names = [system.name for system in inputs.corpus.systems]
     result, scores = system_level(value, inputs.human.mean, names, outputs)
     return SystemLevel(
         systems=tuple(_point(name, sign * scores[t], inputs.human.mean[t][outputs[t]]) for t, name in enumerate(names)),
         coefficients={
-            key: LevelEstimate(
+            key: SystemEstimate(
                 value=finite_or_none(coefficient),
                 over_items=_interval(replicates.systems(key) if replicates else None, result.reason),
                 over_items_and_systems=_interval(replicates.nested(key) if replicates else None, result.reason),
                 p=finite_or_none(result.pvalues.get(key, np.nan)),
+                over_systems=_interval(drawn.systems(key), result.reason),
+                over_raters=_interval(drawn.raters(key), result.reason),
+                over_items_systems_and_raters=_interval(drawn.all_three(key), result.reason),
             )
             for key, coefficient in result.values.items()
         },
         without=_without(result.most_influential) if result.reason is None else None,
         reason=result.reason or "",
+        raters=drawn.n_raters,
+        raters_reason=drawn.raters_reason,
     )
 
 

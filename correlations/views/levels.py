@@ -10,6 +10,7 @@ from annotation.models import Role
 from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.levels import levels_report
+from correlations.selectors.system_ranges import ranges_sentence, raters_note
 from correlations.views.kinds import StudyPage, finished_study_or_404
 
 
@@ -25,6 +26,8 @@ def study_levels(request: MemberRequest, page: StudyPage[Study, StudyResult]) ->
         "study": study,
         "question": "Which metric agrees with the raters, by system and by output?",
         "report": report,
+        "ranges": ranges_sentence(report),
+        "raters_note": raters_note(report.chosen.system),
         "figure_name": f"systems-{report.chosen.index}",
         "here": "By system and by output",
         "trail": [(kind.title, kind.url("list", project)), (study.name, kind.url("detail", project, study.pk))],

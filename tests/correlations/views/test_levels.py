@@ -13,6 +13,7 @@ from sklearn.metrics import mean_absolute_error
 from correlations.models import Study
 from correlations.results.levels import RowLevels, WithoutSystem
 from correlations.selectors.levels import levels_report, levels_sentence
+from correlations.selectors.system_ranges import ranges_grid, ranges_sentence, raters_note
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from tests.correlations.services.test_any_metric import make_imported_run
@@ -85,7 +86,7 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     assert "Over 3 systems, r is highest" not in page
     assert "3 systems are few" in page
     assert "single outputs, r is highest for Oracle" in page
-    assert page.count('class="negated"') == 2  # TER, in both tables
+    assert page.count('class="negated"') == 3  # TER, in the tables of rows
     by_output = page.split('id="outputs"')[1]
     assert by_output.index("Oracle") < by_output.index("TER")
     assert "Echo" in client.get(address(study, "study-figure", "systems-1")).content.decode()
@@ -95,6 +96,31 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     assert address(study) in report
     assert client.get(address(study) + "?row=0").status_code == 200
     assert client.get(address(study) + "?row=2").status_code == 404
+
+
+def test_the_page_says_what_is_drawn_anew_and_that_few_raters_are_rough(study: Study, viewer, as_user) -> None:
+    result = study.read_result()
+    level = result.levels[1].system
+    lead = level.coefficients["pearson"]
+    drawn = (lead.over_items, lead.over_systems, lead.over_raters, lead.over_items_systems_and_raters)
+    assert all(ends is not None and -1 <= ends[0] <= ends[1] <= 1 for ends in drawn)
+    page = as_user(viewer).get(address(study) + "?row=1").content.decode()
+    assert "3 systems are too few to say what others would give." in page.split('id="ranges"')[1].split("</details>")[0]
+    more = replace(result.levels[1], system=replace(level, systems=2 * level.systems))
+    report = levels_report(replace(result, levels=(result.levels[0], more)), 1)
+    assert report is not None
+    widths = {name: ends[1] - ends[0] for name, ends in zip(("items", "systems", "raters"), drawn[:3], strict=True)}
+    widest = max(widths, key=lambda name: widths[name])
+    wide = f"other {widest} would move r over systems most: that range is {widths[widest]:.2f} wide"
+    assert wide in ranges_sentence(report)
+    printed = ranges_grid(result)
+    assert printed is not None
+    row = next(row for row in printed.rows if row[0] == "Oracle")
+    assert row[2].replace("−", "-") == f"{lead.value:.2f}"
+    note = raters_note(replace(level, raters=4, raters_reason=""))
+    assert note == "There are 4 raters: the ranges over raters are rough."
+    unknown = replace(level, raters_reason="their raters are not known")
+    assert raters_note(unknown) == "Raters are not drawn anew: their raters are not known."
 
 
 def test_a_system_that_carries_the_result_is_named(study: Study) -> None:
@@ -177,9 +203,14 @@ def test_downloads_and_endpoint_have_the_same_numbers(study: Study, viewer, as_u
     assert [float(row["value"]) for row in rows("system-level")] == [
         estimate.value for estimate in levels.system.coefficients.values()
     ]
+    estimate = levels.system.coefficients["pearson"]
+    downloaded = rows("system-level")[0]
+    assert float(downloaded["low_over_systems"]) == pytest.approx(estimate.over_systems[0])
+    assert float(downloaded["high_over_raters"]) == pytest.approx(estimate.over_raters[1])
     assert [float(row["score"]) for row in rows("system-points")] == [each.score for each in levels.system.systems]
     assert [row["grouping"] for row in rows("output-level")][::3] == ["all", "item", "system"]
     assert [float(row["mae"]) for row in rows("rating-errors")] == [each.mae for each in levels.errors]
     answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/levels/").json()[1]
     assert answer["system"]["coefficients"]["pearson"]["value"] == levels.system.coefficients["pearson"].value
+    assert answer["system"]["coefficients"]["pearson"]["over_raters"] == list(estimate.over_raters)
     assert answer["errors"][2]["scaled"] == "line"
