@@ -84,7 +84,6 @@ BODIES: dict[str, dict[str, Any]] = {
         "name": "Orders",
         "specification": STUDIED | {"metric": "bleu", "sweeps": [{"parameter": "max_order"}], "halves": 0, "seed": 7},
     },
-    "verifications": {"study": 1},
     "joint-studies": {"name": "Both", "specification": {"datasets": [STUDIED, OTHERS]} | JOINED},
     "studies": {"name": "Again", "specification": STUDIED | {"unit_size": 1, "assignments": 5, "sweeps": False}},
     "corpora": {"name": "Third pool", "dataset": "chats", "source_kinds": ["human"]},
@@ -146,6 +145,7 @@ def documents_of(known: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "campaigns/import": {"campaign": campaign_export(live), "dataset": "chats"},
         "response-lists": {"dataset": "chats", "name": "Named", "responses": [known["response_pk"]]},
+        "verifications": {"study": known["study_pk"]},
     }
 
 
