@@ -66,12 +66,19 @@ def _tested(chosen: Candidate) -> str:
 def _verdict(report: StandInReport) -> str:
     chosen = report.chosen
     if chosen.can:
-        return f"Yes, {chosen.label} can, in place of {report.replaced}."
+        return f"Yes, {chosen.label} can, in place of {report.replaced}.{_doubt(chosen)}"
     if chosen.cannot:
         return f"No, {chosen.label} cannot."
     if chosen.too_few:
         return f"Not shown either way for {chosen.label}: {chosen.too_few}."
     return f"Not shown for {chosen.label}." if chosen.passed else f"Not shown either way for {chosen.label}."
+
+
+def _doubt(chosen: Candidate) -> str:
+    """Return what speaks against a row that can stand in: scores that were made with the ratings always can."""
+    if not chosen.too_good:
+        return ""
+    return " But make sure that it has not seen these ratings: it agrees with them more closely than others could."
 
 
 def _why(chosen: Candidate, epsilon: float) -> str:
@@ -247,7 +254,7 @@ def stand_in_sentence(result: StudyResult) -> str:
         return f"Not tested: {chosen.stand_in.reason}."
     tested = chosen.tested_against
     if chosen.can:
-        return f"{label} can: it beats {chosen.beaten}. {tested}"
+        return f"{label} can: it beats {chosen.beaten}.{_doubt(chosen)} {tested}"
     also = [candidate.short_label for candidate in candidates if candidate.can]
     others = f" {_named(also)} can." if also else ""
     if chosen.too_few:
@@ -294,7 +301,7 @@ def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
     closer = f"At least as close to the others as the rater on {chosen.advantage:.0%} of outputs, the mean over raters"
     closer += f". {tested}"
     if chosen.can:
-        return f"A judge can stand in for a rater here: {label} beats {chosen.beaten}.", closer
+        return f"A judge can stand in for a rater here: {label} beats {chosen.beaten}.{_doubt(chosen)}", closer
     open_question = "Whether a judge can stand in for a rater here is not shown"
     if chosen.too_few:
         return f"{open_question}: {chosen.too_few}.", closer

@@ -19,6 +19,7 @@ from correlations.results.worth import (
     StandIn,
     TestedRater,
 )
+from correlations.selectors.ceilings import too_good
 from correlations.selectors.reports import is_imported, references_in_words
 from correlations.selectors.tested_raters import TestedPanel, agrees
 from correlations.selectors.tuned import MARK
@@ -54,6 +55,7 @@ class Candidate:
     lead_p: float  # after Holm over the rows, that it leads that rating by no more than the margin; 1 if undefined
     systems: Sequence[SystemPoint]
     human: CoefficientCeiling  # one rater against the others over single outputs, and the row in the rater's place
+    too_good: bool = False  # it agrees with the ratings more closely than a score that has not seen them could
 
     @property
     def label(self) -> str:
@@ -114,7 +116,7 @@ class Candidate:
         if self.margin is None:
             return ""
         if self.can:
-            return "yes"
+            return "yes, if it has not seen the ratings" if self.too_good else "yes"
         if self.cannot:
             return "no"
         if self.too_few:
@@ -302,6 +304,7 @@ def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
     """Return the rows as candidates, those that can stand in first."""
     leads = [worth.same_rating.lead_p.get(whom) for worth in result.worth]
     corrected = holm_adjusted([1.0 if p is None else p for p in leads]).tolist()
+    suspicious = [row for row, _ in too_good(result)]
     entries = [
         Candidate(
             row=row,
@@ -313,6 +316,7 @@ def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
             lead_p=lead_p,
             systems=levels.system.systems,
             human=ceiling.coefficients[result.lead.key],
+            too_good=row in suspicious,
         )
         for index, (row, worth, levels, ceiling, lead_p) in enumerate(
             zip(result.rows, result.worth, result.levels, result.ceilings, corrected, strict=True)

@@ -95,7 +95,7 @@ class Facts:
     excluded_answers: int  # of raters who are excluded now
     excluded_ratings: int  # in these answers, without corrected ones
     per_rater: tuple[int, float, int]  # fewest, median, most judgements of a rater that counts
-    median_seconds: float  # on a screen of work
+    median_seconds: float  # on a screen of work, of raters who count
     first_at: datetime | None
     last_at: datetime | None
     comments: int
@@ -191,7 +191,9 @@ def _log(campaign: Campaign) -> dict[str, Any]:
         SELECT count(*) FILTER (WHERE outcome IN ('submitted', 'imported')),
                count(*) FILTER (WHERE outcome = 'late'), count(*) FILTER (WHERE outcome = 'replaced'),
                percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ended_at - shown_at)::float8)
-                   FILTER (WHERE outcome IN ('submitted', 'late', 'replaced'))
+                   FILTER (WHERE outcome IN ('submitted', 'late', 'replaced') AND rater_id NOT IN (
+                       SELECT rater_id FROM annotation_participation
+                       WHERE campaign_id = %(c)s AND excluded_at IS NOT NULL))
         FROM annotation_presentation WHERE campaign_id = %(c)s AND purpose = 'work'
         """,
         {"c": campaign.pk},

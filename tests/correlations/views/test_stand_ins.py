@@ -34,6 +34,9 @@ from metrics.models import ScoreRun
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World
 
+# Oracle's scores are the ratings themselves: closer to them than any score that has not seen them could be.
+DOUBT = " But make sure that it has not seen these ratings: it agrees with them more closely than others could."
+
 pytestmark = pytest.mark.django_db
 
 
@@ -124,7 +127,7 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
     assert [each.verdict for each in answers] == [
         "Not shown for Oracle.",
         "Not shown for Oracle.",
-        "Yes, Oracle can, in place of a rater of a crowd.",
+        "Yes, Oracle can, in place of a rater of a crowd." + DOUBT,
         f"Not shown for {below.candidates[1].label}.",
     ]
     assert "its lead over that rating is 0.06, not shown to be more than the margin of 0.10" in answers[0].why
@@ -256,16 +259,16 @@ def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(s
 
     assert imported_notes(study, result) == [("Oracle", "Prompt v1")]
     paragraph = stand_in_paragraph(result)
-    assert paragraph.startswith("Yes, Oracle can, in place of a rater of a crowd. It beats 3 of 3 raters")
+    assert paragraph.startswith(f"Yes, Oracle can, in place of a rater of a crowd.{DOUBT} It beats 3 of 3 raters")
     assert "by ε = 0.10, because it costs less" in paragraph
     assert "Its ratings less the raters': " in paragraph
     cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
-    assert cells["Oracle"] == "yes"
+    assert cells["Oracle"] == "yes, if it has not seen the ratings"
 
 
 def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:
     (finding,) = stand_in_findings(study.project, 2)
-    assert finding.text == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters."
+    assert finding.text == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters." + DOUBT
     assert finding.sure.endswith("of outputs, the mean over raters. Tested against all 3 raters")
     assert finding.url == address(study)
     for worth in study.result["worth"]:

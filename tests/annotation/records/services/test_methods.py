@@ -130,6 +130,9 @@ def test_excluded_raters_are_left_out_of_statistics_and_counted(campaign: Campai
     facts = campaign_facts(campaign)
     assert (facts.raters_counted, facts.criteria[0].n_ratings) == (2, 12)
     assert (facts.ratings, before.ratings) == (18, 18)
+    counted = Presentation.objects.filter(campaign=campaign, purpose="work").exclude(rater=participation.rater)
+    seconds = [(ended - shown).total_seconds() for shown, ended in counted.values_list("shown_at", "ended_at")]
+    assert facts.median_seconds == pytest.approx(float(np.median(seconds)), abs=1e-6)
     expected = krippendorff.alpha(np.array(VALUES[:2], dtype=float), level_of_measurement="ordinal")
     assert facts.criteria[0].alpha.alpha == pytest.approx(expected)
     assert "1 rater was excluded, by hand; their 6 answers, with 6 ratings, stay in the log" in methods_text(facts)
