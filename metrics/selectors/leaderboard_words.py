@@ -145,9 +145,9 @@ def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
 def _of_raters(column: Column, *, with_items: bool = False) -> str:
     who = column.label if column.ratings is None or column.label == "Raters" else f"Raters of “{column.ratings.name}”"
     best = listed(column.best)
-    but = f", but {best} cannot be told from {listed(column.tied)} by their ratings" if column.tied else ""
+    but = f", but it cannot be told from that of {listed(column.tied)}" if column.tied else ""
     on = f" on {counted(column.ratings.items, 'item')}" if with_items and column.ratings else ""
-    return f"{who} put {best} first{on}{but}."
+    return f"{who} give {best} the highest mean rating{on}{but}."
 
 
 def _labels(columns: Sequence[Column]) -> str:

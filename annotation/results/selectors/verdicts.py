@@ -22,6 +22,7 @@ from annotation.results.selectors.sentences import verdict_sentence
 
 FORMAT = 2  # of what is stored
 ENOUGH_RATERS = 5  # with fewer, how much raters differ is known roughly
+ROUNDED = 1e-9  # what is nearer to 0 is 0 but for rounding
 MOST_OPEN = 3  # differences that a note names
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -105,7 +106,7 @@ class PairVerdict:
     @property
     def is_equal(self) -> bool:
         """Return whether both have the same ratings on each item, as systems with identical outputs have."""
-        return self.difference == self.low == self.high == 0
+        return max(abs(self.difference), abs(self.low), abs(self.high)) < ROUNDED
 
     @property
     def is_certain(self) -> bool:

@@ -101,7 +101,7 @@ def test_what_items_alone_say_is_not_called_certain():
         "These raters also put A above B (+0.52); others may not. "
         "B and C cannot be told apart: −0.20, 95% interval −0.90 to 0.50."
     )
-    same = [("A", "C", 0.3, 0.1, 0.5, 0.01), ("B", "C", 0.3, 0.1, 0.5, 0.01), ("A", "B", 0.0, 0.0, 0.0, 1.0)]
+    same = [("A", "C", 0.3, 0.1, 0.5, 0.01), ("B", "C", 0.3, 0.1, 0.5, 0.01), ("A", "B", 0.0, -1e-17, 1e-17, 1.0)]
     assert verdict_sentence(verdict(["A", "B", "C"], same)).endswith("A and B have the same ratings throughout.")
 
 
