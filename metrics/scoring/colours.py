@@ -16,7 +16,7 @@ from metrics.scoring.registry import BUILT_IN, METRICS
 # surface of its theme each is dark or light enough for small text.
 SHADES: dict[str, tuple[tuple[float, float], ...]] = {
     "light": ((0.5, 0.13), (0.42, 0.12), (0.54, 0.12)),
-    "dark": ((0.78, 0.11), (0.86, 0.1), (0.72, 0.12)),
+    "dark": ((0.78, 0.11), (0.86, 0.1), (0.72, 0.12), (0.68, 0.11)),
 }
 FIRST_HUE, GOLDEN_ANGLE = 250.0, 137.508  # BLEU is blue; hues of any number of metrics stay apart
 PLACES = {metric.label: place for place, metric in enumerate(BUILT_IN)}

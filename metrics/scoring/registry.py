@@ -53,12 +53,12 @@ BUILT_IN: tuple[type[Metric], ...] = (
     Am,
     Fm,
     AmFm,
-    QualityEstimate,
     Length,
     Distinct,
     Entropy,
     SelfBleu,
     External,
+    QualityEstimate,
 )
 
 

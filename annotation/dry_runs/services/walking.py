@@ -40,6 +40,7 @@ FIELD_NAME = re.compile(r"(.+?)(?:\.[0-9a-f]{8})?")  # without the screen's toke
 TURN_FIELD = re.compile(r"r(\d+)t\d+-(.+)")
 TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 TAGS = re.compile(r"<[^>]+>")
+ALL_RATED = "data-all-rated"  # marks the landing page of a campaign in which nothing is left
 REPORT_EVERY = 10
 MOST_STEPS = 12  # from one screen to the next: feedback, result, break
 COMMENT = "A comment of a simulated rater."
@@ -163,6 +164,8 @@ class Walk:
         self.journal.arrived += 1
         landing = self._get(visit, self._url("landing"), "landing page")
         form = next((form for form in forms(landing.text) if form.action == self._url("consent")), None)
+        if form is None and ALL_RATED in landing.text:
+            return  # as late visitors are
         if form is None:
             raise _PageProblem(f"The landing page has no way in: “{_title(landing.text)}”.")
         data = {**form.values, **({"agree": "1"} if "agree" in form.values else {})}

@@ -129,7 +129,7 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
 def test_a_draft_upload_can_be_read_again_or_discarded(as_user, project, manager, outsider, queued) -> None:
     dataset = example_dataset(project)
     client = as_user(manager)
-    upload_ratings(client, project, dataset, b"item,system,relevance\n1,SystemA,4.5\n1,SystemZ,2\n")
+    upload_ratings(client, project, dataset, b"item,system,ann\n1,SystemA,4.5\n1,SystemZ,2\n")
     job = RatingImport.objects.get()
     page, read_again, discard = (
         url(f"rating-import-{name}", project.slug, job.pk) for name in ("detail", "read-again", "discard")

@@ -71,7 +71,7 @@ def test_a_refused_form_keeps_its_entries_and_its_file_until_it_is_accepted(
     client: Client, dataset: Dataset, kind: str
 ) -> None:
     content, filename, fields = FORMS[kind]
-    wrong = fields | {"name": ""}
+    wrong = fields | ({"normalisation": "none"} if kind == "dataset" else {"name": ""})
     page = client.post(address(kind, dataset), wrong | {"file": SimpleUploadedFile(filename, content)}).content.decode()
     kept = KeptFile.objects.get()
     assert (bytes(kept.content), kept.filename) == (content, filename)
@@ -127,7 +127,7 @@ def test_corpora_and_models_keep_a_refused_file_too(
 
 def test_another_file_takes_the_place_of_the_kept_one(client: Client, dataset: Dataset) -> None:
     content, filename, fields = FORMS["dataset"]
-    wrong = fields | {"name": ""}
+    wrong = fields | {"normalisation": "none"}
     client.post(address("dataset", dataset), wrong | {"file": SimpleUploadedFile(filename, content)})
     key = f"file-{KeptFile.objects.get().pk}"
     client.post(
