@@ -36,13 +36,11 @@ $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	@$(BIN)/python scripts/ensure_chromium.py
 	@touch $@
 
-# The constraint keeps what is installed; pip fails in seconds if there is neither the index nor a copy.
+# The constraint keeps what is installed. Without the index or a copy pip fails in seconds, and the tests go on without.
 $(VENV)/installed-torch: requirements-torch.txt $(VENV)/installed-dev
 	@echo "Installing PyTorch's CPU build into $(VENV) (200 MB) ..."
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --timeout 15 --retries 1 --constraint requirements-dev.txt --requirement requirements-torch.txt \
-		|| { echo "Found no CPU build of PyTorch; accepted: access to https://download.pytorch.org/whl/cpu, or its wheel in a folder named by PIP_FIND_LINKS."; exit 1; }
-	@$(BIN)/python -c 'import sys; from importlib.metadata import version; found = version("torch"); sys.exit(sys.platform == "linux" and not found.endswith("+cpu") and f"Found torch {found}; accepted: a version that ends in +cpu")'
-	@touch $@
+	@if $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --timeout 15 --retries 1 --constraint requirements-dev.txt --requirement requirements-torch.txt; then touch $@; \
+		else echo "Found no CPU build of PyTorch at https://download.pytorch.org/whl/cpu, nor its wheel in a folder named by PIP_FIND_LINKS: tests that train networks are skipped."; fi
 
 run: $(VENV)/installed  ## start everything, the demo included; Ctrl-C stops it
 	@DEBUG=1 ASSAY_DEMO=1 exec $(BIN)/python manage.py up --host $(HOST) --port $(PORT)
