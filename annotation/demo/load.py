@@ -18,8 +18,7 @@ from annotation.core.rows import Table, read_tsv
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
 from annotation.datasets.services.imports import dataset_create
 from annotation.demo import raters as demo_raters
-from annotation.judgements.services.files import read_ratings
-from annotation.judgements.services.imports import campaign_import
+from annotation.demo.imported_ratings import ratings_import
 from annotation.judgements.services.options import RatingOptions
 from annotation.models import (
     Campaign,
@@ -28,7 +27,6 @@ from annotation.models import (
     JobState,
     Membership,
     Project,
-    RatingImport,
     Role,
     SourceKind,
     System,
@@ -187,22 +185,7 @@ def _ratings(dataset: Dataset, name: str, systems: list[str], by: User) -> dict[
         only_systems=systems,
         aliases={alias: original for alias, original in ALIASES.items() if alias in systems},
     )
-    content = read_ratings(raw_file(JUDGE_FILE), filename=JUDGE_FILE, file_format="tsv", options=options)
-    campaign, counts = campaign_import(dataset=dataset, name=name, by=by, content=content, filename=JUDGE_FILE)
-    RatingImport.objects.create(
-        project=dataset.project,
-        dataset=dataset,
-        campaign=campaign,
-        name=name,
-        filename=JUDGE_FILE,
-        file_format="tsv",
-        content=b"",
-        options=options.as_json(),
-        report={"counts": counts},
-        state=JobState.DONE,
-        finished_at=Now(),
-    )
-    return counts
+    return ratings_import(raw_file(JUDGE_FILE), dataset=dataset, name=name, filename=JUDGE_FILE, options=options, by=by)
 
 
 def _trial_campaigns(dataset: Dataset) -> list[CampaignDraft]:

@@ -15,8 +15,7 @@ from django.db.models.functions import Now
 from annotation.core.problems import Problems
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
 from annotation.datasets.services.imports import dataset_create
-from annotation.judgements.services.files import read_ratings
-from annotation.judgements.services.imports import campaign_import
+from annotation.demo.imported_ratings import ratings_import
 from annotation.judgements.services.options import AGGREGATE, RatingOptions
 from annotation.models import (
     Campaign,
@@ -25,7 +24,6 @@ from annotation.models import (
     JobState,
     Membership,
     Project,
-    RatingImport,
     Role,
     SourceKind,
     User,
@@ -143,21 +141,5 @@ def _dataset(project: Project) -> tuple[Dataset, dict[str, int]]:
 
 def _ratings(dataset: Dataset, by: User) -> dict[str, int]:
     options = RatingOptions(shape=AGGREGATE, aggregate="median", criteria=CRITERIA, scale_min=LOW, scale_max=HIGH)
-    content = read_ratings(
-        published_table({name: name for name in CRITERIA}), filename=FILENAME, file_format="csv", options=options
-    )
-    campaign, counts = campaign_import(dataset=dataset, name=CAMPAIGN, by=by, content=content, filename=FILENAME)
-    RatingImport.objects.create(
-        project=dataset.project,
-        dataset=dataset,
-        campaign=campaign,
-        name=CAMPAIGN,
-        filename=FILENAME,
-        file_format="csv",
-        content=b"",
-        options=options.as_json(),
-        report={"counts": counts},
-        state=JobState.DONE,
-        finished_at=Now(),
-    )
-    return counts
+    table = published_table({name: name for name in CRITERIA})
+    return ratings_import(table, dataset=dataset, name=CAMPAIGN, filename=FILENAME, options=options, by=by)
