@@ -1,12 +1,13 @@
 """Score runs and trained models on a project's front page."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, Model, QuerySet
 from django.urls import reverse
 
-from annotation.models import JobState, Project
+from annotation.models import Campaign, JobState, Project
 from annotation.overview.registry import Finding, JobKind, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
@@ -14,7 +15,8 @@ from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.copies import copies_sentence, systems_that_copy
 from metrics.selectors.leaderboard import Leaderboard, board_runs, leaderboard, scored_by
 from metrics.selectors.leaderboard_words import headline
-from metrics.selectors.models import folder_of
+from metrics.selectors.models import folder_of, learnt_from, runs_using
+from metrics.selectors.predictions import predictions_of
 from metrics.selectors.system_ratings import stored_ratings
 
 BOARDS = 2  # data sets whose leaderboards are read, the one scored last first
@@ -51,16 +53,37 @@ def models_at_work(project: Project) -> Iterator[str]:
 
 def model_files(project: Project) -> Iterator[Path]:
     """Yield the folders of models that no other project has."""
-    for model in project.trained_models.exclude(digest="").only("kind", "digest"):
-        others = TrainedModel.objects.filter(kind=model.kind, digest=model.digest).exclude(project=project)
-        if not others.exists():
+    return _folders(project.trained_models.all())
+
+
+def row_files(keys: Mapping[type[Model], Collection[int]]) -> Iterator[Path]:
+    """Yield the folders of models that no model has but those with these keys."""
+    return _folders(TrainedModel.objects.filter(pk__in=keys.get(TrainedModel, ())))
+
+
+def _folders(models: QuerySet[TrainedModel]) -> Iterator[Path]:
+    """Yield the folders of models that no other model has."""
+    for model in models.exclude(digest="").only("kind", "digest"):
+        same = TrainedModel.objects.filter(kind=model.kind, digest=model.digest)
+        if not same.exclude(pk__in=models.values("pk")).exists():
             yield folder_of(model)
+
+
+def campaign_uses(campaign: Campaign) -> Iterator[QuerySet[Any]]:
+    """Yield the models that learn from a campaign's ratings, and the scores that they gave."""
+    models = learnt_from(campaign)
+    yield models
+    for model in models:
+        yield runs_using(model)
+        yield predictions_of(model)
 
 
 register_contents(
     contents=[Content(ScoreRun, "score run"), Content(TrainedModel, "model")],
     problems=[models_at_work],
     files=[model_files],
+    uses=[campaign_uses],
+    row_files=[row_files],
 )
 register(
     findings=[leaderboard_findings],

@@ -5,12 +5,13 @@ from celery import shared_task
 from annotation.core.shards import helpers
 from annotation.tasks import stale_jobs_enqueue
 from metrics.models import ScoreRun, SystemRatings, TrainedModel
-from metrics.services import runs, system_ratings, training
+from metrics.services import quality_training, runs, system_ratings, training
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def requeue_stale() -> None:
     stale_jobs_enqueue((ScoreRun, execute), (TrainedModel, train_model), (SystemRatings, rate_systems))
+    quality_training.checkpoints_sweep()
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types

@@ -1,6 +1,6 @@
 """What a project holds and what keeps it from being deleted. Rooms and apps above register theirs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,14 @@ FileSource = Callable[[Project], Iterable[Path]]  # files and folders that no ot
 # What goes with a campaign besides the rows that name it: querysets of rows that are made from its ratings.
 UseSource = Callable[[Campaign], Iterable["QuerySet[Any]"]]
 
+# Files and folders that nothing needs once these rows, given by their table, are deleted.
+RowFileSource = Callable[[Mapping[type[Model], Collection[int]]], Iterable[Path]]
+
 CONTENTS: list[Content] = []
 USES: list[UseSource] = []
 PROBLEMS: list[ProblemSource] = []
 FILES: list[FileSource] = []
+ROW_FILES: list[RowFileSource] = []
 
 
 def register(
@@ -39,8 +43,10 @@ def register(
     problems: Iterable[ProblemSource] = (),
     files: Iterable[FileSource] = (),
     uses: Iterable[UseSource] = (),
+    row_files: Iterable[RowFileSource] = (),
 ) -> None:
     CONTENTS.extend(contents)
     PROBLEMS.extend(problems)
     FILES.extend(files)
     USES.extend(uses)
+    ROW_FILES.extend(row_files)

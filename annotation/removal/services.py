@@ -1,6 +1,8 @@
 """Delete a data set or a campaign with everything that depends on it; the audit log stays."""
 
+import shutil
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import structlog
@@ -13,7 +15,7 @@ from annotation.core.progress import Progress, noop
 from annotation.core.purging import Keys, purge_again, rows_purge, with_dependents
 from annotation.models import Campaign, CampaignState, DataDeletion, Dataset, Project, Recruitment, User
 from annotation.models.jobs import FINISHED_STATES
-from annotation.projects.contents import CONTENTS, USES
+from annotation.projects.contents import CONTENTS, ROW_FILES, USES
 from annotation.projects.services.audit import audit_record
 from annotation.recruitment.services.settling import unsettled
 
@@ -131,6 +133,7 @@ def _remove(row: Dataset | Campaign, deletion: DataDeletion, claim: Claim) -> No
         raise AnnotationError(" ".join(removal.problems))
     claim.listener(1, STEPS, f"Deleting {removal.size:,} rows")
     claim.lock()
+    unused = [path for source in ROW_FILES for path in source(removal.keys)]
     rows_purge(removal.keys)
     audit_record(
         verb=f"{deletion.noun.replace(' ', '')}.delete",
@@ -140,3 +143,5 @@ def _remove(row: Dataset | Campaign, deletion: DataDeletion, claim: Claim) -> No
         data={"name": row.name, "rows": {model._meta.db_table: len(rows) for model, rows in removal.keys.items()}},
     )
     claim.finish(rows=removal.rows, progress_total=STEPS)
+    for path in unused:
+        transaction.on_commit(partial(shutil.rmtree, path, ignore_errors=True))

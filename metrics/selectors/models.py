@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from annotation.core.errors import AnnotationError
 from annotation.core.zips import zip_chunks
-from annotation.models import Dataset, JobState, Project
+from annotation.models import Campaign, Dataset, JobState, Project
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.models.files import SHOWN, model_name
 from metrics.scoring.models.lsa import LsaModel
@@ -29,6 +29,12 @@ def models_of(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
     """Return models, newest first, without the files they were trained on."""
     models = TrainedModel.objects.filter(project=project).select_related("dataset", "corpus", "requested_by")
     return (models.filter(kind=kind) if kind else models).defer("content").order_by("-pk")
+
+
+def learnt_from(campaign: Campaign) -> QuerySet[TrainedModel]:
+    """Return models that learn, or are to learn, from a campaign's ratings."""
+    models = TrainedModel.objects.filter(project=campaign.project_id)
+    return models.filter(source__campaigns__contains=[campaign.name]).defer("content").order_by("pk")
 
 
 def finished_models(project: Project, kind: str = "") -> QuerySet[TrainedModel]:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.models import models_of_run
 
@@ -28,6 +30,13 @@ def cross_validation_of(run: ScoreRun) -> CrossValidated | None:
     slug, _, version = facts["model"].rpartition("/v")
     models = TrainedModel.objects.filter(project=run.project_id, slug=slug, version=version).defer("content")
     return CrossValidated(facts["model"], models.first(), facts["folds"], facts["seed"])
+
+
+def predictions_of(model: TrainedModel) -> QuerySet[ScoreRun]:
+    """Return the score runs of a model's cross-validation."""
+    return ScoreRun.objects.filter(
+        project=model.project_id, report__cross_validated__model=f"{model.slug}/v{model.version}"
+    )
 
 
 def trained_systems(run: ScoreRun) -> list[str]:

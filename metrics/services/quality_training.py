@@ -4,16 +4,19 @@ import hashlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
+from django.db.models.functions import Now
 
 from annotation.core.canonical import canonical_json
 from annotation.core.jobs import Claim
 from annotation.core.numbers import finite_or_none
-from annotation.models import Campaign, Dataset, Project
+from annotation.models import Campaign, Dataset, JobState, Project
 from metrics.errors import MetricsError
 from metrics.models import TrainedModel
 from metrics.scoring import VERSION
@@ -34,6 +37,9 @@ from metrics.services.scoring import model_store
 
 WITH_REFERENCES = ("S3", "S4", "S5", "S6")
 NETWORK = "network"
+
+_CHECKPOINT = ".checkpoint-"  # begins the names of folders
+CHECKPOINT_DAYS = 7  # after a failed or cancelled training, which can be started again
 
 
 @dataclass(frozen=True)
@@ -214,8 +220,24 @@ def _store(
 
 def checkpoint_folder(model: TrainedModel) -> Path:
     """Return where a training keeps what another worker goes on from."""
-    return Path(settings.MODELS_DIR) / f".checkpoint-{model.pk}"
+    return Path(settings.MODELS_DIR) / f"{_CHECKPOINT}{model.pk}"
 
 
 def checkpoint_remove(model: TrainedModel) -> None:
     shutil.rmtree(checkpoint_folder(model), ignore_errors=True)
+
+
+def checkpoints_sweep() -> None:
+    """Remove the checkpoints of models that are gone, and of trainings that ended a while ago."""
+    folders = {folder.name.removeprefix(_CHECKPOINT): folder for folder in _checkpoint_folders()}
+    keys = {int(key) for key in folders if key.isascii() and key.isdecimal()}
+    if not keys:
+        return
+    ended = Q(finished_at__lt=Now() - timedelta(days=CHECKPOINT_DAYS))
+    needed = TrainedModel.objects.filter(pk__in=keys).exclude(ended).exclude(state=JobState.DONE)
+    for key in keys - set(needed.values_list("pk", flat=True)):
+        shutil.rmtree(folders[str(key)], ignore_errors=True)
+
+
+def _checkpoint_folders() -> list[Path]:
+    return list(Path(settings.MODELS_DIR).glob(f"{_CHECKPOINT}*"))

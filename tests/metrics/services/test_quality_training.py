@@ -12,6 +12,7 @@ from annotation.campaigns.scales import SCALES
 from annotation.core.errors import AnnotationError, JobLost
 from annotation.core.jobs import job_claim
 from annotation.models import Criterion, Item, JobState, Participation, Rater, Response, ResponseSource, SourceKind
+from annotation.removal.services import deletion_execute, deletion_request
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.qe.cross_validation import cross_validated
 from metrics.scoring.qe.model import QualityEstimator
@@ -20,7 +21,8 @@ from metrics.scoring.qe.plans import WrittenText
 from metrics.scoring.qe.steps import CurvePoint, Step
 from metrics.scoring.qe.training import train
 from metrics.selectors.arrays import run_arrays
-from metrics.selectors.predictions import cross_validation_of
+from metrics.selectors.models import folder_of
+from metrics.selectors.predictions import cross_validation_of, predictions_of
 from metrics.selectors.runs import run_metric
 from metrics.selectors.training_ratings import RatedOutputs, rated_outputs
 from metrics.services import quality_training as services
@@ -232,6 +234,62 @@ def test_a_cross_validation_whose_worker_died_goes_on_with_the_folds_that_are_le
     model.refresh_from_db()
     assert (model.state, model.attempt, len(learnt)) == (JobState.DONE, 2, 6)
     assert not services.checkpoint_folder(model).exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_kept"),
+    [
+        ({"state": JobState.QUEUED}, True),
+        ({"state": JobState.CANCELLED, "finished_at": timezone.now() - timedelta(days=6)}, True),
+        ({"state": JobState.CANCELLED, "finished_at": timezone.now() - timedelta(days=8)}, False),
+        (None, False),
+    ],
+)
+def test_checkpoints_that_no_training_goes_on_from_are_swept(
+    world: World, fields: dict[str, Any] | None, is_kept: bool
+) -> None:
+    model = queued_estimator(world)
+    folder = services.checkpoint_folder(model)
+    folder.mkdir(parents=True)
+    if fields is None:
+        TrainedModel.objects.filter(pk=model.pk).delete()
+    else:
+        TrainedModel.objects.filter(pk=model.pk).update(**fields)
+
+    services.checkpoints_sweep()
+
+    assert folder.exists() is is_kept
+
+
+def test_with_a_campaign_go_the_models_of_its_ratings_their_files_and_their_scores(
+    world: World, django_capture_on_commit_callbacks: Any
+) -> None:
+    model = trained_estimator(world, cross_validate=True)
+    others = queued_estimator(world, request={"name": "Of another campaign"})
+    TrainedModel.objects.filter(pk=others.pk).update(source=others.source | {"campaigns": ["Another"]})
+    predicted = set(predictions_of(model))
+    read, _ = score_run_create(
+        project=world.project,
+        dataset=world.dataset,
+        systems=[world.systems["Quill"]],
+        metric="quality_estimate",
+        parameters={},
+        by=None,
+    )
+    world.output_campaign.state = "closed"
+    world.output_campaign.save()
+    deletion = deletion_request(row=world.output_campaign, confirmation=world.output_campaign.name)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        deletion_execute(deletion_id=deletion.pk)
+
+    deletion.refresh_from_db()
+    assert deletion.state == JobState.DONE, deletion.error
+    assert {"1 model", "2 score runs"} <= set(deletion.rows)
+    assert list(TrainedModel.objects.all()) == [others]
+    assert predicted
+    assert not ScoreRun.objects.filter(pk__in=[read.pk, *(run.pk for run in predicted)]).exists()
+    assert not folder_of(model).exists()
 
 
 def test_progress_says_which_pass_it_is_and_keeps_a_curve_that_fits_a_page(world: World) -> None:
