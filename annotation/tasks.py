@@ -4,6 +4,7 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from annotation.core import heartbeats, jobs, kept_files, limits
+from annotation.core.queues import LONG, SHORT, long_task
 from annotation.datasets.services import drafts
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.dry_runs.services.running import sandboxes_sweep
@@ -54,7 +55,12 @@ def stale_jobs_enqueue(*work: tuple[type[Job], Task]) -> None:
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def heartbeat() -> None:
-    heartbeats.task_heartbeat()
+    heartbeats.task_heartbeat(SHORT)
+
+
+@long_task
+def long_heartbeat() -> None:
+    heartbeats.task_heartbeat(LONG)
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types

@@ -49,7 +49,7 @@ app = Celery("assay", amqp=PromptAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-HEARTBEAT = "annotation.tasks.heartbeat"
+HEARTBEAT, LONG_HEARTBEAT = "annotation.tasks.heartbeat", "annotation.tasks.long_heartbeat"
 STILL_SECONDS = 60  # far above the two seconds between two tries to reach a queue that was away
 liveness = Liveness(STILL_SECONDS)
 app.steps["consumer"].add(turning_step(liveness.turn))
@@ -76,10 +76,11 @@ def check_before_work(**_: Any) -> None:
 @beat_init.connect  # type: ignore[untyped-decorator] # Celery has no types
 @beat_embedded_init.connect  # type: ignore[untyped-decorator] # Celery has no types
 def send_first_heartbeat(**_: Any) -> None:
-    """Send one at once: the schedule waits for its first interval to pass."""
+    """Send one of each at once: the schedule waits for its first interval to pass."""
     from django.conf import settings
 
-    app.send_task(HEARTBEAT, expires=settings.SILENT_SECONDS)
+    for name, queue in ((HEARTBEAT, settings.CELERY_TASK_DEFAULT_QUEUE), (LONG_HEARTBEAT, settings.LONG_QUEUE)):
+        app.send_task(name, queue=queue, expires=settings.SILENT_SECONDS)
 
 
 @after_task_publish.connect(sender=HEARTBEAT)  # type: ignore[untyped-decorator] # Celery has no types
@@ -125,7 +126,7 @@ def report_until_stopped() -> None:
 
     while not liveness.ending.is_set():
         try:
-            worker_heartbeat(busy=liveness.busy)
+            worker_heartbeat(queues=app.amqp.queues.consume_from, busy=liveness.busy)
             liveness.database_answers = True
         except DatabaseError as error:
             liveness.database_answers = False

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection
 
 from annotation.core.heartbeats import Work, work_state
 
-PARTS = ("web", "database", "scheduler", "worker", "disk")
+PARTS = ("web", "database", "scheduler", "worker", "long_worker", "disk")
 MEBIBYTE = 2**20
 
 
@@ -21,9 +21,10 @@ def health() -> dict[str, Any]:
             cursor.execute("SELECT 1")
         work = work_state()
     except DatabaseError:
-        return body | {"status": "down", "database": "down", "scheduler": "unknown", "worker": "unknown"}
+        unknown = dict.fromkeys(("scheduler", "worker", "long_worker"), "unknown")
+        return body | {"status": "down", "database": "down"} | unknown
     age = work.task_age_seconds
-    body |= {"database": "ok", "scheduler": work.scheduler, "worker": work.worker}
+    body |= {"database": "ok", "scheduler": work.scheduler, "worker": work.worker, "long_worker": work.long_worker}
     body["seconds_since_task"] = None if age is None else round(age, 1)
     return body | {"status": "ok" if not problems(body) else "degraded"}
 

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import dj_database_url
 from environs import Env
+from kombu import Queue
 
 from annotation.recruitment.providers import PROVIDERS
 from config.embedded_postgres import EmbeddedPostgres
@@ -83,13 +84,17 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     if BROKER_IS_DATABASE
     else {}
 )
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+LONG_QUEUE = env("ASSAY_LONG_QUEUE", default="long")  # of studies, scores, mining; that of all work: one queue
+CELERY_TASK_QUEUES = [Queue(name) for name in dict.fromkeys((CELERY_TASK_DEFAULT_QUEUE, LONG_QUEUE))]
+CELERY_TASK_ROUTES = ["annotation.core.queues.route"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True  # progress and outcome live in Assay's own tables
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_POOL = "solo"  # a worker is one process: of a pool, what remains can wait for the killed part without end
-WORKERS = env.int("ASSAY_WORKERS", 2)  # of `up`
+WORKERS = env.int("ASSAY_WORKERS", 2)  # of `up`, for long work; one more is for short work
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8  # then a running job goes back to the queue; its lease protects it
@@ -101,6 +106,7 @@ CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": expires}}
     for name, task, seconds, expires in (
         ("heartbeat", "annotation.tasks.heartbeat", HEARTBEAT_SECONDS, SILENT_SECONDS),
+        ("long-heartbeat", "annotation.tasks.long_heartbeat", HEARTBEAT_SECONDS, SILENT_SECONDS),
         ("sweep", "annotation.tasks.sweep", SWEEP_SECONDS, SWEEP_SECONDS),
         ("requeue-score-runs", "metrics.tasks.requeue_stale", SWEEP_SECONDS, SWEEP_SECONDS),
         ("requeue-studies", "correlations.tasks.requeue_stale", SWEEP_SECONDS, SWEEP_SECONDS),

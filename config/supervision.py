@@ -20,7 +20,7 @@ SETTLED_SECONDS = 60  # a part that ran as long has recovered: its next pause is
 STARTING_SECONDS = 60  # after that a part must work; each start in a row gets twice as long, up to the fifth
 LOOK_SECONDS = 2  # between two looks at the parts' health
 # A part whose process lives but that does not work for as long is replaced. Many slow requests can keep web busy.
-PATIENCE_SECONDS = {"web": 60, "scheduler": 15, "worker": 15}
+PATIENCE_SECONDS = {"web": 60, "scheduler": 15, "worker": 15, "long_worker": 15}
 STUCK_SECONDS = 20  # without a sign of life, of which a worker gives one each second
 STOPPED_SECONDS = 10  # by a signal (SIGSTOP)
 
@@ -207,4 +207,4 @@ def sick_kinds(health: dict[str, Any] | None) -> set[str]:
     states = problems(health)
     if "database" in states:
         return set()
-    return {"scheduler"} if "scheduler" in states else {"worker"} & set(states)
+    return {"scheduler"} if "scheduler" in states else {"worker", "long_worker"} & set(states)

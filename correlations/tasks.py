@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from annotation.core.queues import long_task
 from annotation.core.shards import helpers
 from annotation.models import User
 from annotation.tasks import stale_jobs_enqueue
@@ -16,29 +17,29 @@ def requeue_stale() -> None:
     stale_jobs_enqueue((Study, execute), (ParameterStudy, execute_parameter_study), (StudyVerification, verify))
 
 
-@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+@long_task
 def execute(job_id: int) -> None:
     execution.study_execute(study_id=job_id, enqueue=helpers(help_out, job_id))
 
 
-@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+@long_task
 def help_out(job_id: int) -> None:
     """Draw resamples of a study that another worker holds, for one turn; then let other tasks have theirs."""
     if draws.study_draws_help(study_id=job_id):
         help_out.delay(job_id)
 
 
-@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+@long_task
 def execute_parameter_study(job_id: int) -> None:
     parameter_execution.parameter_study_execute(study_id=job_id)
 
 
-@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+@long_task
 def verify(job_id: int) -> None:
     verifications.verification_execute(verification_id=job_id)
 
 
-@shared_task  # type: ignore[untyped-decorator] # Celery has no types
+@long_task
 def restaurants_advance(user_id: int) -> None:
     """Do the next job of the demo's second project, then let other tasks have their turn."""
     job = restaurants_next(by=User.objects.get(pk=user_id))

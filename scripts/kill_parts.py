@@ -31,7 +31,7 @@ from tests.up import Up, running_up
 
 SECONDS = 30  # accepted
 PATIENCE = 180
-PARTS = ("web", "web process", "scheduler", "worker-1", "database")
+PARTS = ("web", "web process", "scheduler", "worker-1", "long_worker-1", "database")
 HOST = "assay.example.org"
 
 

@@ -29,6 +29,7 @@ if "DATABASE_URL" not in os.environ:
 
 os.environ.setdefault("SECRET_KEY", "tests-only-0123456789-0123456789-0123456789")
 os.environ.setdefault("LOG_LEVEL", "WARNING")
+os.environ.setdefault("ASSAY_LONG_QUEUE", "celery")  # one queue: a test has one worker, and never waits for two
 
 from config.settings import *  # noqa: F403
 from config.settings import STORAGES

@@ -59,7 +59,7 @@ class Up:
 
 @contextmanager
 def running_up(folder: Path, web_workers: int = 1, **variables: str) -> Iterator[Up]:
-    overridden = ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")
+    overridden = ("DATABASE_URL", "DJANGO_SETTINGS_MODULE", "ASSAY_LONG_QUEUE")
     environment = {name: value for name, value in os.environ.items() if name not in overridden}
     with socket.create_server(("127.0.0.1", 0)) as probe:  # a port that no other run of the tests uses
         port = probe.getsockname()[1]

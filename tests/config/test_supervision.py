@@ -27,7 +27,7 @@ from config.supervision import (
 )
 from tests.worker import wait_until
 
-WELL = dict.fromkeys(("web", "database", "scheduler", "worker", "disk"), "ok")
+WELL = dict.fromkeys(("web", "database", "scheduler", "worker", "long_worker", "disk"), "ok")
 
 
 class Clock:
@@ -222,6 +222,7 @@ def test_a_worker_that_recovers_in_time_stays(part: Process, clock: Clock) -> No
         (WELL | {"worker": "busy"}, set()),
         (WELL | {"worker": "takes no work"}, {"worker"}),
         (WELL | {"worker": "not seen"}, {"worker"}),
+        (WELL | {"long_worker": "takes no work"}, {"long_worker"}),
         (WELL | {"scheduler": "not seen", "worker": "unknown"}, {"scheduler"}),
         (WELL | {"database": "down", "scheduler": "unknown", "worker": "unknown"}, set()),
     ],

@@ -8,7 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from config.management.commands.up import names_of, network_address
+from config.management.commands import up as command
+from config.management.commands.up import names_of, network_address, worker_queues
 from tests.up import running_up
 from tests.worker import wait_until
 
@@ -24,11 +25,18 @@ def test_the_shown_address_can_be_opened_in_a_browser(host: str, names: tuple[st
     assert names_of(host) == names
 
 
+def test_one_worker_is_free_for_short_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "LONG", "long")
+    assert worker_queues(2) == [("worker-1", "celery"), ("long_worker-1", "long"), ("long_worker-2", "long")]
+    monkeypatch.setattr(command, "LONG", "celery")
+    assert worker_queues(2) == [("worker-1", "celery"), ("worker-2", "celery")]
+
+
 @pytest.mark.worker
 def test_up_brings_each_killed_part_back_and_leaves_nothing(server_folder: Path) -> None:
     """In production behind a proxy that ends TLS. Each part takes seconds, also on a busy machine."""
     killed: dict[str, psutil.Process] = {}
-    with running_up(server_folder, BEHIND_TLS="1", ALLOWED_HOSTS="assay.example.org") as up:
+    with running_up(server_folder, BEHIND_TLS="1", ALLOWED_HOSTS="assay.example.org", ASSAY_WORKERS="1") as up:
         # Both the printed host name and the given one are allowed hosts, and pages find the collected files.
         for name in (up.name, "assay.example.org"):
             headers = {"Host": name, "X-Forwarded-Proto": "https"}

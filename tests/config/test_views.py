@@ -9,7 +9,8 @@ from django.db import DatabaseError
 from django.test import Client
 from pytest_django import Settings
 
-from annotation.core.heartbeats import SCHEDULER, TASK, heartbeat
+from annotation.core.heartbeats import SCHEDULER, heartbeat, task_heartbeat
+from annotation.core.queues import SHORT
 from annotation.models import User
 
 
@@ -37,7 +38,7 @@ def test_home_redirects_members_to_their_projects(manager: User, client: Client)
 
 def test_health_is_ok_while_all_parts_work(db: None, client: Client) -> None:
     heartbeat(SCHEDULER)
-    heartbeat(TASK)
+    task_heartbeat(SHORT)
     response = client.get("/healthz")
     assert response.status_code == 200
     parts = {"web": "ok", "database": "ok", "scheduler": "ok", "worker": "ok", "disk": "ok"}
@@ -78,7 +79,7 @@ def test_health_names_a_data_folder_that_cannot_be_written(db: None, client: Cli
 def test_health_answers_plain_http_behind_a_proxy_that_ends_tls(db: None, client: Client, settings: Settings) -> None:
     settings.SECURE_SSL_REDIRECT = True
     heartbeat(SCHEDULER)
-    heartbeat(TASK)
+    task_heartbeat(SHORT)
     assert client.get("/").headers["Location"] == "https://testserver/"
     assert client.get("/healthz").status_code == 200
 

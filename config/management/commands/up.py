@@ -29,6 +29,7 @@ from django.urls import get_resolver
 
 from annotation.core.heartbeats import heartbeats_forget
 from annotation.core.progress import noop
+from annotation.core.queues import LONG, SHORT
 from config.celery import app, liveness
 from config.claims import FolderClaim, FolderInUseError
 from config.demo import demo_banner
@@ -175,9 +176,9 @@ class Command(BaseCommand):
         scheduler = (*celery, "beat", "--loglevel=info", "--pidfile=")
         alone = ("--without-gossip", "--without-mingle", "--without-heartbeat")
         worker = (*celery, "worker", "--loglevel=info", *alone)
-        names = [f"worker-{number}" for number in range(1, settings.WORKERS + 1)]
         mains = {"web": partial(run_part, web), "scheduler": partial(run_part, scheduler)}
-        mains |= {name: partial(run_worker, (*worker, f"--hostname={name}@%h")) for name in names}
+        for name, queue in worker_queues(settings.WORKERS):
+            mains[name] = partial(run_worker, (*worker, f"--hostname={name}@%h", f"--queues={queue}"))
         gc.freeze()  # what is imported by now stays shared with the forked parts
         for name, main in mains.items():
             self.parts.append(Process(name, main, log=logs / f"{name}.log"))
@@ -250,6 +251,16 @@ def ended(child: psutil.Process) -> int | None:
         return int(child.wait(timeout=0))
     except psutil.TimeoutExpired:
         return None
+
+
+def worker_queues(count: int) -> list[tuple[str, str]]:
+    """Return the names of workers, each with its queue: of ``count`` for long work, and of one that is free for short.
+
+    A worker that read two queues would wait for a message of one while the other has one.
+    """
+    if LONG == SHORT:
+        return [(f"worker-{number}", SHORT) for number in range(1, count + 1)]
+    return [("worker-1", SHORT), *((f"long_worker-{number}", LONG) for number in range(1, count + 1))]
 
 
 def health_at(address: str) -> dict[str, Any] | None:
