@@ -242,7 +242,7 @@ def prepare() -> None:
     project = Project.objects.create(name="Benchmark", slug="benchmark")
     dataset = make_dataset(project, ITEMS)
     criteria = [CriterionDraft(f"criterion-{n}", f"How good is it in respect {n}?") for n in range(CRITERIA)]
-    draft = CampaignDraft(dataset, "Benchmark", criteria, ratings_per_unit=RATINGS_PER_UNIT)
+    draft = CampaignDraft(dataset=dataset, name="Benchmark", criteria=criteria, ratings_per_unit=RATINGS_PER_UNIT)
     print(campaign_launch(campaign=campaign_create(project=project, draft=draft)).link_token)
 
 
