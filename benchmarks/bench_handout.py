@@ -1,11 +1,11 @@
-"""Two hundred concurrent raters on a real server, first undisturbed, then while its parts are killed.
+"""Two hundred concurrent raters on a real server, undisturbed, then while its parts are killed; twenty in a hurry.
 
-python -m benchmarks.bench_handout [--seconds 300]
+python -m benchmarks.bench_handout [--seconds 300] [--hurried]
 
 Starts a PostgreSQL, a gunicorn and a Celery worker of its own on loopback, and ends all three. The raters are simulated
 in a process of their own, on the same machine as the server: each reads a screen for a drawn time (log-normal, median
 ``THINK`` seconds), sends its answer as the product's own script does (one request brings the next screen back) and
-repeats it after a fault, with the same token.
+repeats it after a fault, with the same token. Twenty raters without thinking time then show what an answer costs.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import psycopg
 
+from benchmarks.raters import THINK
 from config.embedded_postgres import EmbeddedPostgres
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,22 +39,75 @@ RATERS, SECONDS, FAULT_SECONDS = 200, 300, 75
 ITEMS, SYSTEMS, RATINGS_PER_UNIT, CRITERIA = 4000, 5, 10, 2
 WORKERS, THREADS = 2, 8
 P95_MS = 500
+HURRIED, HURRIED_ITEMS, HURRIED_RATINGS, HURRIED_SECONDS = 20, 200, 3, 60
+ANSWER_MS, ANSWERS_A_SECOND = 6, 250
 
 
 def run(seconds: int = SECONDS) -> list[dict[str, Any]]:
+    with running(Design(ITEMS, RATINGS_PER_UNIT, CRITERIA)) as stack:
+        steady = stack.load(seconds)
+        faults = [(15, stack.kill_web), (30, stack.kill_worker), (45, stack.crash_database)]
+        faulty = stack.load(FAULT_SECONDS, faults)
+        counts = stack.examine([*steady["answers"], *faulty["answers"]], CRITERIA)
+    return [*rows(steady, faulty, counts), *hurried()]
+
+
+def hurried() -> list[dict[str, Any]]:
+    """Measure raters who answer as fast as they get screens, until everything is rated or time is over."""
+    with running(Design(HURRIED_ITEMS, HURRIED_RATINGS, 1)) as stack:
+        stack.load(3, raters=HURRIED, think=0.0)  # every process has answered, and remembers the campaign
+        before = stack.processor_seconds()
+        load = stack.load(HURRIED_SECONDS, raters=HURRIED, think=0.0)
+        after = stack.processor_seconds()
+        counts = stack.examine(load["answers"], 1)
+    n = len(load["answers"])
+    taken = 1000 * np.array([answer["seconds"] for answer in load["answers"]])
+    lasted = max(answer["at"] for answer in load["answers"])
+    each = {part: 1000 * (after[part] - before[part]) / n for part in after}
+    wrong = sum(value for name, value in counts.items() if name != "acknowledged")
+    setting = f"{HURRIED} raters without thinking time, {HURRIED_ITEMS * SYSTEMS:,} outputs × {HURRIED_RATINGS}"
+    parts = ", ".join(f"{part} {value:.1f}" for part, value in each.items())
+    whole = sum(each.values())
+    return [
+        _row(f"An answer and the next screen, {setting}: processor", whole, "ms", parts, whole / ANSWER_MS, "up to 1"),
+        _row(
+            "… answers a second",
+            n / lasted,
+            "answers/s",
+            f"{ANSWERS_A_SECOND}; median {np.median(taken):.0f} ms; the raters ran on the same cores",
+            n / lasted / ANSWERS_A_SECOND,
+            "1 or more",
+        ),
+        _row(
+            "… answers lost or stored twice, slots filled twice, units miscounted",
+            float(wrong),
+            "faults",
+            f"{n:,} answers",
+            target="0",
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The campaign that is rated."""
+
+    items: int  # each with the outputs of five systems
+    ratings_per_unit: int
+    criteria: int
+
+
+@contextmanager
+def running(design: Design) -> Iterator[Stack]:
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         home = Path(folder)
         home.chmod(0o755)  # the database runs under an account of its own
-        stack = Stack(home)
+        stack = Stack(home, design)
         try:
             stack.start()
-            steady = stack.load(seconds)
-            faults = [(15, stack.kill_web), (30, stack.kill_worker), (45, stack.crash_database)]
-            faulty = stack.load(FAULT_SECONDS, faults)
-            counts = stack.examine([*steady["answers"], *faulty["answers"]])
+            yield stack
         finally:
             stack.stop()
-    return rows(steady, faulty, counts)
 
 
 def rows(steady: dict[str, Any], faulty: dict[str, Any], counts: dict[str, int]) -> list[dict[str, Any]]:
@@ -98,8 +155,8 @@ def _row(
 class Stack:
     """The running product, each part a process that can be killed."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
+    def __init__(self, home: Path, design: Design) -> None:
+        self.home, self.design = home, design
         self.database = EmbeddedPostgres(home / "postgres")
         self.web: subprocess.Popen[bytes] | None = None
         self.worker: subprocess.Popen[bytes] | None = None
@@ -121,7 +178,7 @@ class Stack:
         }
         for command in (["migrate", "-v0"], ["collectstatic", "-v0", "--noinput"]):
             subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self.environment, check=True)
-        prepare = [sys.executable, "-m", "benchmarks.bench_handout", "prepare"]
+        prepare = [sys.executable, "-m", "benchmarks.bench_handout", "prepare", *map(str, astuple(self.design))]
         done = subprocess.run(prepare, cwd=ROOT, env=self.environment, check=True, capture_output=True, text=True)
         self.link = f"/r/{done.stdout.split()[-1]}/"
         self.start_web()
@@ -184,24 +241,37 @@ class Stack:
     def crash_database(self) -> None:
         self.database.restart(mode="immediate")
 
-    def load(self, seconds: int, faults: list[tuple[int, Callable[[], None]]] | None = None) -> dict[str, Any]:
-        command = [sys.executable, "-m", "benchmarks.raters", str(self.port), self.link, str(RATERS), str(seconds)]
-        raters = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    def processor_seconds(self) -> dict[str, float]:
+        """Return the seconds of the processor that web and database have taken."""
+        postmaster = psutil.Process(int((self.home / "postgres/data/postmaster.pid").read_text().split()[0]))
+        return {"web": _processor_seconds(psutil.Process(self.web.pid)), "database": _processor_seconds(postmaster)}
+
+    def load(
+        self,
+        seconds: int,
+        faults: list[tuple[int, Callable[[], None]]] | None = None,
+        *,
+        raters: int = RATERS,
+        think: float = THINK,
+    ) -> dict[str, Any]:
+        settings = map(str, (self.port, self.link, raters, seconds, think))
+        command = [sys.executable, "-m", "benchmarks.raters", *settings]
+        crowd = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         began = time.perf_counter()
         for after, fault in faults or []:
             time.sleep(max(began + after - time.perf_counter(), 0))
             fault()
-        output, _ = raters.communicate(timeout=seconds + 300)
-        if raters.returncode:
-            raise RuntimeError(f"The simulated raters ended with status {raters.returncode}.")
+        output, _ = crowd.communicate(timeout=seconds + 300)
+        if crowd.returncode:
+            raise RuntimeError(f"The simulated raters ended with status {crowd.returncode}.")
         report: dict[str, Any] = json.loads(output)
         return report
 
-    def examine(self, answers: list[dict[str, Any]]) -> dict[str, int]:
+    def examine(self, answers: list[dict[str, Any]], ratings: int) -> dict[str, int]:
         """Count lost, duplicate and miscounted answers among those that the server acknowledged."""
         acknowledged = [answer["token"] for answer in answers]
         with psycopg.connect(self.database.url()) as connection:
-            counts = connection.execute(_EXAMINE, {"tokens": acknowledged, "ratings": CRITERIA}).fetchone()
+            counts = connection.execute(_EXAMINE, {"tokens": acknowledged, "ratings": ratings}).fetchone()
         names = ("lost", "twice", "slots_filled_twice", "miscounted_units")
         return {"acknowledged": len(acknowledged), **dict(zip(names, counts or (), strict=True))}
 
@@ -228,7 +298,17 @@ def _end(process: subprocess.Popen[bytes] | None, how: signal.Signals) -> None:
     process.wait(60)
 
 
-def prepare() -> None:
+def _processor_seconds(process: psutil.Process) -> float:
+    """Return the seconds of a process and its children; those of children that ended count, too."""
+    total = 0.0
+    for each in (process, *process.children(recursive=True)):
+        times = each.cpu_times()
+        total += times.user + times.system
+    ended = process.cpu_times()
+    return float(total + ended.children_user + ended.children_system)
+
+
+def prepare(design: Design) -> None:
     """Fill the database, launch the campaign and print its link token, in a separate process."""
     import django
 
@@ -240,18 +320,20 @@ def prepare() -> None:
     from benchmarks.bench_launch import make_dataset
 
     project = Project.objects.create(name="Benchmark", slug="benchmark")
-    dataset = make_dataset(project, ITEMS)
-    criteria = [CriterionDraft(f"criterion-{n}", f"How good is it in respect {n}?") for n in range(CRITERIA)]
-    draft = CampaignDraft(dataset=dataset, name="Benchmark", criteria=criteria, ratings_per_unit=RATINGS_PER_UNIT)
+    dataset = make_dataset(project, design.items)
+    criteria = [CriterionDraft(f"criterion-{n}", f"How good is it in respect {n}?") for n in range(design.criteria)]
+    draft = CampaignDraft(
+        dataset=dataset, name="Benchmark", criteria=criteria, ratings_per_unit=design.ratings_per_unit
+    )
     print(campaign_launch(campaign=campaign_create(project=project, draft=draft)).link_token)
 
 
 def main() -> None:
-    from benchmarks.__main__ import table
+    from benchmarks.__main__ import HEADINGS, table
 
     seconds = int(sys.argv[sys.argv.index("--seconds") + 1]) if "--seconds" in sys.argv else SECONDS
-    print(table(run(seconds)))
+    print(table(hurried() if "--hurried" in sys.argv else run(seconds), HEADINGS))
 
 
 if __name__ == "__main__":
-    prepare() if "prepare" in sys.argv[1:] else main()
+    prepare(Design(*map(int, sys.argv[2:]))) if sys.argv[1:2] == ["prepare"] else main()

@@ -1,4 +1,4 @@
-"""Simulate many raters over HTTP in one process: python -m benchmarks.raters PORT LINK RATERS SECONDS
+"""Simulate many raters over HTTP in one process: python -m benchmarks.raters PORT LINK RATERS SECONDS [THINK]
 
 Prints one JSON object: every acknowledged answer with its token and seconds, and counts of errors and retries.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-THINK, SPREAD = 6.0, 0.5  # median seconds at a screen, and the spread of their logarithm
+THINK, SPREAD = 6.0, 0.5  # median seconds at a screen by default, and the spread of their logarithm
 PATIENCE = 20.0
 GIVE_UP = 120.0  # a longer fault is an error of the benchmark
 
@@ -30,6 +30,7 @@ class Report:
     errors: int = 0
     retried: int = 0
     longest: float = 0.0
+    began: float = field(default_factory=time.perf_counter)
 
 
 @dataclass
@@ -46,16 +47,17 @@ class Rater:
     link: str
     report: Report
     draw: random.Random
+    think: float = THINK
     cookies: dict[str, str] = field(default_factory=dict)
     streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def work(self, ends: float) -> None:
-        await asyncio.sleep(self.draw.uniform(0, THINK))  # raters do not all arrive at once
+        await asyncio.sleep(self.draw.uniform(0, self.think))  # raters do not all arrive at once
         page = await self.persist("GET", self.link)
         await self.persist("POST", f"{self.link}consent/", {"csrfmiddlewaretoken": CSRF.search(page.text)[1]})  # type: ignore[index]
         page = await self.persist("GET", f"{self.link}work/")
         while time.perf_counter() < ends and (token := TOKEN.search(page.text)):
-            await asyncio.sleep(self.draw.lognormvariate(0, SPREAD) * THINK)
+            await asyncio.sleep(self.draw.lognormvariate(0, SPREAD) * self.think)
             form = dict.fromkeys(FIELD.findall(page.text), "3") | {"token": token[1]}
             if match := CSRF.search(page.text):
                 self.cookies["form"] = match[1]
@@ -64,7 +66,8 @@ class Rater:
             page = await self.persist("POST", f"{self.link}submit/", form)
             if page.status not in (200, 204):
                 raise RuntimeError(f"An answer was refused with status {page.status}: {page.text[:300]}")
-            self.report.answers.append({"token": token[1], "seconds": time.perf_counter() - began})
+            ended = time.perf_counter()
+            self.report.answers.append({"token": token[1], "seconds": ended - began, "at": ended - self.report.began})
 
     async def persist(self, method: str, path: str, form: dict[str, str] | None = None) -> Answer:
         """Repeat a request until the server has answered, as the product's script does."""
@@ -124,18 +127,18 @@ class Rater:
             self.streams = None
 
 
-async def load(port: int, link: str, raters: int, seconds: float) -> dict[str, Any]:
+async def load(port: int, link: str, raters: int, seconds: float, think: float = THINK) -> dict[str, Any]:
     report, began = Report(), time.perf_counter()
-    crowd = [Rater(port, link, report, random.Random(number)) for number in range(raters)]
+    crowd = [Rater(port, link, report, random.Random(number), think) for number in range(raters)]
     await asyncio.gather(*(rater.work(began + seconds) for rater in crowd))
     for rater in crowd:
         rater.close()
-    return {**vars(report), "seconds": time.perf_counter() - began, "think": THINK}
+    return {**vars(report), "seconds": time.perf_counter() - began, "think": think}
 
 
 def main() -> None:
-    port, link, raters, seconds = sys.argv[1:5]
-    print(json.dumps(asyncio.run(load(int(port), link, int(raters), float(seconds)))))
+    port, link, raters, *seconds = sys.argv[1:]
+    print(json.dumps(asyncio.run(load(int(port), link, int(raters), *map(float, seconds)))))
 
 
 if __name__ == "__main__":

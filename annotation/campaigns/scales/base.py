@@ -67,6 +67,7 @@ class Scale(ABC):
     is_relative : it rates one text by another.
     has_points : raters choose among a few values.
     shows_numbers : raters see the numbers of its values.
+    shows_texts : its field shows the responses.
     compared : what two raters are compared on.
     agreement_note : ends the sentence about agreement.
     ranked : how it ranks systems: by "means" of ratings, or by "comparisons" of two texts.
@@ -88,6 +89,7 @@ class Scale(ABC):
     is_relative: ClassVar[bool] = False
     has_points: ClassVar[bool] = True
     shows_numbers: ClassVar[bool] = True
+    shows_texts: ClassVar[bool] = False
     compared: ClassVar[str] = "responses"
     ranked: ClassVar[Literal["means", "comparisons"]] = "means"
     agreement_note: ClassVar[str] = ""

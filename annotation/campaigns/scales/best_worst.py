@@ -29,6 +29,7 @@ class BestWorst(WholeScale):
     fewest = 3
     is_relative = True
     shows_numbers = False
+    shows_texts = True
     of_means = "as times best less times worst of times shown, −1 to 1"
     summary = "the best and the worst of the responses on screen"
     accepted = "1 for the best, -1 for the worst, 0 for the others"

@@ -13,7 +13,9 @@ from annotation.models import Campaign
 
 def campaign_pass(campaign_id: int) -> None:
     """Within a transaction: pass with other requests, while the campaign does not change."""
-    sql.execute("SELECT pg_advisory_xact_lock_shared(%s, %s)", [CAMPAIGNS, campaign_id % 2**31])
+    sql.execute(
+        "SELECT pg_advisory_xact_lock_shared(%s::int, %s::int)", [CAMPAIGNS, campaign_id % 2**31], prepared=True
+    )
 
 
 def campaigns_close_gate(campaign_ids: Iterable[int]) -> None:

@@ -1,5 +1,6 @@
 """How far a rater is in a campaign, and why there may be nothing to do."""
 
+import json
 import math
 from dataclasses import dataclass
 from enum import StrEnum
@@ -72,23 +73,22 @@ class RaterRecord:
 _RECORD = """
     SELECT count(*) FILTER (WHERE outcome IN ('submitted', 'late', 'replaced')),
            count(*) FILTER (WHERE outcome = 'returned'),
-           extract(epoch FROM statement_timestamp() - max(shown_at))::float8
+           extract(epoch FROM statement_timestamp() - max(shown_at))::float8,
+           (SELECT jsonb_agg(jsonb_build_array(last.systems, last.n) ORDER BY last.id DESC) FROM (
+               SELECT p.id, u.systems, cardinality(p."order") AS n
+               FROM annotation_presentation p JOIN annotation_unit u ON u.id = p.unit_id
+               WHERE p.campaign_id = %(campaign)s AND p.rater_id = %(rater)s
+               ORDER BY p.id DESC LIMIT 2) AS last)
     FROM annotation_presentation
     WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND purpose NOT IN ('training', 'test')
-"""
-_LAST_UNITS = """
-    SELECT u.systems, cardinality(p."order")
-    FROM annotation_presentation p JOIN annotation_unit u ON u.id = p.unit_id
-    WHERE p.campaign_id = %(campaign)s AND p.rater_id = %(rater)s
-    ORDER BY p.id DESC LIMIT 2
 """
 
 
 def rater_record(*, campaign: models.Campaign, rater: models.Rater) -> RaterRecord:
     parameters = {"campaign": campaign.pk, "rater": rater.pk}
-    answered, given_back, seconds = sql.row(_RECORD, parameters)
-    last = sql.rows(_LAST_UNITS, parameters)
-    return RaterRecord(answered, given_back, seconds, [row[0] for row in last], last[0][1] if last else 1)
+    answered, given_back, seconds, last_units = sql.row(_RECORD, parameters, prepared=True)
+    last = json.loads(last_units or "[]")
+    return RaterRecord(answered, given_back, seconds, [systems for systems, _ in last], last[0][1] if last else 1)
 
 
 def seconds_to_wait(*, campaign: models.Campaign, rater: models.Rater) -> int:
@@ -142,7 +142,7 @@ def presentation_before(
 def progress(*, campaign: models.Campaign, rater: models.Rater) -> Progress:
     """Count the items done and left. Checks count, too: raters cannot tell them from work."""
     parameters = {"campaign": campaign.pk, "rater": rater.pk, "most": COUNTED_UP_TO}
-    done, over, units_over, units_left, seed = sql.row(_PROGRESS, parameters)
+    done, over, units_over, units_left, seed = sql.row(_PROGRESS, parameters, prepared=True)
     limit = campaign.max_units_per_rater
     if units_left == COUNTED_UP_TO:
         return Progress(done, None if limit is None else max(limit - done, 0), limit)

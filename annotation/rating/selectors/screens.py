@@ -17,6 +17,7 @@ from annotation import models
 from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.scales import Slider, WholeScale, with_standard
 from annotation.campaigns.selectors import rated_sources, shown_items
+from annotation.core import sql
 from annotation.core.dialogues import Turns, rated_turns
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 from annotation.rating.selectors.shown import (
@@ -137,6 +138,16 @@ def training_position(presentation: models.Presentation) -> tuple[int, int] | No
     return presentation.check_unit.number + 1, total
 
 
+_RESPONSE, _ITEM = sql.Columns(models.Response, "r"), sql.Columns(models.Item, "i")
+_TEXTS = f"""
+    SELECT n.number, {_RESPONSE}, {_ITEM}
+    FROM annotation_unitresponse n
+    JOIN annotation_response r ON r.id = n.response_id
+    JOIN annotation_item i ON i.id = r.item_id
+    WHERE n.unit_id = %s ORDER BY n.number
+"""  # noqa: S608 - columns of our tables
+
+
 # --- What is shown ----------------------------------------------------------------------------------------------------
 
 
@@ -148,13 +159,14 @@ def _shown(presentation: models.Presentation, criteria: Sequence[models.Criterio
         item = check if has_content or check.item is None else check.item
         turns = {number: text.get("turns") for number, text in enumerate(check.texts)}
         return _Shown(item, texts, presentation.order, check.standard, turns)
-    entries = list(models.UnitResponse.objects.filter(unit=presentation.unit_id).select_related("response__item"))
-    texts = {entry.number: entry.response.text for entry in entries}
-    turns = {entry.number: entry.response.turns for entry in entries}
+    entries = sql.rows(_TEXTS, [presentation.unit_id], prepared=True)
     if not entries:  # a reference is written
         return _Shown(models.Item.objects.get(units=presentation.unit_id), {}, presentation.order)
-    standard = _standard(entries[0].unit_id, criteria)
-    return _Shown(entries[0].response.item, texts, presentation.order, standard, turns)
+    responses = {number: _RESPONSE.instance(row[: len(_RESPONSE)]) for number, *row in entries}
+    texts = {number: response.text for number, response in responses.items()}
+    turns = {number: response.turns for number, response in responses.items()}
+    item = _ITEM.instance(entries[0][1 + len(_RESPONSE) :])
+    return _Shown(item, texts, presentation.order, _standard(presentation, criteria), turns)
 
 
 def turns_shown(presentation: models.Presentation) -> dict[int, list[int]]:
@@ -165,10 +177,10 @@ def turns_shown(presentation: models.Presentation) -> dict[int, list[int]]:
     return {number: rated_turns(turns) for number, turns in shown.values_list("number", "response__turns")}
 
 
-def _standard(unit_id: int, criteria: Sequence[models.Criterion]) -> str:
+def _standard(presentation: models.Presentation, criteria: Sequence[models.Criterion]) -> str:
     if with_standard(criteria) is None:
         return ""
-    return models.Unit.objects.filter(pk=unit_id).values_list("standard__text", flat=True).get() or ""
+    return models.Unit.objects.filter(presentations=presentation).values_list("standard__text", flat=True).get() or ""
 
 
 def _example_standard(item: models.Item, criterion: models.Criterion) -> str:

@@ -62,6 +62,11 @@ class Question:
         return self.criterion.scale
 
     @property
+    def is_blank(self) -> bool:
+        """Return whether it looks alike on every screen, but for the names of its fields."""
+        return not self.error and not self.scale.shows_texts and not any(each.text for each in self.fields)
+
+    @property
     def wraps(self) -> bool:
         """Return whether a phone shows its points in several rows."""
         return self.scale.columns[0] < len(self.points)

@@ -20,6 +20,7 @@ from annotation.allocation.seeds import derive_seed
 from annotation.campaigns.services.gate import campaign_pass
 from annotation.core import sql
 from annotation.core.errors import AnnotationError
+from annotation.rating.selectors.arrivals import PRESENTATION, presentation_from
 from annotation.rating.selectors.handout import BEFORE_WORK, RaterRecord, rater_record
 from annotation.rating.services import checks
 
@@ -133,6 +134,14 @@ _TAKE = """
               (SELECT count(*) FROM annotation_unitresponse r WHERE r.unit_id = u.id)
 """
 
+_SHOW = f"""
+    INSERT INTO annotation_presentation
+        (campaign_id, purpose, unit_id, slot_id, rater_id, token, outcome, order_seed, "order", shown_at)
+    VALUES (%(campaign)s, 'work', %(unit)s, %(slot)s, %(rater)s, %(token)s, 'shown', %(seed)s, %(order)s::smallint[],
+            %(now)s)
+    RETURNING {PRESENTATION}
+"""  # noqa: S608 - columns of our tables
+
 # Counted from when the item was shown, so that reporting it again renews nothing.
 _BEGIN = """
     UPDATE annotation_slot s
@@ -157,7 +166,7 @@ class Standing:
 def standing_lock(*, campaign: models.Campaign, rater: models.Rater) -> Standing:
     """Let one request of this rater run at a time, without a change of the campaign's state. Needs a transaction."""
     campaign_pass(campaign.pk)
-    row = sql.row(_LOCK, {"campaign": campaign.pk, "rater": rater.pk})
+    row = sql.row(_LOCK, {"campaign": campaign.pk, "rater": rater.pk}, prepared=True)
     if row is None:
         raise AnnotationError(f"{rater} has not agreed to take part in “{campaign}” yet.")
     return Standing(models.CampaignState(row[0]), row[1], models.Stage(row[2]), *row[3:])
@@ -173,7 +182,7 @@ def unit_request(*, campaign: models.Campaign, rater: models.Rater, proven: bool
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state != models.CampaignState.RUNNING or standing.excluded or standing.stage == models.Stage.FAILED:
         return None
-    held, some_lapsed = sql.row(_HELD, {"campaign": campaign.pk, "rater": rater.pk})
+    held, some_lapsed = sql.row(_HELD, {"campaign": campaign.pk, "rater": rater.pk}, prepared=True)
     if held is not None:  # on screen: a check, or work whose lease is running
         return models.Presentation.objects.get(pk=held)
     if some_lapsed:
@@ -269,20 +278,14 @@ def _take(
         "longest_lease": longest_lease,
         "avoid": list(systems_to_avoid(record.systems, n_responses=record.n_responses, n_systems=n_systems)),
     }
-    row = sql.row(_TAKE, parameters)
+    row = sql.row(_TAKE, parameters, prepared=True)
     if row is None:
         return None
     slot_id, lapsed, unit_id, number, token, now, position, k, n_responses = row
     if lapsed:
         _end_shown([slot_id])
     unit_seed = derive_seed(campaign.seed, "unit", position)
-    return models.Presentation.objects.create(
-        campaign=campaign,
-        unit_id=unit_id,
-        slot_id=slot_id,
-        rater=rater,
-        token=token,
-        order_seed=unit_seed,
-        order=list(draw_order(unit_seed, number, n_responses, k)) if n_responses else [],
-        shown_at=now,
-    )
+    order = list(draw_order(unit_seed, number, n_responses, k)) if n_responses else []
+    shown = {"campaign": campaign.pk, "unit": unit_id, "slot": slot_id, "rater": rater.pk, "token": token}
+    shown |= {"seed": unit_seed, "order": order, "now": now}
+    return presentation_from(sql.row(_SHOW, shown, prepared=True), campaign, rater)

@@ -13,6 +13,7 @@ from annotation.campaigns.services.gate import campaigns_close_gate
 from annotation.core import sql
 from annotation.core.errors import AnnotationError
 from annotation.notifications.services.recording import campaign_full_check
+from annotation.rating.selectors.arrivals import presentation_of_token
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK, rater_record
 from annotation.rating.selectors.screens import criteria_of, turns_shown
 from annotation.rating.services.answers import Answer, Field, Written, answer_read
@@ -131,17 +132,13 @@ def ratings_await(*, campaigns: Iterable[models.Campaign]) -> None:
 
 def _presentation_of(token: UUID, rater: models.Rater, campaign: models.Campaign | None) -> models.Presentation:
     """Return the rater's presentation with its campaign, which is not fetched again if given."""
-    rows = models.Presentation.objects.filter(token=token, rater=rater).exclude(
-        outcome=models.PresentationOutcome.IMPORTED
-    )
     if campaign is None:
-        presentation = rows.select_related("campaign", "check_unit").first()
+        rows = models.Presentation.objects.select_related("campaign", "check_unit")
+        presentation = rows.filter(token=token, rater=rater).first()
     else:
-        presentation = rows.select_related("check_unit").filter(campaign=campaign).first()
-    if presentation is None:
+        presentation = presentation_of_token(campaign, rater, token)
+    if presentation is None or presentation.outcome == models.PresentationOutcome.IMPORTED:
         raise SubmissionRefused(NOT_YOURS)
-    if campaign is not None:
-        presentation.campaign = campaign
     return presentation
 
 
@@ -156,14 +153,35 @@ _LOCK_SLOT = """
     FOR NO KEY UPDATE OF s
 """
 
-_FILL_UNIT = """
-    UPDATE annotation_unit u SET done_slots = done_slots + 1 WHERE id = %s
+# The slot is locked, and with it the presentation: the order in which the three are written does not matter.
+_FILL = """
+    WITH filled AS (
+        UPDATE annotation_slot SET state = 'done', rater_id = %(rater)s, token = %(token)s, expires_at = NULL
+        WHERE id = %(slot)s
+    ), ended AS (
+        UPDATE annotation_presentation SET outcome = 'submitted', ended_at = statement_timestamp()
+        WHERE id = %(presentation)s
+    )
+    UPDATE annotation_unit u SET done_slots = done_slots + 1 WHERE id = %(unit)s
     RETURNING done_slots, (SELECT count(*) FROM annotation_slot s WHERE s.unit_id = u.id)
 """
 
+_INSERT = """
+    INSERT INTO annotation_rating (campaign_id, presentation_id, rater_id, extra, sent_at,
+                                   response_id, criterion_id, turn, value, cannot_judge, position, revision)
+    SELECT %(campaign)s, %(presentation)s, %(rater)s, %(extra)s, statement_timestamp(),
+           r.response_id, n.criterion_id, n.turn, n.value, n.cannot_judge, n.position, n.revision
+    FROM unnest(%(number)s::smallint[], %(criterion_id)s::bigint[], %(turn)s::smallint[], %(value)s::float8[],
+                %(cannot_judge)s::text[], %(position)s::smallint[], %(revision)s::smallint[])
+         WITH ORDINALITY AS n (number, criterion_id, turn, value, cannot_judge, position, revision, place)
+    JOIN annotation_unitresponse r ON r.unit_id = %(unit)s AND r.number = n.number
+    ORDER BY n.place
+"""
+_OF_EACH = ("criterion_id", "turn", "value", "cannot_judge", "position", "revision")
+
 
 def _take_work(presentation: models.Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
-    slot_id, unit_id, state, token, presentation.outcome = sql.row(_LOCK_SLOT, [presentation.pk])
+    slot_id, unit_id, state, token, presentation.outcome = sql.row(_LOCK_SLOT, [presentation.pk], prepared=True)
     correction = presentation.outcome in ANSWERED
     if not correction:
         holds = state == models.SlotState.LEASED and token == presentation.token
@@ -176,15 +194,15 @@ def _take_work(presentation: models.Presentation, standing: Standing, answer: An
 def _settle(presentation: models.Presentation, slot_id: int, unit_id: int, *, holds: bool, free: bool) -> None:
     """Fill the slot if this rater holds it or it is free; else the answer is late."""
     fills = holds or (free and not _has_answered(presentation) and not _at_limit(presentation))
-    if fills:
-        models.Slot.objects.filter(pk=slot_id).update(
-            state=models.SlotState.DONE, rater=presentation.rater_id, token=presentation.token, expires_at=None
-        )
-    _end(presentation, models.PresentationOutcome.SUBMITTED if fills else models.PresentationOutcome.LATE)
-    if fills:
-        done, slots = sql.row(_FILL_UNIT, [unit_id])
-        if done >= slots:
-            campaign_full_check(presentation.campaign, presentation.pk)
+    if not fills:
+        _end(presentation, models.PresentationOutcome.LATE)
+        return
+    filled: dict[str, Any] = {"slot": slot_id, "unit": unit_id, "presentation": presentation.pk}
+    filled |= {"rater": presentation.rater_id, "token": presentation.token}
+    done, slots = sql.row(_FILL, filled, prepared=True)
+    presentation.outcome = models.PresentationOutcome.SUBMITTED
+    if done >= slots:
+        campaign_full_check(presentation.campaign, presentation.pk)
 
 
 def _has_answered(presentation: models.Presentation) -> bool:
@@ -212,18 +230,22 @@ def _end(presentation: models.Presentation, outcome: models.PresentationOutcome)
 
 def _write_ratings(presentation: models.Presentation, answer: Answer, correction: bool) -> int:
     """Append the ratings that differ from the current ones; return their number."""
+    current = _current_ratings(presentation) if correction else {}
+    changes = list(_changes(presentation, answer, lambda *asked: current.get(asked)))
+    if changes:
+        shared = {"campaign": presentation.campaign_id, "presentation": presentation.pk, "unit": presentation.unit_id}
+        shared |= {"rater": presentation.rater_id, "extra": presentation.outcome == models.PresentationOutcome.LATE}
+        each = {name: [fields[name] for _, fields in changes] for name in _OF_EACH}
+        sql.execute(_INSERT, shared | each | {"number": [number for number, _ in changes]}, prepared=True)
+    return len(changes)
+
+
+def _current_ratings(presentation: models.Presentation) -> dict[tuple[int, int, int | None], models.Rating]:
+    """Return the newest rating of each text, criterion and turn."""
     shown = models.UnitResponse.objects.filter(unit=presentation.unit_id).order_by()
-    responses = dict(shown.values_list("number", "response_id"))
-    stored = models.Rating.objects.filter(presentation=presentation).order_by("revision") if correction else ()
-    current = {(rating.response_id, rating.criterion_id, rating.turn): rating for rating in stored}
-    is_late = presentation.outcome == models.PresentationOutcome.LATE
-    changes = _changes(presentation, answer, lambda number, *asked: current.get((responses[number], *asked)))
-    new = [
-        models.Rating(**fields, response_id=responses[number], extra=is_late, sent_at=Now())
-        for number, fields in changes
-    ]
-    models.Rating.objects.bulk_create(new)
-    return len(new)
+    numbers = dict(shown.values_list("response_id", "number"))
+    stored = models.Rating.objects.filter(presentation=presentation).order_by("revision")
+    return {(numbers[rating.response_id], rating.criterion_id, rating.turn): rating for rating in stored}
 
 
 def _changes(

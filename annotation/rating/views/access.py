@@ -5,11 +5,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from annotation.models import Admission, Campaign, Participation, Presentation, Rater
-from annotation.models.accounts import not_being_deleted
+from annotation.rating.selectors.arrivals import campaign_of_link, participation_of_token, presentation_of_token
 from annotation.rating.selectors.raters import is_recruited
 from annotation.rating.services.rater_accounts import rater_of_account
 from annotation.rating.services.raters import rater_of_token
@@ -24,8 +23,7 @@ COOKIE_SECONDS = 365 * 24 * 3600
 
 def campaign_or_404(link_token: UUID) -> Campaign:
     """Return the campaign of a link; raters read a page of their own if it leads to none."""
-    rows = Campaign.objects.select_related("project", "dataset").filter(not_being_deleted("project"))
-    campaign = rows.filter(link_token=link_token, imported=False).first()
+    campaign = campaign_of_link(link_token)
     if campaign is None:
         raise LinkGone("No campaign has this link.")
     return campaign
@@ -69,8 +67,7 @@ def participation_here(request: HttpRequest, campaign: Campaign) -> Participatio
     token = _access_token(request, campaign)
     if token is None:
         return None
-    rows = Participation.objects.select_related("rater")
-    return rows.filter(campaign=campaign, rater__access_token=token).first()
+    return participation_of_token(campaign, token)
 
 
 def participation_or_404(request: HttpRequest, campaign: Campaign) -> Participation:
@@ -85,8 +82,10 @@ def presentation_or_404(campaign: Campaign, rater: Rater, token: str) -> Present
         uuid = UUID(token)
     except ValueError as error:
         raise Http404("No such unit.") from error
-    rows = Presentation.objects.select_related("check_unit__item")
-    return get_object_or_404(rows, campaign=campaign, rater=rater, token=uuid)
+    presentation = presentation_of_token(campaign, rater, uuid)
+    if presentation is None:
+        raise Http404("No such unit.")
+    return presentation
 
 
 def _access_token(request: HttpRequest, campaign: Campaign) -> UUID | None:

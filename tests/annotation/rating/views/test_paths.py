@@ -168,7 +168,7 @@ def test_an_answer_takes_a_bounded_number_of_queries(
     client = joined(campaign)
     client.get(url("work", campaign))
     answer(client, campaign)
-    with django_assert_max_num_queries(25):  # type: ignore[attr-defined]
+    with django_assert_max_num_queries(20):  # type: ignore[attr-defined]
         answer(client, campaign)  # store it, hand out the next item and render it
 
 
@@ -445,3 +445,25 @@ def test_a_campaign_for_a_providers_raters_admits_none_by_its_own_link(project: 
     refused = client.post(url("consent", campaign), {"agree": "1"})
     assert refused.status_code == 400
     assert not Participation.objects.filter(campaign=campaign).exists()
+
+
+def test_questions_in_memory_are_those_of_this_screen_and_language(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project))
+    screens = []
+    for language in ("en", "de", "en"):
+        client = joined(campaign)
+        client.cookies["assay_rater_language"] = language
+        page = client.get(url("work", campaign)).content.decode()
+        token = latest().token.hex[:8]
+        assert len(set(re.findall(r'name="r0-relevance\.(\w+)"', page))) == 1
+        assert f'name="r0-relevance.{token}"' in page
+        assert "\ue000" not in page
+        screens.append(page[page.index("<fieldset") : page.index("</fieldset>")].replace(token, ""))
+    english, german, again = screens
+    assert english == again != german
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    answered = latest()
+    answer(client, campaign)
+    page = client.get(f"{url('work', campaign)}?unit={answered.token}").content.decode()
+    assert re.search(r'value="4" checked', page)
