@@ -310,7 +310,7 @@ def test_units_of_one_item_correlate_smoothed_sentence_scores(label: str) -> Non
 def sentence_score(label: str, hypothesis: str, references: slow.Weighted) -> float:
     """Return BLEU+1; for ΔBLEU, the top weight replaces one, and a negative bigram numerator is set to 0."""
     if label != "ΔBLEU":
-        return slow.bleu_plus_one(hypothesis, [text for text, _ in references])
+        return slow.bleu_plus_one(hypothesis, tuple(text for text, _ in references))
     hyp_len, ref_len, unigrams, bigrams, unigram_total, bigram_total = slow.delta_sums(hypothesis, references)
     if unigrams <= 0:
         return 0.0
