@@ -7,6 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 import dj_database_url
 from environs import Env
 from kombu import Queue
+from whitenoise.compress import Compressor
 
 from annotation.recruitment.providers import PROVIDERS
 from config.embedded_postgres import EmbeddedPostgres
@@ -204,6 +205,7 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")  # maps are for developers alone
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.int("DATA_UPLOAD_MAX_MEMORY_SIZE", 64 * 1024 * 1024)
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 256 * 1024 * 1024)

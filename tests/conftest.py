@@ -48,7 +48,7 @@ LONG = (
 NOTICEABLE = 4  # seconds of a file; shorter ones follow in random order
 
 
-# Files that copy one large world: one process runs them all and builds it once.
+# Files that copy one large world, or import PyTorch: one process runs them all and does it once.
 TOGETHER = {
     "tests/api/": "api",
     "tests/annotation/overview/": "api",
@@ -56,6 +56,8 @@ TOGETHER = {
     "tests/annotation/transfer/test_moving.py": "api",
     "tests/demo/": "demo",
     "tests/annotation/demo/": "demo",
+    **dict.fromkeys(("tests/metrics/scoring/qe/", "tests/metrics/cli/test_quality.py"), "torch"),
+    "tests/metrics/services/test_quality_training.py": "torch",
 }
 
 
@@ -94,14 +96,24 @@ def begin_with_the_longest(items: list[pytest.Item], seconds: Mapping[str, float
     items.sort(key=rank)
 
 
-def pytest_collection_finish() -> None:
-    """What was imported stays: nothing is gained by looking through it for garbage again and again.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported and collected stays: nothing is gained by looking through it for garbage again and again.
 
-    Looks at young objects are rarer, too: half the time of collecting, a hundredth of Python's.
+    Later looks at young objects are rarer, too: half the time of collecting, a hundredth of Python's.
     """
-    gc.collect()
+    gc.disable()
+    result = yield
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+    gc.enable()
+    return result
+
+
+def folder_of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that all processes of this run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
@@ -116,11 +128,10 @@ def django_db_modify_db_settings(
     """Migrations take 20 seconds: none of them is run again where its result is there."""
     if not django_db_use_migrations or django_db_keepdb:
         return
-    own = tmp_path_factory.getbasetemp()
     cache = getattr(pytestconfig, "cache", None)
     with django_db_blocker.unblock():
         copy_what_is_migrated(
-            shared=own.parent if "PYTEST_XDIST_WORKER" in os.environ else own,
+            shared=folder_of_run(tmp_path_factory),
             cache=cache.mkdir("migrated") if cache else None,
         )
 
@@ -225,8 +236,8 @@ def as_user() -> Callable[[User], Client]:
 
 
 @pytest.fixture(scope="session")
-def nursery(django_db_setup: None) -> Iterator[Nursery]:
-    with running_nursery() as process:
+def nursery(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    with running_nursery(folder_of_run(tmp_path_factory)) as process:
         yield process
 
 

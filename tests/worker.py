@@ -1,18 +1,18 @@
 """Real Celery workers for tests, forked from a process that has imported the project."""
 
+import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-import django
-from django.db import connection, connections
+from django.db import connection
 from kombu import pools
 
 from config.celery import app
@@ -21,80 +21,43 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Nursery:
-    """A process that imports the project once and forks workers, each in a tenth of a second.
+    """A connection to ``tests/nursery.py``, which forks a worker in a tenth of a second.
 
-    It and its workers end with the process that started it, which holds its standard input.
+    All processes of a run have one folder: the first that needs the nursery begins it.
     """
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        self.environment = environment
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.worker"],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.environment, self.port_file = environment, folder / "nursery.port"
+        with (folder / "nursery.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.connection = self._connected() or self._begun()
 
     def request(self, *words: str | int) -> int:
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(" ".join(map(str, words)) + "\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+        self.connection.sendall((" ".join(map(str, words)) + "\n").encode())
+        return int(self.connection.recv(1024))
 
     def close(self) -> None:
-        self.process.communicate()
+        self.connection.close()
 
+    def _connected(self) -> socket.socket | None:
+        """Return a connection to the nursery that runs; None if it has ended, or is about to."""
+        try:
+            self.connection = socket.create_connection(("127.0.0.1", int(self.port_file.read_text())))
+        except (FileNotFoundError, ConnectionError):
+            return None
+        try:
+            self.request("alive", 0)
+        except (ConnectionError, ValueError):
+            self.connection.close()
+            return None
+        return self.connection
 
-def serve_forks() -> None:
-    """Serve one request per line: ``start 0`` forks a worker, ``alive PID`` tells whether one still runs."""
-    django.setup()
-    from celery.bin.celery import celery  # its imports need the app registry
-
-    app.loader.import_default_modules()
-    connections.close_all()
-    running: set[int] = set()
-    for line in sys.stdin:
-        verb, argument = line.split()
-        if verb == "start":
-            pid = os.fork()
-            if not pid:
-                _work(celery)
-            running.add(pid)
-            answer = pid
-        else:
-            pid = int(argument)
-            if pid in running and os.waitpid(pid, os.WNOHANG)[0]:
-                running.discard(pid)
-            answer = int(pid in running)
-        sys.stdout.write(f"{answer}\n")
-        sys.stdout.flush()
-    for pid in running:
-        with suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
-
-
-def _work(celery: Any) -> None:
-    """Become a worker with its own process group and without the nursery's pipes."""
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    arguments = [
-        *("--quiet", "-A", "config", "worker", "--beat", "--loglevel=warning"),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-    ]
-    sys.argv = ["celery", *arguments]
-    status = 1
-    try:
-        celery(arguments, standalone_mode=False)
-        status = 0
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else 1
-    finally:
-        os._exit(status)
+    def _begun(self) -> socket.socket:
+        command = [sys.executable, "-m", "tests.nursery", str(self.port_file)]
+        subprocess.run(command, cwd=ROOT, env=self.environment, check=True)
+        connection = self._connected()
+        assert connection, "the nursery has ended"
+        return connection
 
 
 class Worker:
@@ -103,7 +66,7 @@ class Worker:
         self.start()
 
     def start(self) -> None:
-        self.pid = self.nursery.request("start", 0)
+        self.pid = self.nursery.request("start", connection.settings_dict["NAME"])
 
     def is_alive(self) -> bool:
         return bool(self.nursery.request("alive", self.pid))
@@ -123,8 +86,8 @@ class Worker:
 
 
 @contextmanager
-def running_nursery() -> Iterator[Nursery]:
-    """Prepare workers on the current test database; ``Worker.start`` forks one."""
+def running_nursery(folder: Path) -> Iterator[Nursery]:
+    """Prepare workers on the current test database; ``Worker.start`` forks one. ``folder`` is one for the whole run."""
     database = connection.settings_dict
     account = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}"
     address = f"{account}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
@@ -139,7 +102,7 @@ def running_nursery() -> Iterator[Nursery]:
         "HEARTBEAT_SECONDS": "1",
         "WEBHOOK_PRIVATE_ADDRESSES": "true",  # a test's receiver is on this machine
     }
-    nursery = Nursery(environment)
+    nursery = Nursery(folder, environment)
     try:
         yield nursery
     finally:
@@ -170,7 +133,3 @@ def wait_until(condition, *, seconds: float = 60, every: float = 0.1) -> None:  
         if time.monotonic() > ends:
             raise AssertionError(f"Not within {seconds} s: {condition.__name__} is still {value!r}")
         time.sleep(every)
-
-
-if __name__ == "__main__":
-    serve_forks()

@@ -1,12 +1,14 @@
 """Rated outputs as a table of raters and outputs, each different text once."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from annotation.rating.selectors.ratings import rater_places
 from correlations.selectors.inputs import FloatArray, IntArray
 from correlations.services.inputs import StudyInputs
+from correlations.stats.closeness import GivenRatings
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,20 @@ class RatedOutputs:
     ratings: FloatArray  # (R, N); NaN where the rater did not rate the output
     system: IntArray  # (N,), of one system that gave it
     item: IntArray  # (N,)
+
+    @cached_property
+    def given(self) -> GivenRatings:
+        return GivenRatings.of(self.ratings)
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Return the mean rating (N,) of each output."""
+        return np.asarray(np.nansum(self.ratings, axis=0) / (~np.isnan(self.ratings)).sum(axis=0))
+
+    @cached_property
+    def mean(self) -> float:
+        """Return the mean of all ratings."""
+        return float(np.nanmean(self.ratings))
 
     @classmethod
     def of(cls, inputs: StudyInputs, project_id: int) -> "RatedOutputs | None":

@@ -131,7 +131,7 @@ def _with_agreement(tested: StandIn, candidate: FloatArray, outputs: RatedOutput
     if not tested.raters:
         return tested
     place = {rater: index for index, rater in enumerate(outputs.raters.tolist())}
-    r, p = agreement_with_others(outputs.ratings, candidate)
+    r, p = agreement_with_others(outputs.given, candidate)
     raters = (
         replace(each, agreement=finite_or_none(r[place[each.rater]]), agreement_p=float(p[place[each.rater]]))
         for each in tested.raters
@@ -153,7 +153,7 @@ def _fitted(scores: FloatArray, outputs: RatedOutputs) -> FittedScores:
 
 
 def _one_rating(candidate: FloatArray, outputs: RatedOutputs) -> FloatArray:
-    return np.where(np.isfinite(candidate), np.nanmean(outputs.ratings), np.nan)
+    return np.where(np.isfinite(candidate), outputs.mean, np.nan)
 
 
 def _winning_rates(tested: StandIn) -> dict[str, float]:
@@ -165,7 +165,7 @@ def _lead(
 ) -> tuple[float | None, dict[str, float | None]]:
     """Return a candidate's lead over one rating for all, and by the margins that were tested whether it is larger."""
     leads = {
-        whom: lead_over(outputs.ratings, candidate, one_rating, margin=margin.epsilon)
+        whom: lead_over(outputs.given, candidate, one_rating, margin=margin.epsilon)
         for whom, margin in tested.margins.items()
     }
     lead = next((finite_or_none(each.difference) for each in leads.values()), None)
@@ -177,7 +177,7 @@ def _tested(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> Stand
     if len(outputs.raters) < 2:
         return StandIn(scale, n_outputs, None, (), (), {}, "one rater rated all outputs: there is no other to compare")
     tests = {
-        key: alternative_annotator_test(outputs.ratings, candidate, epsilon=epsilon) for key, epsilon in MARGINS.items()
+        key: alternative_annotator_test(outputs.given, candidate, epsilon=epsilon) for key, epsilon in MARGINS.items()
     }
     whole = next(iter(tests.values()))
     tested = whole.tested
@@ -217,6 +217,4 @@ def _on_scale(human: HumanSide, metric: Metric, scores: FloatArray, outputs: Rat
 
 
 def _by_lines(scores: FloatArray, outputs: RatedOutputs) -> FloatArray:
-    rated = ~np.isnan(outputs.ratings)
-    means = np.nansum(outputs.ratings, axis=0) / rated.sum(axis=0)
-    return on_rating_scale(scores, means, outputs.item)
+    return on_rating_scale(scores, outputs.means, outputs.item)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from correlations.stats.closeness import Alignment, GivenRatings
 from correlations.stats.intervals import LEVELS, NOWHERE, Interval
 from correlations.stats.ranks import Bools, Floats, Ints
 
-Alignment = Literal["distance", "agreement"]
 ENOUGH_ITEMS = 30  # of a rater, for the test's normal approximation
 PASS_FROM = 0.5  # the winning rate
 MARGINS = {"crowd": 0.1, "skilled": 0.15, "experts": 0.2}  # epsilon by whom the candidate would replace
 FOLDS = 10  # of items, so that no rating of an item puts its own scores on the scale
 LEVEL = 0.05  # of false discoveries among the raters beaten
 NO_RATERS = f"no rater has {ENOUGH_ITEMS} items that another rater and the candidate rated"
-_TIE = 1e-9  # as a share of the span of ratings: distances that differ by less are equal but for rounding
 
 
 @dataclass(frozen=True)
@@ -107,24 +106,32 @@ def regression_estimate(rated: ArrayLike, scores_of_rated: ArrayLike, scores_of_
         raise ValueError(f"rated has {n} ratings and scores_of_rated {g.size} scores: they are of the same outputs")
     if every.size < n:
         raise ValueError(f"scores_of_all has {every.size} scores, scores_of_rated {n}: the rated outputs are among all")
-    mean = float(y.mean())
-    variance = float(y.var(ddof=1))
-    mean_error = math.sqrt(variance / n)
-    mean_interval = _t_interval(mean, mean_error, n - 1)
     for name, side in (("ratings", y), ("scores of rated outputs", g)):
         if (side == side[0]).all():
-            return RegressionEstimate(
-                estimate=math.nan,
-                standard_error=math.nan,
-                interval=NOWHERE,
-                mean=mean,
-                mean_error=mean_error,
-                mean_interval=mean_interval,
-                saved=math.nan,
-                at_most=math.nan,
-                correlation=math.nan,
-                reason=f"the {name} are constant",
-            )
+            return _mean_alone(y, f"the {name} are constant")
+    return _regression(y, g, every)
+
+
+def _mean_alone(y: Floats, reason: str) -> RegressionEstimate:
+    mean = float(y.mean())
+    mean_error = math.sqrt(float(y.var(ddof=1)) / y.size)
+    return RegressionEstimate(
+        estimate=math.nan,
+        standard_error=math.nan,
+        interval=NOWHERE,
+        mean=mean,
+        mean_error=mean_error,
+        mean_interval=_t_interval(mean, mean_error, y.size - 1),
+        saved=math.nan,
+        at_most=math.nan,
+        correlation=math.nan,
+        reason=reason,
+    )
+
+
+def _regression(y: Floats, g: Floats, every: Floats) -> RegressionEstimate:
+    n, mean, variance = y.size, float(y.mean()), float(y.var(ddof=1))
+    mean_error = math.sqrt(variance / n)
     around = g - g.mean()
     squares = float(around @ around)
     slope = float(around @ y) / squares
@@ -141,7 +148,7 @@ def regression_estimate(rated: ArrayLike, scores_of_rated: ArrayLike, scores_of_
         interval=_t_interval(estimate, error, n - 2),
         mean=mean,
         mean_error=mean_error,
-        mean_interval=mean_interval,
+        mean_interval=_t_interval(mean, mean_error, n - 1),
         saved=1 - spread / mean_error**2,
         at_most=1 - left / variance,
         correlation=float(np.clip(slope * math.sqrt(squares / ((n - 1) * variance)), -1, 1)),
@@ -241,7 +248,7 @@ class AlternativeAnnotatorTest:
 
 
 def alternative_annotator_test(
-    ratings: ArrayLike, candidate: ArrayLike, *, epsilon: float, alignment: Alignment = "distance"
+    ratings: ArrayLike | GivenRatings, candidate: ArrayLike, *, epsilon: float, alignment: Alignment = "distance"
 ) -> AlternativeAnnotatorTest:
     """Test whether a metric or a judge may stand in for a rater: the alternative annotator test.
 
@@ -251,7 +258,7 @@ def alternative_annotator_test(
 
     Parameters
     ----------
-    ratings : (raters, items) float
+    ratings : (raters, items) float, or GivenRatings
         In points, or numbers of labels; NaN where the rater did not rate the item.
     candidate : (items,) float
         The judge's ratings, or the metric's scores put on the same scale; NaN if missing.
@@ -288,17 +295,25 @@ def alternative_annotator_test(
     >>> result.passed, result.winning_rate, result.advantage
     (True, 1.0, 1.0)
     """
-    given, candidates = _checked_ratings(ratings, candidate)
+    given = GivenRatings.of(ratings)
+    candidates = given.candidate(candidate)
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon is {epsilon!r}: it lies in [0, 1), for example 0.1 for crowds")
     if alignment not in ("distance", "agreement"):
         raise ValueError(f'alignment is {alignment!r}: accepted are "distance" and "agreement"')
-    rater, _, outcome = _outcomes(given, candidates, alignment)
-    n_items = np.bincount(rater, minlength=len(given))
+    return _tests_of_raters(given, candidates, epsilon, alignment)
+
+
+def _tests_of_raters(
+    given: GivenRatings, candidates: Floats, epsilon: float, alignment: Alignment
+) -> AlternativeAnnotatorTest:
+    rater, _, outcome = given.outcomes(candidates, alignment)
+    n_raters = given.n_raters
+    n_items = np.bincount(rater, minlength=n_raters)
     tested = n_items >= ENOUGH_ITEMS
-    p_values, advantages = np.full(len(given), np.nan), np.full(len(given), np.nan)
+    p_values, advantages = np.full(n_raters, np.nan), np.full(n_raters, np.nan)
     at_least_as_close, total, squares = (
-        np.bincount(rater, each, len(given)).astype(np.float64)[tested] for each in (outcome <= 0, outcome, outcome**2)
+        np.bincount(rater, each, n_raters).astype(np.float64)[tested] for each in (outcome <= 0, outcome, outcome**2)
     )
     advantages[tested] = at_least_as_close / n_items[tested]
     p_values[tested] = _below(total, squares, n_items[tested], epsilon)
@@ -327,7 +342,7 @@ class Lead(NamedTuple):
 
 
 def lead_over(
-    ratings: ArrayLike,
+    ratings: ArrayLike | GivenRatings,
     candidate: ArrayLike,
     other: ArrayLike,
     *,
@@ -342,7 +357,7 @@ def lead_over(
 
     Parameters
     ----------
-    ratings : (raters, items) float
+    ratings : (raters, items) float, or GivenRatings
     candidate, other : (items,) float
         Items are counted that both have.
     margin : float
@@ -362,11 +377,11 @@ def lead_over(
     >>> round(lead.difference, 2), lead.p < 0.001
     (0.53, True)
     """
-    given, candidates = _checked_ratings(ratings, candidate)
-    _, others = _checked_ratings(ratings, other)
+    given = GivenRatings.of(ratings)
+    candidates, others = given.candidate(candidate), given.candidate(other)
     both = ~np.isnan(candidates) & ~np.isnan(others)
     (_, item, of_candidate), (_, _, of_other) = (
-        _outcomes(given, np.where(both, side, np.nan), alignment) for side in (candidates, others)
+        given.outcomes(np.where(both, side, np.nan), alignment) for side in (candidates, others)
     )
     n_raters = np.bincount(item)
     rated = n_raters > 0
@@ -378,45 +393,6 @@ def lead_over(
     total, squares = -differences.sum(keepdims=True), (differences**2).sum(keepdims=True)
     p = _below(total, squares, np.array([n_items]), -margin)
     return Lead(float(differences.mean()), float(p[0]), n_items)
-
-
-class _Outcomes(NamedTuple):
-    """Whose rating, of which item, and who is closer to the others: 1 the rater alone, -1 the candidate alone, 0 a tie.
-
-    A tie counts for both. What the candidate or no other rater rated is left out.
-    """
-
-    rater: Ints
-    item: Ints
-    outcome: Floats
-
-
-def _outcomes(given: Floats, candidates: Floats, alignment: Alignment) -> _Outcomes:
-    rater, item = np.nonzero(~np.isnan(given))  # of hundreds of raters each rates a few items
-    values, others = given[rater, item], np.bincount(item, minlength=candidates.size)[item] - 1
-    farther = (_distances if alignment == "distance" else _disagreements)(values, item, candidates, others)
-    counted = (others > 0) & ~np.isnan(candidates[item])
-    return _Outcomes(rater[counted], item[counted], np.sign(farther[counted]))
-
-
-def _distances(values: Floats, item: Ints, candidates: Floats, others: Ints) -> Floats:
-    """Return how much farther from the others' ratings the candidate is than the rater, of each rating; ties are 0.
-
-    Of two values the one with the smaller squared distance to others is the one closer to their mean.
-    """
-    of_others = np.bincount(item, values, candidates.size)[item] - values
-    difference = np.abs(others * candidates[item] - of_others) - np.abs(others * values - of_others)
-    span = float(np.max(values, initial=0) - np.min(values, initial=0))
-    return np.where(np.abs(difference) <= _TIE * others * max(span, 1.0), 0.0, difference)
-
-
-def _disagreements(values: Floats, item: Ints, candidates: Floats, others: Ints) -> Floats:
-    """Return how many more of the others gave the rater's label than gave the candidate's, of each rating."""
-    labels, code = np.unique(np.concatenate([values, candidates]), return_inverse=True)
-    own, candidate = code[: values.size], code[values.size :][item]
-    counts = np.zeros((labels.size, candidates.size), dtype=np.int64)
-    np.add.at(counts, (own, item), 1)
-    return np.asarray(counts[own, item] - 1 - counts[candidate, item] + (own == candidate), dtype=np.float64)
 
 
 def _below(total: Floats, squares: Floats, n: Ints, epsilon: float) -> Floats:
@@ -453,15 +429,3 @@ def _finite(name: str, values: ArrayLike) -> Floats:
     if broken.size:
         raise ValueError(f"{name}[{broken[0]}] is {array[broken[0]]}: finite is expected")
     return array
-
-
-def _checked_ratings(ratings: ArrayLike, candidate: ArrayLike) -> tuple[Floats, Floats]:
-    given, candidates = np.asarray(ratings, dtype=np.float64), np.asarray(candidate, dtype=np.float64)
-    if given.ndim != 2 or len(given) < 2:
-        raise ValueError(f"ratings has shape {given.shape}: (raters, items) with at least 2 raters is expected")
-    if candidates.shape != given.shape[1:]:
-        raise ValueError(f"candidate has shape {candidates.shape}: one for each of {given.shape[1]} items is expected")
-    for name, side in (("ratings", given), ("candidate", candidates)):
-        if np.isinf(side).any():
-            raise ValueError(f"{name} has an infinite value: finite, or NaN if missing, is expected")
-    return given, candidates

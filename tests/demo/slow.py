@@ -1,8 +1,9 @@
-"""BLEU by sacrebleu, ΔBLEU with loops and fractions, units and coefficients by scipy."""
+"""BLEU by sacrebleu, ΔBLEU with loops and exact weights, units and coefficients by scipy."""
 
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -12,15 +13,17 @@ from scipy import stats
 from tests.demo import raw
 
 Weighted = list[tuple[str, Fraction]]
+TWELFTHS = 12  # of which every weight is a whole number: six values of two criteria on a scale of four steps
 
 
+@cache
 def plain_bleu(order: int = 2) -> BLEU:
     return BLEU(max_ngram_order=order, tokenize="none", smooth_method="none", lowercase=True)
 
 
-def bleu_plus_one(hypothesis: str, texts: Sequence[str], order: int = 2) -> float:
-    """Compute BLEU+1 (Nakov et al. 2012) with sacrebleu."""
-    bleu = BLEU(
+@cache
+def smoothed_bleu(order: int = 2) -> BLEU:
+    return BLEU(
         max_ngram_order=order,
         tokenize="none",
         smooth_method="add-k",
@@ -28,9 +31,15 @@ def bleu_plus_one(hypothesis: str, texts: Sequence[str], order: int = 2) -> floa
         effective_order=True,
         lowercase=True,
     )
-    return bleu.sentence_score(hypothesis, list(texts)).score / 100
 
 
+@cache
+def bleu_plus_one(hypothesis: str, texts: tuple[str, ...], order: int = 2) -> float:
+    """Compute BLEU+1 (Nakov et al. 2012) with sacrebleu."""
+    return smoothed_bleu(order).sentence_score(hypothesis, list(texts)).score / 100
+
+
+@cache
 def ngrams(text: str, order: int) -> Counter[tuple[str, ...]]:
     tokens = text.lower().split()
     return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
@@ -40,21 +49,24 @@ def delta_sums(hypothesis: str, references: Weighted, order: int = 2) -> list[Fr
     """Return [hyp_len, ref_len, numerators, denominators] of an item (Galley et al. 2015, section 3)."""
     length = len(hypothesis.split())
     closest = min((abs(len(text.split()) - length), len(text.split())) for text, _ in references)[1]
-    top = max(weight for _, weight in references)
+    weights = [weight * TWELFTHS for _, weight in references]
+    assert all(weight.denominator == 1 for weight in weights)
+    top = max(weights).numerator
     above, below = [], []
     for n in range(1, order + 1):
-        counts = [(ngrams(text, n), weight) for text, weight in references]
-        numerator = denominator = Fraction(0)
+        counts = [(ngrams(text, n), weight.numerator) for (text, _), weight in zip(references, weights, strict=True)]
+        numerator = denominator = 0
         for gram, count in ngrams(hypothesis, n).items():
             matches = [weight * min(count, held[gram]) for held, weight in counts if held[gram]]
-            numerator += max(matches, default=Fraction(0))
+            numerator += max(matches, default=0)
             denominator += top * count
-        above.append(numerator)
-        below.append(denominator)
+        above.append(Fraction(numerator, TWELFTHS))
+        below.append(Fraction(denominator, TWELFTHS))
     return [Fraction(length), Fraction(closest), *above, *below]
 
 
-def bleu_sums(hypothesis: str, texts: Sequence[str], order: int = 2) -> list[Fraction]:
+@cache
+def bleu_sums(hypothesis: str, texts: tuple[str, ...], order: int = 2) -> list[Fraction]:
     """Return sacrebleu's counts for an item, in the order of `delta_sums`."""
     score = plain_bleu(order).corpus_score([hypothesis], [[text] for text in texts])
     return [Fraction(n) for n in (score.sys_len, score.ref_len, *score.counts, *score.totals)]
@@ -77,7 +89,7 @@ def item_sums(metric: str, subset: str, order: int = 2) -> dict[str, dict[str, l
         references = raw.chosen(item, subset)
         if not references or (metric == "delta_bleu" and max(weight for _, weight in references) <= 0):
             continue
-        texts = [text for text, _ in references]
+        texts = tuple(text for text, _ in references)
         sums_by_item[item] = {
             system: _sums(metric, raw.outputs()[system, item], references, texts, order)
             for system in raw.HYPOTHESIS_NAMES
@@ -85,7 +97,7 @@ def item_sums(metric: str, subset: str, order: int = 2) -> dict[str, dict[str, l
     return sums_by_item
 
 
-def _sums(metric: str, hypothesis: str, references: Weighted, texts: list[str], order: int) -> list[Fraction]:
+def _sums(metric: str, hypothesis: str, references: Weighted, texts: tuple[str, ...], order: int) -> list[Fraction]:
     if metric == "delta_bleu":
         return delta_sums(hypothesis, references, order)
     if metric == "bleu":
@@ -105,7 +117,7 @@ class SlowStudy:
 
     def __init__(self, metric: str, subset: str, *, order: int = 2) -> None:
         self.metric = metric
-        scale = 12 if metric == "delta_bleu" else 1
+        scale = TWELFTHS if metric == "delta_bleu" else 1
         sums = item_sums(metric, subset, order)
         means = raw.mean_rating(raw.HYPOTHESIS_NAMES)
         self.items = tuple(sums)

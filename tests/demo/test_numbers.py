@@ -11,7 +11,6 @@ from pathlib import Path
 import krippendorff
 import numpy as np
 import pandas as pd
-import pingouin
 import pytest
 from django.db import connection, transaction
 from scipy import stats
@@ -311,7 +310,7 @@ def test_units_of_one_item_correlate_smoothed_sentence_scores(label: str) -> Non
 def sentence_score(label: str, hypothesis: str, references: slow.Weighted) -> float:
     """Return BLEU+1; for ΔBLEU, the top weight replaces one, and a negative bigram numerator is set to 0."""
     if label != "ΔBLEU":
-        return slow.bleu_plus_one(hypothesis, [text for text, _ in references])
+        return slow.bleu_plus_one(hypothesis, tuple(text for text, _ in references))
     hyp_len, ref_len, unigrams, bigrams, unigram_total, bigram_total = slow.delta_sums(hypothesis, references)
     if unigrams <= 0:
         return 0.0
@@ -366,6 +365,8 @@ def test_alpha_equals_the_krippendorff_library(campaign: str, criterion: int) ->
 @pytest.mark.parametrize("criterion", [0, 1])
 def test_icc_equals_pingouins_and_scipys(criterion: int) -> None:
     """Some raters rated a text twice: scipy's F over all that count; pingouin needs the same number of each text."""
+    import pingouin  # here, because it takes each process that imports it half a second
+
     data = ratings(demo_data.REFERENCE_CAMPAIGN, criterion).drop_duplicates(["judge", "response"], keep="last")
     values = [group.to_numpy() for _, group in data.groupby("response")["value"]]
     f = stats.f_oneway(*values).statistic

@@ -1,7 +1,6 @@
 import krippendorff
 import numpy as np
 import pandas as pd
-import pingouin
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -113,6 +112,8 @@ def test_icc_equals_shrout_and_fleiss_printed_value():
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own use of pandas
 @pytest.mark.parametrize("seed", [1, 2])
 def test_icc_and_its_intervals_equal_pingouins_on_balanced_ratings(seed):
+    import pingouin  # here, because it takes each process that imports it half a second
+
     rng = np.random.default_rng(seed)
     rows = (rng.normal(3, 1, (12, 1)) + rng.normal(0, 1, (12, 4))).round(2)
     frame = pd.DataFrame(

@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-import pingouin
 import pytest
 from scipy import stats
 
@@ -64,6 +63,8 @@ def test_rank_coefficients_of_a_normal_distribution_are_put_on_pearsons_scale(r:
 
 def test_halves_of_a_panel_step_up_to_cronbachs_alpha() -> None:
     """Cronbach 1951: alpha is the mean of all split-half coefficients."""
+    import pingouin  # here, because it takes each process that imports it half a second
+
     rng = np.random.default_rng(1)
     ratings = panel(rng.normal(size=(2, 500)), rng, raters=6, of_output=6)
     frame = pd.DataFrame({"t": ratings.system, "s": ratings.segment, "r": ratings.rater, "value": ratings.value})

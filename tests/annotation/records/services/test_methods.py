@@ -8,7 +8,6 @@ from decimal import Decimal
 import krippendorff
 import numpy as np
 import pandas as pd
-import pingouin
 import pytest
 from django.conf import settings
 from markdown_it import MarkdownIt
@@ -70,6 +69,8 @@ def sentences(campaign: Campaign) -> str:
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own use of pandas
 def test_agreement_equals_krippendorff_and_pingouin(campaign: Campaign) -> None:
     """Oracles: krippendorff.alpha and pingouin.intraclass_corr (ICC1, ICC1k, their 95% intervals)."""
+    import pingouin  # here, because it takes each process that imports it half a second
+
     (criterion,) = campaign_facts(campaign).criteria
     alpha = krippendorff.alpha(np.array(VALUES, dtype=float), level_of_measurement="ordinal")
     assert criterion.alpha.alpha == pytest.approx(alpha)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+from metrics.scoring.qe.forward import predictions
+from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.vocabulary import Vocabulary
 
-from metrics.scoring.qe.forward import predictions  # noqa: E402 # after the skip
-from metrics.scoring.qe.options import QualityOptions  # noqa: E402
-from metrics.scoring.qe.torch_network import Gru, Network, Optimizer, Places, rank_loss, squared_error  # noqa: E402
-from metrics.scoring.qe.vocabulary import Vocabulary  # noqa: E402
-
+torch: Any
+own: Any  # what the network is made of
 WORDS = [f"w{number}" for number in range(8)]
 VOCABULARY = Vocabulary(WORDS, WORDS)
 RNG = np.random.default_rng(3)
@@ -23,8 +24,16 @@ OUTPUTS = [RNG.integers(0, 9, size=length) for length in (4, 6, 1, 2, 2)]
 SMALL = QualityOptions(embedding=6, dropout=0.0)
 
 
-def network(options: QualityOptions) -> Network:
-    return Network(options, VOCABULARY, 4.5, 1)
+@pytest.fixture(scope="module", autouse=True)
+def _import_torch() -> None:
+    """Import it for these tests alone: it takes each process a second."""
+    global torch, own
+    torch = pytest.importorskip("torch")
+    own = importlib.import_module("metrics.scoring.qe.torch_network")
+
+
+def network(options: QualityOptions) -> Any:
+    return own.Network(options, VOCABULARY, 4.5, 1)
 
 
 def sigmoid(value: float) -> float:
@@ -77,7 +86,7 @@ def test_predictions_are_those_of_a_loop_over_the_equations() -> None:
 def test_the_network_that_learns_is_the_one_that_predicts(cell: str, encoders: str, combination: str) -> None:
     options = replace(SMALL, cell=cell, encoders=encoders, combination=combination, layers=2)
     made = network(options)
-    learns = made(Places(SOURCES), Places(OUTPUTS)).mean(dim=0).detach().numpy()
+    learns = made(own.Places(SOURCES), own.Places(OUTPUTS)).mean(dim=0).detach().numpy()
     np.testing.assert_allclose(predictions(made.arrays(), options, SOURCES, OUTPUTS), learns, rtol=1e-6)
     assert len(set(np.round(learns, 6))) > 1
 
@@ -90,20 +99,20 @@ def test_an_encoder_has_the_states_of_pytorchs_own_layer(cell: str) -> None:
     layer = (torch.nn.GRU if cell == "gru" else torch.nn.LSTM)(6, 6)
     parts = ("input_weights", "state_weights", "input_bias", "state_bias")
     with torch.no_grad():
-        for own, part in zip(layer.parameters(), parts, strict=True):
-            own.copy_(torch.from_numpy(arrays[f"source_{part}_0"]))
+        for parameter, part in zip(layer.parameters(), parts, strict=True):
+            parameter.copy_(torch.from_numpy(arrays[f"source_{part}_0"]))
         embedding = torch.from_numpy(arrays["source_embedding"])
         expected = [layer(embedding[torch.from_numpy(ids)])[0][-1].numpy() for ids in SOURCES]
-        states = made.final_states("source", Places(SOURCES)).numpy()
+        states = made.final_states("source", own.Places(SOURCES)).numpy()
     np.testing.assert_allclose(states, expected, rtol=1e-5, atol=1e-7)
 
 
 def test_gradients_of_the_recurrent_layer_are_those_of_finite_differences() -> None:
-    places = Places(SOURCES)
+    places = own.Places(SOURCES)
     generator = torch.Generator().manual_seed(1)
     shapes = ((len(places.ids), 4), (12, 4), (12, 4), (12,), (12,))
     inputs = [torch.randn(*shape, dtype=torch.float64, generator=generator, requires_grad=True) for shape in shapes]
-    assert torch.autograd.gradcheck(lambda *values: Gru.apply(*values, places), inputs)
+    assert torch.autograd.gradcheck(lambda *values: own.Gru.apply(*values, places), inputs)
 
 
 def test_products_in_bfloat16_lead_to_nearly_the_same_gradients() -> None:
@@ -112,7 +121,7 @@ def test_products_in_bfloat16_lead_to_nearly_the_same_gradients() -> None:
         torch.set_float32_matmul_precision(precision)
         try:
             made = network(replace(SMALL, embedding=64))
-            squared_error(made(Places(SOURCES), Places(OUTPUTS)), np.arange(5.0)).backward()
+            own.squared_error(made(own.Places(SOURCES), own.Places(OUTPUTS)), np.arange(5.0)).backward()
         finally:
             torch.set_float32_matmul_precision("highest")
         gradients.append(made.get_parameter("source_input_weights_0").grad.numpy())
@@ -122,11 +131,11 @@ def test_products_in_bfloat16_lead_to_nearly_the_same_gradients() -> None:
 
 def test_dropout_zeroes_inputs_and_unknown_words_are_zero_and_stay_so() -> None:
     made = network(replace(SMALL, dropout=0.5))
-    places = Places(SOURCES), Places(OUTPUTS)
+    places = own.Places(SOURCES), own.Places(OUTPUTS)
     plain, dropped = made(*places), made(*places, np.random.default_rng(1))
     assert not torch.equal(plain, dropped)
     assert torch.equal(dropped, made(*places, np.random.default_rng(1)))
-    Optimizer(made).step(squared_error(dropped, np.arange(5.0)))
+    own.Optimizer(made).step(own.squared_error(dropped, np.arange(5.0)))
     assert not made.arrays()["source_embedding"][0].any()
     assert not torch.equal(plain, made(*places))
 
@@ -134,11 +143,11 @@ def test_dropout_zeroes_inputs_and_unknown_words_are_zero_and_stay_so() -> None:
 def test_a_step_is_that_of_adams_algorithm() -> None:
     """Algorithm 1 of Kingma and Ba (2015), for two steps."""
     made = network(replace(SMALL, learning_rate=0.01))
-    optimizer, name = Optimizer(made), "joined_tanh_weights_0"
+    optimizer, name = own.Optimizer(made), "joined_tanh_weights_0"
     value = made.arrays()[name].astype(float)
     m = v = np.zeros_like(value)
     for t in (1, 2):
-        optimizer.step(squared_error(made(Places(SOURCES), Places(OUTPUTS)), np.arange(5.0)))
+        optimizer.step(own.squared_error(made(own.Places(SOURCES), own.Places(OUTPUTS)), np.arange(5.0)))
         gradient = made.get_parameter(name).grad.numpy().astype(float)
         m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
         value = value - 0.01 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
@@ -147,4 +156,4 @@ def test_a_step_is_that_of_adams_algorithm() -> None:
 
 def test_the_rank_loss_is_zero_a_point_apart() -> None:
     better, worse = torch.tensor([[4.0, 3.0, 2.0]]), torch.tensor([[3.0, 2.5, 4.0]])
-    assert float(rank_loss(better, worse)) == pytest.approx((0 + 0.5 + 3) / 3)
+    assert float(own.rank_loss(better, worse)) == pytest.approx((0 + 0.5 + 3) / 3)
