@@ -59,6 +59,7 @@ urlpatterns: list[URLPattern] = [
             ("retry", "<int:pk>/retry/", verifications.verification_retry),
         )
     ),
+    path(f"{PROJECT}/studies/over/start/", joint.joint_start, name="study-joint-start"),
     path(f"{PROJECT}/studies/over/new/", joint.joint_create, name="study-joint-create"),
     path(f"{PROJECT}/studies/over/<int:pk>/", joint.joint_detail, name="study-joint-detail"),
     path(f"{PROJECT}/studies/over/<int:pk>/report.<str:file_format>", joint.joint_report, name="study-joint-report"),
