@@ -250,11 +250,14 @@ class LevelEstimateSerializer(serializers.Serializer[Any]):
 
 
 class SystemEstimateSerializer(LevelEstimateSerializer):
-    over_systems = IntervalField(allow_null=True, help_text="The middle 95% if systems alone are drawn anew.")
+    over_items = IntervalField(allow_null=True, help_text="95% interval over other items.")
+    over_items_and_systems = IntervalField(allow_null=True, help_text="The same over other items and systems.")
+    over_systems = IntervalField(allow_null=True, help_text="The same over other systems.")
     over_raters = IntervalField(
-        allow_null=True, help_text="The same of raters alone; null where they are not known one by one."
+        allow_null=True,
+        help_text="Interval of at least 95% over other raters; null where they are not known one by one.",
     )
-    over_items_systems_and_raters = IntervalField(allow_null=True, help_text="The same of all three together.")
+    over_items_systems_and_raters = IntervalField(allow_null=True, help_text="95% interval over all three together.")
 
 
 class SystemPointSerializer(serializers.Serializer[Any]):

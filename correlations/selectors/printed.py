@@ -26,7 +26,7 @@ from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.stand_in_words import stand_in_paragraph
-from correlations.selectors.system_ranges import ranges_grid
+from correlations.selectors.system_ranges import ranges_grids
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -161,8 +161,7 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
     equal = "" if report is None else report.equal_rows
     sentences = " ".join(filter(None, [levels_sentence(result), equal]))
     over_systems, over_outputs = (tables.level_grids(result)[place] for place in (slice(1), slice(1, None)))
-    ranges = filter(None, [ranges_grid(result)])
-    return Paragraph(sentences), *over_systems, *ranges, *drawn, *over_outputs
+    return Paragraph(sentences), *over_systems, *ranges_grids(result), *drawn, *over_outputs
 
 
 def _sweeps(result: StudyResult) -> Iterator[Block]:
