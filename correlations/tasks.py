@@ -7,7 +7,7 @@ from annotation.core.shards import helpers
 from annotation.models import User
 from annotation.tasks import stale_jobs_enqueue
 from correlations.models import ParameterStudy, Study, StudyVerification
-from correlations.services import draws, execution, parameter_execution, verifications
+from correlations.services import execution, parameter_execution, sharing, verifications
 from correlations.services.restaurants import restaurants_next
 from metrics.services.training import model_execute
 
@@ -25,7 +25,7 @@ def execute(job_id: int) -> None:
 @long_task
 def help_out(job_id: int) -> None:
     """Draw resamples of a study that another worker holds, for one turn; then let other tasks have theirs."""
-    if draws.study_draws_help(study_id=job_id):
+    if sharing.study_draws_help(study_id=job_id):
         help_out.delay(job_id)
 
 

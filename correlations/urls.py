@@ -8,7 +8,7 @@ from correlations.views.kinds import AnyResult, Kind, study_or_404
 from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
 from correlations.views.parameters import PARAMETER_STUDY
-from correlations.views.reports import study_report
+from correlations.views.reports import parameter_study_report, study_report
 from correlations.views.sensitivity import study_sensitivity, study_sensitivity_create
 from correlations.views.significance import study_significance
 from correlations.views.specifications import study_from_specification, study_schema, study_specification
@@ -59,6 +59,7 @@ urlpatterns: list[URLPattern] = [
             ("retry", "<int:pk>/retry/", verifications.verification_retry),
         )
     ),
+    path(f"{PROJECT}/studies/over/start/", joint.joint_start, name="study-joint-start"),
     path(f"{PROJECT}/studies/over/new/", joint.joint_create, name="study-joint-create"),
     path(f"{PROJECT}/studies/over/<int:pk>/", joint.joint_detail, name="study-joint-detail"),
     path(f"{PROJECT}/studies/over/<int:pk>/report.<str:file_format>", joint.joint_report, name="study-joint-report"),
@@ -84,6 +85,13 @@ urlpatterns: list[URLPattern] = [
         study_sensitivity_create,
         {"kind": STUDY},
         name="study-sensitivity-create",
+    ),
+    # Before the downloads of tables, which could have this name.
+    path(
+        f"{PROJECT}/parameter-studies/<int:pk>/report.<str:file_format>",
+        parameter_study_report,
+        {"kind": PARAMETER_STUDY},
+        name="parameter-study-report",
     ),
     *kind_urls(PARAMETER_STUDY),
     path(f"{PROJECT}/campaigns/<int:pk>/results/with-metric/", helped.campaign_helped, name="campaign-helped"),

@@ -60,7 +60,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:reference-set-import annotation:release-attention-send annotation:release-deprecate "
         "annotation:response-list-rate annotation:seed-sample annotation:seed-select "
         "correlations:parameter-study-create correlations:study-create correlations:study-from-specification "
-        "metrics:model-create metrics:run-create "
+        "correlations:study-joint-start metrics:model-create metrics:run-create "
         "metrics:run-import "
     ),
     (Role.OWNER, Role.OWNER): (
@@ -97,7 +97,8 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:study-list-download metrics:model-list metrics:release-item metrics:response-matches "
         "metrics:run-export metrics:run-list metrics:run-list-download metrics:run-metrics "
         "metrics:run-compare metrics:run-leaderboard-download "
-        "correlations:parameter-study-detail correlations:parameter-study-download "
+        "correlations:parameter-study-detail correlations:parameter-study-report "
+        "correlations:parameter-study-download "
         "correlations:parameter-study-figure correlations:parameter-study-figure-download correlations:study-detail "
         "correlations:study-download correlations:study-figure correlations:study-figure-download "
         "correlations:study-row correlations:study-levels correlations:study-significance correlations:study-stand-in "

@@ -22,6 +22,7 @@ from benchmarks.coverage import (
     agreement,
     campaign,
     pooled,
+    ranges,
     rater,
     scores,
     significance,
@@ -42,7 +43,7 @@ HEADINGS = {
 }
 CASES: tuple[Case, ...] = tuple(
     case
-    for module in (weights, agreement, rater, campaign, systems, scores, studies, significance, worth, pooled)
+    for module in (weights, agreement, rater, campaign, systems, scores, studies, ranges, significance, worth, pooled)
     for case in module.CASES
 )
 # Fields that look like an interval's and are none: ends of a scale or range, what a class of results holds

@@ -11,7 +11,7 @@ from benchmarks.coverage.worlds import Floats
 from correlations.stats.draws import Drawn, Draws, joined, shard_draws
 from correlations.stats.nested import Over, output_permutation_tests, system_permutation_tests
 from correlations.stats.parameters import ParameterValue
-from correlations.stats.resampling import BootstrapDifference, bootstrap_difference, replicates_interval
+from correlations.stats.resampling import BootstrapDifference, bootstrap_difference
 from correlations.stats.significance import williams_test
 
 SPREAD, OWN = 0.4, 0.3  # of systems' qualities, and of what a metric thinks of a system
@@ -75,15 +75,6 @@ def system_null(
     values = (draws.over_items_and_systems if with_systems else draws.over_items)["pearson"][..., None]
     observed = over_systems(metrics, human)
     return rejected([bootstrap_difference(float(observed[0] - observed[1]), *values).p_value])
-
-
-def system_range(rng: np.random.Generator, *, systems: int, items: int) -> Hits:
-    """Hold the r of endless systems in the range of resamples of items and systems."""
-    metrics, human, _ = world(rng, systems, items)
-    values = drawn(rng, metrics, human).over_items_and_systems["pearson"]
-    ends = [replicates_interval(each).interval for each in values]
-    truth = SPREAD / float(np.hypot(SPREAD, OWN))
-    return held([each.low for each in ends], truth, [each.high for each in ends])
 
 
 def system_swaps(rng: np.random.Generator, *, systems: int, items: int, over: Over, own: float) -> Hits:
@@ -183,13 +174,6 @@ CASES = (
             Setting(named(t, s), partial(system_null, systems=t, items=s, with_systems=True), TRIALS) for t, s in SIZES
         ),
         CAUTIOUS,
-    ),
-    Case(
-        "r over systems, range over items and systems",
-        "correlations.stats.draws.shard_draws",
-        (),
-        tuple(Setting(named(t, s), partial(system_range, systems=t, items=s), TRIALS) for t, s in SIZES),
-        "range of resamples",
     ),
     Case(
         f"{NAME} systems, permutation",

@@ -3,6 +3,8 @@
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
@@ -10,8 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
+from annotation.core.exports import file_response
 from annotation.references.releases.selectors.releases import release_name
 from correlations.models import ParameterStudy, Study
+from correlations.services.reports import FILES
 from correlations.specification import LAST_RATING, NOT_REQUESTED, SCHEMA, StudySpecification
 
 
@@ -89,3 +93,39 @@ class StudyViewSet(JobViewSet):
     def result(self, request: Request, **_: Any) -> ApiResponse:
         """Return everything that the report shows."""
         return ApiResponse(self.finished().result)
+
+
+class ReportFiles(JobViewSet):
+    """The report of a finished study as files."""
+
+    def report_content(self, ending: str) -> tuple[bytes, str]:
+        """Return a file of ``FILES``, and the study's name in the file's."""
+        raise NotImplementedError
+
+    @extend_schema(responses={200: dict[str, Any]})
+    @action(detail=True)
+    def report(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Return the JSON report: specification, hashes and whole result; `manage.py study verify` reads a study's."""
+        return self._report("json")
+
+    @extend_schema(responses={(200, "application/pdf"): OpenApiTypes.BINARY})
+    @action(detail=True, url_path="report.pdf", url_name="report-pdf")
+    def report_pdf(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Return the report as PDF."""
+        return self._report("pdf")
+
+    @extend_schema(responses={(200, "text/html"): OpenApiTypes.STR})
+    @action(detail=True, url_path="report.html", url_name="report-html")
+    def report_html(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Return the report as one HTML file, to be read offline."""
+        return self._report("html")
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    @action(detail=True, url_path="report.zip", url_name="report-latex")
+    def report_latex(self, request: Request, **_: Any) -> HttpResponseBase:
+        """Return the report as LaTeX: the whole, each table alone, and charts as PDF."""
+        return self._report("zip")
+
+    def _report(self, ending: str) -> HttpResponseBase:
+        content, name = self.report_content(ending)
+        return file_response(content, FILES[ending].content_type, f"{self.project.slug}-{name}-report.{ending}")

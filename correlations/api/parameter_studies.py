@@ -6,10 +6,17 @@ from drf_spectacular.utils import extend_schema, extend_schema_field, extend_sch
 from rest_framework import serializers
 
 from annotation.core.api import Strict
-from correlations.api.base import NamesField, StudyJobSerializer, StudySpecificationSerializer, StudyViewSet
+from correlations.api.base import (
+    NamesField,
+    ReportFiles,
+    StudyJobSerializer,
+    StudySpecificationSerializer,
+    StudyViewSet,
+)
 from correlations.api.studies import MetricField
 from correlations.models import ParameterStudy
 from correlations.services.parameter_studies import parameter_study_create
+from correlations.services.reports import parameter_report_file
 from correlations.specification_schema import metric_schemas
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.tasks import execute_parameter_study
@@ -63,10 +70,14 @@ class ParameterStudySerializer(StudyJobSerializer):
         responses={201: ParameterStudySerializer, 200: ParameterStudySerializer},
     )
 )
-class ParameterStudiesViewSet(StudyViewSet):
+class ParameterStudiesViewSet(ReportFiles, StudyViewSet):
     queryset = ParameterStudy.objects.all()
     serializer_class = ParameterStudySerializer
     request_serializer = ParameterStudyRequestSerializer
     lookup_url_kwarg = "parameter_study_pk"
     task = execute_parameter_study
     create_study = staticmethod(parameter_study_create)
+
+    def report_content(self, ending: str) -> tuple[bytes, str]:
+        study = self.finished()
+        return parameter_report_file(study, study.read_result(), ending), f"parameter-study-{study.pk}"

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.http import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -12,15 +10,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import Strict
-from annotation.core.exports import file_response
-from correlations.api.base import NamesField, StudyJobSerializer, StudySpecificationSerializer, StudyViewSet
+from correlations.api.base import (
+    NamesField,
+    ReportFiles,
+    StudyJobSerializer,
+    StudySpecificationSerializer,
+    StudyViewSet,
+)
 from correlations.api.comparisons import PARAMETERS, ComparisonSerializer, requested_comparison
 from correlations.api.sensitivity import SensitivitySerializer
 from correlations.models import Study
 from correlations.results.codec import to_json
 from correlations.results.sensitivity import Sensitivity
 from correlations.selectors.compared_words import plain
-from correlations.services.reports import FILES, report_file
+from correlations.services.reports import report_file
 from correlations.services.studies import study_create
 from correlations.specification import Specification, is_metric
 from correlations.specification_schema import metric_schemas
@@ -250,11 +253,14 @@ class LevelEstimateSerializer(serializers.Serializer[Any]):
 
 
 class SystemEstimateSerializer(LevelEstimateSerializer):
-    over_systems = IntervalField(allow_null=True, help_text="The middle 95% if systems alone are drawn anew.")
+    over_items = IntervalField(allow_null=True, help_text="95% interval over other items.")
+    over_items_and_systems = IntervalField(allow_null=True, help_text="The same over other items and systems.")
+    over_systems = IntervalField(allow_null=True, help_text="The same over other systems.")
     over_raters = IntervalField(
-        allow_null=True, help_text="The same of raters alone; null where they are not known one by one."
+        allow_null=True,
+        help_text="Interval of at least 95% over other raters; null where they are not known one by one.",
     )
-    over_items_systems_and_raters = IntervalField(allow_null=True, help_text="The same of all three together.")
+    over_items_systems_and_raters = IntervalField(allow_null=True, help_text="95% interval over all three together.")
 
 
 class SystemPointSerializer(serializers.Serializer[Any]):
@@ -339,7 +345,7 @@ class SignificanceSerializer(serializers.Serializer[Any]):
 @extend_schema_view(
     create=extend_schema(request=StudyRequestSerializer, responses={201: StudySerializer, 200: StudySerializer})
 )
-class StudiesViewSet(StudyViewSet):
+class StudiesViewSet(ReportFiles, StudyViewSet):
     queryset = Study.objects.all()
     serializer_class = StudySerializer
     request_serializer = StudyRequestSerializer
@@ -398,34 +404,9 @@ class StudiesViewSet(StudyViewSet):
         """Return the specification alone, as the page, this API and `manage.py study` take it."""
         return ApiResponse(Specification.requested(self.get_object().specification))
 
-    @extend_schema(responses={200: dict[str, Any]})
-    @action(detail=True)
-    def report(self, request: Request, **_: Any) -> HttpResponseBase:
-        """Return the JSON report, which `manage.py study verify` reads: specification, hashes and whole result."""
-        return self._report("json")
-
-    @extend_schema(responses={(200, "application/pdf"): OpenApiTypes.BINARY})
-    @action(detail=True, url_path="report.pdf", url_name="report-pdf")
-    def report_pdf(self, request: Request, **_: Any) -> HttpResponseBase:
-        """Return the report as PDF."""
-        return self._report("pdf")
-
-    @extend_schema(responses={(200, "text/html"): OpenApiTypes.STR})
-    @action(detail=True, url_path="report.html", url_name="report-html")
-    def report_html(self, request: Request, **_: Any) -> HttpResponseBase:
-        """Return the report as one HTML file, to be read offline."""
-        return self._report("html")
-
-    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
-    @action(detail=True, url_path="report.zip", url_name="report-latex")
-    def report_latex(self, request: Request, **_: Any) -> HttpResponseBase:
-        """Return the report as LaTeX: the whole, each table alone, and charts as PDF."""
-        return self._report("zip")
-
-    def _report(self, ending: str) -> HttpResponseBase:
+    def report_content(self, ending: str) -> tuple[bytes, str]:
         study = self.finished()
-        filename = f"{self.project.slug}-study-{study.pk}-report.{ending}"
-        return file_response(report_file(study, study.read_result(), ending), FILES[ending].content_type, filename)
+        return report_file(study, study.read_result(), ending), f"study-{study.pk}"
 
     def _of_rows(self, part: str, serializer: type[serializers.Serializer[Any]]) -> ApiResponse:
         """Return a part of the result that has an entry for each row, with the row's names."""

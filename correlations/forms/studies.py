@@ -9,6 +9,7 @@ from django.db.models import Max, Min
 from annotation.core.forms import offer_choices
 from annotation.models import Dataset, JobState, Release
 from correlations.forms.base import StudyBaseForm
+from correlations.forms.metric_entries import metric_entries, metrics_of_lines, subsets_of
 from correlations.models import Study
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import COMPARED, ORDER, ORIENTATIONS, REMAINDERS
@@ -19,7 +20,6 @@ from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
 from metrics.scoring.texts import TOKENIZERS
-from metrics.scoring.written import read_metric
 from metrics.selectors.copies import copies_sentence, systems_that_copy
 from metrics.selectors.scripts import dataset_script, proposed_tokenizer
 
@@ -204,14 +204,7 @@ class StudyForm(StudyBaseForm):
         return [str(value) for value in self["metrics"].value() or ()]
 
     def clean_metric_lines(self) -> list[dict[str, Any]]:
-        metrics = []
-        for line in filter(None, map(str.strip, self.cleaned_data["metric_lines"].splitlines())):
-            try:
-                name, parameters = read_metric(line)
-            except ValueError as error:
-                raise forms.ValidationError(f"{line}: {error}") from error
-            metrics.append({"name": name, "parameters": parameters})
-        return metrics
+        return metrics_of_lines(self.cleaned_data["metric_lines"])
 
     def clean_pairs(self) -> list[list[str]]:
         """Read pairs of system names, which may hold commas themselves."""
@@ -236,12 +229,8 @@ class StudyForm(StudyBaseForm):
     def specification(self) -> dict[str, Any]:
         given = {name: value for name, value in self.cleaned_data.items() if name not in ("name", "metric_lines")}
         given = {name: value for name, value in given.items() if name not in OPTIONAL or value}
-        subsets = [part.strip() for part in self.cleaned_data["subsets"].split(",") if part.strip()]
-        metrics = [
-            {"run": int(value.removeprefix(RUN))} if value.startswith(RUN) else value
-            for value in self.cleaned_data["metrics"]
-        ]
-        metrics += self.cleaned_data["metric_lines"]
+        subsets = subsets_of(self.cleaned_data["subsets"])
+        metrics = [*metric_entries(self.cleaned_data["metrics"]), *self.cleaned_data["metric_lines"]]
         return given | {"release": self.release_name, "subsets": subsets, "metrics": metrics}
 
 

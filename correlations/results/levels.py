@@ -40,7 +40,7 @@ class LevelEstimate:
 
 @dataclass(frozen=True)
 class SystemEstimate(LevelEstimate):
-    """A coefficient over systems, also with the middle 95% of draws of systems, of raters, and of all three."""
+    """A coefficient over systems, with 95% intervals over items, systems, raters (at least 95%), and all three."""
 
     over_systems: Ends | None = None
     over_raters: Ends | None = None

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Count, Prefetch, QuerySet
 
 from annotation.core.charts import THEMES
 from annotation.core.numbers import counted, decimals
-from annotation.models import JobState, Project
+from annotation.models import CampaignState, Dataset, JobState, Project
 from correlations.documents.model import Block, Chart, Code, Column, Document, Facts, Grid, Paragraph, Section
 from correlations.models import JointStudy, Study
 from correlations.results.report import sha256_of
@@ -19,12 +19,19 @@ from correlations.stats.intervals import Interval
 from metrics.scoring import VERSION
 
 FORMAT = "assay-joint-study-report/1"
+STARTED = [state for state in CampaignState if state != CampaignState.DRAFT]
 
 
 def joint_studies(project: Project) -> QuerySet[JointStudy]:
     """Return a project's studies over several data sets, newest first."""
     studies = Study.objects.select_related("dataset").defer("result", "specification")
     return JointStudy.objects.filter(project=project).prefetch_related(Prefetch("studies", studies)).order_by("-pk")
+
+
+def datasets_to_study(project: Project) -> list[Dataset]:
+    """Return the data sets with two systems or more and a started campaign, by name."""
+    rated = Dataset.objects.filter(project=project, campaigns__state__in=STARTED).distinct()
+    return list(rated.annotate(n_systems=Count("systems", distinct=True)).filter(n_systems__gte=2).order_by("name"))
 
 
 def members(joint: JointStudy) -> list[Study]:

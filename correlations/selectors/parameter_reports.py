@@ -18,6 +18,7 @@ from correlations.results.parameters import (
 )
 from correlations.selectors.reports import NAN, number, references_of
 from correlations.selectors.tables import Columns, Table, high, low, table_of
+from correlations.selectors.tuned import MARK
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.parameters import best_index
@@ -46,6 +47,46 @@ class SweepReport:
     @property
     def best_value(self) -> float | None:
         return self._value(self.sweep.best_point)
+
+    @property
+    def lead(self) -> str:
+        """Return what the value in use and the best one reach over systems."""
+        sweep, label = self.sweep, self.result.deciding.label
+        if sweep.best_point is None:
+            return f"{sweep.label}: no coefficient over systems is defined ({sweep.in_use.system.reason})."
+        own = "undefined" if self.own_value is None else decimals(self.own_value, 3)
+        if sweep.best == sweep.chosen:
+            in_use = f"the value in use, {sweep.in_use.shown}, is also the best"
+            return f"{sweep.label}: {in_use}: {label} = {own} over systems."
+        best = decimals(self.best_value or 0.0, 3)
+        return (
+            f"{sweep.label}: {label} over systems is {own} at {sweep.in_use.shown}, the value in use, and highest, "
+            f"{best}, at {sweep.best_point.shown} ({MARK})."
+        )
+
+    @property
+    def halves_sentence(self) -> str:
+        """Return what the best value of one random half of the items reaches on the other; empty without halves."""
+        halves = self.sweep.halves
+        if halves is None:
+            return ""
+        return (
+            f"On random halves: the best value has {self.result.deciding.label} {decimals(halves.chosen_on, 3)} on the "
+            f"half where it was chosen, {decimals(halves.judged_on, 3)} on the other, where the value in use has "
+            f"{decimals(halves.own, 3)}; means over {halves.n:,} halvings of {self.sweep.items:,} items."
+        )
+
+    @property
+    def splits_sentence(self) -> str:
+        """Return what the best value on one split reaches on the other; empty without splits."""
+        splits = self.sweep.splits
+        if splits is None or self.split_best is None:
+            return ""
+        judged, own = ("undefined" if value is None else decimals(value, 3) for value in (splits.judged_on, splits.own))
+        return (
+            f"On splits: {self.split_best} is best on “{splits.choose_on}”; on “{splits.judge_on}” it reaches "
+            f"{judged}, the value in use {own}."
+        )
 
     @property
     def chosen_sentence(self) -> str:
@@ -143,6 +184,11 @@ class PointRow:
             (level, level.coefficients[INTERVALS], [level.coefficients[key].value for key in keys])
             for level in (self.point.system, self.point.segment)
         ]
+
+
+def metric_label(study: ParameterStudy) -> str:
+    name = study.specification["metric"]["name"]
+    return METRICS[name].label if name in METRICS else name
 
 
 def summary_cards(study: ParameterStudy, result: ParameterResult) -> list[dict[str, str]]:

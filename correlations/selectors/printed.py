@@ -26,7 +26,7 @@ from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.stand_in_words import stand_in_paragraph
-from correlations.selectors.system_ranges import ranges_grid
+from correlations.selectors.system_ranges import ranges_grids
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -118,10 +118,10 @@ def circularity_sentence(circular: Circularity) -> str:
 
 def _chart(result: StudyResult, name: str, caption: str) -> Chart:
     light, dark = (reports.figure(result, name, theme=theme) for theme in ("light", "dark"))
-    return _drawn(name, caption, light, dark)
+    return drawn_chart(name, caption, light, dark)
 
 
-def _drawn(name: str, caption: str, light: Spec | None, dark: Spec | None) -> Chart:
+def drawn_chart(name: str, caption: str, light: Spec | None, dark: Spec | None) -> Chart:
     """Return a chart without its title, which the caption replaces."""
     sides = []
     for spec in (light, dark):
@@ -157,12 +157,11 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
         sides = [systems_figure(result, best.index, theme) for theme in ("light", "dark")]
         if sides[0] is not None:
             caption = f"Systems by their mean rating and their score: {', '.join(tables.names(best.row))}."
-            drawn.append(_drawn("systems", caption, *sides))
+            drawn.append(drawn_chart("systems", caption, *sides))
     equal = "" if report is None else report.equal_rows
     sentences = " ".join(filter(None, [levels_sentence(result), equal]))
     over_systems, over_outputs = (tables.level_grids(result)[place] for place in (slice(1), slice(1, None)))
-    ranges = filter(None, [ranges_grid(result)])
-    return Paragraph(sentences), *over_systems, *ranges, *drawn, *over_outputs
+    return Paragraph(sentences), *over_systems, *ranges_grids(result), *drawn, *over_outputs
 
 
 def _sweeps(result: StudyResult) -> Iterator[Block]:
@@ -210,7 +209,7 @@ def _reproduction(study: Study, result: StudyResult, document: StudyDocument) ->
         Paragraph("Signatures of the rows:"),
         Bullets(tuple(metrics)),
         Paragraph("The specification:"),
-        Code(_by_field(document.specification)),
+        Code(by_field(document.specification)),
     )
 
 
@@ -222,7 +221,7 @@ def imported_notes(study: Study, result: StudyResult) -> list[tuple[str, str]]:
     return [(label, note) for label, note in notes if note]
 
 
-def _by_field(specification: Mapping[str, Any]) -> str:
+def by_field(specification: Mapping[str, Any]) -> str:
     """Return a specification as JSON, a field on each line."""
     fields = (f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in specification.items())
     return "{\n" + ",\n".join(fields) + "\n}"

@@ -1,38 +1,18 @@
-"""Resample a study's items and systems, in shards that any worker takes if there are several."""
+"""Resample a study's items and systems: each row's scores and outputs, written without code and read again."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from django.db import transaction
 
-from annotation.core.jobs import Claim, jobs_requeue
-from annotation.core.packing import packed, unpacked
-from annotation.core.progress import Beat
-from annotation.core.shards import Enqueue, Work, is_going_on, shards_finish, shards_help
-from annotation.models import JobState
-from correlations.errors import StudyError
-from correlations.models import Study, StudyDraws, StudyShard
 from correlations.selectors.inputs import BoolArray, FloatArray
-from correlations.services.inputs import Row, StudyInputs
-from correlations.stats.draws import Drawn, Draws, joined, shard_draws, shard_sizes
+from correlations.services.inputs import Row, StudyInputs, Turned
+from correlations.stats.draws import Drawn, shard_draws, shard_sizes
 from correlations.stats.parameters import ParameterValue
-from metrics.scoring.aggregates import Aggregate, aggregate_from
+from metrics.scoring.aggregates import aggregate_from
 
 Report = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Turned:
-    """An aggregate whose scores are turned if low ones are the better."""
-
-    aggregate: Aggregate
-    sign: float
-
-    def __call__(self, sums: FloatArray) -> FloatArray:
-        return self.sign * self.aggregate(sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,98 +56,14 @@ def row_outputs(inputs: StudyInputs, row: Row) -> BoolArray:
     return np.asarray(row.statistics.valid & np.isfinite(inputs.human.mean))
 
 
-class Draw(Protocol):
-    """Resamples items and systems; None if no resampling was requested."""
-
-    def __call__(self, rows: RowOutputs, *, report: Report) -> Draws | None: ...
-
-
-def draws_here(rows: RowOutputs, *, report: Report) -> Draws | None:
-    """Return the coefficients on resampled items and systems, all drawn in this process."""
-    human, seed, sizes = rows.inputs.human.mean, rows.inputs.specification.seed, _sizes(rows)
-    drawn = []
-    for number, size in enumerate(sizes):
-        drawn.append(shard_draws(rows.entries, human, seed=seed, number=number, size=size))
-        report(number + 1, len(sizes))
-    return joined(drawn) if drawn else None
-
-
-def _sizes(rows: RowOutputs) -> list[int]:
+def draw_sizes(rows: RowOutputs) -> list[int]:
+    """Return how many draws each shard has; none if no resampling was requested."""
     bootstrap = rows.inputs.specification.bootstrap
     return list(shard_sizes(bootstrap)) if bootstrap >= 2 else []
 
 
-def study_draws(rows: RowOutputs, *, study: Study, claim: Claim, report: Report, enqueue: Enqueue) -> Draws | None:
-    """Return the coefficients on resampled items and systems; None if no resampling was requested.
-
-    ``enqueue`` gets the number of helpers that would find work.
-    """
-    sizes = _sizes(rows)
-    if len(sizes) < 2:
-        return draws_here(rows, report=report)
-    _create_shards(study, claim, packed(_written(rows)), sizes)
-    shards = study.shards.all()
-
-    def beat() -> None:
-        report(shards.filter(state=JobState.DONE).count(), len(sizes))
-
-    shards_finish(shards, _work(study.pk), failure=_failure, beat=beat, enqueue=enqueue)
-    shape = len(rows.entries), -1
-    drawn = shards.order_by("number").values_list("draws", "size")
-    return joined([np.frombuffer(values, dtype="<f8").reshape(*shape, size) for values, size in drawn])
-
-
-def study_draws_help(*, study_id: int) -> bool:
-    """Draw shards of a study that another worker holds, for one turn. Return whether there may be more."""
-    study = Study.objects.filter(pk=study_id).first()
-    if study is None or not is_going_on(study):
-        return False
-    return shards_help(study, study.shards.all(), _work(study_id))
-
-
-def draws_delete(study: Study) -> None:
-    """Delete what workers shared; call it in the transaction that ends the study."""
-    study.shards.all().delete()
-    StudyDraws.objects.filter(study=study).delete()
-
-
-def _create_shards(study: Study, claim: Claim, content: bytes, sizes: Sequence[int]) -> None:
-    """Store what shards are drawn from, and shards; those of an earlier attempt stay if they are of the same."""
-    digest = hashlib.sha256(content).hexdigest()
-    with transaction.atomic():
-        claim.lock()
-        if StudyDraws.objects.filter(study=study, digest=digest).exists():
-            jobs_requeue(study.shards.all())
-            return
-        draws_delete(study)
-        StudyDraws.objects.create(study=study, content=content, digest=digest)
-        StudyShard.objects.bulk_create(
-            StudyShard(study=study, number=number, size=size) for number, size in enumerate(sizes)
-        )
-
-
-def _work(study_id: int) -> Work[StudyShard]:
-    """Return a function that draws a shard; it reads once what all are drawn from."""
-    read: list[tuple[list[Drawn], FloatArray, int]] = []
-
-    def work(shard: StudyShard, claim: Claim, beat: Beat) -> None:
-        beat()
-        if not read:
-            stored = StudyDraws.objects.values_list("content", flat=True)
-            read.append(_read(unpacked(bytes(stored.get(study=study_id)))))
-        entries, human, seed = read[0]
-        drawn = shard_draws(entries, human, seed=seed, number=shard.number, size=shard.size)
-        claim.finish(draws=drawn.astype("<f8").tobytes())
-
-    return work
-
-
-def _failure(shard: StudyShard) -> StudyError:
-    return StudyError(f"Resamples from {shard.number} x {shard.size} on: {shard.error}")
-
-
-def _written(rows: RowOutputs) -> dict[str, Any]:
-    """Return arrays and names for `_read`, without code."""
+def written_draws(rows: RowOutputs) -> dict[str, Any]:
+    """Return arrays and names for `read_draws`, without code."""
     values = [
         {
             "statistics": value.statistics,
@@ -185,9 +81,15 @@ def _written(rows: RowOutputs) -> dict[str, Any]:
     }
 
 
-def _read(tree: dict[str, Any]) -> tuple[list[Drawn], FloatArray, int]:
+def read_draws(tree: dict[str, Any]) -> Callable[[int, int], FloatArray]:
+    """Return what draws a shard, of a number and a size."""
     values = [
         ParameterValue(each["statistics"], Turned(aggregate_from(each["aggregate"]), each["sign"]), each["scores"])
         for each in tree["values"]
     ]
-    return [Drawn(values[each["row"]], each["outputs"]) for each in tree["entries"]], tree["human"], tree["seed"]
+    entries = [Drawn(values[each["row"]], each["outputs"]) for each in tree["entries"]]
+
+    def draw(number: int, size: int) -> FloatArray:
+        return shard_draws(entries, tree["human"], seed=tree["seed"], number=number, size=size)
+
+    return draw

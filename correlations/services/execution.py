@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from django.db import transaction
@@ -17,7 +16,7 @@ from correlations.models import Study
 from correlations.results.study import Counts, Dropped, Items, Seconds, StudyResult
 from correlations.selectors.inputs import HumanSide, circularity
 from correlations.services.ceilings import study_ceilings
-from correlations.services.draws import Draw, RowOutputs, draws_delete, draws_here, study_draws
+from correlations.services.draws import RowOutputs
 from correlations.services.inputs import (
     UNRATED,
     UNSCORED,
@@ -37,6 +36,7 @@ from correlations.services.progress import StagedProgress
 from correlations.services.rated_outputs import RatedOutputs
 from correlations.services.sensitivity import STAGES as SENSITIVITY_STAGES
 from correlations.services.sensitivity import study_sensitivity
+from correlations.services.sharing import Alone, Resampler, Shared, draws_delete
 from correlations.services.significance import rows_compared, study_significance
 from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.sweeps import study_sweeps
@@ -87,8 +87,7 @@ def study_execute(*, study_id: int, progress: Progress = noop, enqueue: Enqueue 
 
 
 def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
-    draw = partial(study_draws, study=study, claim=claim, enqueue=enqueue)
-    result, inputs = study_result(study, claim.progress, draw=draw)
+    result, inputs = study_result(study, claim.progress, resampler=Shared(study, claim, enqueue))
     with transaction.atomic():
         claim.lock()
         draws_delete(study)
@@ -97,19 +96,20 @@ def _compute(study: Study, claim: Claim, enqueue: Enqueue) -> None:
 
 
 def study_result(
-    study: Study, report: Progress, *, campaigns: Sequence[Campaign] = (), draw: Draw = draws_here
+    study: Study, report: Progress, *, campaigns: Sequence[Campaign] = (), resampler: Resampler | None = None
 ) -> tuple[StudyResult, StudyInputs]:
     """Return the result of a study, and what it was computed from.
 
     A study that is not stored gets its ``campaigns``; then no stored score is read, no score run is made and none is
-    named: all is computed from texts. ``draw`` resamples items and systems, by default in this process.
+    named: all is computed from texts. ``resampler`` draws the resamples, by default in this process.
     """
     started = time.monotonic()
     with_sensitivity = bool(study.specification.get("sensitivity"))
     progress = StagedProgress(report, STAGES | SENSITIVITY_STAGES if with_sensitivity else STAGES)
     inputs = _load(study, progress, campaigns)
     loaded = time.monotonic()
-    table = study_table(inputs, progress)
+    resampler = resampler or Alone()
+    table = study_table(inputs, progress, resampler)
     progress.stage("Raters among themselves")
     outputs = RatedOutputs.of(inputs, study.project_id)
     ceilings = study_ceilings(inputs, outputs)
@@ -117,7 +117,7 @@ def study_result(
     worth = study_worth(inputs, outputs)
     compared = rows_compared(table)
     rows = RowOutputs.of(inputs, compared.pairs)
-    draws = draw(rows, report=progress.stage("Resamples of items and systems"))
+    draws = resampler.systems(rows, progress.stage("Resamples of items and systems"))
     levels = study_levels(rows, draws, progress.stage("By system and by output"))
     significance = study_significance(rows, draws, compared, progress.stage("Metric against metric"))
     tabled = time.monotonic()

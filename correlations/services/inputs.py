@@ -20,6 +20,7 @@ from correlations.specification import LAST_RATING, NAMED, WITHOUT_RATERS, Speci
 from correlations.stats.units import USUAL_SIZE, StudyMetric, UnitSampling, counted_by_pair, counted_by_system
 from metrics.models import ScoreRun
 from metrics.scoring import VERSION
+from metrics.scoring.aggregates import Aggregate
 from metrics.scoring.metric import Metric, MetricStatistics
 from metrics.selectors.corpus import Corpus, load_corpus, plain_kinds
 from metrics.services.runs import RunTexts, checked_subset
@@ -210,13 +211,24 @@ def mean_rating(ratings: FloatArray) -> tuple[float | None, int]:
     return float(rated.mean()) if rated.size else None, int(rated.size)
 
 
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """An aggregate whose scores are turned if low ones are the better."""
+
+    aggregate: Aggregate
+    sign: float
+
+    def __call__(self, sums: FloatArray) -> FloatArray:
+        return self.sign * self.aggregate(sums)
+
+
 def study_metric(name: str, statistics: MetricStatistics, metric: Metric) -> StudyMetric:
     """Return statistics as a row of a study. If low scores of the metric are the better ones, its sign is turned."""
     aggregate = statistics.aggregate
     return StudyMetric(
         name,
         statistics.packed,
-        aggregate if metric.higher_is_better else (lambda sums: -aggregate(sums)),
+        aggregate if metric.higher_is_better else Turned(aggregate, -1.0),
         statistics.valid,
         aggregate.clamped,
     )

@@ -1,5 +1,6 @@
 """How each row of a study agrees with the raters over systems and over outputs, whatever pairs are compared."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from correlations.services.draws import Report, RowOutputs, row_outputs
 from correlations.services.inputs import StudyInputs
 from correlations.services.system_draws import RowDraws, study_system_draws
 from correlations.stats.draws import Draws
+from correlations.stats.intervals import Interval
 from correlations.stats.parameters import ParameterValue, system_level
 from correlations.stats.resampling import replicates_interval
 from correlations.stats.segment_level import (
@@ -33,6 +35,7 @@ from correlations.stats.segment_level import (
     rating_errors,
     segment_level_correlation,
 )
+from correlations.stats.system_intervals import over_items, over_raters, over_systems
 from correlations.stats.system_level import LeftOut
 from correlations.stats.worth import on_rating_scale
 
@@ -81,27 +84,40 @@ def _system_level(
     resampled: tuple[Replicates | None, RowDraws],
     sign: float,
 ) -> SystemLevel:
-    replicates, drawn = resampled
+    drawn = resampled[1]
     names = [system.name for system in inputs.corpus.systems]
     result, scores = system_level(value, inputs.human.mean, names, outputs)
     return SystemLevel(
         systems=tuple(_point(name, sign * scores[t], inputs.human.mean[t][outputs[t]]) for t, name in enumerate(names)),
         coefficients={
-            key: SystemEstimate(
-                value=finite_or_none(coefficient),
-                over_items=_interval(replicates.systems(key) if replicates else None, result.reason),
-                over_items_and_systems=_interval(replicates.nested(key) if replicates else None, result.reason),
-                p=finite_or_none(result.pvalues.get(key, np.nan)),
-                over_systems=_interval(drawn.systems(key), result.reason),
-                over_raters=_interval(drawn.raters(key), result.reason),
-                over_items_systems_and_raters=_interval(drawn.all_three(key), result.reason),
-            )
+            key: _system_estimate(key, coefficient, resampled, (len(names), result.pvalues.get(key, np.nan)))
             for key, coefficient in result.values.items()
         },
         without=_without(result.most_influential) if result.reason is None else None,
         reason=result.reason or "",
         raters=drawn.n_raters,
         raters_reason=drawn.raters_reason,
+    )
+
+
+def _system_estimate(
+    key: str, value: float, resampled: tuple[Replicates | None, RowDraws], of: tuple[int, float]
+) -> SystemEstimate:
+    """Return a coefficient; ``of`` holds the number of systems, and p."""
+    (replicates, drawn), (n_systems, p) = resampled, of
+
+    def interval(draws: FloatArray | None, of: Callable[..., Interval], *settings: float, **more: bool) -> Ends | None:
+        return None if draws is None else ends(of(value, draws, *settings, **more))
+
+    nested = replicates.nested(key) if replicates else None
+    return SystemEstimate(
+        value=finite_or_none(value),
+        over_items=interval(replicates.systems(key) if replicates else None, over_items),
+        over_items_and_systems=interval(nested, over_systems, n_systems, alone=False),
+        p=finite_or_none(p),
+        over_systems=interval(drawn.systems(key), over_systems, n_systems, alone=True),
+        over_raters=interval(drawn.raters(key), over_raters, drawn.reach),
+        over_items_systems_and_raters=interval(drawn.all_three(key), over_systems, n_systems, alone=False),
     )
 
 

@@ -17,12 +17,14 @@ from annotation.core.zips import zip_chunks
 from correlations.documents.latex import latex_document, latex_table
 from correlations.documents.model import Chart, Document
 from correlations.documents.pdf import chart_pdf, pdf_document
-from correlations.models import JointStudy, Study
+from correlations.models import JointStudy, ParameterStudy, Study
+from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
 from correlations.selectors.compared import Compared
 from correlations.selectors.documents import study_document
 from correlations.selectors.joint import joint_document, printed_joint_report
 from correlations.selectors.printed import printed_report
+from correlations.selectors.printed_parameters import parameter_document, printed_parameter_report
 
 README = """\
 report.tex       the whole report; compile it where figures/ is: pdflatex report.tex, twice
@@ -65,13 +67,21 @@ def report_file(study: Study, result: StudyResult, ending: str) -> bytes:
     return content
 
 
-def report_sizes(study: Study) -> dict[str, int]:
+def parameter_report_file(study: ParameterStudy, result: ParameterResult, ending: str) -> bytes:
+    """Return the report of a finished parameter study as a file of ``FILES``."""
+    printed, data = partial(printed_parameter_report, study, result), partial(parameter_document, study, result)
+    content = FILES[ending].write(Printable(printed, data, study.finished_at))
+    cache.set(_size_key(study, ending), len(content), SIZES_KEPT_SECONDS)
+    return content
+
+
+def report_sizes(study: Study | ParameterStudy) -> dict[str, int]:
     """Return how many bytes each file has that was made lately."""
     keys = {_size_key(study, ending): ending for ending in FILES}
     return {keys[key]: size for key, size in cache.get_many(keys).items()}
 
 
-def _size_key(study: Study, ending: str) -> str:
+def _size_key(study: Study | ParameterStudy, ending: str) -> str:
     return f"report-size:{study.signature}:{ending}"
 
 

@@ -1,5 +1,6 @@
 """Draw anew the systems and the raters on which each row's correlation over systems rests."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from correlations.selectors.inputs import BoolArray, FloatArray
 from correlations.services.draws import Report, RowOutputs, row_outputs
 from correlations.services.progress import part_of
 from correlations.stats.system_draws import SystemDraws, system_draws
+from correlations.stats.system_intervals import reach_over_raters
 
 ONE_RATER = "all ratings are by one rater: there are no others to draw"
 NO_RATING = "no rated output counts"
@@ -21,6 +23,7 @@ class RowDraws:
     draws: SystemDraws | None
     n_raters: int
     raters_reason: str
+    reach: float = math.nan  # see `reach_over_raters`
 
     def systems(self, key: str) -> FloatArray | None:
         return None if self.draws is None else self.draws.over_systems[key]
@@ -50,14 +53,20 @@ def _group_draws(rows: RowOutputs, indices: list[int], outputs: BoolArray, repor
     inputs, spec = rows.inputs, rows.inputs.specification
     human = inputs.human.counted(outputs)
     reason = _raters_reason(inputs.human.raters_known, human.n_raters)
-    nothing = RowDraws(None, human.n_raters if inputs.human.raters_known else 0, reason)
+    raters = None if reason else human.raters
+    nothing = RowDraws(
+        None,
+        human.n_raters if inputs.human.raters_known else 0,
+        reason,
+        math.nan if raters is None else reach_over_raters(raters),
+    )
     if spec.bootstrap < 2 or not outputs.any():
         return [nothing] * len(indices)
     drawn = system_draws(
         [rows.values[index] for index in indices],
         np.asarray(human.mean),
         outputs,
-        raters=None if reason else human.raters,
+        raters=raters,
         seed=spec.seed,
         n_draws=spec.bootstrap,
         report=report,

@@ -1,7 +1,7 @@
 """The table of a study: coefficients with both intervals, items left out, clamped scores, and comparisons."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import itemgetter
 
@@ -14,9 +14,11 @@ from correlations.results.common import Ends, ends
 from correlations.selectors.inputs import BoolArray
 from correlations.services.inputs import Row, StudyInputs, mean_rating
 from correlations.services.progress import StagedProgress
+from correlations.services.sharing import Resampler
+from correlations.services.unit_draws import UnitDraws
 from correlations.stats import sampled_units
 from correlations.stats.intervals import NOWHERE
-from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference, study_bootstrap
+from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference
 from correlations.stats.sampled_units import MetricResult, StudyResult, sampled_unit_correlation
 from correlations.stats.shared_segments import on_shared_segments
 from correlations.stats.significance import holm_correction
@@ -28,13 +30,14 @@ NO_BOOTSTRAP = "no bootstrap was requested"
 NOTHING_COUNTS = "no rated output counts in any row"
 
 
-def study_table(inputs: StudyInputs, progress: StagedProgress) -> results.Table:
+def study_table(inputs: StudyInputs, progress: StagedProgress, resampler: Resampler) -> results.Table:
     """Compute rows, pairs, comparisons, and the observations of the first assignment."""
     sampling, metrics = inputs.sampling, [inputs.study_metric(row) for row in inputs.rows]
     report = progress.stage("Table")
     study = sampled_unit_correlation(metrics, inputs.human.mean, inputs.pairs, sampling, progress=report)
-    over_items = _bootstrap(inputs, metrics, sampling, progress, "Intervals over items")
-    over_raters = _bootstrap(inputs, metrics, sampling, progress, "Intervals over raters", raters=True)
+    bootstrap = UnitBootstrap(inputs, resampler, progress)
+    over_items = bootstrap(metrics, sampling, "Intervals over items")
+    over_raters = bootstrap(metrics, sampling, "Intervals over raters", raters=True)
     observed = sampled_units.unit_observations(metrics, inputs.human.mean, inputs.pairs, sampling)
     names = [system.name for system in inputs.corpus.systems]
     pairs = zip(inputs.pairs.tolist(), study.segments_per_pair, study.units_per_pair, strict=True)
@@ -46,38 +49,39 @@ def study_table(inputs: StudyInputs, progress: StagedProgress) -> results.Table:
             _row(inputs, row, result, over_items[index], over_raters[index])
             for index, (row, result) in enumerate(zip(inputs.rows, study.rows, strict=True))
         ),
-        comparisons=_comparisons(inputs, metrics, study, over_items, progress),
+        comparisons=_comparisons(metrics, study, over_items, bootstrap),
         observations=tuple(map(_observations, observed)),
     )
 
 
-def _bootstrap(
-    inputs: StudyInputs,
-    metrics: list[StudyMetric],
-    sampling: UnitSampling,
-    progress: StagedProgress,
-    stage: str,
-    *,
-    raters: bool = False,
-) -> list[RowBootstrap | None]:
-    spec = inputs.specification
-    if spec.bootstrap < 2:
-        return [None] * len(metrics)
-    if raters and not (inputs.human.raters_known and inputs.judged.n_judgements):
-        reason = NOTHING_COUNTS if inputs.human.raters_known else UNKNOWN_RATERS
-        none = BootstrapSummary(NOWHERE, np.nan, 0, reason, np.empty(0))
-        return [RowBootstrap(metric.name, dict.fromkeys(sampling.coefficients, none), {}) for metric in metrics]
-    rows = study_bootstrap(
-        metrics,
-        inputs.human.mean,
-        inputs.pairs,
-        # A random orientation is, on average, that of mirrored observations.
-        replace(sampling, seed=spec.seed + 1, orientation="fixed" if sampling.orientation == "fixed" else "both"),
-        raters=inputs.judged.raters if raters else None,
-        n_replicates=spec.bootstrap,
-        progress=progress.stage(stage),
-    )
-    return list(rows)
+@dataclass(frozen=True)
+class UnitBootstrap:
+    """The bootstraps of a table; each has a stage of the progress."""
+
+    inputs: StudyInputs
+    resampler: Resampler
+    progress: StagedProgress
+
+    def __call__(
+        self, metrics: list[StudyMetric], sampling: UnitSampling, stage: str, *, raters: bool = False
+    ) -> list[RowBootstrap | None]:
+        inputs, spec = self.inputs, self.inputs.specification
+        if spec.bootstrap < 2:
+            return [None] * len(metrics)
+        if raters and not (inputs.human.raters_known and inputs.judged.n_judgements):
+            reason = NOTHING_COUNTS if inputs.human.raters_known else UNKNOWN_RATERS
+            none = BootstrapSummary(NOWHERE, np.nan, 0, reason, np.empty(0))
+            return [RowBootstrap(metric.name, dict.fromkeys(sampling.coefficients, none), {}) for metric in metrics]
+        drawn = UnitDraws(
+            metrics,
+            inputs.human.mean,
+            inputs.pairs,
+            # A random orientation is, on average, that of mirrored observations.
+            replace(sampling, seed=spec.seed + 1, orientation="fixed" if sampling.orientation == "fixed" else "both"),
+            inputs.judged.raters if raters else None,
+            spec.bootstrap,
+        )
+        return list(self.resampler.units(drawn, self.progress.stage(stage)))
 
 
 def _row(
@@ -192,13 +196,10 @@ def _observations(observations: sampled_units.Observations) -> results.Observati
 
 
 def _comparisons(
-    inputs: StudyInputs,
-    metrics: list[StudyMetric],
-    study: StudyResult,
-    over_items: list[RowBootstrap | None],
-    progress: StagedProgress,
+    metrics: list[StudyMetric], study: StudyResult, over_items: list[RowBootstrap | None], bootstrap: UnitBootstrap
 ) -> tuple[results.Comparison, ...]:
     """Compare rows on the same items, units and resamples; correct p-values by Holm's method."""
+    inputs, progress = bootstrap.inputs, bootstrap.progress
     rows: Sequence[MetricResult] = study.rows
     sampling = replace(inputs.sampling, coefficients=inputs.sampling.coefficients[:1])
     compared = _compared(inputs, study)
@@ -208,7 +209,7 @@ def _comparisons(
         report = progress.stage("Table over shared items")
         again = sampled_unit_correlation(narrowed, inputs.human.mean, inputs.pairs, sampling, progress=report)
         rows = [*rows, *again.rows]
-        over_items = over_items + _bootstrap(inputs, narrowed, sampling, progress, "Intervals over shared items")
+        over_items = over_items + bootstrap(narrowed, sampling, "Intervals over shared items")
     comparisons = [
         _comparison(inputs, each, sampling.coefficients[0], (rows[a], rows[b]), (over_items[a], over_items[b]))
         for each, (a, b) in zip(compared, indices, strict=True)

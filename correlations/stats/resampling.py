@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
@@ -16,6 +16,8 @@ from correlations.stats.intervals import LEVELS, NOWHERE, Interval
 from correlations.stats.ranks import Floats, Ints
 from correlations.stats.sampled_units import Progress, chunk_coefficients
 from correlations.stats.units import RowGroup, StudyMetric, UnitDesign, UnitSampling, shuffle
+
+SHARD = 250  # replicates; another number gives other ones
 
 
 @dataclass(frozen=True)
@@ -142,18 +144,76 @@ def study_bootstrap(
             f"n_replicates is {n_replicates} and assignments_per_replicate {assignments_per_replicate}: "
             "at least 2 and 1 are needed"
         )
-    design = UnitDesign(metrics, human, pairs, sampling)
-    _check_raters(raters, design.human.shape)
-    draws, chunks = _Draws(design, raters, assignments_per_replicate, sampling), []
-    step = max(1, design.chunk_size() // assignments_per_replicate)
-    for start in range(0, n_replicates, step):
-        size = min(step, n_replicates - start)
-        chunks.append(draws.coefficients(size))
-        if progress is not None:
-            progress(start + size, n_replicates)
+    shards = BootstrapShards(metrics, human, pairs, sampling, raters, assignments_per_replicate)
+    drawn, done = [], 0
+    for number, size in enumerate(bootstrap_sizes(n_replicates)):
+        before = done
+
+        def report(shard_done: int, before: int = before) -> None:
+            if progress is not None:
+                progress(before + shard_done, n_replicates)
+
+        drawn.append(shards.draw(number, size, report))
+        done += size
+    return joined_bootstrap([metric.name for metric in metrics], sampling.coefficients, drawn)
+
+
+def bootstrap_sizes(n_replicates: int) -> list[int]:
+    """Return how many replicates each shard has.
+
+    >>> bootstrap_sizes(600)
+    [250, 250, 100]
+    """
+    return [min(SHARD, n_replicates - begin) for begin in range(0, n_replicates, SHARD)]
+
+
+class BootstrapShards:
+    """The replicates of `study_bootstrap`, whose arguments these are, in shards that can be drawn in any order.
+
+    The random numbers of the n-th shard are those of the n-th three children of the study's seed, so that joined shards
+    depend on the seed alone.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[StudyMetric],
+        human: ArrayLike,
+        pairs: ArrayLike,
+        sampling: UnitSampling,
+        raters: RaterRatings | None = None,
+        assignments_per_replicate: int = 4,
+    ) -> None:
+        self.design = UnitDesign(metrics, human, pairs, sampling)
+        _check_raters(raters, self.design.human.shape)
+        self.raters, self.assignments, self.sampling = raters, assignments_per_replicate, sampling
+        self._children: list[np.random.Generator] = []
+        self._root = np.random.default_rng(sampling.seed)
+
+    def draw(self, number: int, size: int, report: Callable[[int], None] | None = None) -> Floats:
+        """Return the coefficients (rows, coefficients, ``size``, J) of a shard, numbered from 0.
+
+        ``report`` takes how many of its replicates are done.
+        """
+        draws, chunks = _Draws(self.design, self.raters, self.assignments, self.sampling, self._rngs(number)), []
+        step = max(1, self.design.chunk_size() // self.assignments)
+        for start in range(0, size, step):
+            chunks.append(draws.coefficients(min(step, size - start)))
+            if report is not None:
+                report(min(start + step, size))
+        return np.concatenate(chunks, axis=2)
+
+    def _rngs(self, number: int) -> list[np.random.Generator]:
+        missing = 3 * (number + 1) - len(self._children)
+        if missing > 0:
+            self._children += self._root.spawn(missing)
+        return [deepcopy(rng) for rng in self._children[3 * number : 3 * number + 3]]
+
+
+def joined_bootstrap(names: Sequence[str], keys: Sequence[str], shards: Sequence[Floats]) -> tuple[RowBootstrap, ...]:
+    """Return each row's bootstrap from shards, in the order of their numbers."""
     return tuple(
-        row_bootstrap(metric.name, dict(zip(sampling.coefficients, of_row, strict=True)))
-        for metric, of_row in zip(metrics, np.concatenate(chunks, axis=2), strict=True)
+        row_bootstrap(name, dict(zip(keys, of_row, strict=True)))
+        for name, of_row in zip(names, np.concatenate(shards, axis=2), strict=True)
     )
 
 
@@ -164,13 +224,18 @@ def row_bootstrap(name: str, replicates: dict[str, Floats]) -> RowBootstrap:
 
 
 class _Draws:
-    """Draws the replicates of a study, one chunk after the other."""
+    """Draws the replicates of a shard, one chunk after the other."""
 
     def __init__(
-        self, design: UnitDesign, raters: RaterRatings | None, assignments: int, sampling: UnitSampling
+        self,
+        design: UnitDesign,
+        raters: RaterRatings | None,
+        assignments: int,
+        sampling: UnitSampling,
+        rngs: Sequence[np.random.Generator],
     ) -> None:
         self.design, self.raters, self.assignments, self.sampling = design, raters, assignments, sampling
-        item_rng, self.key_rng, self.rater_rng = np.random.default_rng(sampling.seed).spawn(3)
+        item_rng, self.key_rng, self.rater_rng = rngs
         # Each group draws its own segments, from a generator in the same state: its draws do not depend on others.
         self.item_rngs = [(group, deepcopy(item_rng)) for group in design.groups if group.segments.size]
 

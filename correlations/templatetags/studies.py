@@ -131,7 +131,7 @@ def beside(left: Iterable[Any], right: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 @register.inclusion_tag("correlations/parts/report_menu.html", takes_context=True)
 def report_menu(context: Context) -> dict[str, Any]:
-    """Show the menu of the report's files, with the sizes of those made lately, and of the specification."""
+    """Show the menu of the report's files, with the sizes of those made lately, and of a study's specification."""
     sizes = report_sizes(context["study"])
     files = [
         {
@@ -143,7 +143,8 @@ def report_menu(context: Context) -> dict[str, Any]:
         }
         for each in FILES.values()
     ]
-    return {"files": files, "specification_url": _address(context, "specification")}
+    is_study = isinstance(context["study"], Study)
+    return {"files": files, "specification_url": _address(context, "specification") if is_study else ""}
 
 
 @register.simple_tag

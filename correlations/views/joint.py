@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.core.access import get_in_project_or_404, may_manage
@@ -17,10 +17,11 @@ from annotation.core.parameters import whole_numbers
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Project, Role
 from annotation.models.jobs import FINISHED_STATES
+from correlations.forms.joint import JointStudyForm
 from correlations.models import JointStudy
 from correlations.selectors.compared import Compared, finished_studies
 from correlations.selectors.joint import joint_comparison, joint_state, joint_studies, members
-from correlations.services.joint_studies import joint_study_of
+from correlations.services.joint_studies import joint_study_create, joint_study_of
 from correlations.services.reports import FILES, joint_report_file
 from correlations.views.comparisons import comparison_context
 from correlations.views.metrics import STUDY
@@ -30,6 +31,29 @@ DETAIL = "correlations:study-joint-detail"
 
 def joint_or_404(project: Project, pk: int) -> JointStudy:
     return get_in_project_or_404(joint_studies(project), project, pk=pk)
+
+
+@require_http_methods(["GET", "POST"])
+@project_view(Role.MANAGER)
+def joint_start(request: MemberRequest) -> HttpResponse:
+    """Start a study of each ticked data set, and the study over all of them."""
+    project = request.project
+    form = JointStudyForm(request.POST if request.method == "POST" else None, project=project)
+    if made := form.submit(joint_study_create, project=project, by=request.user):
+        joint, new = made
+        for study in new:
+            STUDY.task.delay_on_commit(study.pk)
+        if not new:
+            messages.info(request, "All studies of these data sets exist already, with the same settings.")
+        return redirect(reverse(DETAIL, args=[project.slug, joint.pk]))
+    context = {
+        "project": project,
+        "form": form,
+        "here": "New, over several data sets",
+        "trail": [(STUDY.title, STUDY.url("list", project))],
+        "list_url": STUDY.url("list", project),
+    }
+    return render(request, "correlations/joint_study_create.html", context)
 
 
 @require_POST

@@ -10,7 +10,7 @@ from annotation.models import Role
 from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.levels import levels_report
-from correlations.selectors.system_ranges import ranges_sentence, raters_note
+from correlations.selectors.system_ranges import ranges_report
 from correlations.views.kinds import StudyPage, finished_study_or_404
 
 
@@ -21,13 +21,19 @@ def study_levels(request: MemberRequest, page: StudyPage[Study, StudyResult]) ->
     report = levels_report(page.result, whole_number(request, "row"))
     if report is None:
         raise Http404(f"Row: found {request.GET.get('row')!r}; accepted: 0 to {len(page.result.rows) - 1}.")
+    key = request.GET.get("coefficient")
+    try:
+        ranges = ranges_report(page.result, report, key)
+    except KeyError:
+        accepted = ", ".join(report.chosen.system.coefficients)
+        raise Http404(f"Coefficient: found {key!r}; accepted: {accepted}.") from None
     context = {
         "project": project,
         "study": study,
         "question": "Which metric agrees with the raters, by system and by output?",
         "report": report,
-        "ranges": ranges_sentence(report),
-        "raters_note": raters_note(report.chosen.system),
+        "ranges": ranges,
+        "ranges_open": key is not None,
         "figure_name": f"systems-{report.chosen.index}",
         "here": "By system and by output",
         "trail": [(kind.title, kind.url("list", project)), (study.name, kind.url("detail", project, study.pk))],

@@ -23,19 +23,15 @@ def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> 
     return form, {"step": step, "metric": metric, "about": METRICS[metric]}
 
 
-def _metric_label(study: ParameterStudy) -> str:
-    name = study.specification["metric"]["name"]
-    return METRICS[name].label if name in METRICS else name
-
-
 def _parameters(study: ParameterStudy) -> str:
     return ", ".join(f"{sweep['parameter']} ({len(sweep['values'])})" for sweep in study.specification["sweeps"])
 
 
 def _report(study: ParameterStudy, result: ParameterResult) -> Context:
-    metric_label = _metric_label(study)
+    metric_label = reports.metric_label(study)
     return {
         "result": result,
+        "has_report_files": True,
         "metric_label": metric_label,
         "sweeps": [reports.SweepReport(sweep, result) for sweep in result.sweeps],
         "in_use": reports.values_in_use(study),
@@ -53,7 +49,7 @@ PARAMETER_STUDY = Kind(
     "see which value agrees best with the ratings. You need a campaign that rated outputs of three "
     "systems or more.",
     purpose="One metric, and what its parameters do to its agreement with your raters.",
-    eyebrow=lambda study: f"Parameter study of {_metric_label(study)}",
+    eyebrow=lambda study: f"Parameter study of {reports.metric_label(study)}",
     columns={
         "metric": lambda spec: spec["metric"]["name"],
         "parameters": lambda spec: [sweep["parameter"] for sweep in spec["sweeps"]],
@@ -61,7 +57,7 @@ PARAMETER_STUDY = Kind(
         "campaigns": itemgetter("campaigns"),
     },
     cells={
-        "Metric": _metric_label,
+        "Metric": reports.metric_label,
         "Parameters": _parameters,
         "Systems": lambda study: str(len(study.specification["systems"])),
     },

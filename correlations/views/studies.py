@@ -19,7 +19,7 @@ from correlations.forms.specifications import SpecificationForm
 from correlations.models import ParameterStudy, Study
 from correlations.selectors.changes import changes_since
 from correlations.selectors.compared import finished_studies
-from correlations.selectors.joint import joint_studies
+from correlations.selectors.joint import datasets_to_study, joint_studies
 from correlations.selectors.lists import AnyStudy, study_page
 from correlations.selectors.metrics import study_warning
 from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
@@ -54,6 +54,7 @@ def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpR
         "json_url": kind.url("list-download", project, "json"),
         "compare_url": _compare_url(kind, project),
         "joint_studies": joint_studies(project)[:MOST_JOINT] if kind.model is Study else [],
+        "joint_url": _joint_url(kind, project),
         "verify_url": _verify_url(kind, project),
     }
     return render(request, "correlations/study_list.html", context)
@@ -125,6 +126,13 @@ def _compare_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:
     if kind.model is not Study or finished_studies(project).count() < 2:
         return ""
     return reverse("correlations:study-compare", args=[project.slug])
+
+
+def _joint_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:
+    """Return where a study over several data sets is started; empty without two, for viewers, and for other kinds."""
+    if kind.model is not Study or not may_manage(project) or len(datasets_to_study(project)) < 2:
+        return ""
+    return reverse("correlations:study-joint-start", args=[project.slug])
 
 
 def _verify_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:

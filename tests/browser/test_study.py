@@ -81,6 +81,12 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     expect(page.get_by_role("heading", name="Under other weights")).to_be_visible()
     assert_everyone_can_read(page, tallest=TALLEST)
     page.goto(report)
+    page.get_by_role("link", name="How is it by system, and by output?").click()
+    page.get_by_role("heading", name="How sure: what is drawn anew").click()
+    page.get_by_role("navigation", name="Coefficient").get_by_role("link", name="Kendall’s τ").click()
+    expect(page.locator("#ranges [aria-current]")).to_have_text("Kendall’s τ")
+    assert_no_barrier(page)
+    page.goto(report)
     files = {name: report_of(page, name) for name in ("PDF", "HTML", "LaTeX", "JSON", "Specification")}
     assert files["PDF"].read_bytes().startswith(b"%PDF-")
     assert zipfile.is_zipfile(files["LaTeX"])

@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from correlations.stats.resampling import RaterRatings, bootstrap_difference, study_bootstrap
+from correlations.stats import resampling
+from correlations.stats.resampling import (
+    BootstrapShards,
+    RaterRatings,
+    bootstrap_difference,
+    bootstrap_sizes,
+    joined_bootstrap,
+    study_bootstrap,
+)
 from correlations.stats.sampled_units import sampled_unit_correlation
 from correlations.stats.units import StudyMetric, UnitSampling
 
@@ -148,3 +156,23 @@ def test_undefined_tests_of_differences_have_a_reason(difference, second, reason
 def test_replicates_of_different_studies_are_refused():
     with pytest.raises(ValueError, match=r"shapes \(2, 1\) and \(3, 1\)"):
         bootstrap_difference(0.1, [[0.1], [0.2]], [[0.1], [0.2], [0.3]])
+
+
+def test_shards_are_the_same_in_any_order_and_each_has_random_numbers_of_its_own(monkeypatch):
+    """The n-th shard draws from the n-th three children of the seed, as NumPy spawns them."""
+    monkeypatch.setattr(resampling, "SHARD", 8)
+    human, metrics = correlated_study(np.random.default_rng(4))
+    sampling = UnitSampling(unit_size=20, seed=11)
+    design = metrics, human, [(0, 1)], sampling
+    whole = study_bootstrap(*design, n_replicates=20)
+    assert bootstrap_sizes(20) == [8, 8, 4]
+    shards = {number: BootstrapShards(*design).draw(number, size) for number, size in ((2, 4), (0, 8), (1, 8))}
+    joined = joined_bootstrap(
+        [metric.name for metric in metrics], sampling.coefficients, [shards[number] for number in range(3)]
+    )
+    for row, other in zip(whole, joined, strict=True):
+        assert np.array_equal(row.replicates["spearman"], other.replicates["spearman"])
+        assert np.unique(row.replicates["spearman"][:, 0]).size > 15
+    third = BootstrapShards(*design)
+    third._children = [np.random.Generator(np.random.PCG64(child)) for child in np.random.SeedSequence(11).spawn(9)]
+    assert np.array_equal(third.draw(2, 4), shards[2])

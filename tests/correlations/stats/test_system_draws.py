@@ -8,8 +8,9 @@ from benchmarks.coverage.significance import OWN, SPREAD, world
 from correlations.stats import system_draws as module
 from correlations.stats.draws import Drawn, joined, shard_draws
 from correlations.stats.parameters import ParameterValue
-from correlations.stats.resampling import RaterRatings, replicates_interval
+from correlations.stats.resampling import RaterRatings
 from correlations.stats.system_draws import system_draws
+from correlations.stats.system_intervals import over_systems
 
 SYSTEMS, ITEMS, RATERS, DRAWS, SEED = 6, 30, 4, 12, 7
 
@@ -120,14 +121,14 @@ def test_without_raters_none_are_drawn_and_other_outputs_ratings_are_refused(val
 
 
 def test_ranges_over_items_and_systems_hold_the_r_of_endless_systems():
-    """docs/methods.md: 96.4 ± 1.0 % for 10 systems and 100 items; items or systems alone hold it less often."""
+    """docs/methods.md has the share for 10 systems and 100 items; items or systems alone hold it less often."""
     rng, truth = np.random.default_rng(11), SPREAD / float(np.hypot(SPREAD, OWN))
     held = {"items": 0, "systems": 0, "both": 0}
     trials = 120
     for _ in range(trials):
         (metric, _), human, _ = world(rng, 10, 100)
         value, outputs = ParameterValue(metric[..., None], total, metric), np.ones(human.shape, dtype=bool)
-        seed = int(rng.integers(2**31))
+        seed, observed = int(rng.integers(2**31)), float(np.corrcoef(metric.mean(axis=1), human.mean(axis=1))[0, 1])
         (alone,) = system_draws([value], human, outputs, raters=None, seed=seed, n_draws=150)
         nested = joined([shard_draws([Drawn(value, outputs)], human, seed=seed, number=0, size=150)])
         of = {
@@ -136,7 +137,7 @@ def test_ranges_over_items_and_systems_hold_the_r_of_endless_systems():
             "both": nested.over_items_and_systems["pearson"][0],
         }
         for name, draws in of.items():
-            low, high = replicates_interval(draws).interval
+            low, high = over_systems(observed, draws, 10, alone=name == "systems")
             held[name] += low <= truth <= high
-    assert 0.92 * trials <= held["both"]
+    assert 0.9 * trials <= held["both"]
     assert held["items"] < held["systems"] <= held["both"] + 3

@@ -12,6 +12,7 @@ from django.db.models.functions import Concat
 from django.urls import reverse
 
 from annotation.models import Campaign, Dataset, JobState, Project, Rater, ReferenceSet
+from correlations.forms.joint import JointStudyForm
 from correlations.models import JointStudy, Study
 from correlations.selectors.compared import compared_studies
 from correlations.selectors.compared_words import plain
@@ -85,6 +86,46 @@ def test_one_specification_gives_a_study_of_each_data_set_and_what_they_say_toge
     sent = {"name": "Both again", "specification": specification}
     assert client.post(api, json.dumps(sent), content_type="application/json").json()["id"] == joint.pk
     assert client.get(f"{api}{joint.pk}/comparison/").json() == json.loads(json.dumps(together))
+
+
+def test_the_form_ticks_data_sets_and_metrics_and_errors_name_the_data_set(
+    specification: dict, manager, as_user, project: Project
+) -> None:
+    client, address = as_user(manager), reverse("correlations:study-joint-start", args=[project.slug])
+    assert address in client.get(reverse("correlations:study-list", args=[project.slug])).content.decode()
+    assert client.get(address).content.decode().count("Ratings, systems and weights of") == 2
+    form = JointStudyForm(None, project=project)
+    cats, old = form.parts
+    data = {
+        bound.html_name: bound.value()
+        for bound in [*form, *cats, *old]
+        if bound.value() not in (None, False)  # as a browser sends what it is shown
+    }
+    data |= {"name": "Both", "metrics": ["bleu", "sbleu"], "assignments": 3, "bootstrap": 20, "unit_size": 2}
+    del data["sweeps"]
+
+    def answer(**changes: object) -> str:
+        return client.post(address, data | {cats["used"].html_name: "on"} | changes).content.decode()
+
+    assert "Tick two data sets or more, at most" in answer()
+    both = {old["used"].html_name: "on"}
+    without = {**both, old["systems"].html_name: []}
+    assert "Old cats: see the marked fields." in answer(**without)
+    assert "Choose at least one metric." in answer(**both, metrics=[])
+    weights = {**both, "metrics": ["delta_bleu"], old["references"].html_name: "own"}
+    assert "Old cats: ΔBLEU reads the weights of references" in answer(**weights)
+    alone = {**both, old["systems"].html_name: ["Echo"]}
+    page = answer(**alone)
+    assert "Old cats: see the marked fields." in page
+    assert "found 1; accepted: two or more, since pairs are compared" in page
+    assert not Study.objects.exists()
+
+    location = client.post(address, data | {cats["used"].html_name: "on"} | both)["Location"]
+    joint = JointStudy.objects.get()
+    assert location.endswith(f"/over/{joint.pk}/")
+    del specification["datasets"][1]["unit_size"]
+    json_form = reverse("correlations:study-from-specification", args=[project.slug])
+    assert client.post(json_form, {"text": json.dumps(specification), "name": "Both"})["Location"] == location
 
 
 def test_a_comparison_is_kept_and_the_command_runs_all(

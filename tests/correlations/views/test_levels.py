@@ -3,6 +3,7 @@
 import csv
 import io
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -13,9 +14,10 @@ from sklearn.metrics import mean_absolute_error
 from correlations.models import Study
 from correlations.results.levels import RowLevels, WithoutSystem
 from correlations.selectors.levels import levels_report, levels_sentence
-from correlations.selectors.system_ranges import ranges_grid, ranges_sentence, raters_note
+from correlations.selectors.system_ranges import ranges_grids, ranges_sentence, raters_note
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import HYPOTHESES, World
 
@@ -98,27 +100,48 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     assert client.get(address(study) + "?row=2").status_code == 404
 
 
-def test_the_page_says_what_is_drawn_anew_and_that_few_raters_are_rough(study: Study, viewer, as_user) -> None:
-    result = study.read_result()
+def test_the_page_says_what_is_drawn_anew_by_the_coefficient_that_the_reader_chooses(
+    study: Study, viewer, as_user
+) -> None:
+    result, client = study.read_result(), as_user(viewer)
     level = result.levels[1].system
+    names = ("over_items", "over_systems", "over_items_and_systems", "over_raters", "over_items_systems_and_raters")
+
+    def section(query: str) -> str:
+        page = client.get(f"{address(study)}?row=1{query}").content.decode()
+        return page.split('id="ranges"')[1].split('id="outputs"')[0]
+
+    def cells(text: str, metric: str) -> list[str]:
+        row = next(part for part in text.split("<tr>") if metric in part.split("</th>")[0])
+        return [part.split(">", 1)[1].split("<")[0].replace("−", "-") for part in row.split('<td class="num"')[1:]]
+
+    first = section("")
+    assert "3 systems are too few to say what others would give." in first
+    assert '&amp;coefficient=spearman#ranges"\n             aria-current="true"' in first  # the study's leading one
+    for query, key in (("", "spearman"), ("&coefficient=kendall", "kendall"), ("&coefficient=pearson", "pearson")):
+        for metric, each in zip(("TER", "Oracle"), result.levels, strict=True):
+            estimate = each.system.coefficients[key]
+            drawn = [getattr(estimate, name) for name in names]
+            assert all(-1 <= ends[0] <= ends[1] <= 1 for ends in drawn if ends)
+            assert drawn[0] is None or metric == "TER"  # of draws that are all 1 there is no interval
+            shown = [f"[{ends[0]:.2f}, {ends[1]:.2f}]" if ends else "–" for ends in drawn]
+            assert cells(section(query), metric) == [f"{estimate.value:.2f}", *shown]
+        symbol = COEFFICIENTS[key].symbol
+        grid = next(each for each in ranges_grids(result) if each.columns[2].label == symbol)
+        assert next(row for row in grid.rows if row[0] == "Oracle")[2].replace("−", "-") == f"{estimate.value:.2f}"
+    assert [grid.name.rsplit("-", 1)[1] for grid in ranges_grids(result)] == ["spearman", "pearson", "kendall"]
+    assert client.get(address(study) + "?coefficient=somers_d").status_code == 404
+
     lead = level.coefficients["pearson"]
-    drawn = (lead.over_items, lead.over_systems, lead.over_raters, lead.over_items_systems_and_raters)
-    assert all(ends is not None and -1 <= ends[0] <= ends[1] <= 1 for ends in drawn)
-    page = as_user(viewer).get(address(study) + "?row=1").content.decode()
-    assert "3 systems are too few to say what others would give." in page.split('id="ranges"')[1].split("</details>")[0]
-    more = replace(result.levels[1], system=replace(level, systems=2 * level.systems))
+    lead = replace(lead, over_items=(0.5, 0.7), over_systems=(-0.2, 0.9), over_raters=(0.4, 0.9))
+    coefficients = {**level.coefficients, "pearson": lead}
+    more = replace(result.levels[1], system=replace(level, systems=2 * level.systems, coefficients=coefficients))
     report = levels_report(replace(result, levels=(result.levels[0], more)), 1)
     assert report is not None
-    widths = {name: ends[1] - ends[0] for name, ends in zip(("items", "systems", "raters"), drawn[:3], strict=True)}
-    widest = max(widths, key=lambda name: widths[name])
-    wide = f"other {widest} would move r over systems most: that range is {widths[widest]:.2f} wide"
-    assert wide in ranges_sentence(report)
-    printed = ranges_grid(result)
-    assert printed is not None
-    row = next(row for row in printed.rows if row[0] == "Oracle")
-    assert row[2].replace("−", "-") == f"{lead.value:.2f}"
+    wide = "other systems would move r over systems most: that interval is 1.10 wide (raters: 0.50, items: 0.20)."
+    assert wide in ranges_sentence(report, COEFFICIENTS["pearson"])
     note = raters_note(replace(level, raters=4, raters_reason=""))
-    assert note == "There are 4 raters: the ranges over raters are rough."
+    assert note == "There are 4 raters: they say little of others, so the interval over raters is wide."
     unknown = replace(level, raters_reason="their raters are not known")
     assert raters_note(unknown) == "Raters are not drawn anew: their raters are not known."
 
@@ -203,14 +226,17 @@ def test_downloads_and_endpoint_have_the_same_numbers(study: Study, viewer, as_u
     assert [float(row["value"]) for row in rows("system-level")] == [
         estimate.value for estimate in levels.system.coefficients.values()
     ]
-    estimate = levels.system.coefficients["pearson"]
-    downloaded = rows("system-level")[0]
-    assert float(downloaded["low_over_systems"]) == pytest.approx(estimate.over_systems[0])
-    assert float(downloaded["high_over_raters"]) == pytest.approx(estimate.over_raters[1])
+    ranges = ("over_items", "over_systems", "over_items_and_systems", "over_raters", "over_items_systems_and_raters")
+    for key, downloaded in zip(levels.system.coefficients, rows("system-level"), strict=True):
+        for name in ranges:
+            ends = getattr(levels.system.coefficients[key], name) or ("", "")
+            assert [downloaded[f"{end}_{name}"] for end in ("low", "high")] == [str(end) for end in ends]
     assert [float(row["score"]) for row in rows("system-points")] == [each.score for each in levels.system.systems]
     assert [row["grouping"] for row in rows("output-level")][::3] == ["all", "item", "system"]
     assert [float(row["mae"]) for row in rows("rating-errors")] == [each.mae for each in levels.errors]
     answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/levels/").json()[1]
     assert answer["system"]["coefficients"]["pearson"]["value"] == levels.system.coefficients["pearson"].value
-    assert answer["system"]["coefficients"]["pearson"]["over_raters"] == list(estimate.over_raters)
+    for key, each in levels.system.coefficients.items():
+        held = answer["system"]["coefficients"][key]
+        assert [held[name] for name in ranges] == [ends and list(ends) for ends in map(partial(getattr, each), ranges)]
     assert answer["errors"][2]["scaled"] == "line"

@@ -1,8 +1,11 @@
 """Pages of parameter studies, and who may open them."""
 
 import csv
+import html
 import io
 import json
+import re
+import zipfile
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,6 +13,8 @@ from django.urls import reverse
 
 from annotation.models import Item, JobState, Project
 from correlations.models import ParameterStudy
+from correlations.results.report import sha256_of
+from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.tuned import MARK
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
@@ -25,6 +30,7 @@ READING = [
     ("detail", {"pk": True}),
     ("figure", {"pk": True, "figure": "max_order-system"}),
     ("figure-download", {"pk": True, "figure": "max_order-segment", "file_format": "svg"}),
+    ("report", {"pk": True, "file_format": "json"}),
     ("download", {"pk": True, "table": "max_order", "file_format": "csv"}),
 ]
 CHANGING = [("cancel", {"pk": True}), ("retry", {"pk": True})]
@@ -108,6 +114,36 @@ def test_an_outsider_gets_404(study: ParameterStudy, outsider, as_user) -> None:
         assert client.post(address(study, name, arguments)).status_code == 404, name
     other_url = reverse("correlations:parameter-study-detail", args=["elsewhere", study.pk])
     assert client.get(other_url).status_code == 404
+
+
+def test_the_report_is_written_as_every_file(study: ParameterStudy, viewer, as_user) -> None:
+    client, result = as_user(viewer), study.read_result()
+
+    def report(ending: str) -> bytes:
+        return body(client.get(address(study, "report", {"pk": True, "file_format": ending})))
+
+    page = client.get(address(study, "detail", {"pk": True})).content.decode()
+    assert address(study, "report", {"pk": True, "file_format": "pdf"}) in page
+    assert "specification.json" not in page
+    document = json.loads(report("json"))
+    assert document["result"] == study.result
+    assert document["specification"]["sweeps"] == study.specification["sweeps"]
+    assert document["hashes"]["result"] == sha256_of(study.result)
+    assert report("pdf").startswith(b"%PDF-")
+    page = report("html").decode()
+    sweep = result.sweeps[0]
+    for point in sweep.points:
+        value = point.system.coefficients["pearson"].value
+        assert f">{value:.3f}<".replace("-", "−") in re.sub(r"\s+", "", page)
+    assert SweepReport(sweep, result).lead in html.unescape(page)
+    latex = zipfile.ZipFile(io.BytesIO(report("zip")))
+    files = {"report.tex", "tables/values-max-order.tex", "tables/without-max-order.tex"}
+    assert files | {"figures/max-order-system.pdf", "figures/max-order-segment.pdf"} <= set(latex.namelist())
+    assert client.get(address(study, "report", {"pk": True, "file_format": "doc"})).status_code == 404
+    answer = client.get(f"/api/v1/projects/{study.project.slug}/parameter-studies/{study.pk}/report/")
+    assert json.loads(body(answer)) == document
+    answer = client.get(f"/api/v1/projects/{study.project.slug}/parameter-studies/{study.pk}/report.html/")
+    assert SweepReport(sweep, result).lead in html.unescape(body(answer).decode())
 
 
 def test_the_list_of_studies_can_be_downloaded(study: ParameterStudy, viewer, as_user) -> None:

@@ -11,6 +11,8 @@ from django.urls import reverse
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from annotation.core.progress import noop
+from annotation.core.shards import shards_help
 from annotation.models import JobState
 from correlations.models import Study, StudyDraws, StudyShard
 from correlations.results.significance import OUTPUTS, SWAP_BOTH, SYSTEMS, WILLIAMS, PairTests
@@ -23,8 +25,9 @@ from correlations.selectors.significance import (
     significance_sentence,
     usual_level,
 )
-from correlations.services.draws import study_draws_help
-from correlations.services.execution import study_execute
+from correlations.services import sharing
+from correlations.services.execution import study_execute, study_result
+from correlations.services.sharing import study_draws_help
 from correlations.services.studies import study_create
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import HYPOTHESES, World
@@ -170,16 +173,19 @@ def test_draws_are_the_same_however_many_workers_share_the_shards(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("correlations.stats.draws.SHARD", 8)
+    monkeypatch.setattr("correlations.stats.resampling.SHARD", 15)
     enqueued = []
 
     def helped(helpers: int) -> None:
         enqueued.append(helpers)
-        assert study_draws_help(study_id=study.pk) is False  # nothing is left
+        study.refresh_from_db()
+        assert shards_help(study, study.shards.all(), work) is False  # nothing is left
         assert set(StudyShard.objects.values_list("state", flat=True)) == {JobState.DONE}
 
     found = []
     for enqueue in (enqueued.append, helped):
         study = created(world, bootstrap=20)
+        work = sharing._work(study.pk)  # of one turn, which goes on over the stages of the study
         study_execute(study_id=study.pk, enqueue=enqueue)
         study.refresh_from_db()
         assert study.state == JobState.DONE, study.error
@@ -187,6 +193,8 @@ def test_draws_are_the_same_however_many_workers_share_the_shards(
         assert not StudyDraws.objects.exists()
         found.append({key: value for key, value in study.result.items() if key != "seconds"})
         assert study_draws_help(study_id=study.pk) is False
+        alone, _ = study_result(study, noop)
+        found.append({key: value for key, value in alone.to_json().items() if key != "seconds"})
         study.delete()
-    assert enqueued == [2, 2]
-    assert found[0] == found[1]
+    assert enqueued == [1, 1, 2] * 2  # units over items and over raters in two shards, items and systems in three
+    assert found[0] == found[1] == found[2]
