@@ -12,7 +12,8 @@ from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
 from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.copies import copies_sentence, systems_that_copy
-from metrics.selectors.leaderboard import Leaderboard, board_runs, leaderboard, scored_by
+from metrics.selectors.leaderboard import board_runs, leaderboard, scored_by
+from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import headline
 from metrics.selectors.models import folder_of
 from metrics.selectors.system_ratings import stored_ratings

@@ -15,7 +15,8 @@ from metrics import tasks
 from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
 from metrics.selectors.copies import copies_sentence, systems_that_copy
-from metrics.selectors.leaderboard_words import summary
+from metrics.selectors.leaderboard_table import Leaderboard
+from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.side_by_side import agreements, settings_of
 from metrics.selectors.system_ratings import is_rating, stored_ratings
 from metrics.services.system_ratings import system_ratings_request
@@ -32,6 +33,7 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
     board = _board(request, dataset, selectors.board_runs(dataset))
     return {
         "board": board,
+        "headline": headline(board),
         "sentences": summary(board),
         "circular": copies_sentence(systems_that_copy(dataset)) if any(each.references for each in board.runs) else "",
         "datasets": datasets,
@@ -56,7 +58,7 @@ def _enqueue_later(system_ratings_pk: int) -> None:
     transaction.on_commit(enqueue, robust=True)
 
 
-def _board(request: HttpRequest, dataset: Dataset, runs: list[ScoreRun]) -> selectors.Leaderboard:
+def _board(request: HttpRequest, dataset: Dataset, runs: list[ScoreRun]) -> Leaderboard:
     row = system_ratings_request(dataset=dataset)
     if row is not None:
         _enqueue_later(row.pk)
@@ -112,6 +114,6 @@ def _nothing_chosen(request: MemberRequest) -> HttpResponse:
     return render(request, "metrics/run_compare.html", {"project": request.project, "board": None})
 
 
-def _as_table(board: selectors.Leaderboard, name: str, file_format: str) -> HttpResponseBase:
+def _as_table(board: Leaderboard, name: str, file_format: str) -> HttpResponseBase:
     rows, columns = selectors.board_rows(board), selectors.BOARD_COLUMNS
     return table_response(format=file_format, filename=name, columns=columns, rows=rows, types=selectors.BOARD_TYPES)

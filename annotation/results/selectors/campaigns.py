@@ -8,9 +8,9 @@ from annotation.campaigns.rated import rated_by
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.caching import cached
 from annotation.core.errors import AnnotationError
-from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, Project, Rating
 from annotation.quality.selectors.raters import moment
+from annotation.results.selectors.leading import basis
 from annotation.results.selectors.sentences import named_sentence
 from annotation.results.selectors.stored import read_results
 from annotation.results.selectors.verdicts import Results
@@ -62,8 +62,7 @@ def _headline(campaign: Campaign) -> Headline | None:
 
 
 def _basis(results: Results, campaign: Campaign) -> str:
-    raters = f" by {counted(results.raters, 'rater')}" if results.raters_known else ""
-    rests = f"{counted(results.ratings, 'rating')}{raters} of {counted(results.items, 'item')}"
+    rests = basis(results)
     return f"{rests} so far" if campaign.state == CampaignState.RUNNING and not _is_all_rated(campaign) else rests
 
 
