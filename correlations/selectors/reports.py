@@ -22,9 +22,11 @@ from correlations.results.study import (
     SystemShare,
 )
 from correlations.selectors.ceilings import raters_are_known
+from correlations.selectors.settings_words import settings_in_words
 from correlations.stats.coefficients.coefficient import Coefficient
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
+from metrics.scoring.settings import with_settings
 from metrics.selectors.predictions import CROSS_VALIDATED
 
 NAN = float("nan")
@@ -275,20 +277,22 @@ FORESTS: Mapping[str, Callable[[StudyResult], Sequence[Coefficient]]] = {
 def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     """Return the specification of a chart; None if there is no chart of that name."""
     if name in FORESTS:
-        return forest_plot(_forest_rows(result, FORESTS[name](result)), theme=theme)
+        rows = _forest_rows(result, FORESTS[name](result))
+        return forest_plot(rows, settings=settings_in_words(result), theme=theme)
     kind = next((kind for kind in AXES if kind == name), None)
     if kind is not None and kind in result.sweeps:
         return _sweep_figure(result, kind, theme)
-    rows = {f"row-{index}": index for index in range(len(result.rows))}
-    return _scatter(result, rows[name], theme) if name in rows else None
+    places = {f"row-{index}": index for index in range(len(result.rows))}
+    return _scatter(result, places[name], theme) if name in places else None
 
 
 def forest_caption(result: StudyResult) -> str:
     """Return how to read the chart; the raters' bar only if there is one."""
     caption = "Band: bootstrap over items. Line: Fisher’s z as in ΔBLEU (Galley et al., 2015)."
     if all(each.coefficients[result.lead.key].ceiling is None for each in result.ceilings):
-        return caption
-    return f"{caption} Upright bar: what another group of as many raters reaches."
+        return " ".join(filter(None, [caption, settings_in_words(result)]))
+    caption = f"{caption} Upright bar: what another group of as many raters reaches."
+    return " ".join(filter(None, [caption, settings_in_words(result)]))
 
 
 def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> list[ForestRow]:
@@ -336,7 +340,7 @@ def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:
     return observation_scatter(
         human,
         metric,
-        metric_name=f"{row.label} ({row.subset_label})",
+        metric_name=f"{with_settings(row.label, row.signature)}, {row.subset_label}",
         pairs=[names[pair] for pair in observations.pair],
         subtitle="One assignment of items to units",
         theme=theme,

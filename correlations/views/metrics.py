@@ -23,6 +23,7 @@ from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
+from correlations.selectors.settings_words import settings_note
 from correlations.selectors.significance import matrix_figure, significance_sentence
 from correlations.selectors.stand_in_words import stand_in_sentence
 from correlations.selectors.worth import ranking_sentence
@@ -95,6 +96,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "any_imported": any(reports.is_imported(row) and not reports.is_predicted(row) for row in result.rows),
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
+        "settings_note": settings_note(result, study.specification),
         "forest_caption": reports.forest_caption(result),
         "sweeps_title": reports.sweeps_title(result),
         "sweeps": reports.sweeps_to_draw(result),

@@ -17,7 +17,7 @@ from metrics.scoring.colours import metric_colour
 from metrics.scoring.comparisons import LEVEL
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import departures
+from metrics.scoring.settings import NAMED, departures, settings_of, usual_settings
 from metrics.selectors.leaderboard_raters import rater_cells, rater_columns
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.models import model_names_of
@@ -153,7 +153,8 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
         references=references_name(run) if reads_references(run) else "",
         items=item_set(run),
         parameters=parameter_summary(run, names),
-        settings=", ".join(departures(run.signature)),
+        settings=", ".join(departures(run.signature)[:NAMED]),
+        all_settings=", ".join(settings_of(run.signature)),
         date=run.finished_at,
         light=metric_colour(label, "light"),
         dark=metric_colour(label, "dark"),
@@ -161,21 +162,30 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
 
 
 def _tell_apart(columns: Sequence[Column]) -> None:
-    """Name columns of one metric over the same items by references, else by run; note where other references begin.
+    """Name columns by the settings that depart from the usual ones; note where other references or items begin.
 
-    Where one column of a metric has settings that depart from the usual ones, the others say that theirs are usual.
+    Where one column of a metric departs, the others name their usual settings. Columns that still share a name over
+    the same items are told apart by references, else by run.
     """
-    same = Counter((column.label, column.items) for column in columns)
-    alike = Counter((column.label, column.items, column.references) for column in columns)
-    departing = {column.label for column in columns if column.settings}
+    runs = [column for column in columns if column.run is not None]
+    departing = {column.label for column in runs if column.settings}
+    for column in runs:
+        if column.label in departing and not column.settings:
+            column.settings = ", ".join(usual_settings(column.run.metric if column.run else "")[:NAMED])
+        column.name = f"{column.label} ({column.settings})" if column.settings else column.label
+    same = Counter((column.name, column.items) for column in runs)
+    alike = Counter((column.name, column.items, column.references) for column in runs)
     for before, column in zip([None, *columns], columns, strict=False):
-        if column.run is not None and column.label in departing:
-            column.settings = column.settings or "usual settings"
         column.begins_block = before is not None and not column.is_beside(before)
-        if column.run is not None and same[column.label, column.items] > 1:
-            is_alike = alike[column.label, column.items, column.references] > 1
+    renamed = {}
+    for column in runs:
+        if column.run is not None and same[column.name, column.items] > 1:
+            is_alike = alike[column.name, column.items, column.references] > 1
             told_by = f"run {column.run.number}" if is_alike else column.references or "no references"
-            column.name = f"{column.label} ({told_by})"
+            settings = [column.settings] if column.settings else []
+            renamed[column.key] = f"{column.label} ({', '.join([*settings, told_by])})"
+    for column in runs:
+        column.name = renamed.get(column.key, column.name)
 
 
 def _cells(column: Column, scores: Mapping[int, Mapping[int, SystemScore]]) -> dict[int, Cell]:
@@ -309,7 +319,7 @@ def board_rows(board: Leaderboard) -> Iterable[tuple[Any, ...]]:
             number = column.run.number if column.run else None
             yield (
                 row.system.name,
-                column.name if column.is_human else column.label,
+                column.name,
                 number,
                 column.references,
                 column.items.scored or None,

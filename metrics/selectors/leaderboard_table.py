@@ -29,7 +29,8 @@ class Column:
     items: ItemSet = field(default_factory=ItemSet)
     name: str = ""  # the label, with what tells it from another column of the same label and items
     parameters: str = ""
-    settings: str = ""  # that depart from the field's usual ones
+    settings: str = ""  # that depart from the field's usual ones, those that tell most
+    all_settings: str = ""  # of which the metric has usual ones
     date: datetime | None = None
     is_tested: bool = False  # whether each system was compared with the best one
     digits: int = 3
@@ -164,7 +165,7 @@ class Leaderboard:
     def untested(self) -> list[str]:
         """Return the metrics whose best system is marked without a test."""
         untested = [column for column in self.columns if column.judges_quality and not column.is_tested]
-        return list(dict.fromkeys(column.label for column in untested))
+        return list(dict.fromkeys(column.name for column in untested))
 
     @property
     def has_gaps(self) -> bool:

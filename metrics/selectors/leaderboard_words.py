@@ -84,7 +84,7 @@ def _majority(metrics: Sequence[Column]) -> str:
         return f"Each of {len(metrics)} metrics puts another system first."
     others = [column for _, columns in rest for column in columns]
     every = f"{len(agreeing)} of" if others else "All"
-    but = f" (all but {listed([column.label for column in others])})" if 0 < len(others) < len(agreeing) else ""
+    but = f" (all but {listed([column.name for column in others])})" if 0 < len(others) < len(agreeing) else ""
     sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
     tell = f"{sure or 'none'} of them {'tell' if sure > 1 else 'tells'}"
     verdict = f"{every} {len(metrics)} metrics{but} put {winner} first; {tell} it from every other system"

@@ -2,11 +2,17 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from annotation.models import Release, ReleaseWeight, ResponseSource, SourceKind, System
+from annotation.models import Release, ReleaseWeight, Response, ResponseSource, SourceKind, System
 from correlations.forms.studies import StudyForm
 from correlations.services.studies import study_create
+from metrics.models import ScoreRun
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.scoring.settings import departures
+from metrics.scoring.written import read_metric
 from metrics.selectors.copies import systems_that_copy
+from metrics.services.runs import score_run_create
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World
 
@@ -40,6 +46,39 @@ def test_systems_that_copy_references_are_named_before_the_study_starts(world: W
     assert systems_that_copy(world.dataset) == ["Parrot"]
     form = StudyForm(dataset=world.dataset)
     assert "most outputs of Parrot are references themselves" in form.fields["systems"].help_text
+
+
+def test_a_study_begins_with_the_settings_of_the_scores_beside_it(world: World) -> None:
+    """The signature of the study's BLEU is the run's: sacrebleu's settings, which have no departures."""
+    paper = StudyForm(dataset=world.dataset)
+    assert "order 2, whitespace tokens, lowercase, as in Galley et al. (2015)" in paper.settings_note
+    for item in world.items:
+        response = Response.objects.create(item=item, text=f"a reply to {item}", text_key=f"reply {item}")
+        ResponseSource.objects.create(response=response, item=item, kind=SourceKind.HUMAN)
+    numbers = {}
+    for name, parameters in (("bleu", METRICS["bleu"].published), ("rouge_l", {"tokenize": "whitespace"})):
+        run, _ = score_run_create(
+            project=world.project,
+            dataset=world.dataset,
+            systems=world.hypotheses,
+            metric=name,
+            parameters=dict(parameters),
+            by=None,
+        )
+        ScoreRun.objects.filter(pk=run.pk).update(state="done", finished_at=timezone.now())
+        numbers[name] = run.number
+
+    form = StudyForm(dataset=world.dataset)
+
+    assert (form.initial["order"], form.initial["tokenize"], form.initial["lowercase"]) == (4, "13a", False)
+    assert form.initial["metric_lines"] == "bleu:smoothing=exp"
+    assert "bleu" not in form.initial["metrics"]
+    assert f"As in run {numbers['bleu']}, so that BLEU is the same metric" in form.settings_note
+    assert form.settings_note.endswith(f"ROUGE-L (run {numbers['rouge_l']}).")
+    name, parameters = read_metric(form.initial["metric_lines"])
+    shared = {"max_order": 4, "tokenize": "13a", "lowercase": False}
+    assert departures(get_metric(name, **shared, **parameters).signature()) == []
+    assert StudyForm(dataset=world.dataset, release=world.release).initial.get("order") is None  # other references
 
 
 def test_a_study_like_another_ticks_the_imported_scores_of_that_study_alone(world: World) -> None:

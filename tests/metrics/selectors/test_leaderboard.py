@@ -141,16 +141,20 @@ def test_a_metric_has_a_column_for_each_kind_of_references_with_its_items(small:
     assert heads[3:] == [("Length", "", "all 5 items")]
     plain = board.columns[0]
     assert plain.items.about.startswith("2 of 5 items, by own references. Left out: 3 with no reference")
-    assert plain.settings == "order 2, tokens as they are, unsmoothed"
+    assert plain.settings == "order 2, tokens as they are"
+    assert plain.all_settings == "order 2, tokens as they are, case kept, unsmoothed"
     assert {column.label: column.settings for column in board.columns[2:]}["Length"] == ""
     assert [column.begins_block for column in board.columns] == [False, True, True, True]
     assert board.has_several_item_sets
     for run in (weighted, delta, length):
         assert next(c for c in board.columns if c.run == run).items == item_set_of_report(run)
     sentences = summary(board)
-    assert sentences[0].startswith("Over all 5 items: BLEU puts ")
-    assert any(each.startswith(f"Over the 4 items rated in “{campaign}”: ΔBLEU puts ") for each in sentences)
-    assert any(each.startswith("Over the 2 items with own references: BLEU puts ") for each in sentences)
+    assert sentences[0].startswith("Over all 5 items: BLEU (order 2, tokens as they are) puts ")
+    assert any(each.startswith(f"Over the 4 items rated in “{campaign}”: ΔBLEU (order 2) puts ") for each in sentences)
+    assert any(
+        each.startswith("Over the 2 items with own references: BLEU (order 2, tokens as they are) puts ")
+        for each in sentences
+    )
     assert sentences[-1] == "Scores over different items are not compared with each other."
 
 
