@@ -8,6 +8,7 @@ from django.db.models import Max, Min
 
 from annotation.core.forms import offer_choices
 from annotation.models import Dataset, JobState, Release
+from annotation.references.sets.selectors import reasons_not_to_score
 from correlations.forms.base import StudyBaseForm
 from correlations.models import Study
 from correlations.selectors.metrics import RUN, offered_metrics
@@ -23,7 +24,7 @@ from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import usual_settings
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
-from metrics.selectors.copies import copies_sentence, systems_that_copy
+from metrics.selectors.copies import RULE, copies_sentence, systems_that_copy
 from metrics.selectors.scripts import dataset_script, proposed_tokenizer
 
 OPTIONAL = ("unit_size", "pairs")  # fitted to the data if they are empty
@@ -131,7 +132,10 @@ class StudyForm(StudyBaseForm):
     ) -> None:
         super().__init__(*args, dataset=dataset, release=release, **kwargs)
         compared = "Every two of them are compared, by each metric and by the raters."
-        self.fields["systems"].help_text = f"{compared} {copies_sentence(systems_that_copy(dataset))}".strip()
+        notes = reasons_not_to_score(dataset, release.reference_set if release else None)
+        copying = [each for each in systems_that_copy(dataset, release) if each.system not in notes]
+        circular = f"{copies_sentence(copying)} {RULE}" if copying else ""
+        self.fields["systems"].help_text = f"{compared} {circular}".strip()
         if not self.is_bound and (release is None or _weighs_all_alike(release)):
             self.initial["subsets"] = "all"
         elif not self.is_bound and release is not None and not release.weights.filter(is_original=True).exists():
@@ -182,7 +186,7 @@ class StudyForm(StudyBaseForm):
                 f"presume {', '.join(usual_settings('bleu'))} of BLEU, as sacreBLEU has it."
             )
             return
-        self.initial |= runs.shared
+        self.initial = dict(self.initial) | runs.shared
         ticked = self.initial["metrics"]
         own = {name: parameters for name, parameters in runs.own.items() if name in ticked}
         self.initial["metrics"] = [value for value in ticked if value not in own]

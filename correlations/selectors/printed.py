@@ -18,7 +18,7 @@ from correlations.documents.model import (
 )
 from correlations.models import Study
 from correlations.results.report import StudyDocument
-from correlations.results.study import Circularity, StudyResult
+from correlations.results.study import StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
 from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
@@ -30,6 +30,7 @@ from correlations.selectors.system_ranges import ranges_grid
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
+from metrics.selectors.copies import RULE
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "prompts": "Prompts", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
@@ -54,7 +55,7 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
         ),
         Section("By system and by output", _levels(result)),
         Section(reports.sweeps_title(result), tuple(_sweeps(result))),
-        Section("Circularity", (Paragraph(circularity_sentence(result.circularity)),)),
+        Section("Circularity", (Paragraph(circularity_sentence(result)),)),
         Section("Items left out", (Bullets(tuple(_left_out(result))),)),
         Section("Methods", (Paragraph(study_methods(study, result)),)),
         Section("How to compute it again", _reproduction(study, result, document)),
@@ -91,9 +92,9 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
     return " ".join(filter(None, sentences))
 
 
-def circularity_sentence(circular: Circularity) -> str:
+def circularity_sentence(result: StudyResult) -> str:
     """Return how often one text, or one rater, is on both sides."""
-    sentences = []
+    circular, sentences = result.circularity, []
     if not circular.reference_raters_known:
         sentences.append("The weights were imported, so whether their raters also rated the outputs is not known.")
     elif circular.raters_on_both_sides:
@@ -105,12 +106,14 @@ def circularity_sentence(circular: Circularity) -> str:
     else:
         sentences.append("No rater of the outputs rated references, by the accounts and browsers that they used.")
     if circular.same_text_items:
-        each = ", ".join(f"{entry.system}: {entry.items:,}" for entry in circular.same_text)
         verb = "is a reference" if circular.same_text_items == 1 else "are each a reference"
         sentences.append(
             f"{counted(circular.same_text_items, 'output')} {verb} of its item, but for case, spaces and punctuation "
-            f"({each}): a metric without weights finds such an output perfect, whatever raters think of it."
+            f"({reports.copied_in_words(result)}): a metric without weights finds such an output perfect, whatever "
+            "raters think of it."
         )
+        if whole := reports.copies(result):
+            sentences.append(f"{RULE} That is {' and '.join(whole)}.")
     else:
         sentences.append("No output is itself a reference.")
     return " ".join(sentences)

@@ -27,6 +27,7 @@ from correlations.stats.coefficients.coefficient import Coefficient
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import with_settings
+from metrics.selectors.copies import Copies, percent_of
 from metrics.selectors.predictions import CROSS_VALIDATED
 
 NAN = float("nan")
@@ -143,8 +144,27 @@ def few_units(result: StudyResult) -> str:
 
 
 def copies(result: StudyResult) -> list[str]:
-    """Return the systems most of whose outputs are references, but for case, spaces and punctuation."""
-    return [entry.system for entry in result.circularity.same_text if 2 * entry.items > result.items.used]
+    """Return the systems that copy references, but for case, spaces and punctuation: see `copied`."""
+    return [each.system for each in copied(result) if each.is_circular]
+
+
+def copied(result: StudyResult) -> list[Copies]:
+    """Return each system with outputs that are references, with how many of its rated outputs are."""
+    rated: dict[str, int] = {}
+    for row in result.rows:
+        for system in row.systems:
+            rated[system.system] = max(rated.get(system.system, 0), system.rated_items)
+    return [
+        Copies(entry.system, entry.items, max(rated.get(entry.system, 0), entry.items))
+        for entry in result.circularity.same_text
+    ]
+
+
+def copied_in_words(result: StudyResult) -> str:
+    """Return each system's share of outputs that are references."""
+    return "; ".join(
+        f"{each.system}: {each.copied:,} of {each.outputs:,}, {percent_of(each.share)}" for each in copied(result)
+    )
 
 
 def circularity_to_show(result: StudyResult) -> Circularity | None:
@@ -245,7 +265,7 @@ def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
     """Return the name, title and caption of each sweep that has a point to draw."""
     whole = copies(result) if circularity_to_show(result) else []
     copied = (
-        f" Most outputs of {' and '.join(whole)} are references: metrics without weights find these perfect."
+        f" Many outputs of {' and '.join(whole)} are references: metrics without weights find these perfect."
         if whole
         else ""
     )

@@ -30,6 +30,7 @@ from correlations.selectors.worth import ranking_sentence
 from correlations.services.studies import study_create
 from correlations.stats.ranking import NO_PAIR
 from correlations.views.kinds import Context, Kind, StudyPage, finished_study_or_404
+from metrics.selectors.copies import RULE
 from metrics.templatetags.report import references
 
 
@@ -79,6 +80,8 @@ def _report(study: Study, result: StudyResult) -> Context:
         "few_units": reports.few_units(result),
         "circular": reports.circularity_to_show(result),
         "copies": reports.copies(result),
+        "copied_shares": reports.copied_in_words(result),
+        "circular_rule": RULE,
         "without_copies_url": _without_copies_url(study, result),
         "ceilings": ceiling_lines(result),
         "rankings": [(row, worth.ranking) for row, worth in zip(result.rows, result.worth, strict=True)],

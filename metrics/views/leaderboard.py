@@ -14,7 +14,7 @@ from annotation.models import Dataset, Role
 from metrics import tasks
 from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
-from metrics.selectors.copies import copies_sentence, systems_that_copy
+from metrics.selectors.copies import RULE, copies_on, copies_sentence
 from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.side_by_side import agreements, settings_of
@@ -35,7 +35,8 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
         "board": board,
         "headline": headline(board),
         "sentences": summary(board),
-        "circular": copies_sentence(systems_that_copy(dataset)) if any(each.references for each in board.runs) else "",
+        "circular": copies_sentence(copies_on(board)),
+        "circular_rule": RULE,
         "datasets": datasets,
         "is_rating": not board.ratings and is_rating(dataset),
         "kept": {"dataset": dataset.slug} if len(datasets) > 1 else {},
