@@ -8,7 +8,7 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
 from correlations.selectors.levels import levels_report
-from correlations.selectors.reports import BestRow, comparisons_worth_showing
+from correlations.selectors.reports import BestRow, comparisons_worth_showing, row_references, side_references
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.worth import MARGINS
@@ -39,8 +39,8 @@ def percent(share: float | None) -> str:
 
 def names(row: StudyRow) -> tuple[str, str]:
     """Return a row's metric with its settings, and its references."""
-    references = "single (the original)" if row.subset_label == "single" else row.subset_label
-    return with_settings(row.label, row.signature), references
+    references = row_references(row)
+    return with_settings(row.label, row.signature), "single (the original)" if references == "single" else references
 
 
 def _numbers(*labels: str) -> tuple[Column, ...]:
@@ -105,7 +105,7 @@ def comparison_grid(result: StudyResult) -> Grid | None:
     columns = (Column("Compared"), REFERENCES, *of_values)
     rows, reasons = [], []
     for entry, first, second in shown:
-        references = entry.subset_label or f"{entry.first_references} against {entry.second_references}"
+        references = entry.subset_label or " against ".join(side_references(entry, result))
         values = (number(first), number(second), number(entry.difference, plus=True))
         tests = (interval(entry.interval), p_value(entry.p), p_value(entry.p_holm))
         rows.append((f"{entry.first} – {entry.second}", references, f"{entry.items:,}", *values, *tests))

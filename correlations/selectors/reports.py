@@ -124,6 +124,13 @@ def row_references(row: StudyRow) -> str:
     return "imported" if is_imported(row) and not is_predicted(row) else row.subset_label
 
 
+def side_references(entry: Comparison, result: StudyResult) -> tuple[str, str]:
+    """Return the references of both sides of a comparison, as `row_references` has those of rows."""
+    shown = {(row.label, row.subset_label): row_references(row) for row in result.rows}
+    first, second = entry.sides()
+    return shown.get(first, first[1]), shown.get(second, second[1])
+
+
 def _short(references: str) -> str:
     """Return a choice of references as part of a list."""
     return {"all": "all references", "single": "the single original"}.get(references, references)
