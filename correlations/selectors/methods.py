@@ -72,9 +72,9 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
     named = [f"{entry.name} with its two-sided p" if entry.has_pvalue else entry.name for entry in result.entries]
     text = (
         f"{metric_label} was correlated with {counts.judgements:,} human judgements by "
-        f"{raters_in_words(study, counts.raters)}{excluded} (mean of {averaged_criteria(study)}), one parameter varied at a "
-        f"time and all others as in use. Over systems: the score of each of {len(spec['systems'])} systems against its "
-        f"mean rating, both over its rated outputs that have a score at every value; {_joined(named)}. "
+        f"{raters_in_words(study, counts.raters)}{excluded} (mean of {averaged_criteria(study)}), one parameter "
+        f"varied at a time and all others as in use. Over systems: the score of each of {len(spec['systems'])} systems "
+        f"against its mean rating, both over its rated outputs that have a score at every value; {_joined(named)}. "
         "Over rated outputs: each output's score against its mean rating, all systems together."
     )
     sentences = [text]
