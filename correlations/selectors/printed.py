@@ -22,7 +22,7 @@ from correlations.results.study import StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
 from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
-from correlations.selectors.headlines import study_headline
+from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.stand_in_words import stand_in_paragraph
@@ -40,7 +40,7 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
     """Return the report of a finished study, whose JSON report is ``document``."""
     best = reports.best_row(result)
     sections = (
-        Section("Correlation with human ratings", _correlations(result, best)),
+        Section("Correlation with human ratings", _correlations(study, result, best)),
         Section("Is one metric better than another?", _comparisons(result)),
         Section(
             "How far do raters agree with each other?",
@@ -72,24 +72,34 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
 
 
 def lead_sentences(study: Study, result: StudyResult) -> str:
-    """Return the answer as the study's page gives it: the highest coefficient, what it is over, and how sure it is."""
+    """Return the answer as the study's page leads with it: the highest coefficient, what it is over, what it lacks."""
     headline = study_headline(study, result)
     if headline is None:
         if reason := reports.few_units(result):
             return f"There are too few units to name the best metric: {reason}."
         return "No coefficient of this study is defined; the table says why."
-    best = headline.best
-    sentences = [headline.sentence, headline.tuned, *headline.doubts, headline.copies, headline.raters]
+    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.copies]
+    return " ".join(filter(None, [*sentences, too_good_sentence(result)]))
+
+
+def further_sentences(study: Study, result: StudyResult) -> str:
+    """Return what the study's page says below the answer: other raters, the human ceiling, other questions."""
+    headline = study_headline(study, result)
+    if headline is None:
+        return ""
+    best, sentences = headline.best, [headline.raters]
     if best.ceiling is not None:
         reached = decimals(best.ceiling)
         sentences.append(
             f"Another group of as many raters would reach {reached}, the human ceiling{headline.ceiling_note}."
         )
-    if best.ahead:
-        closer = "is" if len(best.ahead) == 1 else "are"
-        sentences.append(f"On the items that both can use, {' and '.join(best.ahead)} {closer} closer.")
-    sentences += [too_good_sentence(result), headline.outputs, headline.levels]
-    return " ".join(filter(None, sentences))
+    return " ".join(filter(None, [*sentences, headline.outputs, headline.levels]))
+
+
+def _ahead(headline: Headline) -> str:
+    ahead = headline.best.ahead
+    closer = "is" if len(ahead) == 1 else "are"
+    return f"On the items that both can use, {' and '.join(ahead)} {closer} closer." if ahead else ""
 
 
 def circularity_sentence(result: StudyResult) -> str:
@@ -133,10 +143,13 @@ def _drawn(name: str, caption: str, light: Spec | None, dark: Spec | None) -> Ch
     return Chart(name, caption, str(sides[0].get("description", caption)), light=sides[0], dark=sides[1])
 
 
-def _correlations(result: StudyResult, best: reports.BestRow | None) -> tuple[Block, ...]:
+def _correlations(study: Study, result: StudyResult, best: reports.BestRow | None) -> tuple[Block, ...]:
+    """Return the picture first, as the page has it, then what else there is to say, then the tables."""
     first, *others = tables.correlation_grids(result, best)
     caption = f"{result.lead.label} with the raters, by metric and references. {reports.forest_caption(result)}"
-    return first, _chart(result, "forest", caption), *others
+    further = further_sentences(study, result)
+    said = (Paragraph(further),) if further else ()
+    return _chart(result, "forest", caption), *said, first, *others
 
 
 def _comparisons(result: StudyResult) -> tuple[Block, ...]:

@@ -103,14 +103,15 @@ def comparison_grid(result: StudyResult) -> Grid | None:
     symbol = result.lead.symbol
     of_values = _numbers("items", symbol, f"{symbol}, second", "difference", "95%", "p", "p, Holm")
     columns = (Column("Compared"), REFERENCES, *of_values)
-    rows, reasons = [], []
+    rows: list[tuple[str, ...]] = []
+    reasons: dict[tuple[str, str], list[str]] = {}
     for entry, first, second in shown:
         references = entry.subset_label or " against ".join(side_references(entry, result))
         values = (number(first), number(second), number(entry.difference, plus=True))
         tests = (interval(entry.interval), p_value(entry.p), p_value(entry.p_holm))
         rows.append((f"{entry.first} – {entry.second}", references, f"{entry.items:,}", *values, *tests))
         if entry.reason:
-            reasons.append(f"{entry.first} – {entry.second}, {references}: {entry.reason}.")
+            reasons.setdefault((references, entry.reason), []).append(f"{entry.first} – {entry.second}")
     whole = f"all {len(result.comparisons):,} comparisons"
     part = (
         ""
@@ -121,7 +122,8 @@ def comparison_grid(result: StudyResult) -> Grid | None:
         f"Differences of mean {symbol} between two metrics, over the items that both can use. Interval and two-sided p "
         f"from the standard error over resampled items, the same for both; p corrected after Holm for {whole}{part}."
     )
-    return Grid("comparisons", caption, columns, tuple(rows), tuple(reasons))
+    notes = (f"{', '.join(pairs)}; {references}: {reason}." for (references, reason), pairs in reasons.items())
+    return Grid("comparisons", caption, columns, tuple(rows), tuple(notes))
 
 
 def ceiling_grid(result: StudyResult) -> Grid:

@@ -1,11 +1,12 @@
 """What a leaderboard consists of: columns, cells, rows, and the columns that share references and items."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
 from annotation.models import Dataset, System
-from annotation.results.selectors.leading import basis, leading_sentence, listed
+from annotation.results.selectors.leading import basis, leading_sentences, listed
 from annotation.results.selectors.verdicts import CriterionVerdict
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -202,21 +203,32 @@ class Leaderboard:
         sentences = []
         for campaign, columns in groupby(self.columns, lambda column: column.ratings):
             verdicts = [column.verdict for column in columns if column.verdict]
-            alike: dict[str, list[str]] = {}
-            for verdict in verdicts:
-                if text := leading_sentence(verdict):
-                    alike.setdefault(text, []).append(verdict.criterion)
-            if campaign is not None and alike:
-                many = len(campaign.criteria) > 1
-                texts = [f"{_capital(listed(names))}: {text}" if many else text for text, names in alike.items()]
+            if campaign is not None and (text := _of_raters(verdicts, many=len(campaign.criteria) > 1)):
                 rests = f"{basis(campaign.results)} in “{campaign.name}”"
-                sentences.append(RaterSentence(" ".join(texts), rests, campaign.campaign))
+                sentences.append(RaterSentence(text, rests, campaign.campaign))
         return sentences
 
     @property
     def name_query(self) -> str:
         """Return the query that sorts by name, or turns that order round."""
         return "sort=system" + ("&order=worst" if self.sort == "system" and not self.reversed else "")
+
+
+def _of_raters(verdicts: Sequence[CriterionVerdict], *, many: bool) -> str:
+    """Return who is first on which criteria, those with one answer together, then what is not certain on each."""
+    firsts: dict[str, list[str]] = {}
+    doubts: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        for text, found in zip(leading_sentences(verdict), (firsts, doubts), strict=True):
+            if text:
+                found.setdefault(text, []).append(verdict.criterion)
+    named = [(text, names) for found in (firsts, doubts) for text, names in found.items()]
+    return " ".join(f"{_capital(listed(names))}: {_small(text)}" if many else text for text, names in named)
+
+
+def _small(text: str) -> str:
+    """Begin a sentence after a colon: a name or a number stays as it is."""
+    return text.replace("With other raters", "with other raters", 1).replace("Raters ", "raters ", 1)
 
 
 def _capital(text: str) -> str:

@@ -59,22 +59,27 @@ def _stands(first: str, pair: PairVerdict | None) -> str:
 
 def leading_sentence(verdict: CriterionVerdict) -> str:
     """Say which systems share the first place, or which one has it alone; empty if nothing can be compared."""
+    return " ".join(filter(None, leading_sentences(verdict)))
+
+
+def leading_sentences(verdict: CriterionVerdict) -> tuple[str, str]:
+    """Return who is first, and over which systems that is not certain; each may be empty."""
     found = leading(verdict)
     others = [each.name for each in verdict.systems[1:] if each.name not in found.apart]
     if not found.first:
-        return ""
+        return "", ""
     if not others:
-        return f"No system shares an item with {found.first}."
+        return f"No system shares an item with {found.first}.", ""
     who = counted(verdict.raters, "rater").capitalize() if verdict.raters else "Raters"
     s = "s" if verdict.raters == 1 else ""
     if found.tied or found.ahead:
         level = [found.first, *found.tied, *found.ahead]
         put = f" and put{s} them first" if len(level) <= len(others) else ""
-        return f"{who} cannot tell {listed(level)} apart{put}. {_may_not(verdict, found)}".strip()
+        return f"{who} cannot tell {listed(level)} apart{put}.", _may_not(verdict, found)
     if found.open == others:
-        return f"{who} put{s} {found.first} first. {_may_not(verdict, found)}"
+        return f"{who} put{s} {found.first} first.", _may_not(verdict, found)
     every = "every other system that it shares items with" if found.apart else "every other system"
-    return f"{who} find{s} {found.first} better than {every}. {_may_not(verdict, found)}".strip()
+    return f"{who} find{s} {found.first} better than {every}.", _may_not(verdict, found)
 
 
 def _may_not(verdict: CriterionVerdict, found: Leading) -> str:
