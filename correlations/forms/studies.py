@@ -182,8 +182,8 @@ class StudyForm(StudyBaseForm):
             case = "lowercase" if values["lowercase"] else "case kept"
             papers = ", as in Galley et al. (2015)" if is_papers(values) else ""
             self.settings_note = (
-                f"All metrics of words: order {values['order']}, {values['tokenize']} tokens, {case}{papers}. Readers "
-                f"presume {', '.join(usual_settings('bleu'))} of BLEU, as sacreBLEU has it."
+                f"All metrics of words: order {values['order']}, {values['tokenize']} tokens, {case}{papers}. Usual "
+                f"for BLEU, as in sacreBLEU, is {', '.join(usual_settings('bleu'))}."
             )
             return
         self.initial = dict(self.initial) | runs.shared

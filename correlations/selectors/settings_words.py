@@ -32,8 +32,8 @@ def settings_note(result: StudyResult, specification: Mapping[str, Any]) -> str:
     usual: dict[str, list[str]] = {}
     for name in dict.fromkeys(row.metric for row in result.rows if departures(row.signature)):
         usual.setdefault(", ".join(usual_settings(name)), []).append(METRICS[name].label)
-    presumed = "; ".join(f"{settings} of {_listed(labels)}" for settings, labels in usual.items())
-    return f"{words}{papers}. Readers presume {presumed}, as sacreBLEU has them: those are other numbers."
+    presumed = "; ".join(f"{settings} for {_listed(labels)}" for settings, labels in usual.items())
+    return f"{words}{papers}. Usual, as in sacreBLEU, is {presumed}: scores with other settings are not comparable."
 
 
 def is_papers(specification: Mapping[str, Any]) -> bool:

@@ -117,7 +117,7 @@ def test_the_report_says_where_its_metrics_depart_from_those_that_readers_presum
 
     words = "BLEU has order 2, whitespace tokens, lowercase, unsmoothed; ΔBLEU has order 2"
     assert words in page
-    assert "Readers presume order 4, 13a tokens, case kept, smooth exp of BLEU" in page
+    assert "Usual, as in sacreBLEU, is order 4, 13a tokens, case kept, smooth exp for BLEU" in page
     assert f"like={study.pk}#design" in page
     chart = reports.figure(result, "forest", theme="light")
     assert chart["title"]["subtitle"][0].startswith(words)
