@@ -355,7 +355,10 @@ def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:
         named = {label.split(" (")[0] for label in best}  # two orders of one metric are one line of the order sweep
         in_colour = [label for label in series if label in best or label in named][:IN_COLOUR]
     label = result.lead.label
-    return sweep_chart(sweep.points, series, kind=kind, coefficient=label, theme=theme, in_colour=in_colour)
+    settings = "" if kind == "order" else settings_in_words(result)
+    return sweep_chart(
+        sweep.points, series, kind=kind, coefficient=label, settings=settings, theme=theme, in_colour=in_colour
+    )
 
 
 def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:

@@ -96,7 +96,7 @@ def copies_sentence(systems: Sequence[Copies]) -> str:
 
     Examples
     --------
-    >>> copies_sentence([Copies("Human", 97, 100)])[:62]
+    >>> copies_sentence([Copies("Human", 97, 100)]).split(";")[0]
     'Circular: 97% of the outputs of Human are references themselves'
     """
     if not systems:
